@@ -1,0 +1,99 @@
+"""The command ``jaxlint``: which sub-command is meant, and nothing else, so that it starts fast.
+
+Exit statuses: 0 clean or all repaired, 1 findings, 2 a wrong call or configuration, or a failure of our own.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from flake8_jax import __version__
+
+COMMANDS = ("check", "rule", "rules", "inspect", "config", "clean", "format", "version")
+_GLOBAL_FLAGS = frozenset({"-q", "--quiet", "-s", "--silent", "-v", "--verbose", "--isolated"})
+
+_HELP = """\
+jaxlint finds, repairs and proves the sharp bits of JAX code.
+
+usage: jaxlint [check] [options] PATH…
+       jaxlint COMMAND [options]
+
+commands:
+  check     lint files and directories (the default); see `jaxlint check --help`
+  rule      explain one rule: `jaxlint rule JAX101`, `jaxlint rule traced-branch`, `jaxlint rule --all`
+  rules     list the rules
+  inspect   show what jaxlint believes to be staged and traced, function by function
+  config    list the configuration keys, or explain one
+  clean     remove the cache
+  version   print the version
+
+options:
+  -h, --help      print this, or the help of a command
+  --version       print the bare version
+  --explain CODE  the manual page of a rule, in markdown
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character gets an escape instead
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return _dispatch(given)
+    except BrokenPipeError:
+        # The reader of our output is gone. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _dispatch(given: list[str]) -> int:
+    if given[:1] in (["-V"], ["--version"]):
+        print(__version__)
+        return 0
+    if given[:1] in (["-h"], ["--help"], ["help"]):
+        print(_HELP, end="")
+        return 0
+    command, rest = _split(given)
+    if command == "version":
+        print(f"jaxlint {__version__}")
+        return 0
+    if command == "format":
+        from flake8_jax.cli.format import run as run_format
+
+        return run_format(rest)
+    if command in ("rule", "rules"):
+        from flake8_jax.cli import rules
+
+        return rules.run_rule(rest) if command == "rule" else rules.run_rules(rest)
+    if command == "inspect":
+        from flake8_jax.cli.inspect import run as run_inspect
+
+        return run_inspect(rest)
+    if command in ("config", "clean"):
+        from flake8_jax.cli import config
+
+        return config.run_config(rest) if command == "config" else config.run_clean(rest)
+    from flake8_jax.cli.check import run as run_check
+
+    return run_check(rest)
+
+
+def _split(given: list[str]) -> tuple[str, list[str]]:
+    """The sub-command and its arguments; flags that every command has may come first."""
+    if given[:1] == ["--explain"]:
+        return "rule", given[1:]
+    if given and given[0].startswith("--explain="):
+        return "rule", [given[0].partition("=")[2]]
+    leading = 0
+    while leading < len(given) and given[leading] in _GLOBAL_FLAGS:
+        leading += 1
+    if leading < len(given) and given[leading] in COMMANDS:
+        return given[leading], given[:leading] + given[leading + 1 :]
+    return "check", given

@@ -1,0 +1,157 @@
+"""The options that commands share, and what they mean as settings."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Sequence
+
+from flake8_jax.config import ConfigError, Options, Resolver, inline_options
+
+
+class UsageError(Exception):
+    """The command was called wrongly; the message says how to call it."""
+
+
+def _list(text: str) -> list[str]:
+    return [part for part in re.split(r"[,\s]+", text) if part]
+
+
+def _patterns(text: str) -> dict[str, list[str]]:
+    """``a.py:JAX101,JAX203,b/*.py:JAX3``: pattern, then selectors, until the next pattern."""
+    found: dict[str, list[str]] = {}
+    pattern = ""
+    for token in _list(text):
+        before, colon, after = token.rpartition(":")
+        if colon:
+            pattern = before
+            found.setdefault(pattern, [])
+            token = after
+        if not pattern:
+            raise argparse.ArgumentTypeError(f"expected PATTERN:CODE[,CODE…], got `{text}`")
+        if token:
+            found[pattern].append(token)
+    return found
+
+
+def _jobs(text: str) -> int:
+    if text == "auto":
+        return 0
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a number of processes or `auto`, got `{text}`")
+    return int(text)
+
+
+def add_project_options(parser: argparse.ArgumentParser) -> None:
+    """Options that decide which files are looked at, and under which configuration."""
+    files = parser.add_argument_group("files")
+    files.add_argument(
+        "--exclude", action="extend", type=_list, metavar="PATTERNS", help="leave these out (replaces the setting)"
+    )
+    files.add_argument(
+        "--extend-exclude", action="extend", type=_list, metavar="PATTERNS", help="leave these out as well"
+    )
+    files.add_argument(
+        "--force-exclude", action="store_true", default=None, help="leave them out also where they are named"
+    )
+    files.add_argument("--no-force-exclude", dest="force_exclude", action="store_false", help=argparse.SUPPRESS)
+    files.add_argument(
+        "--respect-gitignore", action="store_true", default=None, help="leave out what git ignores (the default)"
+    )
+    files.add_argument(
+        "--no-respect-gitignore", dest="respect_gitignore", action="store_false", help="look at what git ignores too"
+    )
+    files.add_argument("--stdin-filename", metavar="FILE", help="the name of what comes on standard input (`-`)")
+    settings = parser.add_argument_group("configuration")
+    settings.add_argument(
+        "--config", action="append", default=[], metavar="PATH|KEY=VALUE",
+        help="a configuration file to use for everything, or one setting as TOML; may be repeated",
+    )  # fmt: skip
+    settings.add_argument("--isolated", action="store_true", help="use no configuration file")
+    settings.add_argument("--preview", action="store_true", default=None, help="also report what is less sure")
+    settings.add_argument("--no-preview", dest="preview", action="store_false", help=argparse.SUPPRESS)
+    settings.add_argument(
+        "--target-jax", metavar="VERSIONS", help="versions of JAX that the code supports: 0.6.2, '>=0.4.30'"
+    )
+    settings.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write the cache")
+    settings.add_argument("--cache-dir", metavar="DIRECTORY", help="where to keep the cache")
+    settings.add_argument(
+        "-j", "--jobs", type=_jobs, default=0, metavar="N", help="processes to parse with; default: one per processor"
+    )
+
+
+def add_log_options(parser: argparse.ArgumentParser) -> None:
+    log = parser.add_argument_group("log")
+    log.add_argument("-q", "--quiet", action="store_true", help="print findings only")
+    log.add_argument("-s", "--silent", action="store_true", help="print nothing; the exit status tells")
+    log.add_argument("-v", "--verbose", action="store_true", help="print what the analysis counted")
+    log.add_argument(
+        "--color", choices=("auto", "always", "never"), default="auto", help="whether to colour the output"
+    )
+
+
+def add_selection_options(parser: argparse.ArgumentParser) -> None:
+    rules = parser.add_argument_group("rules (codes, prefixes, names or ALL; separated by commas)")
+    rules.add_argument("--select", action="extend", type=_list, metavar="RULES", help="run these")
+    rules.add_argument("--ignore", action="extend", type=_list, metavar="RULES", help="do not run these")
+    rules.add_argument("--extend-select", action="extend", type=_list, metavar="RULES", help="run these as well")
+    rules.add_argument(
+        "--per-file-ignores",
+        action="append",
+        type=_patterns,
+        metavar="PATTERN:RULES",
+        help="do not report these in those files",
+    )
+    rules.add_argument("--fixable", action="extend", type=_list, metavar="RULES", help="fix only these")
+    rules.add_argument("--unfixable", action="extend", type=_list, metavar="RULES", help="do not fix these")
+    rules.add_argument("--ignore-noqa", action="store_true", help="report also what `# noqa` comments suppress")
+
+
+def flag_options(args: argparse.Namespace) -> Options:
+    """The flags as options, to be put over everything else."""
+    merged: dict[str, list[str]] = {}
+    for patterns in getattr(args, "per_file_ignores", None) or ():
+        for pattern, selectors in patterns.items():
+            merged.setdefault(pattern, []).extend(selectors)
+    names = ("select", "extend_select", "ignore", "fixable", "unfixable", "unsafe_fixes", "exclude", "extend_exclude",
+             "force_exclude", "respect_gitignore", "target_jax", "output_format", "preview", "cache_dir")  # fmt: skip
+    return Options(per_file_ignores=merged or None, **{name: getattr(args, name, None) for name in names})
+
+
+def resolver_from(args: argparse.Namespace, cwd: str) -> Resolver:
+    """The settings that the command line asks for. Raises ConfigError."""
+    files = [value for value in args.config if os.path.isfile(os.path.join(cwd, value)) or "=" not in value]
+    pairs = [value for value in args.config if value not in files]
+    if len(files) > 1:
+        raise ConfigError(f"--config: {files[0]} and {files[1]} are both files; only one can be used")
+    if files and args.isolated:
+        raise ConfigError("--isolated: use either this or a configuration file with --config")
+    for path in files:
+        if not os.path.isfile(os.path.join(cwd, path)):
+            raise ConfigError(f"--config {path}: there is no such file")
+    flags = flag_options(args)
+    if flags.target_jax is not None:
+        from flake8_jax.config import convert_options
+
+        convert_options({"target-jax": flags.target_jax}, "--target-jax", "", "")
+    return Resolver(
+        cwd,
+        explicit=files[0] if files else None,
+        isolated=args.isolated,
+        inline=inline_options(pairs),
+        flags=flags,
+    )
+
+
+def wants_color(choice: str, is_terminal: bool) -> bool:
+    """Whether to colour: what is asked for, else NO_COLOR and FORCE_COLOR, else whether it is a terminal."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb")
+
+
+def absolute(paths: Sequence[str], cwd: str) -> tuple[str, ...]:
+    return tuple(os.path.normpath(os.path.join(cwd, path)) for path in paths)

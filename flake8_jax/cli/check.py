@@ -1,0 +1,316 @@
+"""``jaxlint check``: lint, and repair where asked to.
+
+With ``-`` the program comes on standard input under the name ``--stdin-filename``; with ``--fix`` its repaired text
+is all that goes to standard output, whatever else happens, since editors put it in place of the user's file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from flake8_jax.cli.arguments import (
+    absolute,
+    add_log_options,
+    add_project_options,
+    add_selection_options,
+    resolver_from,
+    wants_color,
+)
+from flake8_jax.cli.progress import progress_bar
+from flake8_jax.config import ConfigError, Resolver
+from flake8_jax.core.report import RunReport
+from flake8_jax.reporters import View, formats, render
+
+if TYPE_CHECKING:
+    from flake8_jax.backend import Backend
+    from flake8_jax.engine import Question, Workspace
+    from flake8_jax.lowering import Problem, Progress
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of ``check``."""
+    made = argparse.ArgumentParser(
+        prog="jaxlint check",
+        description="Lint Python files for mistakes in their use of JAX.",
+        epilog="Exit status: 0 clean or all fixed, 1 findings, 2 wrong call or configuration, or a failure of jaxlint.",
+    )
+    made.add_argument(
+        "paths", nargs="*", metavar="PATH", help="files or directories; `-` for standard input; default: ."
+    )
+    fix = made.add_argument_group("fixes")
+    fix.add_argument("--fix", action="store_true", default=False, help="apply safe fixes")
+    fix.add_argument("--no-fix", dest="fix", action="store_false", help=argparse.SUPPRESS)
+    fix.add_argument(
+        "--unsafe-fixes",
+        action="store_true",
+        default=None,
+        help="apply also fixes that may change values, dtypes or effects",
+    )
+    fix.add_argument("--no-unsafe-fixes", dest="unsafe_fixes", action="store_false", help=argparse.SUPPRESS)
+    fix.add_argument("--fix-only", action="store_true", help="fix, and say nothing of what is left")
+    fix.add_argument("--show-fixes", action="store_true", help="list what was fixed")
+    fix.add_argument("--diff", action="store_true", help="print what would be fixed as a patch, and change nothing")
+    fix.add_argument("--add-noqa", action="store_true", help="add a `# noqa: CODE` comment to every finding")
+    output = made.add_argument_group("output")
+    output.add_argument("--output-format", choices=formats(), metavar="FORMAT", help=f"one of {', '.join(formats())}")
+    output.add_argument("-o", "--output-file", metavar="FILE", help="write the findings there")
+    output.add_argument("--statistics", action="store_true", help="print how often each rule has a finding")
+    output.add_argument("--show-files", action="store_true", help="list the files that would be linted")
+    output.add_argument("--show-settings", action="store_true", help="print the settings for the first path")
+    output.add_argument("-e", "--exit-zero", action="store_true", help="exit 0 even with findings")
+    output.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit 1 if anything was fixed")
+    add_selection_options(made)
+    add_project_options(made)
+    add_log_options(made)
+    return made
+
+
+@dataclass(frozen=True)
+class _Stdin:
+    """Standard input: its bytes, the absolute path that it is linted under, its text or why it has none."""
+
+    data: bytes
+    path: str
+    text: str
+    problem: Problem | None
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One call of the command, worked out."""
+
+    args: argparse.Namespace
+    workspace: Workspace
+    question: Question
+    view: View
+    output_format: str
+    stdin: _Stdin | None
+
+
+def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
+    """Run ``jaxlint check``; returns the exit status."""
+    args = parser().parse_args(arguments)
+    cwd = os.getcwd()
+    try:
+        resolver = resolver_from(args, cwd)
+        if args.show_settings:
+            return _show_settings(resolver, _start(args, cwd))
+        if args.show_files:
+            return _show_files(resolver, absolute(args.paths or ["."], cwd))
+        with progress_bar(not (args.quiet or args.silent)) as progress:
+            return _run(_worked_out(args, resolver, cwd, backend, progress))
+    except ConfigError as error:
+        print(f"jaxlint: {error}", file=sys.stderr)
+        return 2
+
+
+def _start(args: argparse.Namespace, cwd: str) -> str:
+    """The directory whose settings decide how the whole run is shown: that of the first path."""
+    first = (args.paths or ["."])[0]
+    path = os.path.normpath(os.path.join(cwd, (args.stdin_filename or ".") if first == "-" else first))
+    return path if os.path.isdir(path) else os.path.dirname(path)
+
+
+def _worked_out(
+    args: argparse.Namespace, resolver: Resolver, cwd: str, backend: Backend | None, progress: Progress | None
+) -> _Call:
+    from flake8_jax.backend import default_backend
+    from flake8_jax.cache import Cache
+    from flake8_jax.engine import Question, Workspace, cache_directory
+
+    settings = resolver.settings_for(_start(args, cwd))
+    if settings.output_format not in formats():
+        raise ConfigError(f"unknown output format `{settings.output_format}`; known are {', '.join(formats())}")
+    paths = args.paths or ["."]
+    if "-" in paths and len(paths) > 1:
+        raise ConfigError("`-` stands for standard input and cannot be given together with paths")
+    stdin = _read_stdin(args, cwd) if "-" in paths else None
+    asked = (stdin.path,) if stdin is not None else absolute(paths, cwd)
+    texts = {stdin.path: stdin.text} if stdin is not None else {}
+    if backend is None:
+        backend = default_backend(None if args.no_cache else Cache(cache_directory(settings, cwd)))
+    workspace = Workspace(backend, resolver, use_cache=not args.no_cache, jobs=args.jobs, progress=progress)
+    color = wants_color(args.color, sys.stdout.isatty()) and args.output_file is None
+    return _Call(
+        args,
+        workspace,
+        Question(asked, texts, args.force_exclude, args.ignore_noqa),
+        View(cwd, color, settings.unsafe_fixes),
+        settings.output_format,
+        stdin,
+    )
+
+
+def _read_stdin(args: argparse.Namespace, cwd: str) -> _Stdin:
+    from flake8_jax.lowering import decode_text
+
+    data = sys.stdin.buffer.read()
+    text, problem = decode_text(data)
+    return _Stdin(data, os.path.normpath(os.path.join(cwd, args.stdin_filename or "-")), text, problem)
+
+
+def _run(call: _Call) -> int:
+    args = call.args
+    if args.add_noqa:
+        return _add_noqa(call)
+    if call.stdin is not None and call.stdin.problem is not None:
+        from flake8_jax.diagnosis import undecodable
+
+        if args.fix or args.fix_only:
+            _print_source(call.stdin.data)
+        return _finish(call, undecodable(call.stdin.path, call.stdin.problem))
+    if args.fix or args.fix_only or args.diff:
+        return _fix(call)
+    return _finish(call, call.workspace.check(call.question))
+
+
+def _fix(call: _Call) -> int:
+    """Repair in memory, then write, or print the patch, or print the source that came on standard input."""
+    from flake8_jax.cli.output import unified_diff
+    from flake8_jax.repairs import repair
+
+    args, stdin = call.args, call.stdin
+    outcome = repair(call.workspace, call.question)
+    report = outcome.report
+    if args.diff:
+        for change in report.changes:
+            _print_source(unified_diff(change, call.view).encode("utf-8", "surrogateescape"))
+        _trouble(call, report)
+        fixed = sum(item.count for item in report.fixed)
+        if fixed and not (args.quiet or args.silent):
+            print(f"Would fix {fixed} problem{'s' if fixed != 1 else ''}.", file=sys.stderr)
+        return max(_trouble_status(report), 1 if report.changes else 0)
+    if stdin is not None:
+        return _finish(call, _print_repaired(stdin, outcome.texts[stdin.path], report))
+    return _finish(call, _write(report))
+
+
+def _print_repaired(stdin: _Stdin, text: str, report: RunReport) -> RunReport:
+    """Print the repaired source, or the given one where the repaired one cannot be encoded."""
+    from flake8_jax.files import NotWritten, encoded_like
+
+    if text == stdin.text:
+        _print_source(stdin.data)
+        return report
+    try:
+        _print_source(encoded_like(stdin.data, stdin.text, text))
+    except NotWritten as error:
+        _print_source(stdin.data)
+        return msgspec.structs.replace(report, messages=(*report.messages, f"{stdin.path}: left as it is: {error}"))
+    return report
+
+
+def _write(report: RunReport) -> RunReport:
+    """Write the changes; what could not be written becomes a message."""
+    from flake8_jax.files import NotWritten, replace_text
+
+    refused: list[str] = []
+    for change in report.changes:
+        try:
+            replace_text(change.path, change.before, change.after)
+        except NotWritten as error:
+            refused.append(str(error))
+    return msgspec.structs.replace(report, messages=(*report.messages, *refused))
+
+
+def _print_source(data: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _finish(call: _Call, report: RunReport) -> int:
+    """Print the report; returns the exit status."""
+    args = call.args
+    fixes = args.fix or args.fix_only
+    if args.fix_only:
+        report = msgspec.structs.replace(report, diagnostics=())
+    text = _text(call, report)
+    if args.output_file is not None:
+        _write_output_file(args.output_file, text)
+    elif call.stdin is not None and fixes:
+        print(text, end="", file=sys.stderr)
+    else:
+        print(text, end="")
+    _trouble(call, report)
+    if args.exit_non_zero_on_fix and report.fixed:
+        return max(1, _trouble_status(report))
+    return max(_trouble_status(report), 1 if report.diagnostics and not args.exit_zero else 0)
+
+
+def _text(call: _Call, report: RunReport) -> str:
+    """The findings and what belongs to them, as asked for."""
+    from flake8_jax.cli.output import READERS_FORMATS, fixes_shown, statistics, summary
+
+    args, view = call.args, call.view
+    if args.silent:
+        return ""
+    readable = call.output_format in READERS_FORMATS
+    text = fixes_shown(report, view) if args.show_fixes and readable else ""
+    if args.statistics:
+        return text + statistics(report, call.output_format)
+    text += render(call.output_format, report, view)
+    if readable and not args.quiet:
+        text += ("\n" if text and call.output_format == "full" else "") + summary(report, view)
+    return text
+
+
+def _write_output_file(path: str, text: str) -> None:
+    try:
+        with open(path, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise ConfigError(f"--output-file {path}: cannot be written: {error.strerror}") from error
+
+
+def _trouble(call: _Call, report: RunReport) -> None:
+    """Say on standard error what went wrong."""
+    from flake8_jax.cli.output import counters, troubles, withdrawn_shown
+
+    args = call.args
+    for line in (*troubles(report, call.view, args.verbose), *withdrawn_shown(report, call.view)):
+        print(line, file=sys.stderr)
+    if args.verbose:
+        print(f"files asked for: {report.checked}\n{counters(report)}", end="", file=sys.stderr)
+
+
+def _trouble_status(report: RunReport) -> int:
+    return 2 if report.crashes or report.missing else 1 if report.messages else 0
+
+
+def _add_noqa(call: _Call) -> int:
+    """Append ``# noqa: CODES`` to the line of every finding."""
+    from flake8_jax.repairs import add_noqa
+
+    if call.stdin is not None:
+        raise ConfigError("--add-noqa changes files; it cannot be used with standard input")
+    report = _write(add_noqa(call.workspace, call.question))
+    _trouble(call, report)
+    if not (call.args.quiet or call.args.silent):
+        added = len(report.diagnostics)
+        print(f"Silenced {added} problem{'s' if added != 1 else ''}.")
+    return _trouble_status(report)
+
+
+def _show_settings(resolver: Resolver, start: str) -> int:
+    print(f"# settings in {start}")
+    for name, value in vars(resolver.settings_for(start)).items():
+        print(f"{name.replace('_', '-')} = {value!r}")
+    return 0
+
+
+def _show_files(resolver: Resolver, paths: Sequence[str]) -> int:
+    from flake8_jax.discovery import Walker, discover
+
+    found = discover(paths, Walker(resolver))
+    print("".join(f"{path}\n" for path in sorted(found.asked)), end="")
+    for line in (*found.messages, *(f"{path}: there is no such file or directory" for path in found.missing)):
+        print(f"jaxlint: {line}", file=sys.stderr)
+    return 2 if found.missing else 1 if found.messages else 0

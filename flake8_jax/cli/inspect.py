@@ -1,0 +1,112 @@
+"""``jaxlint inspect``: what jaxlint believes to be staged and traced, function by function."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from flake8_jax.cli.arguments import absolute, add_log_options, add_project_options, resolver_from
+from flake8_jax.config import ConfigError
+from flake8_jax.core.report import RunReport
+from flake8_jax.reporters import View
+
+if TYPE_CHECKING:
+    from flake8_jax.backend import Backend
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="jaxlint inspect",
+        description="Show for every function whether JAX stages it, from where, and what its parameters are then.",
+    )
+    made.add_argument(
+        "paths", nargs="*", metavar="PATH[:LINE]", help="files or directories; a line narrows it to one function"
+    )
+    made.add_argument("--output-format", choices=("text", "json"), default="text")
+    add_project_options(made)
+    add_log_options(made)
+    return made
+
+
+def _split_line(path: str) -> tuple[str, int | None]:
+    match = re.fullmatch(r"(.+):(\d+)", path)
+    if match is None or os.path.exists(path):
+        return path, None
+    return match[1], int(match[2])
+
+
+def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
+    """Run ``jaxlint inspect``; returns the exit status."""
+    args = parser().parse_args(arguments)
+    output_format = args.output_format
+    args.output_format = None
+    cwd = os.getcwd()
+    try:
+        return _run(args, output_format, cwd, backend)
+    except ConfigError as error:
+        print(f"jaxlint: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backend | None) -> int:
+    from flake8_jax.backend import default_backend
+    from flake8_jax.cli.output import troubles
+    from flake8_jax.engine import Question, Workspace
+
+    split = [_split_line(path) for path in args.paths or ["."]]
+    paths = absolute([path for path, _ in split], cwd)
+    lines = {path: line for path, (_, line) in zip(paths, split) if line is not None}
+    workspace = Workspace(
+        backend or default_backend(), resolver_from(args, cwd), use_cache=not args.no_cache, jobs=args.jobs
+    )
+    question = Question(paths, force_exclude=args.force_exclude, collect_functions=True)
+    found = workspace.find(question)
+    records: list[dict[str, Any]] = []
+    crashes: list[tuple[str, str, str]] = []
+    messages = list(found.messages)
+    for settings, asked in workspace.projects(found.asked):
+        project = workspace.run(settings, asked, question)
+        crashes += project.crashes
+        messages += project.messages
+        records += [msgspec.to_builtins(function) for function in project.functions]
+    records = [record for record in records if record["filename"] in found.asked]
+    for path, line in lines.items():
+        records = _narrowed(records, path, line)
+    records.sort(key=lambda record: (record["filename"], record["first_line"], record["qualname"]))
+    view = View(cwd)
+    report = RunReport(messages=tuple(messages), crashes=tuple(crashes), missing=tuple(found.missing))
+    for trouble in troubles(report, view, args.verbose):
+        print(trouble, file=sys.stderr)
+    if output_format == "json":
+        print(msgspec.json.format(msgspec.json.encode(records), indent=2).decode())
+    else:
+        print("\n".join(_described(record, view) for record in records), end="")
+    return 2 if found.missing or crashes else 1 if messages else 0
+
+
+def _narrowed(records: list[dict[str, Any]], path: str, line: int) -> list[dict[str, Any]]:
+    """Of the functions in ``path``, the last one that starts at or before the line."""
+    before = [r for r in records if r["filename"] == path and r["first_line"] <= line]
+    chosen = max(before, key=lambda record: record["first_line"], default=None)
+    return [r for r in records if r["filename"] != path or r is chosen]
+
+
+def _described(record: dict[str, Any], view: View) -> str:
+    state = "staged" if record["staged"] else "eager"
+    if record["ambient"]:
+        state += ", ambient"
+    out = [f"{view.path(record['filename'])}:{record['line']}: {record['qualname'] or '<module>'}: {state}"]
+    for root in record["roots"]:
+        out.append(f"    {root['transform']} at {view.path(root['filename'])}:{root['line']}")
+        out += [
+            f"      → {view.path(step['filename'])}:{step['line']} {step['function']}" for step in root.get("chain", ())
+        ]
+    for parameter in record["params"]:
+        out.append(f"    {parameter['name']}: {', '.join(parameter['kinds']) or 'unknown'}")
+    return "\n".join(out) + "\n"

@@ -1,0 +1,107 @@
+"""What ``jaxlint check`` prints besides the findings: summary, statistics, diffs, troubles.
+
+Findings and summaries go to standard output, troubles to standard error.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from flake8_jax.core.report import Change, RunReport
+from flake8_jax.reporters import View
+
+READERS_FORMATS = frozenset({"full", "concise", "grouped"})
+"""Formats that people read: only under these does a summary follow."""
+
+
+def _counted(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"
+
+
+def summary(report: RunReport, view: View) -> str:
+    """The closing lines: how much was found, repaired, and could be."""
+    left = len(report.diagnostics)
+    repaired = sum(item.count for item in report.fixed)
+    if left == 0 and repaired == 0:
+        return "All checks passed!\n"
+    if repaired:
+        lines = [f"Found {_counted(left + repaired, 'problem')} ({repaired} fixed, {left} remaining)."]
+    else:
+        lines = [f"Found {_counted(left, 'problem')}."]
+    fixes = Counter(item.finding.fix.applicability for item in report.diagnostics if item.finding.fix is not None)
+    usable = fixes["safe"] + (fixes["unsafe"] if view.unsafe_fixes else 0)
+    hidden = 0 if view.unsafe_fixes else fixes["unsafe"]
+    if usable:
+        more = f" ({hidden} more with `--unsafe-fixes`)" if hidden else ""
+        lines.append(f"[*] {usable} fixable with the `--fix` option{more}.")
+    elif hidden:
+        lines.append(f"{_counted(hidden, 'fix', 'fixes')} with `--unsafe-fixes`: they may change values or effects.")
+    return "\n".join(lines) + "\n"
+
+
+def statistics(report: RunReport, output_format: str) -> str:
+    """How many findings each rule has, the most frequent first."""
+    counts = Counter((item.code, item.finding.name) for item in report.diagnostics)
+    fixable = Counter(item.code for item in report.diagnostics if item.finding.fix is not None)
+    rows = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    if output_format == "json":
+        data = [
+            {"code": code, "name": name, "count": count, "fixable": fixable[code] > 0} for (code, name), count in rows
+        ]
+        return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+    width = max((len(str(count)) for _, count in rows), default=1)
+    return "".join(
+        f"{count:>{width}}  {code}  {'[*]' if fixable[code] else '   '} {name}\n" for (code, name), count in rows
+    )
+
+
+def fixes_shown(report: RunReport, view: View) -> str:
+    """What was repaired, file by file."""
+    lines: list[str] = []
+    for path in dict.fromkeys(item.path for item in report.fixed):
+        lines.append(f"{view.styled(view.path(path), 'path')}:")
+        lines += [f"    {item.count} × {item.code} ({item.name})" for item in report.fixed if item.path == path]
+    if lines:
+        total = sum(item.count for item in report.fixed)
+        lines.insert(0, f"Fixed {_counted(total, 'problem')}:")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def withdrawn_shown(report: RunReport, view: View) -> Iterator[str]:
+    for item in report.withdrawn:
+        times = f" ({item.count} times)" if item.count > 1 else ""
+        yield f"{view.path(item.path)}: the fix for {item.code} ({item.name}) was taken back{times}: {item.reason}"
+
+
+def unified_diff(change: Change, view: View) -> str:
+    """A change as a patch; newlines are those of the file, as ``patch`` needs them."""
+    name = view.path(change.path)
+    out: list[str] = []
+    before, after = _patch_lines(change.before), _patch_lines(change.after)
+    for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
+        out.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
+    return "".join(out)
+
+
+def _patch_lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def troubles(report: RunReport, view: View, verbose: bool) -> Iterator[str]:
+    """What went wrong around the findings, a line each."""
+    yield from (f"jaxlint: {message}" for message in (*report.messages, *report.notes))
+    yield from (f"jaxlint: {view.path(path)}: there is no such file or directory" for path in report.missing)
+    for rule, path, trace in report.crashes:
+        last = trace.strip().rpartition("\n")[2]
+        yield f"jaxlint: {rule} failed on {view.path(path)}: {last} (a defect of jaxlint; please report it)"
+        if verbose:
+            yield trace.rstrip()
+
+
+def counters(report: RunReport) -> str:
+    return "".join(f"  {name}: {count}\n" for name, count in sorted(report.counters.items()))

@@ -1,0 +1,86 @@
+"""``jaxlint rule`` and ``jaxlint rules``: the manual pages of the rules, and their list."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import msgspec
+
+from flake8_jax.core.report import RuleInfo
+
+
+def page(rule: RuleInfo) -> str:
+    """The manual page of a rule in markdown."""
+    facts = [
+        f"Level: {rule.level}.",
+        {"always": "Always fixable.", "sometimes": "Sometimes fixable."}.get(rule.fixable, ""),
+    ]
+    facts.append("Opt-in: select it by name or code." if rule.opt_in else "")
+    return f"# {rule.name} ({rule.code})\n\n{' '.join(fact for fact in facts if fact)}\n\n{rule.doc.strip()}\n"
+
+
+def _print_markdown(text: str, color: bool) -> None:
+    if not color:
+        sys.stdout.write(text)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console(force_terminal=True).print(Markdown(text))
+
+
+def run_rule(arguments: Sequence[str]) -> int:
+    """``jaxlint rule CODE|NAME`` and ``jaxlint rule --all``."""
+    parser = argparse.ArgumentParser(prog="jaxlint rule", description="Explain a rule.")
+    parser.add_argument("rule", nargs="?", metavar="CODE|NAME", help="the rule to explain")
+    parser.add_argument("--all", action="store_true", help="explain all rules")
+    parser.add_argument("--output-format", choices=("text", "json"), default="text")
+    args = parser.parse_args(arguments)
+    if args.all == (args.rule is not None):
+        parser.error("name one rule, or give --all")
+    from flake8_jax.backend import default_backend
+    from flake8_jax.selection import SelectorError, matching
+
+    rules = default_backend().rules
+    if args.all:
+        chosen = list(rules.values())
+    else:
+        try:
+            _, codes = matching(args.rule, rules)
+        except SelectorError as error:
+            print(f"jaxlint: {error}", file=sys.stderr)
+            return 2
+        chosen = [rules[code] for code in sorted(codes)]
+        if args.rule.upper() not in codes and len(chosen) != 1:
+            print(f"jaxlint: `{args.rule}` is not one rule; use a code or a name", file=sys.stderr)
+            return 2
+    if args.output_format == "json":
+        data = [msgspec.to_builtins(rule) for rule in chosen]
+        encoded = msgspec.json.encode(data if args.all else data[0])
+        print(msgspec.json.format(encoded, indent=2).decode())
+        return 0
+    _print_markdown("\n".join(page(rule) for rule in chosen), sys.stdout.isatty())
+    return 0
+
+
+def run_rules(arguments: Sequence[str]) -> int:
+    """``jaxlint rules``: one line a rule."""
+    parser = argparse.ArgumentParser(prog="jaxlint rules", description="List the rules.")
+    parser.add_argument("--output-format", choices=("text", "json"), default="text")
+    args = parser.parse_args(arguments)
+    from flake8_jax.backend import default_backend
+
+    rules = list(default_backend().rules.values())
+    if args.output_format == "json":
+        data = [{k: v for k, v in msgspec.to_builtins(rule).items() if k != "doc"} for rule in rules]
+        print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
+        return 0
+    width = max(len(rule.name) for rule in rules)
+    for rule in rules:
+        marks = "opt-in" if rule.opt_in else ""
+        fix = {"always": "[*]", "sometimes": "[~]"}.get(rule.fixable, "   ")
+        print(f"{rule.code}  {rule.name:<{width}}  {rule.level:<8} {fix}  {marks:<6}  {rule.summary}".rstrip())
+    print("\n[*] always fixable   [~] sometimes fixable")
+    return 0

@@ -1,0 +1,87 @@
+"""What jaxlint says: findings, the evidence for them, and the edits that would repair them.
+
+Vocabulary
+----------
+finding     one defect at one place. evidence: the path of calls on which it happens, outermost first.
+edit        replace the text between two offsets. fix: edits that only make sense together (atomic), *safe* or
+            *unsafe*: safe means same values, dtypes and effects.
+
+All offsets are code points into the decoded text of the file, end exclusive; rows and columns are derived from
+them at the very end, by ``Positions``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Literal
+
+import msgspec
+
+Level = Literal["error", "warning", "upgrade"]
+Applicability = Literal["safe", "unsafe"]
+
+
+class Edit(msgspec.Struct, frozen=True, order=True):
+    """Replace ``text[start:end]`` of the finding's file by ``content``."""
+
+    start: int
+    end: int
+    content: str
+
+
+class Fix(msgspec.Struct, frozen=True):
+    """Edits applied all together or not at all. ``message`` says in the imperative what they do."""
+
+    message: str
+    applicability: Applicability
+    edits: tuple[Edit, ...]
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One link of the chain: at ``path`` offset ``start`` (row ``row``, 1-based), this happens.
+
+    kind: ``root`` (a transform stages ``function``), ``call`` (``function`` is called), ``entry``.
+    text: the sentence for a reader, e.g. ``jax.jit stages step`` or ``step calls body``.
+    """
+
+    path: str
+    start: int
+    row: int
+    kind: str
+    function: str
+    text: str
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One defect. ``path`` is absolute; ``code`` is ``JAX101``; ``name`` is ``traced-branch``.
+
+    confidence: ``certain`` or ``likely``. noqa_end: the offset of the end of the logical line, where a
+    ``# noqa`` also counts.
+    """
+
+    code: str
+    name: str
+    level: Level
+    path: str
+    start: int
+    end: int
+    message: str
+    evidence: tuple[Step, ...] = ()
+    fix: Fix | None = None
+    confidence: str = "certain"
+
+
+class Positions:
+    """Offsets to 1-based rows and 1-based code-point columns, from a table of line starts."""
+
+    __slots__ = ("line_starts",)
+
+    def __init__(self, line_starts: list[int]) -> None:
+        self.line_starts = line_starts
+
+    def row(self, offset: int) -> int:
+        return bisect_right(self.line_starts, offset)
+
+    def row_column(self, offset: int) -> tuple[int, int]:
+        row = bisect_right(self.line_starts, offset)
+        return row, offset - self.line_starts[row - 1] + 1

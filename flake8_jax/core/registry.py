@@ -1,0 +1,124 @@
+"""How rules and fixers declare themselves.
+
+A rule is one function in a file of its own under ``rules/``; a fixer is one under ``fixers/``. Both are found by
+walking the package: there is no list to edit.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from flake8_jax.core.findings import Fix, Level
+
+Fixable = Literal["always", "sometimes", "never"]
+
+
+class Spanned(Protocol):
+    """Anything with offsets: an IR node, an argument, an imported name."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a rule returns: where, and the sentence. ``level`` overrides the rule's own (a shortfall in certainty
+    makes an error a warning); ``preview`` keeps it back unless preview rules are asked for."""
+
+    at: Spanned
+    message: str
+    level: Level | None = None
+    preview: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. ``doc`` is the manual page (markdown): the docstring of ``check``."""
+
+    code: str
+    name: str
+    level: Level
+    fixable: Fixable
+    opt_in: bool
+    events: tuple[type, ...]
+    check: Callable[[Any], Report | list[Report] | None]
+    doc: str
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the manual page."""
+        return self.doc.split("\n", 1)[0].strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Fixer:
+    """One repair, for the findings of the rule called ``rule``."""
+
+    rule: str
+    build: Callable[[Any, Any], Fix | None]
+
+
+_RULE_MARK = "__jaxlint_rule__"
+_FIXER_MARK = "__jaxlint_fixer__"
+
+
+def event_types(function: Callable[..., Any]) -> tuple[type, ...]:
+    """The event classes in the annotation of the function's first parameter.
+
+    Raises:
+        TypeError: the parameter has no annotation.
+    """
+    first = next(iter(inspect.signature(function).parameters))
+    hint = typing.get_type_hints(function).get(first)
+    if hint is None:
+        raise TypeError(f"{function.__module__}.{function.__qualname__}: annotate {first} with the event it listens to")
+    return typing.get_args(hint) or (hint,)
+
+
+def rule(
+    code: str, level: Level, *, fixable: Fixable = "never", opt_in: bool = False
+) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """Declare ``def traced_branch(event: TruthTest) -> Report | None`` to be the rule ``traced-branch``."""
+
+    def mark(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        made = Rule(
+            code=code,
+            name=check.__name__.replace("_", "-"),
+            level=level,
+            fixable=fixable,
+            opt_in=opt_in,
+            events=event_types(check),
+            check=check,
+            doc=inspect.getdoc(check) or "",
+        )
+        setattr(check, _RULE_MARK, made)
+        return check
+
+    return mark
+
+
+def fixer(rule_name: str) -> Callable[[Callable[[Any, Any], Fix | None]], Callable[[Any, Any], Fix | None]]:
+    """Declare ``def fix(event, source: FixSource) -> Fix | None`` to repair findings of ``rule_name``."""
+
+    def mark(build: Callable[[Any, Any], Fix | None]) -> Callable[[Any, Any], Fix | None]:
+        setattr(build, _FIXER_MARK, Fixer(rule_name, build))
+        return build
+
+    return mark
+
+
+def declared_rules(module: object) -> list[Rule]:
+    """The rules that a module declares, in the order of definition."""
+    return [getattr(v, _RULE_MARK) for v in vars(module).values() if hasattr(v, _RULE_MARK)]
+
+
+def declared_fixers(module: object) -> list[Fixer]:
+    """The fixers that a module declares, in the order of definition."""
+    return [getattr(v, _FIXER_MARK) for v in vars(module).values() if hasattr(v, _FIXER_MARK)]

@@ -1,0 +1,140 @@
+"""What a run hands to the reporters: findings with rows and columns, and everything needed to show them.
+
+Vocabulary
+----------
+diagnostic  a finding that survived suppression and selection, placed: rows and columns instead of offsets.
+report      one run: the diagnostics, what was repaired, and what went wrong around them.
+
+Rows and columns are 1-based, columns count code points, ends are exclusive. Not modelled: notebook cells.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import msgspec
+
+from flake8_jax.core.findings import Finding, Level, Positions
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class RuleInfo(msgspec.Struct, frozen=True):
+    """What the doors need to know of a rule. ``doc`` is its manual page in markdown."""
+
+    code: str
+    name: str
+    level: Level
+    summary: str
+    doc: str = ""
+    opt_in: bool = False
+    fixable: str = "never"
+
+
+class PlacedEdit(msgspec.Struct, frozen=True):
+    """An edit with its place: replace what stands between the two ends by ``content``."""
+
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+    content: str
+
+
+class Diagnostic(msgspec.Struct, frozen=True):
+    """A finding at its place. ``noqa_row`` is the row whose end a ``# noqa`` comment has to stand at."""
+
+    finding: Finding
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+    noqa_row: int
+    edits: tuple[PlacedEdit, ...] = ()
+
+    @property
+    def path(self) -> str:
+        return self.finding.path
+
+    @property
+    def code(self) -> str:
+        return self.finding.code
+
+
+class Repair(msgspec.Struct, frozen=True):
+    """``count`` findings of one rule were repaired in one file (``withdrawn``: tried, then taken back)."""
+
+    path: str
+    code: str
+    name: str
+    count: int
+    reason: str = ""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """The text of a file before and after the repairs, without byte-order mark."""
+
+    path: str
+    before: str
+    after: str
+
+
+class RunReport(msgspec.Struct, frozen=True):
+    """The outcome of one run.
+
+    texts: the decoded text of every file that has a diagnostic. rules: every known rule by code.
+    messages: troubles that are no findings (a file that cannot be read …), one sentence each. notes: what a user
+    should know, without anything being wrong. missing: paths that do not exist.
+    crashes: rule (or ``engine``), path and traceback of each failure inside the analysis.
+    checked: number of files asked for. counters: what the analysis counted, for ``-v``.
+    root: the directory that paths are relative to where a reader has another working directory (a repository's).
+    version: ours, for formats that name their author.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    texts: dict[str, str] = {}
+    rules: dict[str, RuleInfo] = {}
+    fixed: tuple[Repair, ...] = ()
+    withdrawn: tuple[Repair, ...] = ()
+    changes: tuple[Change, ...] = ()
+    messages: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    crashes: tuple[tuple[str, str, str], ...] = ()
+    checked: int = 0
+    counters: dict[str, int] = {}
+    root: str = ""
+    version: str = ""
+
+    def rule(self, finding: Finding) -> RuleInfo:
+        """What is known of a finding's rule; its name and level at least."""
+        known = self.rules.get(finding.code)
+        return known or RuleInfo(finding.code, finding.name, finding.level, finding.name)
+
+    def path_in_repository(self, path: str) -> str:
+        """``path`` below ``root``, with forward slashes; an absolute path elsewhere."""
+        prefix = self.root.rstrip(os.sep) + os.sep
+        relative = path[len(prefix) :] if self.root and path.startswith(prefix) else path
+        return relative.replace(os.sep, "/")
+
+
+def as_text(text: str) -> str:
+    """Text that can be written: the bytes of a file name that are no text become U+FFFD."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def line_starts(text: str) -> list[int]:
+    """Offsets at which the lines of ``text`` start: lines end at LF, CR LF or CR, as in Python's tokenizer."""
+    return [0, *(match.end() for match in _LINE_END.finditer(text))]
+
+
+def place(finding: Finding, positions: Positions, noqa_row: int) -> Diagnostic:
+    """Turn the offsets of a finding and of its fix into rows and columns."""
+    row, column = positions.row_column(finding.start)
+    end_row, end_column = positions.row_column(max(finding.start, finding.end))
+    edits = finding.fix.edits if finding.fix is not None else ()
+    placed = tuple(
+        PlacedEdit(*positions.row_column(edit.start), *positions.row_column(edit.end), edit.content) for edit in edits
+    )
+    return Diagnostic(finding, row, column, end_row, end_column, noqa_row, placed)

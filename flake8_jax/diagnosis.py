@@ -1,0 +1,131 @@
+"""From findings to diagnostics: what is selected, what comments suppress, where it stands.
+
+Vocabulary
+----------
+selection   the codes that are on in a project, and in each file of it.
+unused      a code in a ``# noqa`` comment that suppresses nothing, though its rule is on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from flake8_jax.backend import INVALID_SYNTAX, UNUSED_NOQA, Backend
+from flake8_jax.config import ConfigError, Settings
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Finding, Fix, Positions
+from flake8_jax.core.report import Diagnostic, RunReport, line_starts, place
+from flake8_jax.discovery import Patterns
+from flake8_jax.lowering import Problem
+from flake8_jax.selection import SelectorError, codes_of, enabled, fixable_codes
+from flake8_jax.syntax.noqa import Directive, Noqa, directives, noqa_row, remove_codes
+
+
+class Selection:
+    """Which codes are on in which file of a project. Raises ConfigError for selectors that match nothing."""
+
+    def __init__(self, settings: Settings, backend: Backend) -> None:
+        try:
+            self.codes = enabled(settings.layers, backend.rules)
+            self.fixable = fixable_codes(settings.fixable, settings.unfixable, backend.rules)
+            self._ignores = [
+                (Patterns(settings.root, [pattern.removeprefix("!")]), pattern.startswith("!"),
+                 codes_of(selectors, backend.rules) - {INVALID_SYNTAX.code})
+                for pattern, selectors in settings.per_file_ignores
+            ]  # fmt: skip
+        except SelectorError as error:
+            raise ConfigError(f"{_origin(error.selector, settings)}: {error}") from error
+        self._known = frozenset(backend.rules)
+        self._by_path: dict[str, frozenset[str]] = {}
+
+    def ignored_in(self, path: str) -> frozenset[str]:
+        """The codes that ``per-file-ignores`` turns off in a file; ``!pattern`` speaks of all other files."""
+        if path not in self._by_path:
+            found: frozenset[str] = frozenset()
+            for patterns, inverted, codes in self._ignores:
+                if patterns.matches_any_part(path) is not inverted:
+                    found |= codes
+            self._by_path[path] = found
+        return self._by_path[path]
+
+    def judges(self, code: str) -> bool:
+        """Whether a code, or prefix of one, can be said to be unused: some rule of it runs, or none exists."""
+        return any(on.startswith(code) for on in self.codes) or not any(known.startswith(code) for known in self._known)
+
+    def is_on(self, code: str, path: str) -> bool:
+        return code in self.codes and code not in self.ignored_in(path)
+
+
+def _origin(selector: str, settings: Settings) -> str:
+    """Where a selector was written: the command line has the last layer."""
+    flags = settings.layers[-1] if settings.layers else None
+    if flags is not None and selector in (*(flags.select or ()), *flags.extend_select, *flags.ignore):
+        return "command line"
+    return settings.config_path or "command line"
+
+
+def placed(
+    path: str,
+    findings: Sequence[Finding],
+    text: str,
+    module: ir.Module,
+    selection: Selection,
+    ignore_noqa: bool,
+) -> list[Diagnostic]:
+    """The findings in one file that no comment suppresses, and the comments that suppress nothing."""
+    positions = Positions(module.line_starts)
+    shown = list(findings)
+    if not ignore_noqa and "noqa" in text.lower():
+        comments = directives(text, module)
+        used: dict[Directive, set[str]] = {}
+        shown = []
+        for finding in findings:
+            directive = comments.suppressing(finding.code, finding.start)
+            if directive is None:
+                shown.append(finding)
+            else:
+                used.setdefault(directive, set()).add(finding.code)
+        if selection.is_on(UNUSED_NOQA.code, path):
+            shown += _unused(path, text, module, comments, used, selection)
+    return [place(finding, positions, noqa_row(text, module, finding.start)) for finding in shown]
+
+
+def _unused(
+    path: str,
+    text: str,
+    module: ir.Module,
+    comments: Noqa,
+    used: dict[Directive, set[str]],
+    selection: Selection,
+) -> Iterable[Finding]:
+    rule = UNUSED_NOQA
+    for directive in comments.directives:
+        unused = [
+            code
+            for code in directive.codes
+            if code.startswith("JAX")
+            and selection.judges(code)
+            and not any(silenced.startswith(code) for silenced in used.get(directive, ()))
+        ]
+        if unused:
+            fix = Fix("remove the unused codes", "safe", (remove_codes(text, module, directive, unused),))
+            message = f"`noqa` comment suppresses no {', '.join(unused)}"
+            yield Finding(rule.code, rule.name, rule.level, path, directive.start, directive.end, message, (), fix)
+
+
+def undecodable(path: str, problem: Problem) -> RunReport:
+    """The report on a text that cannot even be decoded."""
+    return RunReport(
+        diagnostics=(syntax_diagnostic(path, "", problem),), rules={INVALID_SYNTAX.code: INVALID_SYNTAX}, checked=1
+    )
+
+
+def syntax_diagnostic(path: str, text: str, problem: Problem) -> Diagnostic:
+    starts = line_starts(text)
+    row = min(max(problem.row, 1), len(starts))
+    offset = min(starts[row - 1] + max(problem.column, 1) - 1, len(text))
+    rule = INVALID_SYNTAX
+    finding = Finding(rule.code, rule.name, rule.level, path, offset, offset, problem.message)
+    if text:
+        return place(finding, Positions(starts), row)
+    return Diagnostic(finding, problem.row, problem.column, problem.row, problem.column, problem.row)

@@ -1,0 +1,280 @@
+"""From paths to files: walking directories, what is left out, and what the program around them is.
+
+Vocabulary
+----------
+asked       files whose findings are wanted: given by name, or found below a given directory.
+context     files of the same project that are analysed with them, because code crosses files.
+walk start  a directory that was given; what is above it does not exclude what is below it.
+
+A file is identified by its absolute path as it was reached; reached twice (through links), it counts once.
+Not modelled: the user's global gitignore.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import pathspec
+
+from flake8_jax.config import Resolver, Settings
+
+SUFFIXES = (".py", ".pyi")
+CONTEXT_LIMIT = 20_000
+_LOOSE_LIMIT = 2_000
+
+
+class Patterns:
+    """Gitignore-like patterns relative to ``base``; plain names are looked up without a regular expression."""
+
+    def __init__(self, base: str, lines: Sequence[str]) -> None:
+        self.base = base
+        self.lines = tuple(lines)
+        # A later negation takes names back, so the shortcut needs all of them to be plain.
+        negated = any(line.startswith("!") for line in lines)
+        self._names = frozenset(line for line in lines if not negated and re.fullmatch(r"[\w.-]+", line))
+        rest = [_anchored(line, base) for line in lines if line not in self._names]
+        self._spec = pathspec.GitIgnoreSpec.from_lines(rest) if rest else None
+
+    def verdict(self, path: str, *, is_directory: bool = False) -> bool | None:
+        """Whether an absolute path matches; None where no pattern speaks of it, False where one takes it back."""
+        if os.path.basename(path) in self._names:
+            return True
+        if self._spec is None:
+            return None
+        relative = relative_to(path, self.base)
+        return self._spec.check_file(f"{relative}/" if is_directory else relative).include
+
+    def matches(self, path: str, *, is_directory: bool = False) -> bool:
+        return bool(self.verdict(path, is_directory=is_directory))
+
+    def matches_any_part(self, path: str) -> bool:
+        """Whether a file or one of the directories between it and ``base`` matches."""
+        parts = relative_to(path, self.base).split("/")
+        return self.matches(path) or not self._names.isdisjoint(parts)
+
+    def below(self, start: str) -> Patterns:
+        """The patterns that hold below a directory that was asked for: those that match it itself do not."""
+        if not self.matches(start, is_directory=True):
+            return self
+        kept = [line for line in self.lines if not Patterns(self.base, [line]).matches(start, is_directory=True)]
+        return Patterns(self.base, kept)
+
+
+def _anchored(line: str, base: str) -> str:
+    """A pattern given as an absolute path or with a leading ``./``, relative to ``base``."""
+    negation, body = ("!", line[1:]) if line.startswith("!") else ("", line)
+    if body.startswith("./"):
+        return f"{negation}/{body[2:]}"
+    if os.path.isabs(body) and body.startswith(base.rstrip("/") + "/"):
+        return negation + body[len(base.rstrip("/")) :]
+    return line
+
+
+def relative_to(path: str, base: str) -> str:
+    """``path`` below ``base`` with forward slashes; elsewhere, its parts without the root."""
+    prefix = base.rstrip(os.sep) + os.sep
+    relative = path[len(prefix) :] if path.startswith(prefix) else path.lstrip(os.sep)
+    return relative.replace(os.sep, "/")
+
+
+@dataclass
+class Found:
+    """What discovery found. ``asked`` maps absolute paths to whether they were given by name."""
+
+    asked: dict[str, bool] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Ignores:
+    """The patterns in force in a directory: the exclusions and the gitignore files from the top down."""
+
+    exclude: Patterns
+    ignored: tuple[Patterns, ...] = ()
+
+    def leaves_out(self, path: str, is_directory: bool) -> bool:
+        if self.exclude.matches(path, is_directory=is_directory):
+            return True
+        for patterns in reversed(self.ignored):
+            verdict = patterns.verdict(path, is_directory=is_directory)
+            if verdict is not None:
+                return verdict
+        return False
+
+
+class Walker:
+    """Walks directories under the settings that hold in each. ``messages`` collects what could not be read."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self.resolver = resolver
+        self.messages: list[str] = []
+        self._excludes: dict[tuple[str, tuple[str, ...]], Patterns] = {}
+
+    def exclusions(self, settings: Settings) -> Patterns:
+        key = (settings.root, settings.exclude)
+        if key not in self._excludes:
+            self._excludes[key] = Patterns(*key)
+        return self._excludes[key]
+
+    def excluded(self, path: str) -> bool:
+        """Whether the settings leave out a file that was given by name, where ``force-exclude`` asks for that."""
+        settings = self.resolver.settings_for(os.path.dirname(path))
+        if self.exclusions(settings).matches_any_part(path):
+            return True
+        ignored = self._inherited(os.path.dirname(path), settings)
+        return any(patterns.matches_any_part(path) for patterns in ignored)
+
+    def _inherited(self, directory: str, settings: Settings) -> tuple[Patterns, ...]:
+        """The gitignore files of a directory and of those above it, up to the version control's root."""
+        if not settings.respect_gitignore:
+            return ()
+        chain: list[str] = []
+        folder = directory
+        while True:
+            chain.append(folder)
+            if os.path.lexists(os.path.join(folder, ".git")):
+                break
+            above = os.path.dirname(folder)
+            if above == folder:  # outside a working tree, what lies above says nothing
+                chain = [directory]
+                break
+            folder = above
+        top = chain[-1]
+        found = [self._ignore_file(os.path.join(top, ".git", "info", "exclude"), top)]
+        found += [self._ignore_file(os.path.join(entry, ".gitignore"), entry) for entry in reversed(chain)]
+        return tuple(patterns for patterns in found if patterns is not None)
+
+    def _ignore_file(self, path: str, base: str) -> Patterns | None:
+        try:
+            with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+                lines = [line.rstrip("\n") for line in stream]
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            self.messages.append(f"{path}: cannot be read: {error.strerror}")
+            return None
+        try:
+            return Patterns(base, [line for line in lines if line.strip() and not line.startswith("#")])
+        except ValueError as error:
+            self.messages.append(f"{path}: not a valid gitignore pattern: {error}")
+            return None
+
+    def walk(self, start: str, seen: set[str], *, packages_only: bool = False) -> Iterator[str]:
+        """Source files below ``start``, sorted by path; ``seen`` holds the real paths met so far."""
+        settings = self.resolver.settings_for(start)
+        inherited = tuple(patterns.below(start) for patterns in self._inherited(start, settings))
+        ignores = _Ignores(self.exclusions(settings).below(start), inherited)
+        real = os.path.realpath(start)
+        seen.add(real)
+        stack = [(start, real, settings, ignores)]
+        while stack:
+            directory, real, settings, ignores = stack.pop()
+            try:
+                with os.scandir(directory) as listing:
+                    entries = sorted(listing, key=lambda entry: entry.name)
+            except OSError as error:
+                self.messages.append(f"{directory}: cannot be read: {error.strerror}")
+                continue
+            below = []
+            for entry in entries:
+                is_directory = entry.is_dir()
+                if not is_directory and not entry.name.endswith(SUFFIXES):
+                    continue
+                if ignores.leaves_out(entry.path, is_directory):
+                    continue
+                target = os.path.realpath(entry.path) if entry.is_symlink() else os.path.join(real, entry.name)
+                if target in seen:
+                    continue
+                if not is_directory:
+                    if entry.is_file():
+                        seen.add(target)
+                        yield entry.path
+                    continue
+                if packages_only and not os.path.exists(os.path.join(entry.path, "__init__.py")):
+                    continue
+                seen.add(target)
+                below.append((entry.path, target, *self._inside(entry.path, settings, ignores)))
+            stack.extend(reversed(below))
+
+    def _inside(self, directory: str, settings: Settings, ignores: _Ignores) -> tuple[Settings, _Ignores]:
+        """Settings and patterns on entering a directory of the walk."""
+        own = self.resolver.settings_for(directory)
+        exclude = ignores.exclude if own.exclude == settings.exclude and own.root == settings.root else None
+        ignored = ignores.ignored
+        if own.respect_gitignore:
+            patterns = self._ignore_file(os.path.join(directory, ".gitignore"), directory)
+            ignored = (*ignored, patterns) if patterns is not None else ignored
+        return own, _Ignores(exclude or self.exclusions(own), ignored)
+
+
+def discover(paths: Iterable[str], walker: Walker, *, force_exclude: bool | None = None) -> Found:
+    """The files asked for by ``paths`` (absolute, files or directories).
+
+    A file given by name is taken whatever its suffix and the exclusions, unless ``force_exclude`` (by default
+    the setting of its project) says otherwise. Raises ConfigError through the resolver.
+    """
+    found = Found()
+    seen: set[str] = set()
+    for path in paths:
+        if os.path.isdir(path):
+            for file in walker.walk(path, seen):
+                found.asked.setdefault(file, False)
+        elif os.path.lexists(path):
+            real = os.path.realpath(path)
+            settings = walker.resolver.settings_for(os.path.dirname(path))
+            forced = settings.force_exclude if force_exclude is None else force_exclude
+            if forced and walker.excluded(path):
+                continue
+            if real not in seen or path in found.asked:
+                seen.add(real)
+                found.asked[path] = True
+        else:
+            found.missing.append(path)
+    found.messages.extend(walker.messages)
+    walker.messages.clear()
+    return found
+
+
+def context_files(asked: Sequence[str], settings: Settings, walker: Walker) -> tuple[list[str], bool]:
+    """The files of the program that the asked ones belong to, and whether there are more than the limit.
+
+    With a project root, everything below it that is not left out; without, the packages that hold the asked
+    files, or their neighbours. What cannot be read here is nobody's question, so it is not reported.
+    """
+    files: list[str] = []
+    seen: set[str] = set()
+    limit = CONTEXT_LIMIT
+    starts: list[tuple[str, bool]] = []
+    if settings.project_root is not None:
+        starts.append((settings.project_root, False))
+    else:
+        limit = _LOOSE_LIMIT
+        for directory in sorted({os.path.dirname(path) for path in asked}):
+            top = _package_top(directory)
+            if top is not None:
+                starts.append((top, False))
+            elif os.path.basename(directory) not in ("site-packages", "dist-packages"):
+                starts.append((directory, True))
+    for start, packages_only in starts:
+        if os.path.realpath(start) in seen:
+            continue
+        for path in walker.walk(start, seen, packages_only=packages_only):
+            if len(files) >= limit:
+                walker.messages.clear()
+                return files, True
+            files.append(path)
+    walker.messages.clear()
+    return files, False
+
+
+def _package_top(directory: str) -> str | None:
+    """The outermost package directory that holds this one, or None outside packages."""
+    top = None
+    while os.path.exists(os.path.join(directory, "__init__.py")):
+        top = directory
+        directory = os.path.dirname(directory)
+    return top

@@ -1,0 +1,369 @@
+"""What can be said of an expression before moving it: its effects, its kind, its spelling as an array condition.
+
+Vocabulary
+----------
+pure        evaluating it changes nothing and costs what it says: names, arithmetic, jax.numpy and the like.
+opaque      it calls code that is not known; traced under JAX that should be harmless, yet it is only moved into a
+            place where it runs on the same branch as before (a ``lax.cond`` lambda).
+effect      it surely changes something (``append``, ``print``, ``:=``); it is never moved.
+array       arithmetic shows that the value is an array or a number. tree: a tuple, list or dict. unfit: no JAX
+            value at all (a string, None, a function).
+
+Kinds are judged from the text alone and only choose between two repairs; both are unsafe.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections.abc import Iterable
+
+from flake8_jax.core import ir
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._source import FixSource, Refused, children, walk
+
+
+class Effect(enum.IntEnum):
+    PURE = 0
+    OPAQUE = 1
+    EFFECT = 2
+
+
+class Kind(enum.Enum):
+    ARRAY = "array"
+    UNKNOWN = "unknown"
+    TREE = "tree"
+    UNFIT = "unfit"
+
+
+_PURE_ROOTS = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.random.", "jax.scipy.", "numpy.", "math.", "jax.tree.")
+_PURE_BUILTINS = frozenset(
+    [
+        "abs",
+        "bool",
+        "complex",
+        "dict",
+        "divmod",
+        "enumerate",
+        "float",
+        "int",
+        "isinstance",
+        "len",
+        "list",
+        "max",
+        "min",
+        "pow",
+        "range",
+        "reversed",
+        "round",
+        "sum",
+        "tuple",
+        "type",
+        "zip",
+    ]
+)
+_EFFECT_BUILTINS = frozenset(["print", "input", "open", "exec", "eval", "setattr", "delattr", "next"])
+_EFFECT_METHODS = frozenset(
+    [
+        "append",
+        "extend",
+        "insert",
+        "remove",
+        "pop",
+        "popitem",
+        "clear",
+        "update",
+        "setdefault",
+        "add",
+        "discard",
+        "write",
+        "writelines",
+        "send",
+        "put",
+        "close",
+        "sort",
+        "reverse",
+    ]
+)
+_ARRAY_METHODS = frozenset(
+    [
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "argsort",
+        "astype",
+        "ceil",
+        "clip",
+        "conj",
+        "conjugate",
+        "copy",
+        "cumprod",
+        "cumsum",
+        "diagonal",
+        "dot",
+        "flatten",
+        "floor",
+        "max",
+        "mean",
+        "min",
+        "prod",
+        "ptp",
+        "ravel",
+        "repeat",
+        "reshape",
+        "round",
+        "sort",
+        "squeeze",
+        "std",
+        "sum",
+        "swapaxes",
+        "take",
+        "trace",
+        "transpose",
+        "var",
+        "get",
+    ]
+)
+_UPDATES = frozenset(
+    ["set", "add", "subtract", "multiply", "mul", "divide", "div", "power", "min", "max", "apply", "get"]
+)
+_ARITHMETIC = frozenset(["-", "/", "//", "**", "@", "&", "|", "^", "<<", ">>"])
+
+
+def _is_update(node: ir.Call) -> bool:
+    """``x.at[i].set(v)`` and its relatives."""
+    func = node.func
+    return (
+        isinstance(func, ir.Attribute)
+        and func.attr in _UPDATES
+        and isinstance(func.value, ir.Subscript)
+        and isinstance(func.value.value, ir.Attribute)
+        and func.value.value.attr == "at"
+    )
+
+
+def _call_effect(node: ir.Call, imports: Imports) -> Effect:
+    if _is_update(node):
+        return Effect.PURE
+    name = imports.resolve(node.func)
+    if name is not None:
+        return Effect.PURE if name.startswith(_PURE_ROOTS) and not name.startswith("numpy.random.") else Effect.OPAQUE
+    if isinstance(node.func, ir.Name):
+        if node.func.id in _EFFECT_BUILTINS:
+            return Effect.EFFECT
+        return Effect.PURE if node.func.id in _PURE_BUILTINS else Effect.OPAQUE
+    if isinstance(node.func, ir.Attribute):
+        if node.func.attr in _EFFECT_METHODS:
+            return Effect.EFFECT
+        return Effect.PURE if node.func.attr in _ARRAY_METHODS else Effect.OPAQUE
+    return Effect.OPAQUE
+
+
+def effect(node: ir.Expr, imports: Imports) -> Effect:
+    """The worst that evaluating the expression may do. The bodies of lambdas in it do not run."""
+    worst = Effect.PURE
+    stack: list[object] = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, ir.Lambda):
+            continue
+        if isinstance(current, (ir.Yield, ir.YieldFrom, ir.Await, ir.NamedExpr)):
+            return Effect.EFFECT
+        if isinstance(current, ir.Call):
+            worst = max(worst, _call_effect(current, imports))
+        stack.extend(children(current))  # type: ignore[arg-type]
+    return worst
+
+
+def is_repeatable(node: ir.Expr, imports: Imports) -> bool:
+    """Whether it may be evaluated twice: pure, and cheap enough to write twice."""
+    return effect(node, imports) is Effect.PURE
+
+
+def _is_number(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Constant) and node.kind in ("int", "float", "complex")
+
+
+def array_names(root: ir.Function | ir.Module) -> set[str]:
+    """Names that arithmetic or an ordering in the function shows to be numbers or arrays."""
+    found: set[str] = set()
+    for node in walk(root):
+        operands: list[ir.Expr] = []
+        if isinstance(node, ir.BinOp):
+            # ``+`` joins lists and strings as well, unless a number stands beside it.
+            if node.op in _ARITHMETIC or _is_number(node.left) or _is_number(node.right):
+                operands = [node.left, node.right]
+        elif isinstance(node, ir.UnaryOp) and node.op == "-":
+            operands = [node.operand]
+        elif isinstance(node, ir.Compare) and any(op in ("<", "<=", ">", ">=") for op in node.ops):
+            operands = [node.left, *node.comparators]
+        found.update(n.id for n in operands if isinstance(n, ir.Name))
+    return found
+
+
+def kind(node: ir.Expr, imports: Imports, numbers: set[str]) -> Kind:
+    """What the value is, as far as the text shows; ``numbers``: names known to be arrays or numbers."""
+    if isinstance(node, ir.Constant):
+        return Kind.ARRAY if node.kind in ("bool", "int", "float", "complex", "big") else Kind.UNFIT
+    if isinstance(node, (ir.JoinedStr, ir.Lambda, ir.Set, ir.Starred, ir.Yield, ir.YieldFrom, ir.Await)):
+        return Kind.UNFIT
+    if isinstance(node, (ir.Tuple, ir.List, ir.Dict)):
+        parts = node.values if isinstance(node, ir.Dict) else node.elts
+        if any(kind(p, imports, numbers) is Kind.UNFIT for p in parts):
+            return Kind.UNFIT
+        return Kind.TREE
+    if isinstance(node, ir.Comprehension):
+        return Kind.UNFIT if node.kind in ("generator", "set") else Kind.TREE
+    if isinstance(node, ir.Name):
+        return Kind.ARRAY if node.id in numbers else Kind.UNKNOWN
+    if isinstance(node, ir.UnaryOp):
+        return Kind.ARRAY
+    if isinstance(node, ir.Compare):
+        return Kind.ARRAY
+    if isinstance(node, ir.BinOp):
+        if node.op in _ARITHMETIC:
+            return Kind.ARRAY
+        sides = kind(node.left, imports, numbers), kind(node.right, imports, numbers)
+        for known in (Kind.UNFIT, Kind.ARRAY, Kind.TREE):
+            if known in sides:
+                return known
+        return Kind.UNKNOWN
+    if isinstance(node, ir.Call):
+        return _call_kind(node, imports)
+    if isinstance(node, ir.IfExp):
+        sides = kind(node.body, imports, numbers), kind(node.orelse, imports, numbers)
+        return Kind.UNFIT if Kind.UNFIT in sides else sides[0] if sides[0] is not Kind.UNKNOWN else sides[1]
+    return Kind.UNKNOWN
+
+
+def _call_kind(node: ir.Call, imports: Imports) -> Kind:
+    name = imports.resolve(node.func)
+    if name is not None and name.startswith(("jax.numpy.", "jax.nn.", "jax.scipy.", "jax.random.")):
+        if name in ("jax.random.split", "jax.random.key", "jax.random.PRNGKey", "jax.random.fold_in"):
+            return Kind.UNKNOWN
+        if name.rpartition(".")[2][:1].isupper() or name.startswith("jax.numpy.linalg."):
+            return Kind.UNKNOWN
+        return Kind.ARRAY
+    if _is_update(node) or (isinstance(node.func, ir.Attribute) and node.func.attr in _ARRAY_METHODS - {"copy", "get"}):
+        return Kind.ARRAY
+    if isinstance(node.func, ir.Name) and node.func.id in ("abs", "float", "int", "len", "sum", "max", "min"):
+        return Kind.ARRAY
+    return Kind.UNKNOWN
+
+
+# --- conditions ----------------------------------------------------------------------------------
+
+
+def is_boolean(node: ir.Expr) -> bool:
+    """Whether the text shows that the value is a bool or an array of bools."""
+    if isinstance(node, ir.Compare):
+        return True
+    if isinstance(node, ir.UnaryOp):
+        return node.op == "not" or (node.op == "~" and is_boolean(node.operand))
+    if isinstance(node, ir.BoolOp):
+        return all(is_boolean(v) for v in node.values)
+    if isinstance(node, ir.BinOp):
+        return node.op in ("&", "|", "^") and is_boolean(node.left) and is_boolean(node.right)
+    return isinstance(node, ir.Constant) and node.kind == "bool"
+
+
+def guards(node: ir.Expr) -> bool:
+    """A test on which later operands lean: ``x is not None``, ``isinstance(x, …)``, ``hasattr``."""
+    if isinstance(node, ir.UnaryOp) and node.op == "not":
+        return guards(node.operand)
+    if isinstance(node, ir.Compare):
+        return any(op in ("is", "is not") for op in node.ops)
+    return (
+        isinstance(node, ir.Call)
+        and isinstance(node.func, ir.Name)
+        and node.func.id in ("isinstance", "hasattr", "callable", "issubclass")
+    )
+
+
+def _conjunction(source: FixSource, name: str, operands: list[str]) -> str:
+    text = operands[0]
+    for operand in operands[1:]:
+        text = f"{name}({text}, {operand})"
+    return text
+
+
+def membership(source: FixSource, left: ir.Expr, elements: Iterable[ir.Expr], *, negated: bool) -> str:
+    """``x in (a, b)`` as ``(x == a) | (x == b)``."""
+    op, joiner = ("!=", " & ") if negated else ("==", " | ")
+    subject = source.atom(left)
+    pairs = []
+    for element in elements:
+        if isinstance(element, ir.Starred):
+            raise Refused
+        pairs.append(f"({subject} {op} {_operand(source, element)})")
+    if not pairs:
+        raise Refused
+    return joiner.join(pairs)
+
+
+def _operand(source: FixSource, node: ir.Expr) -> str:
+    if isinstance(node, (ir.Constant, ir.UnaryOp, ir.BinOp)) and not source.breaks_outside_brackets(node):
+        return source.slice(node)
+    return source.atom(node)
+
+
+def condition(source: FixSource, node: ir.Expr, imports: Imports) -> str:
+    """A test, spelled so that it needs no truth value of an array; fit to be a call argument.
+
+    Raises:
+        Refused: an operand guards the ones behind it, or has effects.
+    """
+    if isinstance(node, ir.BoolOp):
+        return logical(source, node, imports)
+    if isinstance(node, ir.UnaryOp) and node.op == "not":
+        return f"{imports.spell('jax.numpy.logical_not')}({condition(source, node.operand, imports)})"
+    if isinstance(node, ir.Compare):
+        return comparison(source, node, imports)
+    if effect(node, imports) is Effect.EFFECT or isinstance(node, ir.IfExp):
+        raise Refused
+    return source.argument(node)
+
+
+def logical(source: FixSource, node: ir.BoolOp, imports: Imports) -> str:
+    """``a and b`` as ``jnp.logical_and(a, b)``."""
+    if any(guards(v) for v in node.values[:-1]) or any(effect(v, imports) is Effect.EFFECT for v in node.values):
+        raise Refused
+    name = imports.spell("jax.numpy.logical_and" if node.op == "and" else "jax.numpy.logical_or")
+    return _conjunction(source, name, [condition(source, v, imports) for v in node.values])
+
+
+def comparison(source: FixSource, node: ir.Compare, imports: Imports) -> str:
+    """A comparison, chains taken apart and membership in a literal spelled out."""
+    if any(op in ("in", "not in") for op in node.ops):
+        container = node.comparators[0]
+        if len(node.ops) > 1 or not is_repeatable(node.left, imports):
+            raise Refused
+        if isinstance(container, (ir.Tuple, ir.List, ir.Set)):
+            return membership(source, node.left, container.elts, negated=node.ops[0] == "not in")
+        if isinstance(node.left, ir.Constant) and node.left.kind in ("int", "float", "bool"):
+            name = imports.spell("jax.numpy.all" if node.ops[0] == "not in" else "jax.numpy.any")
+            op = "!=" if node.ops[0] == "not in" else "=="
+            return f"{name}({source.atom(container)} {op} {source.slice(node.left)})"
+        raise Refused
+    if len(node.ops) == 1:
+        return source.argument(node)
+    if any(op in ("is", "is not") for op in node.ops):
+        raise Refused
+    if any(not is_repeatable(c, imports) for c in node.comparators[:-1]):
+        raise Refused
+    terms = [node.left, *node.comparators]
+    spans = itertools.pairwise(terms)
+    links = [f"{_operand(source, a)} {op} {_operand(source, b)}" for (a, b), op in zip(spans, node.ops, strict=True)]
+    return _conjunction(source, imports.spell("jax.numpy.logical_and"), links)
+
+
+def test_root(source: FixSource, node: ir.Node) -> ir.Node:
+    """The largest test that ``node`` is an operand of: up through ``and``, ``or``, ``not`` and comparisons."""
+    root: ir.Node = node
+    for above in source.ancestors(node):
+        if isinstance(above, (ir.BoolOp, ir.Compare)) or (isinstance(above, ir.UnaryOp) and above.op == "not"):
+            root = above
+        else:
+            return root
+    return root

@@ -1,0 +1,60 @@
+"""jnp arithmetic on static shapes, done with ``math`` instead: the result is a Python number again.
+
+``jnp.prod(jnp.array(x.shape))`` becomes ``math.prod(x.shape)``, ``jnp.ceil(n / 2)`` becomes ``math.ceil(n / 2)``.
+Not modelled: anything that reads more than shapes, constants and names.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._source import FixSource, Refused, children
+
+_TWINS = {
+    "jax.numpy.prod": "math.prod",
+    "jax.numpy.ceil": "math.ceil",
+    "jax.numpy.floor": "math.floor",
+    "jax.numpy.sqrt": "math.sqrt",
+    "jax.numpy.log2": "math.log2",
+}
+_WRAPPERS = ("jax.numpy.array", "jax.numpy.asarray")
+
+
+def on_host(source: FixSource, node: ir.Node) -> Fix:
+    """Replace the jnp calls in a size by their twins of ``math``.
+
+    Raises:
+        Refused: there are none, or others besides.
+    """
+    imports = Imports(source, node)
+    edits: list[Edit] = []
+    stack: list[object] = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, ir.Call):
+            name = imports.resolve(current.func)
+            if name in _TWINS:
+                stack.append(_argument(source, imports, current, edits, _TWINS[name]))
+                continue
+            if not (isinstance(current.func, ir.Name) and current.func.id in ("int", "max", "min", "abs", "round")):
+                raise Refused
+        stack.extend(children(current))  # type: ignore[arg-type]
+    if not edits:
+        raise Refused
+    return Fix("Compute the size with `math`, on the host", "safe", (*edits, *imports.edits))
+
+
+def _argument(source: FixSource, imports: Imports, call: ir.Call, edits: list[Edit], twin: str) -> ir.Expr:
+    """Rewrite one call, wrappers around its argument dropped; gives the argument to look at next."""
+    if len(call.args) != 1 or call.args[0].keyword or call.args[0].star:
+        raise Refused
+    edits.append(Edit(call.func.start, call.func.end, imports.spell(twin)))
+    value = call.args[0].value
+    if isinstance(value, ir.Call) and imports.resolve(value.func) in _WRAPPERS and len(value.args) == 1:
+        inner = value.args[0].value
+        if source.comments(value.start, value.end):
+            raise Refused
+        edits += [Edit(value.start, inner.start, ""), Edit(inner.end, value.end, "")]
+        return inner
+    return value

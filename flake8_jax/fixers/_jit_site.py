@@ -1,0 +1,142 @@
+"""Making a parameter static where its function is jitted.
+
+Vocabulary
+----------
+site        the decorator or the call in this file that jits the function: ``@jax.jit``, ``@partial(jax.jit, …)``,
+            ``jax.jit(f, …)``.
+
+A parameter is only made static if the function uses it as a plain number: one whose attributes or items are read is
+an array, and an array cannot be static.
+
+Not modelled: sites in other files, ``pmap``, ``equinox.filter_jit``, ``static_argnames`` that is not a literal.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._names import binder_before, uses
+from flake8_jax.fixers._source import FixSource, Refused, walk
+
+
+def parameters_behind(source: FixSource, node: ir.Expr) -> list[str]:
+    """The parameters of the innermost function that an expression is computed from, by arithmetic alone.
+
+    Raises:
+        Refused: it is computed in another way, or from none.
+    """
+    function = source.enclosing_function(node)
+    names = {p.name for p in function.params if p.kind in ("positional", "kwonly")}
+    found: dict[str, None] = {}
+    seen: set[int] = set()
+    stack: list[ir.Expr] = [node]
+    while stack:
+        current = stack.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        if isinstance(current, ir.Name):
+            binder = binder_before(source, source.statement(current), current.id)
+            if binder is None and current.id in names:
+                found[current.id] = None
+            elif isinstance(binder, ir.Assign) and isinstance(binder.targets[0], ir.Name):
+                stack.append(binder.value)
+            elif current.id in function.local_names:
+                raise Refused
+        elif isinstance(current, ir.BinOp):
+            stack += [current.left, current.right]
+        elif isinstance(current, ir.UnaryOp):
+            stack.append(current.operand)
+        elif isinstance(current, (ir.Tuple, ir.List)):
+            stack += current.elts
+        elif (
+            isinstance(current, ir.Call)
+            and isinstance(current.func, ir.Name)
+            and current.func.id in ("int", "max", "min")
+        ):
+            stack += [a.value for a in current.args]
+        elif not isinstance(current, (ir.Constant, ir.Attribute, ir.Subscript)):
+            raise Refused
+    if not found:
+        raise Refused
+    for item in walk(source.definition(function)):
+        read = item.value if isinstance(item, (ir.Attribute, ir.Subscript)) else None
+        if isinstance(read, ir.Name) and read.id in found:
+            raise Refused
+    return list(found)
+
+
+def make_static(source: FixSource, function: ir.Function, names: list[str]) -> Fix:
+    """Name the parameters in ``static_argnames`` at the site.
+
+    Raises:
+        Refused: there is no site in this file, or none that can be extended.
+    """
+    definition = source.definition(function)
+    imports = Imports(source, definition)
+    message = f"Make {' and '.join(f'`{n}`' for n in names)} static"
+    for decorator in definition.decorators:
+        if imports.resolve(decorator) == "jax.jit":
+            edit = _partial(source, imports, decorator, names)
+            return Fix(message, "unsafe", (edit, *imports.edits))
+        if isinstance(decorator, ir.Call) and _jits(imports, decorator):
+            return Fix(message, "unsafe", (_extend(source, decorator, names),))
+    site = _call_site(source, definition)
+    return Fix(message, "unsafe", (_extend(source, site, names),))
+
+
+def _partial(source: FixSource, imports: Imports, decorator: ir.Expr, names: list[str]) -> Edit:
+    partial = imports.spell("functools.partial")
+    text = f"{partial}({source.slice(decorator)}, static_argnames={_tuple(names)})"
+    return Edit(decorator.start, decorator.end, text)
+
+
+def _tuple(names: list[str]) -> str:
+    return "(" + ", ".join(f'"{n}"' for n in names) + ("," if len(names) == 1 else "") + ")"
+
+
+def _jits(imports: Imports, call: ir.Call) -> bool:
+    """``jax.jit(…)`` itself, or ``partial(jax.jit, …)``."""
+    name = imports.resolve(call.func)
+    if name == "functools.partial":
+        return bool(call.args) and imports.resolve(call.args[0].value) == "jax.jit"
+    return name == "jax.jit"
+
+
+def _call_site(source: FixSource, definition: ir.FunctionDef) -> ir.Call:
+    """The one call ``jax.jit(f, …)`` in the file, where ``f`` is the name of a module-level function."""
+    place = source.place(definition)
+    if not isinstance(place.owner, ir.Module) or definition.decorators:
+        raise Refused
+    name = definition.function.name
+    if sum(name in uses(s).binds for s in source.module.body) != 1:
+        raise Refused
+    found = [
+        node
+        for node in walk(source.module)
+        if isinstance(node, ir.Call)
+        and node.args
+        and isinstance(node.args[0].value, ir.Name)
+        and node.args[0].value.id == name
+        and Imports(source, node).resolve(node.func) == "jax.jit"
+    ]
+    if len(found) != 1:
+        raise Refused
+    return found[0]
+
+
+def _extend(source: FixSource, call: ir.Call, names: list[str]) -> Edit:
+    given = next((a for a in call.args if a.keyword == "static_argnames"), None)
+    if any(a.star for a in call.args):
+        raise Refused
+    if given is None:
+        last = call.args[-1]
+        return Edit(last.end, last.end, f", static_argnames={_tuple(names)}")
+    value = given.value
+    if isinstance(value, ir.Constant) and value.kind == "str":
+        return Edit(value.start, value.end, f"({source.slice(value)}, " + ", ".join(f'"{n}"' for n in names) + ")")
+    if not isinstance(value, (ir.Tuple, ir.List)) or not value.elts:
+        raise Refused
+    end = value.elts[-1].end
+    return Edit(end, end, "".join(f', "{n}"' for n in names))

@@ -1,0 +1,97 @@
+"""Giving every use of a PRNG key a key of its own.
+
+Vocabulary
+----------
+use         the call that takes the key, and the argument that is the key.
+split line  ``key, subkey = jax.random.split(key)``: put before the statement of one use, which then takes ``subkey``,
+            while everything behind it sees the new ``key``.
+
+Not modelled: keys that are stored in containers between the uses, uses in different functions (refused).
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._names import fresh
+from flake8_jax.fixers._source import FixSource, Refused
+
+_ONCE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.If, ir.For, ir.With, ir.Assert, ir.Raise)
+
+
+def evaluated_once(source: FixSource, node: ir.Node) -> ir.Stmt:
+    """The statement that evaluates a node, exactly once each time it runs.
+
+    Raises:
+        Refused: the node is in a lambda, a comprehension, a loop's test, an ``elif`` or a decorator.
+    """
+    statement = source.statement(node)
+    if not isinstance(statement, _ONCE) or (isinstance(statement, ir.If) and statement.is_elif):
+        raise Refused
+    if any(isinstance(a, (ir.Lambda, ir.Comprehension, ir.Function)) for a in source.between(node, statement)):
+        raise Refused
+    return statement
+
+
+def key_argument(source: FixSource, call: ir.Node, text: str) -> ir.Expr:
+    """The argument of a call that is spelled ``text``.
+
+    Raises:
+        Refused: there is none, or more than one.
+    """
+    if not isinstance(call, ir.Call):
+        raise Refused
+    found = [a.value for a in call.args if not a.star and source.slice(a.value) == text]
+    if len(found) != 1:
+        raise Refused
+    return found[0]
+
+
+def is_local(source: FixSource, at: ir.Node, name: str) -> bool:
+    """Whether the innermost function (or the module, outside functions) binds the name itself."""
+    around = source.functions(at)
+    if not around:
+        return name in source.module.bound_names
+    function = around[0]
+    if name in function.global_names or name in function.nonlocal_names:
+        return False
+    return name in function.local_names or any(p.name == name for p in function.params)
+
+
+def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
+    """A split line before the statement of a use of a local name, and the use's own subkey.
+
+    Raises:
+        Refused: the key is no local name, or nothing can stand before the statement.
+    """
+    statement = evaluated_once(source, use)
+    if not isinstance(use, ir.Name) or not is_local(source, use, use.id):
+        raise Refused
+    imports = Imports(source, use)
+    subkey = fresh(source, use, "subkey")[0]
+    line = f"{use.id}, {subkey} = {imports.spell('jax.random.split')}({use.id})"
+    return [source.insert_before(statement, [line]), Edit(use.start, use.end, subkey), *imports.edits]
+
+
+def split_for_both(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit]:
+    """Two fresh keys before the statement of the first use, one for each use: for keys that cannot be rebound.
+
+    Raises:
+        Refused: the first statement does not surely run before the second.
+    """
+    statement = evaluated_once(source, first)
+    place = source.place(statement)
+    later = source.statement(second)
+    path: list[object] = [later, *source.ancestors(later)]
+    if not any(s is p for s in place.block[place.index :] for p in path):
+        raise Refused
+    imports = Imports(source, first)
+    one, two = fresh(source, first, "key_1", "key_2")
+    line = f"{one}, {two} = {imports.spell('jax.random.split')}({source.argument(first)})"
+    return [
+        source.insert_before(statement, [line]),
+        Edit(first.start, first.end, one),
+        Edit(second.start, second.end, two),
+        *imports.edits,
+    ]

@@ -1,0 +1,229 @@
+"""A Python loop as ``jax.lax.while_loop`` or ``jax.lax.fori_loop``.
+
+Vocabulary
+----------
+carry       the names that the body binds and that are bound before the loop: they go round.
+temporary   a name that the body binds, always before reading it, and that nothing behind the loop reads.
+
+A carry that starts as a Python int must stay an integer in the body: the structured loops keep the dtype that they
+are given, Python does not.
+
+Not modelled: ``continue``, ``return``, ``else``, a ``break`` anywhere but in the last statement of a ``while`` (or the
+first one of a ``while True``), container stores (all refused).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Fix
+from flake8_jax.fixers._branches import Setting, bound_names, check_fit, check_steps, local_function, moved, setting
+from flake8_jax.fixers._expressions import Effect, condition
+from flake8_jax.fixers._names import binder_before, bound_before, fresh, read_outside, surely_binds, target_names, uses
+from flake8_jax.fixers._source import FixSource, Refused, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Carry:
+    """The names that go round, and how to write them."""
+
+    names: list[str]
+
+    @property
+    def parameter(self) -> str:
+        return self.names[0] if len(self.names) == 1 else "carry"
+
+    @property
+    def unpacked(self) -> str:
+        return ", ".join(self.names)
+
+    @property
+    def packed(self) -> str:
+        return self.names[0] if len(self.names) == 1 else f"({self.unpacked})"
+
+    def unpacking(self, parameter: str) -> list[str]:
+        return [] if len(self.names) == 1 else [f"{self.unpacked} = {parameter}"]
+
+
+def _carry(use: Setting, node: ir.While | ir.For, body: list[ir.Stmt], also: frozenset[str]) -> Carry:
+    """The carry of a loop; ``also``: names that are read outside the body but as part of the loop (its test).
+
+    Raises:
+        Refused: a name is neither carried nor temporary, or what it starts as does not fit.
+    """
+    source, function = use.source, use.function
+    if function is None:
+        raise Refused
+    names = bound_names([body])
+    carried = [n for n in names if bound_before(source, node, n)]
+    known = set(carried)
+    for statement in body:
+        if (uses(statement).reads & set(names)) - known:
+            raise Refused
+        known |= {n for n in names if surely_binds(statement, n)}
+    for name in names:
+        if name not in carried and (name in also or read_outside(source, function, node, name)):
+            raise Refused
+    if not carried:
+        raise Refused
+    for name in carried:
+        check_fit(use, [body], name)
+        _check_start(source, node, body, name, carried)
+    return Carry(carried)
+
+
+def _start(source: FixSource, node: ir.Stmt, name: str) -> ir.Expr | None:
+    """The expression that the name starts as, where one assignment shows it."""
+    binder = binder_before(source, node, name)
+    if not isinstance(binder, (ir.Assign, ir.AnnAssign)) or binder.value is None:
+        return None
+    targets = binder.targets if isinstance(binder, ir.Assign) else [binder.target]
+    for target in targets:
+        if isinstance(target, ir.Name) and target.id == name:
+            return binder.value
+        if isinstance(target, ir.Tuple) and isinstance(binder.value, ir.Tuple):
+            for left, right in zip(target.elts, binder.value.elts, strict=False):
+                if isinstance(left, ir.Name) and left.id == name:
+                    return right
+    return None
+
+
+def _check_start(source: FixSource, node: ir.Stmt, body: list[ir.Stmt], name: str, carried: list[str]) -> None:
+    start = _start(source, node, name)
+    if isinstance(start, (ir.List, ir.Dict, ir.Set, ir.Comprehension, ir.JoinedStr, ir.Lambda)):
+        raise Refused
+    if not isinstance(start, ir.Constant):
+        return
+    if start.kind not in ("int", "float", "bool"):
+        raise Refused
+    if start.kind != "int":
+        return
+    integers = {n for n in carried if isinstance(s := _start(source, node, n), ir.Constant) and s.kind == "int"}
+    for statement in body:
+        for item in walk(statement):
+            if isinstance(item, ir.AugAssign) and name in target_names(item.target):
+                if item.op not in ("+", "-", "*", "//", "%") or not _is_integral(item.value, integers):
+                    raise Refused
+            elif (
+                isinstance(item, ir.Assign)
+                and any(name in target_names(t) for t in item.targets)
+                and not _is_integral(item.value, integers)
+            ):
+                raise Refused
+
+
+def _is_integral(node: ir.Expr, integers: set[str]) -> bool:
+    if isinstance(node, ir.Constant):
+        return node.kind == "int"
+    if isinstance(node, ir.Name):
+        return node.id in integers
+    if isinstance(node, ir.BinOp):
+        exact = node.op in ("+", "-", "*", "//", "%")
+        return exact and _is_integral(node.left, integers) and _is_integral(node.right, integers)
+    return False
+
+
+def is_endless(node: ir.While) -> bool:
+    """``while True``."""
+    return isinstance(node.test, ir.Constant) and bool(node.test.value)
+
+
+def _is_break(statement: ir.Stmt) -> bool:
+    """``if …: break`` and nothing else."""
+    if not isinstance(statement, ir.If) or statement.orelse:
+        return False
+    return len(statement.body) == 1 and isinstance(statement.body[0], ir.Break)
+
+
+def convert_while(source: FixSource, node: ir.While) -> Fix:
+    """``while test: …`` over assignments; a last ``if stop: break`` becomes part of the carry.
+
+    The first statement of a ``while True`` may be ``if leave: break``.
+
+    Raises:
+        Refused: see the module's vocabulary.
+    """
+    source.enclosing_function(node)
+    if node.orelse:
+        raise Refused
+    use = setting(source, node)
+    body, stop, leave = node.body, None, None
+    if _is_break(body[-1]):
+        body, stop = body[:-1], body[-1]
+    elif is_endless(node) and _is_break(body[0]):
+        body, leave = body[1:], body[0]
+    if not body or (is_endless(node) and stop is None and leave is None):
+        raise Refused
+    tested = leave.test if isinstance(leave, ir.If) else node.test
+    check_steps(use, body)
+    if use.effect(tested) is not Effect.PURE:
+        raise Refused
+    read = uses(tested).reads | (uses(stop.test).reads if isinstance(stop, ir.If) else frozenset())
+    carry = _carry(use, node, body, read)
+    if not uses(tested).reads & set(carry.names) and stop is None:
+        raise Refused
+    test = condition(source, tested, use.imports)
+    if leave is not None:
+        test = f"{use.imports.spell('jax.numpy.logical_not')}({test})"
+    start, kept = carry.packed, [tested, *moved(source, body)]
+    lines: list[str] = []
+    tail: list[str] = []
+    result = carry.unpacked
+    if isinstance(stop, ir.If):
+        done = fresh(source, node, "done")[0]
+        carry = Carry([*carry.names, done])
+        start = f"({result}, False)"
+        result = f"{result}, _"
+        stopping = condition(source, stop.test, use.imports)
+        tail.append(f"{done} = ({stopping})" if "\n" in stopping or "\r" in stopping else f"{done} = {stopping}")
+        kept.append(stop.test)
+        going = f"{use.imports.spell('jax.numpy.logical_not')}({done})"
+        test = going if is_endless(node) else f"{use.imports.spell('jax.numpy.logical_and')}({going}, {test})"
+    cond_fun, body_fun, packed = fresh(source, node, "cond_fun", "body_fun", "carry")
+    parameter = carry.names[0] if len(carry.names) == 1 else packed
+    unpacking = carry.unpacking(parameter)
+    lines += [f"def {cond_fun}({parameter}):"]
+    unit = source.indent_unit
+    lines += [unit + line for line in unpacking]
+    lines += [f"{unit}return ({test})" if "\n" in test or "\r" in test else f"{unit}return {test}", ""]
+    tail.append(f"return {carry.unpacked}")
+    body_lines = local_function(source, node, body_fun, parameter, body, node.end, tail)
+    lines += [body_lines[0], *(unit + line for line in unpacking), *body_lines[1:]]
+    loop = use.imports.spell("jax.lax.while_loop")
+    lines.append(f"{result} = {loop}({cond_fun}, {body_fun}, {start})")
+    edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
+    return Fix("Replace the loop by `jax.lax.while_loop`", "unsafe", (edit, *use.imports.edits))
+
+
+def convert_for_range(source: FixSource, node: ir.For) -> Fix:
+    """``for i in range(…)`` with step 1 over assignments.
+
+    Raises:
+        Refused: see the module's vocabulary.
+    """
+    function = source.enclosing_function(node)
+    if node.orelse or node.is_async or not isinstance(node.target, ir.Name) or not isinstance(node.iter, ir.Call):
+        raise Refused
+    arguments = node.iter.args
+    if not 1 <= len(arguments) <= 2 or any(a.star or a.keyword for a in arguments):
+        raise Refused
+    use = setting(source, node)
+    check_steps(use, node.body)
+    index = node.target.id
+    if index in uses(*node.body).binds or read_outside(source, function, node, index):
+        raise Refused
+    carry = _carry(use, node, node.body, frozenset())
+    low = source.argument(arguments[0].value) if len(arguments) == 2 else "0"
+    high = source.argument(arguments[-1].value)
+    body_fun, packed = fresh(source, node, "body_fun", "carry")
+    parameter = carry.names[0] if len(carry.names) == 1 else packed
+    lines = local_function(
+        source, node, body_fun, f"{index}, {parameter}", node.body, node.end, [f"return {carry.unpacked}"]
+    )
+    lines = [lines[0], *(source.indent_unit + line for line in carry.unpacking(parameter)), *lines[1:]]
+    loop = use.imports.spell("jax.lax.fori_loop")
+    lines.append(f"{carry.unpacked} = {loop}({low}, {high}, {body_fun}, {carry.packed})")
+    kept = [*(a.value for a in arguments), *moved(source, node.body)]
+    edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
+    return Fix("Replace the loop by `jax.lax.fori_loop`", "unsafe", (edit, *use.imports.edits))

@@ -1,0 +1,275 @@
+"""Which names a piece of IR reads and binds, and which are surely bound before a statement.
+
+Vocabulary
+----------
+reads       names whose value is looked up in the scope that the piece stands in: comprehension targets, lambda
+            parameters and a nested function's own locals are left out, its free variables are in.
+binds       names that running the piece binds in that scope.
+bound before   on every path from the function's start to a statement the name has been bound.
+
+Not modelled: ``exec``, ``locals()``, names deleted with ``del`` (a deletion counts as binding nothing).
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.fixers._source import FixSource, Place, Refused, children, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    reads: frozenset[str]
+    binds: frozenset[str]
+
+
+def target_names(target: ir.Expr) -> list[str]:
+    """Plain names in an assignment target, in order; attributes and items bind none."""
+    if isinstance(target, ir.Name):
+        return [target.id]
+    if isinstance(target, ir.Starred):
+        return target_names(target.value)
+    if isinstance(target, (ir.Tuple, ir.List)):
+        return [name for elt in target.elts for name in target_names(elt)]
+    return []
+
+
+def _target_reads(target: ir.Expr) -> Iterator[ir.Expr]:
+    if isinstance(target, ir.Starred):
+        yield from _target_reads(target.value)
+    elif isinstance(target, (ir.Tuple, ir.List)):
+        for elt in target.elts:
+            yield from _target_reads(elt)
+    elif not isinstance(target, ir.Name):
+        yield target
+
+
+def imported_name(name: ir.ImportedName, *, from_import: bool) -> str:
+    """The name that an import binds."""
+    return name.alias or (name.name if from_import else name.name.partition(".")[0])
+
+
+class _Collector:
+    """Walks with an explicit stack: long operator chains nest too deep for recursion."""
+
+    def __init__(self) -> None:
+        self.reads: set[str] = set()
+        self.binds: set[str] = set()
+        self._stack: list[tuple[msgspec.Struct, frozenset[str]]] = []
+
+    def run(self, nodes: Iterable[msgspec.Struct]) -> Uses:
+        self._stack.extend((n, frozenset()) for n in nodes)
+        while self._stack:
+            self._visit(*self._stack.pop())
+        return Uses(frozenset(self.reads), frozenset(self.binds))
+
+    def _push(self, hidden: frozenset[str], *nodes: msgspec.Struct | None) -> None:
+        self._stack.extend((n, hidden) for n in nodes if n is not None)
+
+    def _target(self, target: ir.Expr, hidden: frozenset[str]) -> None:
+        self.binds.update(target_names(target))
+        self._push(hidden, *_target_reads(target))
+
+    def _function(self, function: ir.Function, hidden: frozenset[str]) -> None:
+        for parameter in function.params:
+            self._push(hidden, parameter.default, parameter.annotation)
+        self._push(hidden, function.returns)
+        inner = _Collector().run(function.body)
+        own = {p.name for p in function.params} | set(function.local_names)
+        self.reads.update(inner.reads - own - hidden)
+        self.binds.update(inner.binds & (set(function.nonlocal_names) | set(function.global_names)))
+
+    def _visit(self, node: msgspec.Struct, hidden: frozenset[str]) -> None:
+        if isinstance(node, ir.Name):
+            if node.id not in hidden:
+                self.reads.add(node.id)
+        elif isinstance(node, ir.Assign):
+            for target in node.targets:
+                self._target(target, hidden)
+            self._push(hidden, node.value)
+        elif isinstance(node, ir.AnnAssign):
+            if node.value is not None:
+                self._target(node.target, hidden)
+            self._push(hidden, node.annotation, node.value)
+        elif isinstance(node, ir.AugAssign):
+            self._target(node.target, hidden)
+            self._push(hidden, node.target, node.value)
+        elif isinstance(node, ir.For):
+            self._target(node.target, hidden)
+            self._push(hidden, node.iter, *node.body, *node.orelse)
+        elif isinstance(node, ir.NamedExpr):
+            self.binds.add(node.target.id)
+            self._push(hidden, node.value)
+        elif isinstance(node, ir.Comprehension):
+            inner = hidden | {n for g in node.generators for n in target_names(g.target)}
+            for at, generator in enumerate(node.generators):
+                self._push(hidden if at == 0 else inner, generator.iter)
+                self._push(inner, *generator.ifs)
+            self._push(inner, node.key, node.element)
+        elif isinstance(node, ir.Lambda):
+            self._function(node.function, hidden)
+        elif isinstance(node, ir.FunctionDef):
+            self.binds.add(node.function.name)
+            self._push(hidden, *node.decorators)
+            self._function(node.function, hidden)
+        elif isinstance(node, ir.ClassDef):
+            self.binds.add(node.name)
+            self._push(hidden, *node.decorators, *(b.value for b in node.bases))
+            self.reads.update(_Collector().run(node.body).reads - hidden)
+        elif isinstance(node, (ir.Import, ir.ImportFrom)):
+            self.binds.update(imported_name(n, from_import=isinstance(node, ir.ImportFrom)) for n in node.names)
+        elif isinstance(node, ir.WithItem):
+            self._push(hidden, node.context)
+            if node.target is not None:
+                self._target(node.target, hidden)
+        elif isinstance(node, ir.ExceptHandler):
+            if node.name:
+                self.binds.add(node.name)
+            self._push(hidden, node.type, *node.body)
+        elif isinstance(node, (ir.MatchAs, ir.MatchStar)):
+            if node.name:
+                self.binds.add(node.name)
+            self._push(hidden, *children(node))
+        elif isinstance(node, ir.MatchMapping):
+            if node.rest:
+                self.binds.add(node.rest)
+            self._push(hidden, *children(node))
+        elif isinstance(node, ir.Delete):
+            self._push(hidden, *node.targets)
+        else:
+            self._push(hidden, *children(node))
+
+
+def uses(*nodes: msgspec.Struct) -> Uses:
+    """What running the nodes reads and binds in their own scope."""
+    return _Collector().run(nodes)
+
+
+def identifiers(root: msgspec.Struct) -> set[str]:
+    """Every identifier that occurs in a tree in any role but as an attribute or a keyword."""
+    found: set[str] = set()
+    for node in walk(root):
+        if isinstance(node, ir.Name):
+            found.add(node.id)
+        elif isinstance(node, ir.Parameter):
+            found.add(node.name)
+        elif isinstance(node, ir.Function):
+            found.update((node.name, *node.local_names, *node.global_names, *node.nonlocal_names))
+        elif isinstance(node, ir.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ir.ImportedName):
+            found.add(node.alias or node.name.partition(".")[0])
+    return found
+
+
+def fresh(source: FixSource, at: msgspec.Struct, *wanted: str) -> list[str]:
+    """Names like those wanted that are unused in the outermost function around ``at`` and at the module's top level."""
+    around = source.functions(at)
+    taken = identifiers(around[-1] if around else source.module)
+    taken.update(source.module.bound_names, dir(builtins), keyword.kwlist)
+    found: list[str] = []
+    for name in wanted:
+        candidate, number = name, 2
+        while candidate in taken:
+            candidate, number = f"{name}_{number}", number + 1
+        taken.add(candidate)
+        found.append(candidate)
+    return found
+
+
+def surely_binds(statement: ir.Stmt, name: str) -> bool:
+    """Whether running a statement to its end binds the name whatever happens."""
+    if isinstance(statement, ir.Assign):
+        return any(name in target_names(t) for t in statement.targets)
+    if isinstance(statement, ir.AnnAssign):
+        return statement.value is not None and name in target_names(statement.target)
+    if isinstance(statement, ir.AugAssign):
+        return name in target_names(statement.target)
+    if isinstance(statement, (ir.FunctionDef, ir.ClassDef, ir.Import, ir.ImportFrom)):
+        return name in uses(statement).binds
+    if isinstance(statement, ir.If):
+        return bool(statement.orelse) and all(
+            leaves(arm) or any(surely_binds(s, name) for s in arm) for arm in (statement.body, statement.orelse)
+        )
+    if isinstance(statement, ir.With):
+        return any(i.target is not None and name in target_names(i.target) for i in statement.items) or any(
+            surely_binds(s, name) for s in statement.body
+        )
+    return False
+
+
+def leaves(block: list[ir.Stmt]) -> bool:
+    """Whether control never reaches the end of the block."""
+    last = block[-1] if block else None
+    if isinstance(last, ir.If):
+        return bool(last.orelse) and leaves(last.body) and leaves(last.orelse)
+    return isinstance(last, (ir.Return, ir.Raise, ir.Break, ir.Continue))
+
+
+def bound_before(source: FixSource, statement: ir.Stmt, name: str) -> bool:
+    """Whether the innermost function's own ``name`` is surely bound when ``statement`` begins."""
+    function = source.functions(statement)
+    if not function:
+        return False
+    if any(p.name == name for p in function[0].params):
+        return True
+    return binder_before(source, statement, name) is not None
+
+
+def binder_before(source: FixSource, statement: ir.Stmt, name: str) -> ir.Stmt | None:
+    """The last statement before this one that surely binds the name, going outwards to the function's start."""
+    place: Place = source.place(statement)
+    while True:
+        for earlier in reversed(place.block[: place.index]):
+            if surely_binds(earlier, name):
+                return earlier
+        owner = place.owner
+        if isinstance(owner, (ir.ExceptHandler, ir.MatchCase)):
+            owner = source.parent(owner)
+        if not isinstance(owner, (ir.If, ir.For, ir.While, ir.With, ir.Try, ir.Match)):
+            return None
+        if isinstance(owner, ir.For) and name in target_names(owner.target) and place.block is owner.body:
+            return owner
+        if isinstance(owner, ir.With) and surely_binds(owner, name):
+            return owner
+        place = source.place(owner)
+
+
+def touched_between(place: Place, last: int, names: frozenset[str]) -> bool:
+    """Whether the statements behind ``place`` up to index ``last`` (left out) bind one of the names."""
+    return any(uses(s).binds & names for s in place.block[place.index + 1 : last])
+
+
+def read_outside(source: FixSource, function: ir.Function, inside: msgspec.Struct, name: str) -> bool:
+    """Whether the function reads the name anywhere but within ``inside``."""
+    skip = id(inside)
+    stack: list[msgspec.Struct] = [*function.body]
+    while stack:
+        node = stack.pop()
+        if id(node) == skip:
+            continue
+        if isinstance(node, ir.Name) and node.id == name and not _is_target(source, node):
+            return True
+        stack.extend(children(node))
+    return name in function.global_names or name in function.nonlocal_names
+
+
+def _is_target(source: FixSource, node: ir.Name) -> bool:
+    """Whether a name stands where it is only bound."""
+    below: msgspec.Struct = node
+    for above in source.ancestors(node):
+        if isinstance(above, (ir.Tuple, ir.List, ir.Starred)):
+            below = above
+            continue
+        if isinstance(above, ir.Assign):
+            return any(below is t for t in above.targets)
+        if isinstance(above, (ir.AnnAssign, ir.For, ir.Generator, ir.WithItem)):
+            return below is above.target
+        return False
+    raise Refused

@@ -1,0 +1,492 @@
+"""The file under repair: its text and its IR, side by side.
+
+Vocabulary
+----------
+slice       the source text of a node, byte for byte. Parentheses around an expression are not part of it.
+place       where a statement stands: the block (list of statements) that holds it, its index there, its owner.
+suite       the statements below a header line; a *one-line suite* stands on the header's own line.
+carried     a comment inside a replaced range that is put back next to the replacement.
+refused     the pattern is not fully understood, so there is no fix: helpers raise ``Refused`` and ``repair`` turns
+            that into None.
+
+All offsets are code points into the text, end exclusive.
+
+Not modelled: form feeds inside indentation, comments between the pieces of an implicitly concatenated string that
+spans lines (refused), Jupyter magics.
+"""
+
+from __future__ import annotations
+
+import functools
+import typing
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.registry import fixer
+
+STATEMENTS: tuple[type, ...] = typing.get_args(ir.Stmt)
+EXPRESSIONS: tuple[type, ...] = typing.get_args(ir.Expr)
+_CLOSED = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.List, ir.Dict, ir.Set, ir.Comprehension)
+_BRACKETED = (ir.List, ir.Dict, ir.Set, ir.Comprehension)
+
+Event = TypeVar("Event")
+
+
+class Refused(Exception):
+    """The pattern is not fully understood, so no edit may be made."""
+
+
+def repair(rule_name: str) -> Callable[[Callable[[Event, FixSource], Fix | None]], Callable[[Any, Any], Fix | None]]:
+    """Declare a fixer whose helpers may raise ``Refused``."""
+
+    def wrap(build: Callable[[Event, FixSource], Fix | None]) -> Callable[[Any, Any], Fix | None]:
+        @functools.wraps(build)
+        def attempt(event: Any, source: Any) -> Fix | None:
+            try:
+                return build(event, source)
+            except Refused:
+                return None
+
+        return fixer(rule_name)(attempt)
+
+    return wrap
+
+
+def children(node: msgspec.Struct) -> Iterator[msgspec.Struct]:
+    """The structs directly below ``node``: nodes, arguments, generators, functions."""
+    for name in node.__struct_fields__:
+        value = getattr(node, name)
+        if isinstance(value, msgspec.Struct):
+            yield value
+        elif type(value) is list:
+            for item in value:
+                if isinstance(item, msgspec.Struct):
+                    yield item
+
+
+def walk(node: msgspec.Struct) -> Iterator[msgspec.Struct]:
+    """``node`` and everything below it, functions included, in no particular order."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(children(current))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A statement within its block. ``owner``: the statement, function or module whose block it is."""
+
+    statement: ir.Stmt
+    block: list[ir.Stmt]
+    index: int
+    owner: msgspec.Struct
+
+    @property
+    def following(self) -> list[ir.Stmt]:
+        return self.block[self.index + 1 :]
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    start: int
+    end: int
+    text: str
+
+
+class FixSource:
+    """One file's text and IR, with the tables that fixers share; they are built when first asked for.
+
+    ``path`` is for messages only; nothing is read from disk.
+    """
+
+    def __init__(self, path: str, text: str, module: ir.Module) -> None:
+        self.path = path
+        self.text = text
+        self.module = module
+
+    # --- text ------------------------------------------------------------------------------------
+
+    def slice(self, node: Any) -> str:
+        """The text of anything with ``start`` and ``end``."""
+        return self.text[node.start : node.end]
+
+    @functools.cached_property
+    def newline(self) -> str:
+        """The file's newline: that of its first line."""
+        starts = self.module.line_starts
+        if len(starts) < 2:
+            return "\n"
+        head = self.text[: starts[1]]
+        return "\r\n" if head.endswith("\r\n") else head[-1:] or "\n"
+
+    def line_start(self, offset: int) -> int:
+        starts = self.module.line_starts
+        return starts[bisect_right(starts, offset) - 1]
+
+    def line_end(self, offset: int) -> int:
+        """Offset just behind the last character of the line, before its newline."""
+        starts = self.module.line_starts
+        row = bisect_right(starts, offset)
+        end = starts[row] if row < len(starts) else len(self.text)
+        while end > offset and self.text[end - 1] in "\r\n":
+            end -= 1
+        return end
+
+    def next_line(self, offset: int) -> int:
+        """Offset of the first character of the next line, or the end of the text."""
+        starts = self.module.line_starts
+        row = bisect_right(starts, offset)
+        return starts[row] if row < len(starts) else len(self.text)
+
+    def indentation(self, statement: ir.Node) -> str:
+        """What precedes a statement that starts its line.
+
+        Raises:
+            Refused: something else stands before it on the line.
+        """
+        before = self.text[self.line_start(statement.start) : statement.start]
+        if before.strip(" \t"):
+            raise Refused
+        return before
+
+    def inner_indentation(self, statement: ir.Node) -> str:
+        """The indentation of what replaces a statement: one step deeper for an ``elif``, which becomes an ``else:``."""
+        deeper = isinstance(statement, ir.If) and statement.is_elif
+        return self.indentation(statement) + (self.indent_unit if deeper else "")
+
+    def starts_line(self, statement: ir.Node) -> bool:
+        return not self.text[self.line_start(statement.start) : statement.start].strip(" \t")
+
+    def ends_line(self, statement: ir.Node) -> bool:
+        """Nothing but a comment follows on the line."""
+        rest = self.text[statement.end : self.line_end(statement.end)].lstrip(" \t")
+        return not rest or rest.startswith("#")
+
+    @functools.cached_property
+    def indent_unit(self) -> str:
+        """One step of indentation, as the file's first indented suite has it."""
+        for node in walk(self.module):
+            body: list[ir.Stmt]
+            if isinstance(node, ir.FunctionDef):
+                body = node.function.body
+            elif isinstance(node, (ir.If, ir.For, ir.While, ir.With, ir.ClassDef)):
+                body = node.body
+            else:
+                continue
+            if self.starts_line(node) and self.starts_line(body[0]):
+                deep, shallow = self.indentation(body[0]), self.indentation(node)
+                if deep.startswith(shallow) and len(deep) > len(shallow):
+                    return deep[len(shallow) :]
+        return "    "
+
+    def join(self, lines: Iterable[str], indent: str) -> str:
+        """Lines joined by the file's newline, all but the first behind ``indent``; empty ones stay empty."""
+        head, *rest = lines
+        return "".join([head, *(self.newline + (indent + line if line else "") for line in rest)])
+
+    # --- strings and comments --------------------------------------------------------------------
+
+    @functools.cached_property
+    def _strings(self) -> list[tuple[int, int]]:
+        spans = [
+            (n.start, n.end)
+            for n in walk(self.module)
+            if isinstance(n, ir.JoinedStr) or (isinstance(n, ir.Constant) and n.kind in ("str", "bytes"))
+        ]
+        outermost: list[tuple[int, int]] = []
+        for start, end in sorted(spans, key=lambda s: (s[0], -s[1])):
+            if not outermost or start >= outermost[-1][1]:
+                outermost.append((start, end))
+        return outermost
+
+    def string_around(self, offset: int) -> tuple[int, int] | None:
+        """The span of the string literal that ``offset`` is in."""
+        spans = self._strings
+        at = bisect_right(spans, (offset, len(self.text) + 1)) - 1
+        return spans[at] if at >= 0 and spans[at][0] <= offset < spans[at][1] else None
+
+    def comments(self, start: int, end: int) -> list[Comment]:
+        """The comments that begin in the range.
+
+        Raises:
+            Refused: a ``#`` stands where a comment and a string cannot be told apart.
+        """
+        found: list[Comment] = []
+        at = self.text.find("#", start, end)
+        while at >= 0:
+            inside = self.string_around(at)
+            if inside is None:
+                stop = self.line_end(at)
+                found.append(Comment(at, stop, self.text[at:stop].rstrip()))
+                at = self.text.find("#", stop, end)
+                continue
+            literal = self.text[inside[0] : inside[1]].lstrip("rRbBuUfFtT")
+            if not literal.startswith(('"""', "'''")) and self.line_end(inside[0]) < inside[1]:
+                raise Refused
+            at = self.text.find("#", max(inside[1], at + 1), end)
+        return found
+
+    def lost_comments(self, start: int, end: int, kept: Iterable[tuple[int, int]]) -> list[Comment]:
+        """Comments of a range that is to be replaced, but for those inside the slices that are kept."""
+        spans = list(kept)
+        return [c for c in self.comments(start, end) if not any(a <= c.start and c.end <= b for a, b in spans)]
+
+    def has_multiline_string(self, start: int, end: int) -> bool:
+        return any(a < end and b > start and self.line_end(a) < b for a, b in self._strings)
+
+    # --- expressions -----------------------------------------------------------------------------
+
+    def is_own_parenthesised(self, node: ir.Node) -> bool:
+        """Whether the node's own first and last characters are a matching pair of parentheses."""
+        if self.text[node.start] != "(" or self.text[node.end - 1] != ")":
+            return False
+        depth, at = 0, node.start
+        while at < node.end:
+            inside = self.string_around(at)
+            if inside is not None:
+                at = inside[1]
+                continue
+            depth += {"(": 1, ")": -1}.get(self.text[at], 0)
+            at += 1
+            if depth == 0:
+                return at == node.end
+        return False
+
+    def argument(self, node: ir.Node) -> str:
+        """The text of an expression as it can stand as a call argument or behind ``=``.
+
+        Raises:
+            Refused: it cannot (``yield``, ``:=``, ``*x``, a bare slice), or a comment ends a line of it.
+        """
+        if isinstance(node, (ir.Yield, ir.YieldFrom, ir.NamedExpr, ir.Starred, ir.Slice, ir.Await)):
+            raise Refused
+        text = self.slice(node)
+        if isinstance(node, ir.Tuple) and not self.is_own_parenthesised(node):
+            return f"({text})"
+        return text
+
+    def line_value(self, node: ir.Node) -> str:
+        """The text of an expression as it can stand on a line of its own, outside all brackets."""
+        text = self.argument(node)
+        if self.breaks_outside_brackets(node):
+            return text if text.startswith("(") and self.is_own_parenthesised(node) else f"({text})"
+        return text
+
+    def atom(self, node: ir.Node) -> str:
+        """The text of an expression as it can stand before ``.name`` or as an operand of anything."""
+        text = self.argument(node)
+        if isinstance(node, ir.Tuple):
+            return text
+        closed = isinstance(node, _CLOSED) or (
+            isinstance(node, ir.Constant) and node.kind in ("none", "bool", "ellipsis")
+        )
+        if closed and not self.breaks_outside_brackets(node):
+            return text
+        return f"({text})"
+
+    def breaks_outside_brackets(self, node: ir.Node) -> bool:
+        """Whether a line of the slice ends outside every bracket of the slice itself."""
+        if self.line_end(node.start) >= node.end:
+            return False
+        depth, at = 0, node.start
+        while at < node.end:
+            inside = self.string_around(at)
+            if inside is not None:
+                at = min(inside[1], node.end)
+                continue
+            char = self.text[at]
+            if char == "#":
+                at = self.line_end(at)
+                continue
+            if char in "([{":
+                depth += 1
+            elif char in ")]}":
+                depth -= 1
+            elif char in "\r\n" and depth == 0:
+                return True
+            at += 1
+        return False
+
+    # --- the tree --------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _parents(self) -> dict[int, msgspec.Struct]:
+        parents: dict[int, msgspec.Struct] = {}
+        stack: list[msgspec.Struct] = [self.module]
+        while stack:
+            current = stack.pop()
+            for child in children(current):
+                parents[id(child)] = current
+                stack.append(child)
+        return parents
+
+    def parent(self, node: msgspec.Struct) -> msgspec.Struct:
+        """What stands directly above.
+
+        Raises:
+            Refused: the node is not of this file's tree.
+        """
+        found = self._parents.get(id(node))
+        if found is None:
+            raise Refused
+        return found
+
+    def ancestors(self, node: msgspec.Struct) -> Iterator[msgspec.Struct]:
+        """Everything above, innermost first, the module last."""
+        while node is not self.module:
+            node = self.parent(node)
+            yield node
+
+    def statement(self, node: msgspec.Struct) -> ir.Stmt:
+        """The innermost statement that ``node`` belongs to (or is); a lambda's body is none."""
+        candidate: msgspec.Struct = node
+        for above in self.ancestors(node):
+            if isinstance(candidate, STATEMENTS) and not (isinstance(above, ir.Function) and above.is_lambda):
+                return typing.cast("ir.Stmt", candidate)
+            candidate = above
+        raise Refused
+
+    def place(self, statement: ir.Stmt) -> Place:
+        owner = self.parent(statement)
+        for name in owner.__struct_fields__:
+            block = getattr(owner, name)
+            if type(block) is list:
+                for index, item in enumerate(block):
+                    if item is statement:
+                        return Place(statement, block, index, owner)
+        raise Refused
+
+    def functions(self, node: msgspec.Struct) -> list[ir.Function]:
+        """The functions around a node, innermost first; decorators, defaults and annotations are outside."""
+        found: list[ir.Function] = []
+        below: msgspec.Struct = node
+        for above in self.ancestors(node):
+            if isinstance(above, ir.Function) and not isinstance(below, ir.Parameter) and below is not above.returns:
+                found.append(above)
+            below = above
+        return found
+
+    def enclosing_function(self, node: msgspec.Struct) -> ir.Function:
+        """The innermost function around a statement.
+
+        Raises:
+            Refused: there is none, or it is a lambda, or its control flow is not that of a plain function.
+        """
+        around = self.functions(node)
+        if not around or around[0].is_lambda or around[0].is_generator or around[0].is_async:
+            raise Refused
+        return around[0]
+
+    def definition(self, function: ir.Function) -> ir.FunctionDef:
+        owner = self.parent(function)
+        if not isinstance(owner, ir.FunctionDef):
+            raise Refused
+        return owner
+
+    def between(self, node: msgspec.Struct, outer: msgspec.Struct) -> list[msgspec.Struct]:
+        """The structs strictly between a node and one above it, innermost first."""
+        found: list[msgspec.Struct] = []
+        for above in self.ancestors(node):
+            if above is outer:
+                return found
+            found.append(above)
+        raise Refused
+
+    def at_span(self, start: int, end: int, kind: type) -> msgspec.Struct | None:
+        """The node of that class at exactly those offsets."""
+        stack: list[msgspec.Struct] = [self.module]
+        while stack:
+            current = stack.pop()
+            if isinstance(current, kind) and (current.start, current.end) == (start, end):  # type: ignore[attr-defined]
+                return current
+            stack.extend(children(current))
+        return None
+
+    # --- edits -----------------------------------------------------------------------------------
+
+    def insert_before(self, statement: ir.Stmt, lines: list[str]) -> Edit:
+        """Put simple statements in front of one, on lines of their own or, in a one-line suite, before a ``;``.
+
+        Raises:
+            Refused: nothing can stand there (``elif``, a decorated definition).
+        """
+        if isinstance(statement, ir.If) and statement.is_elif:
+            raise Refused
+        if isinstance(statement, (ir.FunctionDef, ir.ClassDef)) and statement.decorators:
+            raise Refused
+        if not self.starts_line(statement):
+            return Edit(statement.start, statement.start, "".join(line + "; " for line in lines))
+        indent = self.indentation(statement)
+        return Edit(statement.start, statement.start, "".join(line + self.newline + indent for line in lines))
+
+    def delete_statement(self, statement: ir.Stmt) -> Edit:
+        """Take a simple statement away; a comment on its line stays, an empty suite gets ``pass``."""
+        place = self.place(statement)
+        if len(place.block) == 1 and not isinstance(place.owner, ir.Module):
+            return Edit(statement.start, statement.end, "pass")
+        if not self.starts_line(statement) or not self.ends_line(statement):
+            return Edit(statement.start, statement.end, "pass")
+        end = self.line_end(statement.end)
+        rest = self.text[statement.end : end]
+        if rest.strip():
+            return Edit(statement.start, statement.end + len(rest) - len(rest.lstrip()), "")
+        return Edit(self.line_start(statement.start), self.next_line(statement.end), "")
+
+    def replace_statement(self, statement: ir.Stmt, lines: list[str], kept: Iterable[tuple[int, int]]) -> Edit:
+        """Replace a statement that starts its line by ``lines``, which leave out ``inner_indentation``.
+
+        Comments that would be lost are carried: the header's own goes behind the first line if that is the only
+        one, all others above it. An ``elif`` becomes an ``else:`` with the lines below it.
+
+        Raises:
+            Refused: the statement does not start its line.
+        """
+        lost = self.lost_comments(statement.start, statement.end, kept)
+        header_end = self.line_end(statement.start)
+        tail = self.text[statement.end : self.line_end(statement.end)].strip()
+        head, *rest = lines
+        above: list[str] = []
+        if len(lost) == 1 and lost[0].end <= header_end and not tail and self.newline not in head:
+            head = f"{head}  {lost[0].text}"
+        else:
+            above = [c.text for c in lost]
+        out = [*above, head, *rest]
+        inner = self.inner_indentation(statement)
+        text = self.join(out, inner)
+        if isinstance(statement, ir.If) and statement.is_elif:
+            text = f"else:{self.newline}{inner}{text}"
+        return Edit(statement.start, statement.end, text)
+
+    def block_text(self, block: list[ir.Stmt], indent: str, limit: int) -> str:
+        """The statements of a block as lines behind ``indent``, the first one's indentation included.
+
+        limit: the text ends here at the latest, else with the comment behind the last statement.
+
+        Raises:
+            Refused: they cannot be moved (a string that spans lines, a suite on its header's line with more in it).
+        """
+        first, last = block[0], block[-1]
+        if isinstance(first, (ir.FunctionDef, ir.ClassDef)) and first.decorators:
+            raise Refused
+        if not self.starts_line(first):
+            if any(isinstance(s, (ir.FunctionDef, ir.ClassDef, ir.If, ir.For, ir.While)) for s in block):
+                raise Refused
+            return self.newline.join(indent + self.slice(s) for s in block)
+        old = self.indentation(first)
+        end = max(last.end, min(self.line_end(last.end), limit)) if self.ends_line(last) else last.end
+        text = self.text[first.start - len(old) : end].rstrip(" \t")
+        if old == indent:
+            return text
+        if self.has_multiline_string(first.start, last.end):
+            raise Refused
+        return "".join(
+            indent + line[len(old) :] if line.startswith(old) and line.strip() else line
+            for line in text.splitlines(keepends=True)
+        )

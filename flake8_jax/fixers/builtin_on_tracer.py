@@ -1,0 +1,138 @@
+"""JAX111: a builtin or a ``math`` function becomes its jnp twin.
+
+Not modelled: ``key=`` and ``default=``, dictionaries, iterators.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.semantics.events import LibraryCall
+from flake8_jax.semantics.values import Array, GeneratorValue, ListValue, TupleValue, UnionValue, Value
+
+_PAIRWISE = {"builtins.max": "jax.numpy.maximum", "builtins.min": "jax.numpy.minimum"}
+_WHOLE = {
+    "builtins.max": "jax.numpy.max",
+    "builtins.min": "jax.numpy.min",
+    "builtins.any": "jax.numpy.any",
+    "builtins.all": "jax.numpy.all",
+    "builtins.sorted": "jax.numpy.sort",
+}
+_MATH = {
+    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atan2": "arctan2",
+    "atanh": "arctanh", "pow": "power", "fabs": "abs",
+    **{n: n for n in (
+        "cbrt", "copysign", "cos", "cosh", "degrees", "exp", "exp2", "expm1", "fmod", "hypot", "isfinite", "isinf",
+        "isnan", "log", "log10", "log1p", "log2", "radians", "sin", "sinh", "sqrt", "tan", "tanh",
+    )},
+}  # fmt: skip
+_TO_INTEGER = frozenset(["ceil", "floor", "trunc"])
+_SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "gamma": "gamma"}
+
+
+@repair("builtin-on-tracer")
+def fix(event: LibraryCall, source: FixSource) -> Fix | None:
+    imports = Imports(source, event.at)
+    if event.name.startswith("math."):
+        return _math(source, imports, event)
+    arguments = event.at.args
+    if any(a.star == 2 or (a.keyword and a.keyword != "reverse") for a in arguments):
+        return None
+    if event.name in _PAIRWISE and len(arguments) > 1:
+        if any(a.star or a.keyword for a in arguments):
+            return None
+        return _pairwise(source, imports, event.at, [a.value for a in arguments], _PAIRWISE[event.name])
+    if event.name not in _WHOLE or not arguments or not event.args:
+        return None
+    return _whole(source, imports, event)
+
+
+def _pairwise(source: FixSource, imports: Imports, call: ir.Call, values: list[ir.Expr], twin: str) -> Fix:
+    """``max(a, b, c)`` → ``jnp.maximum(jnp.maximum(a, b), c)``."""
+    name = imports.spell(twin)
+    message = f"Use `{_short(twin)}`"
+    if len(values) == 2:
+        return Fix(message, "unsafe", (Edit(call.func.start, call.func.end, name), *imports.edits))
+    text = source.argument(values[0])
+    for value in values[1:]:
+        text = f"{name}({text}, {source.argument(value)})"
+    if source.lost_comments(call.start, call.end, [(v.start, v.end) for v in values]):
+        raise Refused
+    return Fix(message, "unsafe", (Edit(call.start, call.end, text), *imports.edits))
+
+
+def _whole(source: FixSource, imports: Imports, event: LibraryCall) -> Fix:
+    """``max(x)``, ``any(x)``, ``sorted(x)``: over an array, or over a sequence of scalars made one."""
+    call, twin = event.at, _WHOLE[event.name]
+    first = call.args[0]
+    reverse = _reversed(call)
+    if len(call.args) > 1 + (reverse is not None) or first.keyword:
+        raise Refused
+    value = event.args[0]
+    is_array = not first.star and _is_array(value)
+    if not is_array and not first.star and not isinstance(value, (TupleValue, ListValue, GeneratorValue)):
+        raise Refused
+    node = first.value
+    if first.star and isinstance(node, ir.Comprehension) and node.kind == "generator":
+        raise Refused
+    if isinstance(node, ir.Comprehension) and node.kind == "generator":
+        inner = source.slice(node)
+        text = inner[1:-1] if source.is_own_parenthesised(node) else inner
+        operand = f"{imports.spell('jax.numpy.asarray')}([{text}])"
+    elif isinstance(node, ir.Comprehension) and node.kind != "list":
+        raise Refused
+    elif is_array:
+        operand = source.argument(node)
+    else:
+        operand = f"{imports.spell('jax.numpy.asarray')}({source.argument(node)})"
+    if source.lost_comments(call.start, call.end, [(node.start, node.end)]):
+        raise Refused
+    text = f"{imports.spell(twin)}({operand})" + ("[::-1]" if reverse else "")
+    return Fix(f"Use `{_short(twin)}`", "unsafe", (Edit(call.start, call.end, text), *imports.edits))
+
+
+def _reversed(call: ir.Call) -> bool | None:
+    """The literal ``reverse=`` of ``sorted``; None where it is not given."""
+    given = next((a.value for a in call.args if a.keyword == "reverse"), None)
+    if given is None:
+        return None
+    if not isinstance(given, ir.Constant) or given.kind != "bool":
+        raise Refused
+    return bool(given.value)
+
+
+def _is_array(value: Value) -> bool:
+    if isinstance(value, UnionValue):
+        return all(_is_array(m) for m in value.members)
+    return isinstance(value, Array)
+
+
+def _math(source: FixSource, imports: Imports, event: LibraryCall) -> Fix | None:
+    call, short = event.at, event.name.rpartition(".")[2]
+    if any(a.star or a.keyword for a in call.args):
+        return None
+    if short == "log" and len(call.args) == 2:
+        log = imports.spell("jax.numpy.log")
+        value, base = (source.argument(a.value) for a in call.args)
+        text = f"({log}({value}) / {log}({base}))"
+        if source.comments(call.start, call.end):
+            return None
+        return Fix("Use `jnp.log`", "unsafe", (Edit(call.start, call.end, text), *imports.edits))
+    if short in _SPECIAL:
+        twin = f"jax.scipy.special.{_SPECIAL[short]}"
+    elif short in _TO_INTEGER:
+        twin = f"jax.numpy.{short}"
+    elif short in _MATH:
+        twin = f"jax.numpy.{_MATH[short]}"
+    else:
+        return None
+    edits = [Edit(call.func.start, call.func.end, imports.spell(twin))]
+    if short in _TO_INTEGER:
+        edits.append(Edit(call.end, call.end, ".astype(int)"))
+    return Fix(f"Use `{_short(twin)}`", "unsafe", (*edits, *imports.edits))
+
+
+def _short(qualified: str) -> str:
+    return qualified.replace("jax.numpy.", "jnp.", 1)

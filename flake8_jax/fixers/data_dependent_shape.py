@@ -1,0 +1,65 @@
+"""JAX106: a reduction over ``x[mask]`` becomes a reduction over ``x`` with ``where=mask``.
+
+Not modelled: reductions along an axis, masks of another rank than the array, results that keep the masked shape.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._expressions import Effect, condition, effect
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.semantics.events import Indexing, LibraryCall, MethodCall
+from flake8_jax.semantics.values import Array
+
+_WHERE = frozenset(["sum", "mean", "prod", "any", "all", "std", "var"])
+_EXTREME = {"max": "-jnp.inf", "min": "jnp.inf"}
+
+
+@repair("data-dependent-shape")
+def fix(event: Indexing | LibraryCall | MethodCall, source: FixSource) -> Fix | None:
+    if not isinstance(event, Indexing) or event.mode != "load" or isinstance(event.at.index, ir.Tuple):
+        return None
+    base, mask = event.base, event.index
+    ranks = {v.ndim for v in (base, mask) if isinstance(v, Array) and v.ndim is not None}
+    if len(ranks) > 1:
+        return None
+    imports = Imports(source, event.at)
+    if effect(event.at, imports) is Effect.EFFECT:
+        return None
+    found = _reduction(source, imports, event.at)
+    if found is None:
+        return None
+    call, name = found
+    array = source.argument(event.at.value)
+    where = condition(source, event.at.index, imports)
+    if name in _EXTREME:
+        if not (isinstance(base, Array) and base.dtype == "float"):
+            return None
+        infinity = imports.spell("jax.numpy.inf")
+        initial = infinity if name == "min" else f"-{infinity}"
+        where = f"{where}, initial={initial}"
+    elif name not in _WHERE:
+        return None
+    if source.lost_comments(call.start, call.end, [(event.at.value.start, event.at.value.end)]):
+        return None
+    text = f"{imports.spell(f'jax.numpy.{name}')}({array}, where={where})"
+    edit = Edit(call.start, call.end, text)
+    return Fix("Reduce over the whole array with `where=`", "unsafe", (edit, *imports.edits))
+
+
+def _reduction(source: FixSource, imports: Imports, masked: ir.Subscript) -> tuple[ir.Call, str] | None:
+    """``x[mask].sum()`` or ``jnp.sum(x[mask])``, with the reduction's name."""
+    above = source.parent(masked)
+    if isinstance(above, ir.Attribute):
+        call = source.parent(above)
+        if isinstance(call, ir.Call) and call.func is above and not call.args:
+            return call, above.attr
+    if isinstance(above, ir.Argument):
+        call = source.parent(above)
+        if isinstance(call, ir.Call) and len(call.args) == 1 and not above.star and not above.keyword:
+            name = imports.resolve(call.func) or ""
+            if name.startswith("jax.numpy.") and name.count(".") == 2:
+                return call, name.rpartition(".")[2]
+    return None

@@ -1,0 +1,31 @@
+"""JAX201: ``float(x)`` becomes ``x.astype(float)``. Not modelled: casts that are later used as Python numbers."""
+
+from __future__ import annotations
+
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.semantics.events import LibraryCall
+from flake8_jax.semantics.values import Array, Tree, UnionValue, Value
+
+_CASTS = {"builtins.float": "float", "builtins.int": "int", "builtins.bool": "bool", "builtins.complex": "complex"}
+
+
+@repair("host-cast")
+def fix(event: LibraryCall, source: FixSource) -> Fix | None:
+    call = event.at
+    kind = _CASTS.get(event.name)
+    if kind is None or len(call.args) != 1 or call.args[0].star or call.args[0].keyword:
+        return None
+    if not event.args or not _has_astype(event.args[0]):
+        return None
+    value = call.args[0].value
+    if source.lost_comments(call.start, call.end, [(value.start, value.end)]):
+        return None
+    text = f"{source.atom(value)}.astype({kind})"
+    return Fix(f"Cast with `.astype({kind})`", "unsafe", (Edit(call.start, call.end, text),))
+
+
+def _has_astype(value: Value) -> bool:
+    if isinstance(value, UnionValue):
+        return all(_has_astype(m) for m in value.members)
+    return isinstance(value, (Array, Tree))

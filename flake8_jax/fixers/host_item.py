@@ -1,0 +1,37 @@
+"""JAX202: ``.item()`` is dropped: a scalar array is as good. Not modelled: ``.tolist()``, ``.item(i)``."""
+
+from __future__ import annotations
+
+import re
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.semantics.events import MethodCall
+
+_CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*\Z")
+
+
+@repair("host-item")
+def fix(event: MethodCall, source: FixSource) -> Fix | None:
+    if event.method != "item" or event.at.args or not event.used:
+        return None
+    edit = drop_method(source, event.at)
+    return Fix("Drop `.item()` and keep the array", "unsafe", (edit,))
+
+
+def drop_method(source: FixSource, call: ir.Call) -> Edit:
+    """Remove ``.method()`` behind a value.
+
+    Raises:
+        Refused: it is not called as an attribute, or more than that stands there.
+    """
+    func = call.func
+    if not isinstance(func, ir.Attribute):
+        raise Refused
+    dot = func.attr_start - 1
+    if source.text[dot] != "." or source.comments(dot, call.end):
+        raise Refused
+    before = source.text[func.value.end : dot]
+    joined = _CONTINUED.search(before)
+    return Edit(dot - len(joined[0]) if joined else dot, call.end, "")

@@ -1,0 +1,91 @@
+"""JAX301: the key is split before its first use, which takes the new subkey.
+
+Not modelled: keys that reach both uses under different spellings, or in different functions.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Fix
+from flake8_jax.fixers._keys import evaluated_once, is_local, key_argument, split_before, split_for_both
+from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.semantics.events import KeyUse
+
+_MESSAGE = "Split the key and give each use its own"
+
+
+@repair("key-reuse")
+def fix(event: KeyUse, source: FixSource) -> Fix | None:
+    earlier = event.earlier
+    if earlier is None or earlier.scope is not event.context.scope:
+        return None
+    if event.key_node is None or event.same_call:
+        first, second = _within(source, event.at, event.key_node)
+    else:
+        second = event.key_node
+        first = _first_use(source, event, second)
+    if source.functions(first) != source.functions(second):
+        return None
+    evaluated_once(source, second)
+    if isinstance(second, ir.Name) and is_local(source, first, second.id):
+        return Fix(_MESSAGE, "unsafe", tuple(split_before(source, first)))
+    if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)):
+        return None
+    return Fix(_MESSAGE, "unsafe", tuple(split_for_both(source, first, second)))
+
+
+def _first_use(source: FixSource, event: KeyUse, second: ir.Expr) -> ir.Expr:
+    """The argument that was the key the first time: spelled the same, at the earlier call or in this one."""
+    assert event.earlier is not None
+    text = source.slice(second)
+    start, end = event.earlier.start, event.earlier.end
+    call = source.at_span(start, end, ir.Call)
+    if call is event.at:
+        return _within(source, event.at, second)[0]
+    if isinstance(call, ir.Call):
+        return key_argument(source, call, text)
+    found = source.at_span(start, end, type(second))
+    if isinstance(found, (ir.Name, ir.Attribute, ir.Subscript)) and source.slice(found) == text:
+        return found
+    raise Refused
+
+
+def _within(source: FixSource, call: ir.Node, key: ir.Expr | None) -> tuple[ir.Expr, ir.Expr]:
+    """Two arguments of one call that are spelled the same, those of a dict (``rngs``) among them.
+
+    Raises:
+        Refused: there are none, or it is not clear which.
+    """
+    if not isinstance(call, ir.Call):
+        raise Refused
+    collections = [a.value for a in call.args if _is_dictionary(a.value)]
+    for values in (_entries(collections), _entries([a.value for a in call.args])):
+        groups: dict[str, list[ir.Expr]] = {}
+        for value in values:
+            if isinstance(value, (ir.Name, ir.Attribute, ir.Subscript)):
+                groups.setdefault(source.slice(value), []).append(value)
+        texts = groups if key is None else {source.slice(key)}
+        repeated = [groups[t] for t in texts if len(groups.get(t, ())) > 1]
+        if repeated:
+            break
+    if len(repeated) != 1:
+        raise Refused
+    return repeated[0][0], repeated[0][1]
+
+
+def _is_dictionary(node: ir.Expr) -> bool:
+    called = isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id == "dict"
+    return called or isinstance(node, ir.Dict)
+
+
+def _entries(nodes: list[ir.Expr]) -> list[ir.Expr]:
+    """The expressions, dictionaries replaced by their values."""
+    found: list[ir.Expr] = []
+    for node in nodes:
+        if isinstance(node, ir.Dict):
+            found += _entries(node.values)
+        elif isinstance(node, ir.Call) and _is_dictionary(node):
+            found += _entries([a.value for a in node.args])
+        else:
+            found.append(node)
+    return found

@@ -1,0 +1,191 @@
+"""JAX302: the key gets fresh in every iteration: split in the body, folded with the index, or split over a scan.
+
+Not modelled: helpers that the loop calls and that capture the key, ``while_loop`` bodies that capture it.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._keys import evaluated_once, is_local, split_before
+from flake8_jax.fixers._names import fresh, uses
+from flake8_jax.fixers._source import FixSource, Refused, repair, walk
+from flake8_jax.semantics.events import KeyUse
+
+_SPLIT = "Split the key in every iteration"
+_FOLD = "Fold the loop's index into the key"
+
+
+@repair("key-reuse-in-loop")
+def fix(event: KeyUse, source: FixSource) -> Fix | None:
+    key = event.key_node
+    if key is None or not isinstance(key, (ir.Name, ir.Attribute, ir.Subscript)):
+        return None
+    for above in source.ancestors(key):
+        if isinstance(above, ir.Comprehension):
+            return _comprehension(source, above, key)
+        if isinstance(above, ir.Function):
+            return _structured(source, above, key)
+        if isinstance(above, (ir.For, ir.While)):
+            return _python_loop(source, above, key)
+    return None
+
+
+# --- Python loops ----------------------------------------------------------------------------------
+
+
+def _python_loop(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Fix:
+    statement = evaluated_once(source, key)
+    if statement is loop:
+        raise Refused
+    if isinstance(key, ir.Name) and is_local(source, key, key.id):
+        return Fix(_SPLIT, "unsafe", tuple(split_before(source, key)))
+    index = _index(loop) if isinstance(loop, ir.For) else None
+    if index is not None:
+        return _fold(source, key, index)
+    imports = Imports(source, key)
+    name, subkey = fresh(source, key, "key", "subkey")
+    line = f"{name}, {subkey} = {imports.spell('jax.random.split')}({name})"
+    edits = [
+        source.insert_before(loop, [f"{name} = {source.slice(key)}"]),
+        source.insert_before(statement, [line]),
+        Edit(key.start, key.end, subkey),
+    ]
+    return Fix(_SPLIT, "unsafe", (*edits, *imports.edits))
+
+
+def _is_counter(iterated: ir.Expr, function: str) -> bool:
+    return isinstance(iterated, ir.Call) and isinstance(iterated.func, ir.Name) and iterated.func.id == function
+
+
+def _index(loop: ir.For | ir.Generator) -> str | None:
+    """The name of a loop's integer index: of ``range`` or ``enumerate``."""
+    target = loop.target
+    if _is_counter(loop.iter, "enumerate") and isinstance(target, ir.Tuple) and len(target.elts) == 2:
+        target = target.elts[0]
+    elif not _is_counter(loop.iter, "range"):
+        return None
+    return target.id if isinstance(target, ir.Name) else None
+
+
+def _fold(source: FixSource, key: ir.Expr, index: str, *more: Edit) -> Fix:
+    imports = Imports(source, key)
+    text = f"{imports.spell('jax.random.fold_in')}({source.argument(key)}, {index})"
+    return Fix(_FOLD, "unsafe", (Edit(key.start, key.end, text), *more, *imports.edits))
+
+
+def _comprehension(source: FixSource, node: ir.Comprehension, key: ir.Expr) -> Fix:
+    """The index of ``range`` or ``enumerate`` is folded in; anything else is enumerated."""
+    if len(node.generators) != 1 or node.generators[0].is_async:
+        raise Refused
+    generator = node.generators[0]
+    if any(key is n for n in walk(generator.iter)):
+        raise Refused
+    index = _index(generator)
+    if index == "_":
+        target = generator.target if isinstance(generator.target, ir.Name) else None
+        if target is None or "_" in uses(node.element).reads:
+            raise Refused
+        name = fresh(source, node, "i")[0]
+        return _fold(source, key, name, Edit(target.start, target.end, name))
+    if index is not None:
+        return _fold(source, key, index)
+    name = fresh(source, node, "i")[0]
+    target_text = source.slice(generator.target)
+    if isinstance(generator.target, (ir.Tuple, ir.List)) and not source.is_own_parenthesised(generator.target):
+        target_text = f"({target_text})"
+    edits = [
+        Edit(generator.target.start, generator.target.end, f"{name}, {target_text}"),
+        Edit(generator.iter.start, generator.iter.end, f"enumerate({source.argument(generator.iter)})"),
+    ]
+    if source.is_own_parenthesised(generator.iter):
+        edits[1] = Edit(generator.iter.start, generator.iter.end, f"enumerate({source.slice(generator.iter)})")
+    return _fold(source, key, name, *edits)
+
+
+# --- structured loops ------------------------------------------------------------------------------
+
+
+def _structured(source: FixSource, body: ir.Function, key: ir.Expr) -> Fix:
+    """A use in the body of ``fori_loop`` or ``scan``: ``body`` is the innermost function around it."""
+    call, name = _loop_call(source, body)
+    if isinstance(key, ir.Name) and is_local(source, key, key.id):
+        if body.is_lambda or (any(p.name == key.id for p in body.params[:1]) and name == "jax.lax.fori_loop"):
+            raise Refused
+        if not _goes_round(body, key.id):
+            raise Refused
+        return Fix(_SPLIT, "unsafe", tuple(split_before(source, key)))
+    if name == "jax.lax.fori_loop" and body.params and body.params[0].kind in ("positional", "posonly"):
+        return _fold(source, key, body.params[0].name)
+    if name == "jax.lax.scan":
+        return _scan(source, call, body, key)
+    raise Refused
+
+
+def _goes_round(body: ir.Function, name: str) -> bool:
+    """Whether the body returns the key, so that the next iteration gets the new one."""
+    returned = [n for s in body.body for n in walk(s) if isinstance(n, ir.Return) and n.value is not None]
+    return bool(returned) and all(name in uses(r).reads for r in returned)
+
+
+def _loop_call(source: FixSource, body: ir.Function) -> tuple[ir.Call, str]:
+    """The one structured loop in the file that is given this function as its body, by name or as a lambda."""
+    owner = source.parent(body)
+    found: list[tuple[ir.Call, str]] = []
+    for node in walk(source.module):
+        if not isinstance(node, ir.Call):
+            continue
+        for argument in node.args:
+            value = argument.value
+            named = isinstance(value, ir.Name) and isinstance(owner, ir.FunctionDef) and value.id == body.name
+            if value is owner or named:
+                name = Imports(source, node).resolve(node.func)
+                found.append((node, name or ""))
+    if len(found) != 1 or found[0][1] not in ("jax.lax.fori_loop", "jax.lax.scan"):
+        raise Refused
+    return found[0]
+
+
+def _scan(source: FixSource, call: ir.Call, body: ir.Function, key: ir.Expr) -> Fix:
+    """``scan(body, init, None, length=n)`` → ``scan(body, init, split(key, n))``: the body gets a key an iteration."""
+    imports = Imports(source, call)
+    positional = [a for a in call.args if not a.keyword and not a.star]
+    given = {a.keyword: a for a in call.args if a.keyword}
+    xs = given.get("xs") or (positional[2] if len(positional) > 2 else None)
+    length = given.get("length") or (positional[3] if len(positional) > 3 else None)
+    if len(positional) > 4 or any(a.star for a in call.args) or len(body.params) != 2:
+        raise Refused
+    item = body.params[1]
+    if xs is not None and _is_arange(imports, xs.value) and item.name != "_":
+        return _fold(source, key, item.name)
+    if length is None or (xs is not None and not _is_none(xs.value)):
+        raise Refused
+    if item.name in uses(*body.body).reads or source.functions(call) != source.functions(source.parent(body)):
+        raise Refused
+    subkey = fresh(source, key, "subkey")[0]
+    keys = f"{imports.spell('jax.random.split')}({source.argument(key)}, {source.argument(length.value)})"
+    edits = [Edit(key.start, key.end, subkey), Edit(item.start, item.end, subkey)]
+    if xs is None:
+        edits.append(Edit(length.start, length.end, f"xs={keys}"))
+    else:
+        edits.append(Edit(xs.value.start, xs.value.end, keys))
+        edits.append(_without_argument(source, call, length))
+    return Fix("Scan over keys", "unsafe", (*edits, *imports.edits))
+
+
+def _without_argument(source: FixSource, call: ir.Call, argument: ir.Argument) -> Edit:
+    at = next(i for i, a in enumerate(call.args) if a is argument)
+    start = call.args[at - 1].end
+    between = source.text[start : argument.start]
+    if at == 0 or source.comments(start, argument.end) or between.strip() != ",":
+        raise Refused
+    return Edit(start, argument.end, "")
+
+
+def _is_arange(imports: Imports, node: ir.Expr) -> bool:
+    return isinstance(node, ir.Call) and imports.resolve(node.func) == "jax.numpy.arange"
+
+
+def _is_none(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Constant) and node.kind == "none"

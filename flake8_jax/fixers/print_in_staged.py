@@ -1,0 +1,218 @@
+"""JAX205: ``print`` of traced values becomes ``jax.debug.print``.
+
+Vocabulary
+----------
+template    the format string under construction: source text between the quotes of a literal, fields as ``{name}``.
+field       one value that the template interpolates, passed by keyword.
+
+Not modelled: ``logging`` and ``warnings`` (the log would lose its level), ``file=``, strings built elsewhere.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from dataclasses import dataclass, field
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._expressions import Effect, effect
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.semantics.events import LibraryCall, MethodCall
+
+_RESERVED = frozenset(["fmt", "ordered", "partitioned", "args", "kwargs", "skip_format_check"])
+_CONVERSION = re.compile(r"%(?:%|(?P<flags>[-+ 0#]*)(?P<width>\d*)(?P<precision>\.\d+)?(?P<type>[sdrfeEgGi]))|%")
+_LITERAL = re.compile(r"(?P<prefix>[A-Za-z]*)(?P<quote>\"\"\"|'''|\"|')(?P<body>.*)(?P=quote)\Z", re.DOTALL)
+
+
+@repair("print-in-staged")
+def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
+    if not isinstance(event, LibraryCall) or event.name != "builtins.print":
+        return None
+    call = event.at
+    imports = Imports(source, call)
+    template = _Template(source, imports)
+    separator = _separator(source, call)
+    values = [a for a in call.args if not a.keyword]
+    if any(a.star for a in call.args) or not values:
+        return None
+    if len(values) == 1 and (formatted := _format_call(source, imports, values[0].value, call)):
+        return formatted
+    for at, argument in enumerate(values):
+        if at:
+            template.plain(separator)
+        template.add(argument.value)
+    if not template.fields or source.lost_comments(call.start, call.end, template.kept):
+        return None
+    fields = "".join(f", {name}={text}" for name, text in template.fields.items())
+    text = f"{imports.spell('jax.debug.print')}({template.literal()}{fields})"
+    return Fix("Print with `jax.debug.print`", "safe", (Edit(call.start, call.end, text), *imports.edits))
+
+
+def _separator(source: FixSource, call: ir.Call) -> str:
+    """What stands between the arguments. ``end`` and ``flush`` only where they change nothing."""
+    separator = " "
+    for argument in call.args:
+        value = argument.value
+        if not argument.keyword:
+            continue
+        text = value.value if isinstance(value, ir.Constant) and value.kind in ("str", "bool", "none") else ...
+        if argument.keyword == "sep" and (isinstance(text, str) or text is None):
+            separator = " " if text is None else text
+        elif argument.keyword == "flush" and isinstance(text, bool):
+            continue
+        elif argument.keyword != "end" or text not in ("\n", None):
+            raise Refused
+    return separator
+
+
+@dataclass
+class _Template:
+    """Grows as arguments are added; the only mutable thing here."""
+
+    source: FixSource
+    imports: Imports
+    parts: list[str] = field(default_factory=list)
+    fields: dict[str, str] = field(default_factory=dict)
+    kept: list[tuple[int, int]] = field(default_factory=list)
+    quote: str = ""
+    raw: bool = False
+
+    def plain(self, text: str) -> None:
+        """Add text as the literal's value has it."""
+        self.parts.append(_escape(text).replace("{", "{{").replace("}", "}}"))
+
+    def value(self, node: ir.Expr, spec: str = "", conversion: str = "") -> None:
+        """Add a field."""
+        if effect(node, self.imports) is Effect.EFFECT or isinstance(node, (ir.Constant, ir.JoinedStr, ir.Starred)):
+            raise Refused
+        text = self.source.argument(node)
+        self.kept.append((node.start, node.end))
+        name = self._name(node, text)
+        self.fields[name] = text
+        self.parts.append("{" + name + (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "") + "}")
+
+    def _name(self, node: ir.Expr, text: str) -> str:
+        base = "value"
+        if isinstance(node, ir.Name):
+            base = node.id
+        elif isinstance(node, ir.Attribute):
+            base = node.attr
+        elif isinstance(node, ir.Call) and isinstance(node.func, (ir.Attribute, ir.Name)):
+            base = node.func.attr if isinstance(node.func, ir.Attribute) else node.func.id
+        if base in _RESERVED or keyword.iskeyword(base) or base.startswith("_"):
+            base = "value"
+        name, number = base, 2
+        while self.fields.get(name, text) != text:
+            name, number = f"{base}_{number}", number + 1
+        return name
+
+    def add(self, node: ir.Expr) -> None:
+        """Add one argument of ``print``, or one operand of a concatenation."""
+        if isinstance(node, ir.JoinedStr):
+            for part in node.values:
+                self._f_string_part(part)
+        elif isinstance(node, ir.Constant):
+            if node.kind != "str":
+                self.plain(self.source.slice(node) if node.kind in ("int", "bool", "none") else _refuse())
+            else:
+                assert isinstance(node.value, str)
+                self.plain(node.value)
+        elif isinstance(node, ir.BinOp) and node.op == "+" and (_is_text(node.left) or _is_text(node.right)):
+            for side in (node.left, node.right):
+                if not _is_text(side):
+                    raise Refused
+                self.add(side)
+        elif isinstance(node, ir.Call) and _is_str_call(node):
+            self.value(node.args[0].value)
+        elif isinstance(node, ir.BinOp) and node.op == "%" and _is_text(node.left):
+            self._percent(node)
+        else:
+            self.value(node)
+
+    def _f_string_part(self, part: ir.Expr) -> None:
+        if isinstance(part, ir.Constant) and isinstance(part.value, str):
+            self.plain(part.value)
+            return
+        if not isinstance(part, ir.FormattedValue):
+            raise Refused
+        if part.spec is not None and part.spec_text is None:
+            raise Refused
+        # ``{x=}`` puts ``x=`` into the constant before it; with no conversion of its own it asks for the repr.
+        self.value(part.value, part.spec_text or "", part.conversion if part.conversion in ("r", "s", "a") else "")
+
+    def _percent(self, node: ir.BinOp) -> None:
+        if not isinstance(node.left, ir.Constant) or not isinstance(node.left.value, str):
+            raise Refused
+        operands = list(node.right.elts) if isinstance(node.right, ir.Tuple) else [node.right]
+        end = 0
+        text = node.left.value
+        for match in _CONVERSION.finditer(text):
+            self.plain(text[end : match.start()])
+            end = match.end()
+            if match[0] == "%%":
+                self.plain("%")
+                continue
+            if match["type"] is None or not operands or match["flags"]:
+                raise Refused
+            kind = match["type"]
+            spec = (match["width"] or "") + (match["precision"] or "") + ("" if kind in "srdi" else kind)
+            self.value(operands.pop(0), "" if kind in "sr" and spec == "" else spec, "r" if kind == "r" else "")
+        self.plain(text[end:])
+        if operands:
+            raise Refused
+
+    def literal(self) -> str:
+        return '"' + "".join(self.parts) + '"'
+
+
+def _refuse() -> str:
+    raise Refused
+
+
+def _escape(text: str) -> str:
+    """Text as the inside of a literal in double quotes."""
+    return "".join(_escaped(c) for c in text)
+
+
+def _escaped(char: str) -> str:
+    if char == '"':
+        return '\\"'
+    if char == "'" or (char.isprintable() and char != "\\"):
+        return char
+    return repr(char)[1:-1]
+
+
+def _is_str_call(node: ir.Call) -> bool:
+    named = isinstance(node.func, ir.Name) and node.func.id in ("str", "repr")
+    return named and len(node.args) == 1 and not node.args[0].star and not node.args[0].keyword
+
+
+def _is_text(node: ir.Expr) -> bool:
+    """Whether the text shows that this is a string."""
+    if isinstance(node, ir.BinOp):
+        return (node.op == "+" and (_is_text(node.left) or _is_text(node.right))) or (
+            node.op == "%" and _is_text(node.left)
+        )
+    if isinstance(node, ir.Call):
+        return _is_str_call(node)
+    return isinstance(node, ir.JoinedStr) or (isinstance(node, ir.Constant) and node.kind == "str")
+
+
+def _format_call(source: FixSource, imports: Imports, node: ir.Expr, call: ir.Call) -> Fix | None:
+    """``print("…{:.2f}…".format(x))``: the arguments of ``format`` are those of ``jax.debug.print``."""
+    if not isinstance(node, ir.Call) or not isinstance(node.func, ir.Attribute) or node.func.attr != "format":
+        return None
+    template = node.func.value
+    if not isinstance(template, ir.Constant) or template.kind != "str" or not node.args:
+        return None
+    names = {a.keyword for a in node.args if a.keyword}
+    if any(a.star for a in node.args) or names & _RESERVED or _LITERAL.match(source.slice(template)) is None:
+        return None
+    arguments = source.text[node.args[0].start : node.args[-1].end]
+    kept = [(template.start, template.end), (node.args[0].start, node.args[-1].end)]
+    if source.lost_comments(call.start, call.end, kept):
+        return None
+    text = f"{imports.spell('jax.debug.print')}({source.slice(template)}, {arguments})"
+    return Fix("Print with `jax.debug.print`", "safe", (Edit(call.start, call.end, text), *imports.edits))

@@ -1,0 +1,86 @@
+"""JAX101: a truth test becomes a selection, a logical operator becomes its jnp twin.
+
+The largest construct around the test that can be converted whole is converted: an ``if`` statement or a conditional
+expression with every ``and``, ``or``, ``not`` and chain in its test. Not modelled: ``assert``, ``match``, filters.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._branches import convert_if, convert_ternary
+from flake8_jax.fixers._expressions import Effect, condition, effect, is_boolean, is_repeatable, test_root
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._loops import convert_while
+from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.semantics.events import TruthTest
+
+_PLAIN = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Return, ir.ExprStmt, ir.Argument, ir.Tuple, ir.List, ir.Dict)
+
+
+@repair("traced-branch")
+def fix(event: TruthTest, source: FixSource) -> Fix | None:
+    root = test_root(source, event.at)
+    above = source.parent(root)
+    if isinstance(above, ir.IfExp) and root is above.test:
+        return convert_ternary(source, above)
+    if isinstance(above, ir.If) and root is above.test:
+        loop = source.place(above).owner
+        if isinstance(loop, ir.While) and isinstance(above.body[0], ir.Break):
+            return convert_while(source, loop)
+        return convert_if(source, above)
+    if isinstance(above, ir.While):
+        return convert_while(source, above)
+    if isinstance(above, (ir.Assert, ir.Generator, ir.MatchCase, ir.Match, ir.If)):
+        return None
+    if not isinstance(root, (ir.BoolOp, ir.UnaryOp, ir.Compare)):
+        return None
+    return _value(source, root)
+
+
+def _value(source: FixSource, root: ir.BoolOp | ir.UnaryOp | ir.Compare) -> Fix:
+    """A logical expression that is no test: its value is used."""
+    imports = Imports(source, root)
+    if isinstance(root, ir.BoolOp) and not all(is_boolean(v) for v in root.values):
+        text = _operand_value(source, root, imports)
+    else:
+        text = condition(source, root, imports)
+    plain = isinstance(source.parent(root), _PLAIN)
+    if text.startswith("(") and not plain:
+        text = f"({text})"
+    elif text == source.slice(root):
+        raise Refused
+    if source.comments(root.start, root.end):
+        raise Refused
+    what = "membership test" if text.startswith("(") else "logical operator"
+    return Fix(f"Replace the {what} by array operations", "unsafe", (Edit(root.start, root.end, text), *imports.edits))
+
+
+def _operand_value(source: FixSource, root: ir.BoolOp, imports: Imports) -> str:
+    """``a or b`` gives one of its operands: ``jnp.where(a, a, b)``; an ``a`` that may be None is asked for it first."""
+    if len(root.values) != 2:
+        raise Refused
+    first, second = root.values
+    if not is_repeatable(first, imports) or effect(second, imports) is Effect.EFFECT:
+        raise Refused
+    if not isinstance(second, (ir.Constant, ir.Name, ir.BinOp, ir.UnaryOp, ir.Compare, ir.Call, ir.Attribute)):
+        raise Refused
+    if isinstance(second, ir.Constant) and second.kind not in ("int", "float", "bool"):
+        raise Refused
+    one, other = source.argument(first), source.argument(second)
+    test = condition(source, first, imports)
+    where = imports.spell("jax.numpy.where")
+    chosen = f"{one}, {other}" if root.op == "or" else f"{other}, {one}"
+    text = f"{where}({test}, {chosen})"
+    if isinstance(first, ir.Name) and root.op == "or" and _may_be_none(source, first):
+        if not isinstance(source.parent(root), (ir.Assign, ir.Return)):
+            raise Refused
+        return f"{other} if {one} is None else {text}"
+    return text
+
+
+def _may_be_none(source: FixSource, name: ir.Name) -> bool:
+    around = source.functions(name)
+    return bool(around) and any(
+        p.name == name.id and isinstance(p.default, ir.Constant) and p.default.kind == "none" for p in around[0].params
+    )

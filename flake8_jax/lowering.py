@@ -1,0 +1,184 @@
+"""From the bytes of files to their lowered form: reading, decoding, lowering, on several processes where it pays.
+
+Vocabulary
+----------
+problem   why a file has no lowered form: it cannot be decoded or does not parse. Row and column are 1-based.
+lowered   the lowered form of one text, or the problem, or the traceback where lowering itself failed.
+
+Texts are told apart by their digest; where a file stands plays no part. Only this module starts processes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import multiprocessing
+import os
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+import msgspec
+
+from flake8_jax.cache import Cache, decoded, encoded_module
+from flake8_jax.core import ir
+
+_WORTH_A_POOL = 300_000
+"""Characters to lower from which starting processes costs less than it saves (about half a second of parsing)."""
+
+
+Progress = Callable[[int, int], None]
+
+
+class Problem(msgspec.Struct, frozen=True, array_like=True):
+    """What is wrong with a file, in a sentence, and where (1-based, columns in code points)."""
+
+    message: str
+    row: int = 1
+    column: int = 1
+
+
+class Lowered(msgspec.Struct, frozen=True):
+    """Exactly one of the three is set; ``crash`` is a traceback."""
+
+    module: ir.Module | None = None
+    problem: Problem | None = None
+    crash: str | None = None
+
+
+class _Sent(msgspec.Struct, array_like=True):
+    """What a worker sends back. All None: the module is too deep to be sent, lower it here."""
+
+    payload: bytes | None = None
+    problem: Problem | None = None
+    crash: str | None = None
+
+
+@contextlib.contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep the garbage collector from running: parsing makes millions of objects and no garbage cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def read_text(path: str) -> tuple[str, Problem | None]:
+    """The decoded text of a file (without byte-order mark), or "" and the problem. Raises OSError."""
+    with open(path, "rb") as stream:
+        data = stream.read()
+    return decode_text(data)
+
+
+def decode_text(data: bytes) -> tuple[str, Problem | None]:
+    """The text of these bytes of source, or "" and the problem."""
+    from flake8_jax.syntax.errors import SourceError
+    from flake8_jax.syntax.source import decode
+
+    try:
+        return decode(data).text, None
+    except SourceError as error:
+        return "", Problem(f"{error.message}; {error.remedy}" if error.remedy else error.message, error.row)
+
+
+def lower_text(text: str) -> Lowered:
+    """Lower one text in this process."""
+    from flake8_jax.syntax.errors import SyntaxProblem
+    from flake8_jax.syntax.lower import lower
+
+    try:
+        return Lowered(module=lower(text))
+    except SyntaxProblem as error:
+        return Lowered(problem=Problem(error.message, error.row, error.column))
+    except Exception:  # the outermost boundary: a defect of ours in one file must not hide the others
+        return Lowered(crash=traceback.format_exc())
+
+
+def _lower_remotely(text: str) -> _Sent:
+    result = lower_text(text)
+    if result.module is None:
+        return _Sent(None, result.problem, result.crash)
+    return _Sent(encoded_module(result.module))
+
+
+def lower_all(
+    texts: Mapping[str, str], cache: Cache, jobs: int, progress: Progress | None = None
+) -> dict[str, Lowered]:
+    """The lowered form of each text, by digest; out of the cache where it is, into it where it was not."""
+    tell = progress if progress is not None else _silent
+    found: dict[str, Lowered] = {}
+    missing: dict[str, str] = {}
+    for key, text in texts.items():
+        module = cache.load_module(key)
+        if module is not None:
+            found[key] = Lowered(module=module)
+        else:
+            missing[key] = text
+    workers = min(usable_processes(jobs), len(missing))
+    if workers > 1 and sum(map(len, missing.values())) >= _WORTH_A_POOL:
+        found.update(_lower_in_pool(missing, cache, workers, tell))
+    else:
+        for done, (key, text) in enumerate(missing.items()):
+            tell(done, len(missing))
+            found[key] = result = lower_text(text)
+            if result.module is not None and cache.directory is not None:
+                _keep(cache, key, encoded_module(result.module))
+    if missing:
+        tell(len(missing), len(missing))
+    return found
+
+
+def _silent(done: int, total: int) -> None:
+    pass
+
+
+def usable_processes(jobs: int) -> int:
+    """``jobs``, or every processor for 0; a daemonic process may not have children of its own."""
+    if multiprocessing.current_process().daemon:
+        return 1
+    return jobs or os.cpu_count() or 1
+
+
+def _keep(cache: Cache, key: str, payload: bytes | None) -> None:
+    if payload is not None:
+        cache.write("ir", key, payload)
+
+
+def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: Progress) -> dict[str, Lowered]:
+    decoder = msgspec.msgpack.Decoder(ir.Module)
+    found: dict[str, Lowered] = {}
+    # The largest first: the last file to finish decides how long all of it takes.
+    keys = sorted(texts, key=lambda key: -len(texts[key]))
+    with ProcessPoolExecutor(workers, initializer=gc.disable) as pool:
+        try:
+            results = pool.map(_lower_remotely, [texts[key] for key in keys], chunksize=4)
+            for key, sent in zip(keys, results):
+                tell(len(found), len(keys))
+                found[key] = _received(sent, texts[key], decoder)
+                _keep(cache, key, sent.payload)
+        except BrokenProcessPool:
+            pass  # the files that are left are lowered one by one below, and the one that did it is named
+    for key in keys:
+        if key not in found:
+            found[key] = _lower_alone(texts[key], decoder)
+    return found
+
+
+def _received(sent: _Sent, text: str, decoder: msgspec.msgpack.Decoder[ir.Module]) -> Lowered:
+    if sent.problem is not None or sent.crash is not None:
+        return Lowered(problem=sent.problem, crash=sent.crash)
+    module = decoded(sent.payload, decoder) if sent.payload is not None else None
+    return Lowered(module=module) if module is not None else lower_text(text)
+
+
+def _lower_alone(text: str, decoder: msgspec.msgpack.Decoder[ir.Module]) -> Lowered:
+    """Lower in a process of its own, which may die of it."""
+    with ProcessPoolExecutor(1) as pool:
+        try:
+            return _received(pool.submit(_lower_remotely, text).result(), text, decoder)
+        except BrokenProcessPool as error:
+            return Lowered(crash=f"the parser's process died: {error}")

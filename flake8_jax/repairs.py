@@ -1,0 +1,264 @@
+"""Applying fixes: which go together, what has to hold afterwards, and taking back those for which it does not.
+
+Vocabulary
+----------
+pass      fixes that do not overlap, applied together to the texts in memory, and a new analysis of the result.
+settled   the fixes of a pass that stay. withdrawn: a fix after which the file did not parse, the finding was still
+          there or a new one had appeared; it is not tried again.
+region    what an edit put into the new text. Offsets outside regions only shift.
+
+Nothing is written here; the outcome holds the texts before and after.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from flake8_jax.core.findings import Edit, Finding, Fix
+from flake8_jax.core.report import Change, Diagnostic, Repair, RunReport
+from flake8_jax.engine import ProjectRun, Question, Workspace
+from flake8_jax.selection import ALWAYS_ON
+from flake8_jax.syntax.edits import apply_edits
+from flake8_jax.syntax.noqa import insert_noqa
+
+MOST_PASSES = 10
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What repairing led to: the report of what is left (with ``fixed``, ``withdrawn``, ``changes`` filled in)."""
+
+    report: RunReport
+    texts: dict[str, str]
+
+
+@dataclass
+class _State:
+    """A project between passes. ``withdrawn`` holds path, code and present offset of findings not to try again."""
+
+    run: ProjectRun
+    texts: dict[str, str]
+    before: dict[str, str] = field(default_factory=dict)
+    withdrawn: set[tuple[str, str, int]] = field(default_factory=set)
+    fixed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    taken_back: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
+
+
+def repair(workspace: Workspace, question: Question, *, unsafe: bool | None = None) -> Outcome:
+    """Repair what the question is about. ``unsafe``: whether unsafe fixes count too; None for the settings' word.
+
+    Raises ConfigError.
+    """
+    found = workspace.find(question)
+    states = []
+    texts = dict(question.texts)
+    for settings, asked in workspace.projects(found.asked):
+        allowed = settings.unsafe_fixes if unsafe is None else unsafe
+        state = _State(workspace.run(settings, asked, replace(question, texts=texts)), texts)
+        for _ in range(MOST_PASSES):
+            if not _one_pass(workspace, question, state, allowed):
+                break
+        texts = state.texts
+        states.append(state)
+    report = workspace.report([state.run for state in states], replace(question, texts=texts), found)
+    changes = tuple(
+        Change(path, before, texts[path]) for state in states for path, before in sorted(state.before.items())
+    )
+    fixed = tuple(Repair(*key, count) for state in states for key, count in sorted(state.fixed.items()))
+    withdrawn = tuple(
+        Repair(*key, len(reasons), reasons[0]) for state in states for key, reasons in sorted(state.taken_back.items())
+    )
+    return Outcome(_with_repairs(report, fixed, withdrawn, changes), texts)
+
+
+def add_noqa(workspace: Workspace, question: Question) -> RunReport:
+    """The findings and, as ``changes``, comments that suppress them. Raises ConfigError."""
+    found = workspace.find(question)
+    runs = [workspace.run(settings, asked, question) for settings, asked in workspace.projects(found.asked)]
+    changes: list[Change] = []
+    silenced: list[Diagnostic] = []
+    for run in runs:
+        rows: dict[str, dict[int, list[str]]] = {}
+        said, texts = workspace.diagnose(run, question)
+        for item in said:
+            if item.code not in ALWAYS_ON:
+                rows.setdefault(item.path, {}).setdefault(item.row, []).append(item.code)
+                silenced.append(item)
+        for path, codes in rows.items():
+            module = workspace.module_of(run, path)
+            if module is not None:
+                text = texts[path]
+                changes.append(Change(path, text, apply_edits(text, insert_noqa(text, codes, module))))
+    report = workspace.report(runs, question, found)
+    return msgspec.structs.replace(report, diagnostics=tuple(silenced), changes=tuple(changes))
+
+
+def _with_repairs(
+    report: RunReport, fixed: tuple[Repair, ...], withdrawn: tuple[Repair, ...], changes: tuple[Change, ...]
+) -> RunReport:
+    return msgspec.structs.replace(
+        report, fixed=fixed, withdrawn=withdrawn, changes=tuple(c for c in changes if c.before != c.after)
+    )
+
+
+def _one_pass(workspace: Workspace, question: Question, state: _State, unsafe: bool) -> bool:
+    """Apply what can be applied together; False when nothing changed."""
+    now = replace(question, texts=state.texts)
+    selection = workspace.selection(state.run.settings)
+    said, _ = workspace.diagnose(state.run, now)
+    candidates = [
+        item.finding
+        for item in said
+        if (fix := item.finding.fix) is not None
+        and (unsafe or fix.applicability == "safe")
+        and item.code in selection.fixable
+        and (item.path, item.code, item.finding.start) not in state.withdrawn
+    ]
+    chosen = compatible(candidates)
+    if not chosen:
+        return False
+    trial = _Trial(workspace, question, state)
+    settled, run, texts = trial.settle(chosen)
+    for finding, reason in trial.refused:
+        state.withdrawn.add((finding.path, finding.code, finding.start))
+        state.taken_back.setdefault((finding.path, finding.code, finding.name), []).append(reason)
+    if not settled:
+        return bool(trial.refused)
+    edits = _edits_by_path(settled)
+    for path in edits:
+        state.before.setdefault(path, trial.text(path))
+    for finding in settled:
+        state.fixed[finding.path, finding.code, finding.name] += 1
+    state.withdrawn = {(path, code, moved(start, edits.get(path, ()))[0]) for path, code, start in state.withdrawn}
+    state.run, state.texts = run, texts
+    return True
+
+
+def compatible(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, in order, whose fixes can be applied together: each is taken whole or left for later."""
+    taken: dict[str, list[Edit]] = {}
+    chosen: list[Finding] = []
+    for finding in findings:
+        edits = _fix(finding).edits
+        there = taken.setdefault(finding.path, [])
+        if all(edit in there or not any(_collide(edit, other) for other in there) for edit in edits):
+            there.extend(edit for edit in edits if edit not in there)
+            chosen.append(finding)
+    return chosen
+
+
+def _fix(finding: Finding) -> Fix:
+    assert finding.fix is not None
+    return finding.fix
+
+
+def _collide(one: Edit, other: Edit) -> bool:
+    """Whether the order of two edits would matter: they overlap, or insert at the same place."""
+    if one.start == one.end and other.start == other.end:
+        return one.start == other.start
+    return one.start < other.end and other.start < one.end
+
+
+def _edits_by_path(findings: Sequence[Finding]) -> dict[str, tuple[Edit, ...]]:
+    by_path: dict[str, set[Edit]] = {}
+    for finding in findings:
+        by_path.setdefault(finding.path, set()).update(_fix(finding).edits)
+    return {path: tuple(sorted(edits)) for path, edits in by_path.items()}
+
+
+def moved(offset: int, edits: Sequence[Edit]) -> tuple[int, int]:
+    """Where an offset of the old text is in the new one: a region (first, last), or one place twice."""
+    shift = 0
+    for edit in edits:
+        inside = edit.start <= offset < edit.end or edit.start == offset == edit.end
+        if inside:
+            return edit.start + shift, edit.start + shift + len(edit.content)
+        if edit.start >= offset:
+            break
+        shift += len(edit.content) - (edit.end - edit.start)
+    return offset + shift, offset + shift
+
+
+class _Trial:
+    """Finds the largest part of a pass that holds, by halving what does not. ``refused``: findings and reasons."""
+
+    def __init__(self, workspace: Workspace, question: Question, state: _State) -> None:
+        self.workspace = workspace
+        self.question = question
+        self.state = state
+        self.refused: list[tuple[Finding, str]] = []
+        self._best: tuple[list[Finding], ProjectRun, dict[str, str]] = ([], state.run, state.texts)
+
+    def text(self, path: str) -> str:
+        known = self.state.texts.get(path)
+        return known if known is not None else self.workspace.text_of(path, self.state.run.digests[path])
+
+    def settle(self, batch: list[Finding]) -> tuple[list[Finding], ProjectRun, dict[str, str]]:
+        """The findings whose fixes hold together, the analysis with them, and the texts."""
+        settled = [*self._best[0], *batch]
+        texts = dict(self.state.texts)
+        for path, edits in _edits_by_path(settled).items():
+            texts[path] = apply_edits(self.text(path), edits)
+        run = self.workspace.run(self.state.run.settings, self.state.run.asked, replace(self.question, texts=texts))
+        reason = objection(self.state.run, run, settled)
+        if reason is None:
+            self._best = (settled, run, texts)
+        elif len(batch) == 1:
+            self.refused.append((batch[0], reason))
+        else:
+            middle = len(batch) // 2
+            self.settle(batch[:middle])
+            self.settle(batch[middle:])
+        return self._best
+
+
+def objection(before: ProjectRun, after: ProjectRun, fixed: Sequence[Finding]) -> str | None:
+    """Why these fixes, applied together, must not stay; None if they may."""
+    edits = _edits_by_path(fixed)
+    for path in edits:
+        if path in after.problems:
+            return f"the file would no longer parse: {after.problems[path].message}"
+    if len(after.crashes) > len(before.crashes):
+        return "the analysis fails on the result"
+    # What may be there afterwards: every old finding but the repaired ones, at its new place.
+    expected = _places(before.findings, edits)
+    repaired = _places(fixed, edits)
+    for kind, places in repaired.items():
+        expected[kind] = expected.get(kind, Counter()) - places
+    for finding in after.findings:
+        kind = (finding.path, finding.code)
+        place = _holding(expected.get(kind), finding.start)
+        if place is not None:
+            expected[kind][place] -= 1
+        elif _holding(repaired.get(kind), finding.start) is not None:
+            return f"{finding.code} would still be there"
+        else:
+            return f"it would bring {finding.code}: {finding.message}"
+    return None
+
+
+_Region = tuple[int, int]
+
+
+def _places(
+    findings: Sequence[Finding], edits: Mapping[str, Sequence[Edit]]
+) -> dict[tuple[str, str], Counter[_Region]]:
+    """How many findings of each path and code are to be expected at each region of the new texts."""
+    places: dict[tuple[str, str], Counter[_Region]] = {}
+    for finding in findings:
+        region = moved(finding.start, edits.get(finding.path, ()))
+        places.setdefault((finding.path, finding.code), Counter())[region] += 1
+    return places
+
+
+def _holding(places: Counter[_Region] | None, offset: int) -> _Region | None:
+    """A region with findings left that the offset is in."""
+    if not places:
+        return None
+    if places[offset, offset] > 0:
+        return offset, offset
+    return next((r for r, count in places.items() if count > 0 and r[0] <= offset <= r[1]), None)

@@ -1,0 +1,30 @@
+"""Output formats, one a module: ``concise.py`` is ``--output-format concise``, ``json_lines.py`` is ``json-lines``.
+
+A format is a module here, without a leading underscore, with ``render(report, view) -> str``. Adding the file adds
+the format; there is no list to edit. Reporters know ``core`` alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from flake8_jax.core.report import RunReport
+from flake8_jax.reporters._view import View
+
+__all__ = ["View", "formats", "render"]
+
+
+def formats() -> tuple[str, ...]:
+    """The names of the formats, sorted."""
+    names = (info.name for info in pkgutil.iter_modules(__path__))
+    return tuple(sorted(name.replace("_", "-") for name in names if not name.startswith("_")))
+
+
+def render(name: str, report: RunReport, view: View) -> str:
+    """The report in the format called ``name``. Raises ValueError for a format that does not exist."""
+    if name not in formats():
+        raise ValueError(f"unknown output format `{name}`; known are {', '.join(formats())}")
+    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    text: str = module.render(report, view)
+    return text

@@ -1,0 +1,44 @@
+"""How a report is looked at: from which directory, in colour or not.
+
+Vocabulary
+----------
+style   a word for an appearance (``error``, ``path`` …); plain text has none.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from flake8_jax.core.report import as_text
+
+_STYLES = {
+    "error": "1;31",
+    "warning": "1;33",
+    "upgrade": "1;36",
+    "path": "1",
+    "code": "1;31",
+    "gutter": "34",
+    "note": "36",
+    "removed": "31",
+    "added": "32",
+    "fixable": "36",
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """cwd: the directory that shown paths are relative to. unsafe_fixes: whether unsafe fixes would be applied."""
+
+    cwd: str
+    color: bool = False
+    unsafe_fixes: bool = False
+
+    def path(self, path: str) -> str:
+        """``path`` as a reader at ``cwd`` would write it; absolute where that would climb."""
+        path = as_text(path)
+        prefix = self.cwd.rstrip(os.sep) + os.sep
+        return path[len(prefix) :] if path.startswith(prefix) else path
+
+    def styled(self, text: str, style: str) -> str:
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color and text else text

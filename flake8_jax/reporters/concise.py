@@ -1,0 +1,24 @@
+"""``concise``: one line a finding, ``path:row:column: CODE [*] message``. ``[*]`` marks what ``--fix`` repairs."""
+
+from __future__ import annotations
+
+from flake8_jax.core.report import Diagnostic, RunReport
+from flake8_jax.reporters._view import View
+
+
+def mark(item: Diagnostic, view: View) -> str:
+    """``[*] `` for a finding whose fix would be applied, else nothing."""
+    fix = item.finding.fix
+    if fix is None or (fix.applicability == "unsafe" and not view.unsafe_fixes):
+        return ""
+    return f"[{view.styled('*', 'fixable')}] "
+
+
+def head(item: Diagnostic, view: View) -> str:
+    """The line that names the place, the rule and the mistake."""
+    place = f"{view.styled(view.path(item.path), 'path')}:{item.row}:{item.column}:"
+    return f"{place} {view.styled(item.code, item.finding.level)} {mark(item, view)}{item.finding.message}"
+
+
+def render(report: RunReport, view: View) -> str:
+    return "".join(f"{head(item, view)}\n" for item in report.diagnostics)

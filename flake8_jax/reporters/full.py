@@ -1,0 +1,100 @@
+"""``full``, the default: the line with carets under it, the chain of calls that leads there, the fix as a diff."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import unicodedata
+
+from flake8_jax.core.findings import Edit
+from flake8_jax.core.report import Diagnostic, RunReport, line_starts
+from flake8_jax.reporters._view import View
+from flake8_jax.reporters.concise import head
+
+_CONTEXT_ROWS = 2
+_LONGEST_DIFF = 40
+
+
+def _lines(text: str) -> list[str]:
+    starts = line_starts(text)
+    if starts[-1] != len(text):
+        starts.append(len(text))
+    return [text[start:end].rstrip("\r\n") for start, end in itertools.pairwise(starts)]
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal, tabs shown as four blanks."""
+    wide = sum(4 if c == "\t" else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return wide - sum(1 for c in text if unicodedata.combining(c))
+
+
+def _shown(line: str) -> str:
+    """A source line for a terminal: no tabs, and no control characters that would act on it."""
+    return "".join(c if c.isprintable() else "�" for c in line.replace("\t", "    ").replace("\f", ""))
+
+
+def _snippet(item: Diagnostic, lines: list[str], view: View) -> list[str]:
+    if item.row > len(lines):
+        return []
+    gutter = len(str(min(item.row + _CONTEXT_ROWS, len(lines))))
+
+    def row(number: str, content: str) -> str:
+        return f"{view.styled(f'{number:>{gutter}} |', 'gutter')} {content}".rstrip()
+
+    out = [row("", "")]
+    for number in range(max(1, item.row - _CONTEXT_ROWS), min(len(lines), item.row + _CONTEXT_ROWS) + 1):
+        line = lines[number - 1]
+        out.append(row(str(number), _shown(line)))
+        if number == item.row:
+            end = item.end_column if item.end_row == item.row else len(line) + 1
+            marked = line[item.column - 1 : end - 1]
+            carets = "^" * max(1, _width(marked.rstrip()))
+            blanks = " " * _width(line[: item.column - 1].replace("\f", ""))
+            out.append(row("", f"{blanks}{view.styled(f'{carets} {item.code}', item.finding.level)}"))
+    out.append(row("", ""))
+    return out
+
+
+def _chain(item: Diagnostic, view: View) -> list[str]:
+    return [
+        f"  {view.styled('=', 'gutter')} {view.path(step.path)}:{step.row}: {step.text}"
+        for step in item.finding.evidence
+    ]
+
+
+def _edited(text: str, edits: tuple[Edit, ...]) -> str:
+    parts: list[str] = []
+    position = 0
+    for edit in sorted(edits):
+        parts += [text[position : edit.start], edit.content]
+        position = max(position, edit.end)
+    return "".join((*parts, text[position:]))
+
+
+def _fix(item: Diagnostic, text: str, view: View) -> list[str]:
+    fix = item.finding.fix
+    if fix is None:
+        return []
+    kind = "fix" if fix.applicability == "safe" else "unsafe fix"
+    out = [f"  {view.styled(f'{kind}:', 'note')} {fix.message}"]
+    before, after = _lines(text), _lines(_edited(text, fix.edits))
+    diff = list(difflib.unified_diff(before, after, n=0, lineterm=""))[2:]
+    for line in diff[:_LONGEST_DIFF]:
+        if line.startswith("@@"):
+            continue
+        style = "removed" if line.startswith("-") else "added"
+        out.append(f"    {view.styled(f'{line[0]} {_shown(line[1:])}', style)}")
+    return out
+
+
+def _block(item: Diagnostic, text: str, lines: list[str], view: View) -> str:
+    parts = [head(item, view), *_snippet(item, lines, view), *_chain(item, view), *_fix(item, text, view)]
+    return "\n".join(parts) + "\n"
+
+
+def render(report: RunReport, view: View) -> str:
+    by_path = {path: _lines(text) for path, text in report.texts.items()}
+    blocks = [
+        _block(item, report.texts.get(item.path, ""), by_path.get(item.path, []), view) for item in report.diagnostics
+    ]
+    return "\n".join(blocks)

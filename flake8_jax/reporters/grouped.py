@@ -1,0 +1,23 @@
+"""``grouped``: the findings of each file under its path."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from flake8_jax.core.report import RunReport
+from flake8_jax.reporters._view import View
+from flake8_jax.reporters.concise import mark
+
+
+def render(report: RunReport, view: View) -> str:
+    blocks: list[str] = []
+    for path, group in groupby(report.diagnostics, key=lambda item: item.path):
+        items = list(group)
+        width = max(len(f"{item.row}:{item.column}") for item in items)
+        lines = [f"{view.styled(view.path(path), 'path')}:"]
+        for item in items:
+            place = f"{item.row}:{item.column}"
+            code = view.styled(item.code, item.finding.level)
+            lines.append(f"  {place:<{width}} {code} {mark(item, view)}{item.finding.message}")
+        blocks.append("".join(f"{line}\n" for line in lines))
+    return "\n".join(blocks)

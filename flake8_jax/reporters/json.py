@@ -1,0 +1,72 @@
+"""``json``: an array in the shape that ruff writes, with ``evidence`` and ``confidence`` added.
+
+Rows and columns are 1-based, ends exclusive, columns count code points. Paths are absolute. A clean run is ``[]``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from flake8_jax.core.findings import Step
+from flake8_jax.core.report import Diagnostic, PlacedEdit, RunReport, as_text
+from flake8_jax.reporters._view import View
+
+_SEVERITIES = {"error": "error", "warning": "warning", "upgrade": "info"}
+
+
+def _edit(edit: PlacedEdit) -> dict[str, Any]:
+    return {
+        "content": edit.content,
+        "location": {"row": edit.row, "column": edit.column},
+        "end_location": {"row": edit.end_row, "column": edit.end_column},
+    }
+
+
+def _fix(item: Diagnostic) -> dict[str, Any] | None:
+    fix = item.finding.fix
+    if fix is None:
+        return None
+    return {
+        "applicability": fix.applicability,
+        "message": fix.message,
+        "edits": [_edit(edit) for edit in item.edits],
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {
+        "filename": as_text(step.path),
+        "row": step.row,
+        "kind": step.kind,
+        "function": step.function,
+        "message": step.text,
+    }
+
+
+def record(item: Diagnostic) -> dict[str, Any]:
+    """One finding as JSON data."""
+    finding = item.finding
+    return {
+        "cell": None,
+        "code": finding.code,
+        "name": finding.name,
+        "severity": _SEVERITIES[finding.level],
+        "filename": as_text(finding.path),
+        "message": finding.message,
+        "url": None,
+        "noqa_row": item.noqa_row,
+        "location": {"row": item.row, "column": item.column},
+        "end_location": {"row": item.end_row, "column": item.end_column},
+        "fix": _fix(item),
+        "evidence": [_step(step) for step in finding.evidence],
+        "confidence": finding.confidence,
+    }
+
+
+def render(report: RunReport, view: View) -> str:
+    if not report.diagnostics:
+        return "[]\n"
+    data = msgspec.json.encode([record(item) for item in report.diagnostics])
+    return msgspec.json.format(data, indent=2).decode() + "\n"

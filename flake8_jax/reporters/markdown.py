@@ -1,0 +1,57 @@
+"""``markdown``: a comment for a review: a summary, then each finding with its line and the chain that leads there."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+from flake8_jax.core.report import Diagnostic, RunReport, line_starts
+from flake8_jax.reporters._view import View
+
+_LONGEST = 60_000
+"""Characters; GitHub refuses comments of 65,536."""
+
+
+def _plain(text: str) -> str:
+    """Text that markdown and HTML leave as it is."""
+    return re.sub(r"([\\*_\[\]<>|#])", r"\\\1", text)
+
+
+def _fenced(line: str) -> list[str]:
+    fence = "`" * max(3, max((len(run) for run in re.findall("`+", line)), default=0) + 1)
+    return [f"  {fence}python", f"  {line.strip()}", f"  {fence}"]
+
+
+def _finding(item: Diagnostic, text: str, view: View) -> str:
+    finding = item.finding
+    lines = [f"- **{item.code}** {finding.name}, line {item.row}: {_plain(finding.message)}"]
+    starts = [*line_starts(text), len(text)]
+    if item.row < len(starts):
+        lines += ["", *_fenced(text[starts[item.row - 1] : starts[item.row]])]
+    if finding.evidence:
+        lines += ["", "  How it gets there:", ""]
+        lines += [f"  1. `{view.path(step.path)}:{step.row}` {_plain(step.text)}" for step in finding.evidence]
+    if finding.fix is not None:
+        lines += ["", f"  Fix ({finding.fix.applicability}): {_plain(finding.fix.message)}"]
+    return "\n".join(lines) + "\n"
+
+
+def render(report: RunReport, view: View) -> str:
+    count = len(report.diagnostics)
+    if not count:
+        return "**jaxlint**: no findings.\n"
+    parts = [f"**jaxlint**: {count} finding{'s' if count != 1 else ''}\n"]
+    size = len(parts[0])
+    shown = 0
+    for path, group in groupby(report.diagnostics, key=lambda item: item.path):
+        heading = f"### `{view.path(path)}`\n"
+        for item in group:
+            block = _finding(item, report.texts.get(path, ""), view)
+            if size + len(heading) + len(block) > _LONGEST:
+                parts.append(f"… and {count - shown} more.\n")
+                return "\n".join(parts)
+            parts += [heading, block] if heading else [block]
+            size += len(heading) + len(block) + 2
+            heading = ""
+            shown += 1
+    return "\n".join(parts)

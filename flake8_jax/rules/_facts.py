@@ -1,0 +1,31 @@
+"""What the knowledge tables say of the function that an event calls, its module's default included.
+
+Not modelled: facts of methods have no module default.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.semantics.events import LibraryCall, MethodCall
+
+PRINT = "print"
+LOG = "log"
+RANDOM = "random"
+
+
+def host_behaviour(event: LibraryCall) -> str:
+    """``FunctionFact.host`` of the called function: what it does to a tracer; empty where nothing is known."""
+    if event.fact is not None:
+        return event.fact.host
+    return event.namespace.host if event.namespace is not None else ""
+
+
+def effect(event: LibraryCall | MethodCall) -> str | None:
+    """``FunctionFact.impure`` of the called function: what it does to the world."""
+    if event.fact is not None:
+        return event.fact.impure
+    if isinstance(event, LibraryCall):
+        if event.name == "builtins.print":
+            return PRINT
+        if event.namespace is not None:
+            return event.namespace.impure
+    return None

@@ -1,0 +1,27 @@
+"""Words that the rules on PRNG keys share."""
+
+from __future__ import annotations
+
+import posixpath
+from bisect import bisect_right
+
+from flake8_jax.semantics.events import Context, KeyUse
+from flake8_jax.semantics.values import Site
+
+
+def place(site: Site, context: Context) -> str:
+    """``line 12``, with the file's name where it is another file than the finding's."""
+    row = bisect_right(site.scope.tree.line_starts, site.start)
+    if site.scope.path == context.scope.path:
+        return f"line {row}"
+    return f"{posixpath.basename(site.scope.path)}:{row}"
+
+
+def is_loop_reuse(event: KeyUse) -> bool:
+    """The earlier use is the same expression in the previous iteration, not another argument of the same call."""
+    return event.in_loop and bool(event.loop_kind) and not event.same_call
+
+
+def by_callee(event: KeyUse) -> str:
+    """`` in `dropout` `` where the key is used up inside a called function, else nothing."""
+    return f" in `{event.through}`" if event.through else ""

@@ -1,0 +1,119 @@
+"""Questions that several rules ask about abstract values.
+
+Vocabulary
+----------
+tracer          an array that stands for a value while JAX traces. *abstract*: it has no value (``jit``, ``scan``,
+                ``vmap``'s mapped arguments). *concrete*: it has one, yet host conversions raise (``grad`` alone).
+holds           the value, or an element of the tuple or list that it is, is a tracer for sure.
+
+"For sure" means on every member of a union: what is unknown never answers yes. Not modelled: shapes, so an array
+of one element looks like any other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flake8_jax.semantics.values import (
+    ABSTRACT,
+    GRAD,
+    Array,
+    Const,
+    HostArray,
+    ListValue,
+    Static,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Value,
+    holds_tracer,
+)
+
+if TYPE_CHECKING:
+    from flake8_jax.core import ir
+    from flake8_jax.semantics.events import Context
+
+LONGEST_QUOTE = 40
+"""Characters of source text that a message may quote."""
+
+
+def contains_tracer(value: Value, minimum: int = ABSTRACT) -> bool:
+    """The value holds a tracer of at least that level, or is a tuple or list with such an element."""
+    if isinstance(value, TupleValue):
+        return any(contains_tracer(element, minimum) for element in value.elts)
+    if isinstance(value, ListValue):
+        known = value.known()
+        if known is not None:
+            return any(contains_tracer(element, minimum) for element in known)
+        rest = value.slots.get("*")
+        return rest is not None and contains_tracer(rest, minimum)
+    if isinstance(value, UnionValue):
+        return all(contains_tracer(member, minimum) for member in value.members)
+    return holds_tracer(value, minimum)
+
+
+def raises_on_host(value: Value) -> bool:
+    """Converting the value to a host number or NumPy array raises, under ``grad`` alone as well.
+
+    Integers and booleans that come out of a concrete trace have no tangent, so JAX keeps them as plain arrays.
+    """
+    if isinstance(value, UnionValue):
+        return all(raises_on_host(member) for member in value.members)
+    if isinstance(value, Array) and value.level == GRAD:
+        return value.dtype not in ("int", "bool")
+    return holds_tracer(value, GRAD)
+
+
+def contains_unconvertible(value: Value) -> bool:
+    """``raises_on_host`` of the value, or of an element of the tuple or list that it is."""
+    if isinstance(value, TupleValue):
+        return any(contains_unconvertible(element) for element in value.elts)
+    if isinstance(value, ListValue):
+        known = value.known()
+        if known is not None:
+            return any(contains_unconvertible(element) for element in known)
+        rest = value.slots.get("*")
+        return rest is not None and contains_unconvertible(rest)
+    if isinstance(value, UnionValue):
+        return all(contains_unconvertible(member) for member in value.members)
+    return raises_on_host(value)
+
+
+def is_dispatched(value: Value, context: Context) -> bool:
+    """A concrete array that a compiled call of a running loop has produced: the device may still be computing it."""
+    if isinstance(value, UnionValue):
+        return all(is_dispatched(member, context) for member in value.members)
+    return isinstance(value, Array) and value.level < GRAD and context.fresh_from_loop(value.dispatched)
+
+
+def is_host_container(value: Value) -> bool:
+    """A list, tuple, string, shape or NumPy array: indexing it needs a Python integer."""
+    if isinstance(value, UnionValue):
+        return all(is_host_container(member) for member in value.members)
+    if isinstance(value, Const):
+        return isinstance(value.value, (str, bytes))
+    if isinstance(value, Static):
+        return value.kind in ("str", "shape")
+    return isinstance(value, (ListValue, TupleValue, HostArray))
+
+
+def is_sliceable(value: Value) -> bool:
+    """A JAX array, a pytree that is sliced as one, or a host sequence."""
+    if isinstance(value, UnionValue):
+        return all(is_sliceable(member) for member in value.members)
+    return isinstance(value, (Array, Tree)) or is_host_container(value)
+
+
+def is_none(value: Value | None) -> bool:
+    """Absent, or the constant None."""
+    return value is None or (isinstance(value, Const) and value.value is None)
+
+
+def quote(context: Context, node: ir.Node | ir.Expr | None, otherwise: str = "the value") -> str:
+    """The node's source text in backquotes, on one line, at most ``LONGEST_QUOTE`` characters of it."""
+    if node is None:
+        return otherwise
+    text = " ".join(context.scope.text[node.start : node.end].split())
+    if not text:
+        return otherwise
+    return f"`{text}`" if len(text) <= LONGEST_QUOTE else f"`{text[: LONGEST_QUOTE - 1]}…`"

@@ -1,0 +1,167 @@
+"""JAX111: a Python builtin compares, tests or converts traced values. Not modelled: ``key`` functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import host_behaviour
+from flake8_jax.rules._tracers import contains_unconvertible
+from flake8_jax.semantics.events import LibraryCall
+from flake8_jax.semantics.values import (
+    Array,
+    Const,
+    GeneratorValue,
+    ListValue,
+    TupleValue,
+    Value,
+    is_traced_array,
+)
+
+_COMPARING = {"builtins.max": "jnp.maximum", "builtins.min": "jnp.minimum", "builtins.sorted": "jnp.sort"}
+_OVER_AXIS = {"builtins.max": "jnp.max", "builtins.min": "jnp.min", "builtins.sorted": "jnp.sort"}
+_TESTING = {"builtins.any": "jnp.any", "builtins.all": "jnp.all"}
+_MATH = "math."
+
+
+@rule("JAX111", "error", fixable="sometimes")
+def builtin_on_tracer(event: LibraryCall) -> Report | None:
+    """`max`, `min`, `sorted`, `any`, `all` or a function of `math` is called on traced values.
+
+    Why it bites: `max(a, b)` asks Python whether `b > a`, `any(xs)` asks every element for its truth, and while JAX
+    traces, neither has an answer: `TracerBoolConversionError`. The functions of `math` convert to a Python float:
+    `ConcretizationTypeError` or `TypeError`, under `jax.grad` alone as well. Their twins in `jax.numpy` work.
+
+    Bad:
+
+    ```python
+    import math
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def relu(x):
+        return max(jnp.sum(x), 0.0)  # expect: builtin-on-tracer
+
+
+    def norm(x):
+        return math.sqrt(jnp.sum(x**2))  # expect: builtin-on-tracer
+
+
+    slope = jax.grad(norm)
+
+
+    def demonstrate():
+        try:
+            slope(jnp.ones(3))
+        except jax.errors.ConcretizationTypeError:
+            relu(jnp.ones(3))  # raises: TracerBoolConversionError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def relu(x):
+        return jnp.maximum(jnp.sum(x), 0.0)
+
+
+    slope = jax.grad(lambda x: jnp.sqrt(jnp.sum(x**2)))
+    ```
+
+    Also good: builtins that the array's own operators serve, and builtins over what Python knows.
+
+    ```python
+    import math
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def describe(x, parts):
+        rows, columns = divmod(jnp.sum(x), 5)
+        widest = max(x.shape) + sorted(parts)[0].count("a") + math.prod(x.shape)
+        return abs(rows) + round(columns, 1) + pow(rows, 2) + sum([rows, columns]) + math.sqrt(widest)
+
+
+    def best(losses):
+        return max(jnp.tanh(loss) for loss in losses)
+    ```
+
+    Fix: unsafe. `max(a, b)` becomes `jnp.maximum(a, b)`, `math.sqrt(x)` becomes `jnp.sqrt(x)`, `any(mask)` becomes
+    `jnp.any(mask)`: results are arrays, and nan is propagated where Python ignored it.
+
+    Proof: calling the staged function raises the exception at the marked line.
+    """
+    context = event.context
+    if context.caught or context.presumed:
+        return None
+    if event.name.startswith(_MATH):
+        return _converted(event)
+    elements = _operands(event.args, event.nodes)
+    short = event.name.rpartition(".")[2]
+    if event.name in _COMPARING and "key" not in event.kwargs and _compares(elements):
+        twin = (_COMPARING if len(event.args) > 1 else _OVER_AXIS)[event.name]
+        return Report(
+            event.at, f"{short}() compares traced values, which have no truth value while JAX traces; use {twin}"
+        )
+    if event.name in _TESTING and _tests(elements, stops_at=event.name == "builtins.any"):
+        twin = _TESTING[event.name]
+        return Report(
+            event.at, f"{short}() needs the truth of a traced value, which has none while JAX traces; use {twin}"
+        )
+    return None
+
+
+def _converted(event: LibraryCall) -> Report | None:
+    if host_behaviour(event) != "converts":
+        return None
+    if not any(contains_unconvertible(value) for value in (*event.args, *event.kwargs.values())):
+        return None
+    twin = event.fact.twin if event.fact is not None else None
+    advice = f"use {twin.replace('jax.numpy', 'jnp')}" if twin else "use jax.numpy"
+    return Report(event.at, f"{event.name}() needs a concrete Python number and its argument is traced; {advice}")
+
+
+def _operands(args: Sequence[Value], nodes: Sequence[ir.Expr | None]) -> tuple[Value, ...]:
+    """What the builtin walks over: its arguments, or the elements of its only one."""
+    if len(args) == 1 and (not nodes or nodes[0] is not None):
+        return _elements(args[0])
+    return tuple(args)
+
+
+def _elements(value: Value) -> tuple[Value, ...]:
+    """The elements, in order; two stand for a number that is not known."""
+    if isinstance(value, TupleValue):
+        return value.elts
+    if isinstance(value, ListValue):
+        known = value.known()
+        rest = value.slots.get("*")
+        return known if known is not None else () if rest is None else (rest, rest)
+    if isinstance(value, GeneratorValue):
+        return (value.element, value.element)
+    if isinstance(value, Array) and is_traced_array(value) and value.ndim != 0:
+        return (value,) if value.length == 1 else (value, value)
+    return ()
+
+
+def _compares(elements: Sequence[Value]) -> bool:
+    return len(elements) > 1 and any(is_traced_array(element) for element in elements)
+
+
+def _tests(elements: Sequence[Value], *, stops_at: bool) -> bool:
+    """A traced element is reached before a constant that decides the answer."""
+    for element in elements:
+        if is_traced_array(element):
+            return True
+        if isinstance(element, Const) and bool(element.value) is stops_at:
+            return False
+    return False

@@ -1,0 +1,118 @@
+"""JAX304: a constant seed in code that runs more than once. Not modelled: seeds read from configuration."""
+
+from __future__ import annotations
+
+import posixpath
+
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events import Context, LibraryCall
+from flake8_jax.semantics.values import Const
+
+
+@rule("JAX304", "warning")
+def constant_key(event: LibraryCall) -> Report | None:
+    """A PRNG key is made from a constant seed inside of a staged function or a loop.
+
+    Why it bites: the key is the same on every call and in every iteration, and so are all draws: dropout that always
+    drops the same units, augmentation that never varies. Make the key once, outside, and pass it in.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def dropout(x):
+        key = jax.random.key(0)  # expect: constant-key
+        return jnp.where(jax.random.bernoulli(key, 0.5, x.shape), x, 0.0)
+
+
+    def demonstrate():
+        assert jnp.array_equal(dropout(jnp.ones(64)), dropout(jnp.ones(64)))
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def dropout(key, x):
+        return jnp.where(jax.random.bernoulli(key, 0.5, x.shape), x, 0.0)
+
+
+    def main():
+        key = jax.random.key(0)
+        for step in range(3):
+            print(dropout(jax.random.fold_in(key, step), jnp.ones(4)))
+
+
+    if __name__ == "__main__":
+        main()
+    ```
+
+    Also good: at module level, in tests, from a seed that is an argument, and where only shapes are wanted.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+    REFERENCE = jax.random.normal(jax.random.key(2024), (4,))
+
+
+    def init(width):
+        return jax.random.normal(jax.random.key(0), (width,))
+
+
+    def shapes():
+        return jax.eval_shape(lambda: jax.random.normal(jax.random.key(0), (8,)))
+
+
+    def sample(seed, n):
+        return jax.vmap(lambda s: jax.random.normal(jax.random.key(s), (n,)))(jnp.arange(3) + seed)
+
+
+    def test_reference():
+        for n in (1, 2):
+            assert jax.random.normal(jax.random.key(1), (n,)).shape == (n,)
+    ```
+
+    Fix: none. The key has to come from the caller.
+
+    Proof: two calls give equal draws.
+    """
+    context = event.context
+    fact = event.fact
+    if fact is None or fact.key_effect != "make" or not event.args or context.presumed or context.in_main:
+        return None
+    if not (context.staged or context.loop) or context.shapes_only or context.inner is None or _is_test(context):
+        return None
+    if not isinstance(event.args[0], Const) or not _is_literal(event.nodes[0], context):
+        return None
+    where = "a staged function" if context.staged else "a loop"
+    return Report(
+        event.at, f"a constant seed in {where} gives the same draws each time; make the key outside and pass it in"
+    )
+
+
+def _is_literal(node: ir.Expr | None, context: Context) -> bool:
+    """A literal, or a name of the module level: not an argument that happens to be constant, nor a loop's target."""
+    if isinstance(node, ir.Name):
+        return context.inner is not None and node.id not in context.inner.local_names
+    return isinstance(node, ir.Constant)
+
+
+def _is_test(context: Context) -> bool:
+    """By the conventions of test runners: a test function, or a test file."""
+    file = posixpath.basename(context.scope.path)
+    return (
+        file.startswith("test_")
+        or file.endswith("_test.py")
+        or file == "conftest.py"
+        or any(part.startswith("test") for part in context.function.split("."))
+    )

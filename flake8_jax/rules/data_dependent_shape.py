@@ -1,0 +1,181 @@
+"""JAX106: staged code makes an array whose shape depends on data. Not modelled: masks of unknown dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.knowledge.model import FunctionFact
+from flake8_jax.rules._binding import bind
+from flake8_jax.rules._tracers import contains_tracer, is_none, quote
+from flake8_jax.semantics.events import Indexing, LibraryCall, MethodCall
+from flake8_jax.semantics.values import (
+    ABSTRACT,
+    Array,
+    HostArray,
+    ListValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Value,
+    holds_tracer,
+)
+
+
+@rule("JAX106", "error", fixable="sometimes")
+def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report | None:
+    """Staged code asks for a result whose shape depends on the data.
+
+    Why it bites: XLA compiles for fixed shapes. `x[mask]` has as many elements as the mask has ones, and
+    `jnp.nonzero`, `jnp.unique`, one-argument `jnp.where` and `jnp.repeat` with traced counts have as many as the data
+    says, so under `jax.jit` they raise `NonConcreteBooleanIndexError` or `ConcretizationTypeError`, unless `size=`
+    (or `total_repeat_length=`) fixes the length
+    (<https://docs.jax.dev/en/latest/errors.html#jax.errors.NonConcreteBooleanIndexError>).
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def positive_mean(x):
+        x = jnp.sin(x)
+        chosen = x[x > 0]  # expect: data-dependent-shape
+        return chosen.sum() / chosen.size
+
+
+    def demonstrate():
+        positive_mean(jnp.arange(4.0))  # raises: NonConcreteBooleanIndexError
+    ```
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def first_crossing(x):
+        (where,) = jnp.nonzero(x > 0.5)  # expect: data-dependent-shape
+        return where[0]
+
+
+    def demonstrate():
+        first_crossing(jnp.arange(4.0))  # raises: ConcretizationTypeError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def positive_mean(x):
+        x = jnp.sin(x)
+        return jnp.mean(x, where=x > 0)
+
+
+    @jax.jit
+    def first_crossing(x):
+        (where,) = jnp.nonzero(x > 0.5, size=1, fill_value=-1)
+        return where[0]
+    ```
+
+    Also good: integer indices, three-argument `where`, masks that NumPy knows, and eager code.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    EVEN = np.arange(6) % 2 == 0
+
+
+    @jax.jit
+    def gather(x, i):
+        rows = x[i] + x.at[i].add(1.0)
+        return jnp.where(rows > 0, rows, 0.0).sum() + x[EVEN].sum()
+
+
+    @jax.jit
+    def spread(x, counts):
+        return jnp.repeat(x, counts, total_repeat_length=12)
+
+
+    def outliers(x):
+        return x[jnp.abs(x) > 3.0], jnp.unique(x)
+    ```
+
+    Fix: unsafe. `x[mask].sum()` and `jnp.mean(x[mask])` become `jnp.sum(x, where=mask)` and `jnp.mean(x,
+    where=mask)`; the order of the additions may change. The other forms need a decision about the padding.
+
+    Proof: calling the staged function raises the exception at the marked line.
+    """
+    if event.context.caught or event.context.presumed:
+        return None
+    if isinstance(event, Indexing):
+        return _masked(event)
+    if event.fact is None:
+        return None
+    if isinstance(event, LibraryCall):
+        return _called(event, event.fact, event.bound, event.args)
+    bound = bind(event.fact.params, event.args, event.kwargs)
+    return _called(event, event.fact, bound, (event.value, *event.args))
+
+
+def _masked(event: Indexing) -> Report | None:
+    if event.mode not in ("load", "at") or not _is_array_like(event.base) or not _holds_mask(event.index):
+        return None
+    mask = quote(event.context, event.at.index, "the mask")
+    advice = (
+        "use the three-argument jnp.where" if event.mode == "at" else "use jnp.where or the `where=` of a reduction"
+    )
+    return Report(event.at, f"boolean indices must be concrete while JAX traces, and {mask} is traced; {advice}")
+
+
+def _called(
+    event: LibraryCall | MethodCall, fact: FunctionFact, bound: Mapping[str, Value], operands: Sequence[Value]
+) -> Report | None:
+    if not fact.data_dependent or (fact.size_param is not None and not is_none(bound.get(fact.size_param))):
+        return None
+    if not _depends_on_traced_data(event, fact, bound, operands):
+        return None
+    fixed = f"; pass {fact.size_param}=" if fact.size_param else "; use jnp.where"
+    return Report(event.at, f"the shape of this result depends on traced values, and XLA needs it fixed{fixed}")
+
+
+def _depends_on_traced_data(
+    event: LibraryCall | MethodCall, fact: FunctionFact, bound: Mapping[str, Value], operands: Sequence[Value]
+) -> bool:
+    if fact.data_dependent == "traced-argument":
+        counts = bound.get(fact.data_dependent_on or "")
+        return counts is not None and contains_tracer(counts)
+    if fact.data_dependent == "one-argument" and len(event.args) + len(event.kwargs) != 1:
+        return False
+    return bool(operands) and _is_traced_here(operands[0], ambient=event.context.ambient)
+
+
+def _is_traced_here(value: Value, *, ambient: bool) -> bool:
+    """A tracer, or a captured array that omnistaging makes one as soon as jnp computes with it."""
+    return contains_tracer(value) or (ambient and isinstance(value, (Array, HostArray)))
+
+
+def _holds_mask(index: Value) -> bool:
+    """A traced boolean array, alone or among the indices."""
+    if isinstance(index, TupleValue):
+        return any(_holds_mask(element) for element in index.elts)
+    if isinstance(index, UnionValue):
+        return all(_holds_mask(member) for member in index.members)
+    return isinstance(index, Array) and index.dtype == "bool" and index.level == ABSTRACT
+
+
+def _is_array_like(base: Value) -> bool:
+    """Not a host container: a list or a NumPy array indexed by a tracer is traced-container-index's."""
+    if isinstance(base, UnionValue):
+        return all(_is_array_like(member) for member in base.members)
+    return isinstance(base, (Array, Tree)) or (not isinstance(base, ListValue) and holds_tracer(base))

@@ -1,0 +1,97 @@
+"""JAX201: a traced value is cast to a Python number. Not modelled: ``operator.index`` and other implicit casts."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote, raises_on_host
+from flake8_jax.semantics.events import LibraryCall
+from flake8_jax.semantics.values import Array, UnionValue, Value, holds_tracer
+
+_NEVER_CONCRETE = frozenset({"builtins.float", "builtins.complex"})
+"""These raise on the tracers of ``grad`` too; ``int`` and ``bool`` read their value."""
+_CASTS = _NEVER_CONCRETE | {"builtins.int", "builtins.bool"}
+
+
+@rule("JAX201", "error", fixable="sometimes")
+def host_cast(event: LibraryCall) -> Report | None:
+    """`float()`, `int()`, `bool()` or `complex()` is called on a traced value.
+
+    Why it bites: a Python number is wanted now, and the value exists only when the compiled program runs:
+    `ConcretizationTypeError` (<https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError>).
+    `float()` and `complex()` raise under `jax.grad` alone as well; there `int()` and `bool()` work.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def step(w, x):
+        loss = jnp.mean((x @ w) ** 2)
+        rate = 0.1 / (1.0 + float(loss))  # expect: host-cast
+        return w - rate * w
+
+
+    def demonstrate():
+        step(jnp.ones(2), jnp.ones((3, 2)))  # raises: ConcretizationTypeError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def step(w, x):
+        loss = jnp.mean((x @ w) ** 2)
+        return w - 0.1 / (1.0 + loss) * w
+    ```
+
+    Also good: casts of what Python knows, and of arrays outside of a trace.
+
+    ```python
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @partial(jax.jit, static_argnames="fraction")
+    def top(x, fraction):
+        k = int(fraction * x.shape[0])
+        return jax.lax.top_k(x, k)[0] * float(x.size)
+
+
+    def report(x):
+        best = top(x, 0.5)
+        return float(best[0]), int(jnp.argmax(x)), bool(jnp.all(best > 0))
+    ```
+
+    Fix: unsafe. `float(x)` becomes `x.astype(float)`, likewise `int` and `bool`: the result is an array.
+
+    Proof: calling the staged function raises `ConcretizationTypeError` at the marked line.
+    """
+    context = event.context
+    if event.name not in _CASTS or context.caught or context.presumed or not event.args:
+        return None
+    value = event.args[0]
+    raises = raises_on_host(value) if event.name in _NEVER_CONCRETE else holds_tracer(value)
+    if not raises or (event.name == "builtins.int" and _is_derived(value)):
+        return None
+    subject = quote(context, event.nodes[0] if event.nodes else None)
+    short = event.name.rpartition(".")[2]
+    return Report(
+        event.at,
+        f"{short}() needs a concrete value, and {subject} is traced; keep it an array, or use .astype({short})",
+    )
+
+
+def _is_derived(value: Value) -> bool:
+    """Rounded arithmetic on shapes: traced-shape says what to do about it."""
+    if isinstance(value, UnionValue):
+        return all(_is_derived(member) for member in value.members)
+    return isinstance(value, Array) and bool(value.derived)

@@ -1,0 +1,82 @@
+"""JAX305: the host's random numbers in staged code. Not modelled: generators hidden in classes of the project."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import RANDOM, effect
+from flake8_jax.semantics.events import LibraryCall, MethodCall
+
+
+@rule("JAX305", "error")
+def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
+    """`numpy.random`, `random`, `secrets`, `uuid` or `os.urandom` is used in staged code.
+
+    Why it bites: the call runs while JAX traces, once per compilation, and its result is baked into the program as a
+    constant: every later call uses the same numbers. It is silent. Use `jax.random` with a key that is passed in.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    @jax.jit
+    def add_noise(x):
+        noise = np.random.normal(size=x.shape)  # expect: host-rng-in-staged
+        return x + noise
+
+
+    def demonstrate():
+        assert jnp.array_equal(add_noise(jnp.zeros(8)), add_noise(jnp.zeros(8)))
+    ```
+
+    Good:
+
+    ```python
+    import jax
+
+
+    @jax.jit
+    def add_noise(key, x):
+        return x + jax.random.normal(key, x.shape)
+    ```
+
+    Also good: in eager code such as data loading, and in the host function of a callback.
+
+    ```python
+    import random
+
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    @jax.jit
+    def update(w, batch):
+        jax.debug.callback(lambda: random.random())
+        return w - 0.1 * batch.T @ (batch @ w)
+
+
+    def fit(data, steps):
+        rng = np.random.default_rng(0)
+        w = jnp.asarray(rng.normal(size=data.shape[1]))
+        for _ in range(steps):
+            w = update(w, data[rng.permutation(len(data))[:4]])
+            if random.random() < 0.01:
+                break
+        return w
+    ```
+
+    Fix: none. A key has to come from the caller.
+
+    Proof: two calls give equal output, and the jaxpr holds the numbers as a literal.
+    """
+    context = event.context
+    if not context.staged or context.presumed or effect(event) != RANDOM:
+        return None
+    name = event.name if isinstance(event, LibraryCall) else f".{event.method}"
+    return Report(
+        event.at, f"{name}() runs only while JAX traces, so its result becomes a constant; use jax.random with a key"
+    )

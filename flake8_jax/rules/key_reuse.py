@@ -1,0 +1,120 @@
+"""JAX301: one PRNG key is consumed twice. Not modelled: keys rebuilt from their data, ``fold_in`` with equal data."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._keys import by_callee, is_loop_reuse, place
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.events import KeyUse
+
+
+@rule("JAX301", "error", fixable="sometimes")
+def key_reuse(event: KeyUse) -> Report | None:
+    """A PRNG key is consumed twice on one path.
+
+    Why it bites: JAX's random functions are pure: the same key gives the same numbers. Two samplers that share a key
+    are correlated, often equal, and nothing says so: the result is silently wrong. Split the key and use each part
+    once (<https://docs.jax.dev/en/latest/jax.random.html>). It does not matter whether a sampler draws here or inside
+    a called function; `split` after a draw counts as a second use.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def init(key, width):
+        w = jax.random.normal(key, (width,))
+        b = jax.random.normal(key, (width,))  # expect: key-reuse
+        return w, b
+
+
+    def demonstrate():
+        w, b = init(jax.random.key(0), 4)
+        assert jnp.array_equal(w, b)
+    ```
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def noise(k, x):
+        return x + jax.random.normal(k, x.shape)
+
+
+    def augment(key, x):
+        shifted = noise(key, x)
+        scaled = x * jax.random.normal(key, x.shape)  # expect: key-reuse
+        return shifted, scaled
+
+
+    def demonstrate():
+        shifted, scaled = augment(jax.random.key(0), jnp.ones(3))
+        assert jnp.allclose(shifted - 1.0, scaled, atol=1e-6)
+    ```
+
+    Good:
+
+    ```python
+    import jax
+
+
+    def init(key, width):
+        w_key, b_key = jax.random.split(key)
+        w = jax.random.normal(w_key, (width,))
+        b = jax.random.normal(b_key, (width,))
+        return w, b
+    ```
+
+    Also good: different paths, rebinding, different data, different elements, and reads that draw nothing.
+
+    ```python
+    import jax
+
+
+    def draw(key, heavy, n):
+        if heavy:
+            return jax.random.cauchy(key, (n,))
+        return jax.random.normal(key, (n,))
+
+
+    def chain(key, n):
+        key, sub = jax.random.split(key)
+        x = jax.random.normal(sub, (n,))
+        key, sub = jax.random.split(key)
+        return x + jax.random.normal(sub, (n,)), key
+
+
+    def layers(key, n):
+        first = jax.random.normal(jax.random.fold_in(key, 0), (n,))
+        second = jax.random.normal(jax.random.fold_in(key, 1), (n,))
+        keys = jax.random.split(jax.random.fold_in(key, 2), 2)
+        return first, second, jax.random.normal(keys[0]), jax.random.normal(keys[1])
+
+
+    def replay(key, n):
+        report = (jax.random.key_impl(key), jax.random.key_data(key), key.shape)
+        return jax.random.normal(key, (n,)), jax.random.normal(jax.random.clone(key), (n,)), report
+    ```
+
+    Fix: unsafe. The key is split before its first use and each use gets a part of its own: the draws change, as they
+    must.
+
+    Proof: `KeyReuseError` under `jax.debug_key_reuse(True)` with typed keys, or equal draws.
+    """
+    context = event.context
+    earlier = event.earlier
+    if earlier is None or is_loop_reuse(event) or event.earlier_effect == "split" or context.presumed or context.caught:
+        return None
+    key = quote(context, event.key_node, "this key")
+    if event.same_call or event.in_loop:
+        return Report(event.at, f"{key} is consumed twice by one call, so both draws are correlated; split it first")
+    where = place(earlier, context)
+    return Report(
+        event.at,
+        f"{key} is consumed again{by_callee(event)}, first on {where}: the draws repeat; split it first",
+    )

@@ -1,0 +1,128 @@
+"""JAX302: a key from outside of a loop is consumed in every iteration. Not modelled: loops that run once."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._keys import by_callee, is_loop_reuse
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.events import KeyUse
+
+_ADVICE = {
+    "fori_loop": "fold the loop index into it, or carry it",
+    "scan": "scan over keys from jax.random.split, or carry it",
+    "while_loop": "carry it and split it in the body",
+    "map": "map over keys from jax.random.split",
+}
+_IN_PYTHON = "split it in the body: key, subkey = jax.random.split(key)"
+
+
+@rule("JAX302", "error", fixable="sometimes")
+def key_reuse_in_loop(event: KeyUse) -> Report | None:
+    """A PRNG key from outside of a loop is consumed in the loop without being refreshed.
+
+    Why it bites: the same key gives the same numbers, so every iteration draws the same ones: a random walk that
+    always takes the same step, dropout that always drops the same units. It is silent. The body of `jax.lax.scan`,
+    `jax.lax.fori_loop` or `jax.lax.while_loop` that captures a key is such a loop too.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def walk(seed, steps):
+        key = jax.random.key(seed)
+        path = [jnp.zeros(2)]
+        for _ in range(steps):
+            path.append(path[-1] + jax.random.normal(key, (2,)))  # expect: key-reuse-in-loop
+        return jnp.stack(path)
+
+
+    def demonstrate():
+        steps = jnp.diff(walk(0, 4), axis=0)
+        assert jnp.allclose(steps, steps[0], atol=1e-5)
+    ```
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def drift(key, x, steps):
+        def body(i, x):
+            return x + jax.random.normal(key)  # expect: key-reuse-in-loop
+
+        return jax.lax.fori_loop(0, steps, body, x)
+
+
+    def demonstrate():
+        one = drift(jax.random.key(0), jnp.float32(0.0), 1)
+        assert jnp.allclose(drift(jax.random.key(0), jnp.float32(0.0), 8), 8 * one, rtol=1e-3)
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def walk(seed, steps):
+        key = jax.random.key(seed)
+        path = [jnp.zeros(2)]
+        for _ in range(steps):
+            key, subkey = jax.random.split(key)
+            path.append(path[-1] + jax.random.normal(subkey, (2,)))
+        return jnp.stack(path)
+
+
+    def drift(key, x, steps):
+        def body(i, x):
+            return x + jax.random.normal(jax.random.fold_in(key, i))
+
+        return jax.lax.fori_loop(0, steps, body, x)
+    ```
+
+    Also good: a key of its own for every iteration, a key that the loop carries, and a draw that ends the loop.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def rows(key, n):
+        return jnp.stack([jax.random.normal(k, (3,)) for k in jax.random.split(key, n)])
+
+
+    def scanned(key, n):
+        def body(key, _):
+            key, subkey = jax.random.split(key)
+            return key, jax.random.normal(subkey)
+
+        return jax.lax.scan(body, key, None, length=n)
+
+
+    def first_match(key, candidates, wanted):
+        for name in candidates:
+            if name == wanted:
+                return jax.random.normal(key)
+        raise LookupError(wanted)
+    ```
+
+    Fix: unsafe. `key, subkey = jax.random.split(key)` is added at the top of the body, or the loop's index folded in:
+    the draws change, as they must.
+
+    Proof: the draws of all iterations are equal.
+    """
+    context = event.context
+    if not is_loop_reuse(event) or event.earlier is None or context.presumed or context.caught:
+        return None
+    key = quote(context, event.key_node, "this key")
+    advice = _ADVICE.get(event.loop_kind, _IN_PYTHON)
+    return Report(
+        event.at,
+        f"{key} is consumed{by_callee(event)} in every iteration, which draws the same numbers each time; {advice}",
+    )

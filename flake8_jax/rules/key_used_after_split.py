@@ -1,0 +1,100 @@
+"""JAX303: a key is used after it was split. Not modelled: whether the parts of the split are used at all."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._keys import by_callee, is_loop_reuse, place
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.events import KeyUse
+
+
+@rule("JAX303", "error")
+def key_used_after_split(event: KeyUse) -> Report | None:
+    """A PRNG key is consumed, or split again, after it was split.
+
+    Why it bites: `split` uses its key up. Splitting it again gives the same parts again, and drawing from the parent
+    gives numbers that may be correlated with those drawn from the parts
+    (<https://docs.jax.dev/en/latest/jax.random.html>). Neither raises, unless `jax_debug_key_reuse` is on.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def perturb(key, x):
+        noise_key, mask_key = jax.random.split(key)
+        x = x + jax.random.normal(noise_key, x.shape)
+        mask = jax.random.bernoulli(key, 0.5, x.shape)  # expect: key-used-after-split
+        return x * mask, mask_key
+
+
+    def demonstrate():
+        with jax.debug_key_reuse(True):
+            perturb(jax.random.key(0), jnp.ones(3))  # raises: KeyReuseError
+    ```
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def two_draws(key):
+        _, first = jax.random.split(key)
+        _, second = jax.random.split(key)  # expect: key-used-after-split
+        return jax.random.normal(first), jax.random.normal(second)
+
+
+    def demonstrate():
+        a, b = two_draws(jax.random.key(0))
+        assert jnp.array_equal(a, b)
+    ```
+
+    Good:
+
+    ```python
+    import jax
+
+
+    def perturb(key, x):
+        key, noise_key, mask_key = jax.random.split(key, 3)
+        x = x + jax.random.normal(noise_key, x.shape)
+        return x * jax.random.bernoulli(mask_key, 0.5, x.shape), key
+    ```
+
+    Also good: the parent rebound by the split, or split on one path only.
+
+    ```python
+    import jax
+
+
+    def two_draws(key):
+        key, first = jax.random.split(key)
+        key, second = jax.random.split(key)
+        return jax.random.normal(first), jax.random.normal(second), key
+
+
+    def draw(key, n, correlated):
+        if correlated:
+            shared, own = jax.random.split(key)
+            return jax.random.normal(shared) + jax.random.normal(own, (n,))
+        return jax.random.normal(key, (n,))
+    ```
+
+    Fix: none. Which of the parts was meant is the author's to say.
+
+    Proof: `KeyReuseError` under `jax.debug_key_reuse(True)`, or equal draws.
+    """
+    context = event.context
+    earlier = event.earlier
+    if earlier is None or is_loop_reuse(event) or event.earlier_effect != "split" or context.presumed or context.caught:
+        return None
+    key = quote(context, event.key_node, "this key")
+    used = "split again" if event.effect == "split" else "consumed"
+    return Report(
+        event.at,
+        f"{key} is {used}{by_callee(event)} after it was split on {place(earlier, context)}; use one of the parts",
+    )

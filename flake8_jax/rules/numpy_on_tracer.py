@@ -1,0 +1,149 @@
+"""JAX203: NumPy or SciPy computes on a traced value. Not modelled: operators, which work."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import RANDOM, effect, host_behaviour
+from flake8_jax.rules._tracers import contains_tracer, contains_unconvertible
+from flake8_jax.semantics.events import LibraryCall
+from flake8_jax.semantics.values import HostArray, Value
+
+_HOST_LIBRARIES = frozenset({"numpy", "scipy"})
+_SCALAR_TYPES = frozenset({
+    "numpy.bool_", "numpy.int8", "numpy.int16", "numpy.int32", "numpy.int64", "numpy.intc", "numpy.intp",
+    "numpy.int_", "numpy.longlong", "numpy.short", "numpy.byte", "numpy.uint8", "numpy.uint16", "numpy.uint32",
+    "numpy.uint64", "numpy.uintc", "numpy.uintp", "numpy.uint", "numpy.ulonglong", "numpy.ushort", "numpy.ubyte",
+    "numpy.float16", "numpy.float32", "numpy.float64", "numpy.half", "numpy.single", "numpy.double",
+    "numpy.longdouble", "numpy.complex64", "numpy.complex128", "numpy.csingle", "numpy.cdouble", "numpy.clongdouble",
+})  # fmt: skip
+"""A dtype is harmless as an argument; called on a tracer, it converts."""
+
+
+@rule("JAX203", "error", fixable="sometimes")
+def numpy_on_tracer(event: LibraryCall) -> Report | None:
+    """A NumPy or SciPy function is called on a traced value.
+
+    Why it bites: NumPy asks its argument for the data (`__array__`), and a tracer has none:
+    `TracerArrayConversionError` (<https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerArrayConversionError>),
+    under `jax.grad` alone as well. So do the scalar types, `np.float32(x)`. Some NumPy functions call the array's own
+    method and therefore work, such as `np.sum`, `np.mean`, `np.argmax`, `np.reshape` and `np.shape`; they are not
+    reported.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    def distance(a, b):
+        return np.linalg.norm(a - b)  # expect: numpy-on-tracer
+
+
+    @jax.jit
+    def morse(points):
+        r = distance(points[0], points[1])
+        return (1.0 - jnp.exp(1.0 - r)) ** 2
+
+
+    def demonstrate():
+        morse(jnp.ones((2, 3)))  # raises: TracerArrayConversionError
+    ```
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    def loss(w):
+        scale = np.float32(jnp.max(w))  # expect: numpy-on-tracer
+        return jnp.sum(w**2) / scale
+
+
+    gradient = jax.grad(loss)
+
+
+    def demonstrate():
+        gradient(jnp.ones(3))  # raises: TracerArrayConversionError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def morse(points):
+        r = jnp.linalg.norm(points[0] - points[1])
+        return (1.0 - jnp.exp(1.0 - r)) ** 2
+    ```
+
+    Also good: NumPy on shapes and constants, its dtypes, the functions that dispatch to the array, and eager code.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
+
+
+    @jax.jit
+    def gaussian(x, scale):
+        n = np.prod(x.shape)
+        weights = np.sqrt(np.arange(x.shape[0], dtype=np.float32) + 1.0)
+        if np.ndim(x) != 1 or not np.issubdtype(x.dtype, np.floating):
+            raise TypeError(np.shape(x))
+        return -0.5 * np.sum(weights * (x / scale) ** 2) - n * HALF_LOG_2PI + np.argmax(x)
+
+
+    def save(x):
+        return np.asarray(gaussian(x, 1.0)), np.sin(x)
+    ```
+
+    Fix: safe. `np.f` becomes `jnp.f` where `jax.numpy` has the function; the import is added. (It computes in JAX's
+    default precision, but on the traced path nothing was computed before.)
+
+    Proof: calling the staged function raises `TracerArrayConversionError` at the marked line.
+    """
+    context = event.context
+    root = event.name.partition(".")[0]
+    if root not in _HOST_LIBRARIES or context.caught or context.presumed or not _converts(event):
+        return None
+    short = event.name.replace("numpy.", "np.", 1) if root == "numpy" else event.name
+    twin = event.fact.twin if event.fact is not None else None
+    advice = f"use {twin.replace('jax.numpy.', 'jnp.', 1)}" if twin else "use jax.numpy"
+    return Report(event.at, f"{short}() converts its argument to a NumPy array, and it is traced; {advice}")
+
+
+def _converts(event: LibraryCall) -> bool:
+    """The call reads the data of a tracer. Shape arguments and host randomness have rules of their own."""
+    if event.name in _SCALAR_TYPES:
+        return any(contains_unconvertible(value) for value in event.args)
+    if effect(event) == RANDOM and event.context.staged:
+        return False
+    data = _data_arguments(event)
+    behaviour = host_behaviour(event)
+    if behaviour == "converts":
+        return any(contains_unconvertible(value) for value in data)
+    # np.searchsorted(table, x): the first argument decides that NumPy runs, and it converts the others.
+    return (
+        behaviour == "dispatches"
+        and bool(event.args)
+        and isinstance(event.args[0], HostArray)
+        and any(contains_tracer(value) for value in data[1:])
+    )
+
+
+def _data_arguments(event: LibraryCall) -> list[Value]:
+    """The arguments but for shapes and axes, which are traced-shape's."""
+    if event.fact is not None and event.bound:
+        left_out = frozenset(event.fact.shape_params) | frozenset(event.fact.axis_params)
+        return [value for name, value in event.bound.items() if name not in left_out]
+    return [*event.args, *event.kwargs.values()]

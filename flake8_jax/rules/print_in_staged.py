@@ -1,0 +1,97 @@
+"""JAX205: a traced value is printed or logged. Not modelled: writing to files, which is impure-call's."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import LOG, PRINT, effect
+from flake8_jax.rules._tracers import contains_tracer
+from flake8_jax.semantics.events import LibraryCall, MethodCall
+
+
+@rule("JAX205", "warning", fixable="sometimes")
+def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
+    """`print`, `logging` or `warnings.warn` shows a traced value.
+
+    Why it bites: the call runs while JAX traces, that is once per compilation, and shows the tracer:
+    `JitTracer(float32[])` instead of a number, and nothing at all on later calls. `jax.debug.print` is compiled into
+    the program and prints the value each time.
+
+    Bad:
+
+    ```python
+    import contextlib
+    import io
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def step(w, x):
+        loss = jnp.mean((x @ w) ** 2)
+        print(f"loss = {loss}")  # expect: print-in-staged
+        print("gradient", 2 * loss)  # expect: print-in-staged
+        return w - 0.1 * loss
+
+
+    def demonstrate():
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            for _ in range(3):
+                step(jnp.ones(2), jnp.ones((3, 2)))
+        assert out.getvalue().count("loss") == 1 and "Tracer" in out.getvalue()
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def step(w, x):
+        loss = jnp.mean((x @ w) ** 2)
+        jax.debug.print("loss = {loss}", loss=loss)
+        return w - 0.1 * loss
+    ```
+
+    Also good: shapes and other static values, to see when a function is compiled; and eager code.
+
+    ```python
+    import logging
+
+    import jax
+    import jax.numpy as jnp
+
+    log = logging.getLogger("training")
+
+
+    @jax.jit
+    def step(w, x):
+        log.info("compiling step for %s", x.shape)
+        print("width", w.shape[-1], x.dtype)
+        return w - 0.1 * jnp.mean((x @ w) ** 2)
+
+
+    def train(w, x):
+        w = step(w, x)
+        print("weights", w)
+        return w
+    ```
+
+    Fix: safe. `print(f"loss {x}")` becomes `jax.debug.print("loss {x}", x=x)`, where the text is a plain or f-string.
+
+    Proof: the output holds the text of a tracer, on the first call only.
+    """
+    context = event.context
+    if not context.staged or context.presumed:
+        return None
+    what = effect(event)
+    if what not in (PRINT, LOG):
+        return None
+    formatted = event.formatted if isinstance(event, LibraryCall) else ()
+    if not any(contains_tracer(value) for value in (*event.args, *event.kwargs.values(), *formatted)):
+        return None
+    verb = "prints" if what == PRINT else "logs"
+    return Report(event.at, f"this {verb} a tracer, once per compilation, and no value; use jax.debug.print")

@@ -1,0 +1,93 @@
+"""JAX308: every lane of a vmap draws the same numbers. Not modelled: lanes told apart by other means than their key."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events import SharedKey
+
+
+@rule("JAX308", "warning")
+def shared_key_in_vmap(event: SharedKey) -> Report | None:
+    """A vmapped or pmapped function consumes a PRNG key that all lanes share.
+
+    Why it bites: a key passed with `in_axes` None, or captured, is the same in every lane, so every lane draws the
+    same numbers: an ensemble of equal members, parallel environments that all see the same noise. Sometimes that is
+    meant (common random numbers); if it is not, nothing tells. Split the key over the axis, or fold in the lane's
+    index.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def rollout(key, x):
+        return x + jax.random.normal(key)
+
+
+    def ensemble(key, starts):
+        return jax.vmap(rollout, in_axes=(None, 0))(key, starts)  # expect: shared-key-in-vmap
+
+
+    def demonstrate():
+        out = ensemble(jax.random.key(0), jnp.zeros(5))
+        assert jnp.all(out == out[0])
+    ```
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def jitter(key, xs):
+        return jax.vmap(lambda x: x + jax.random.normal(key))(xs)  # expect: shared-key-in-vmap
+
+
+    def demonstrate():
+        out = jitter(jax.random.key(0), jnp.zeros(5))
+        assert jnp.all(out == out[0])
+    ```
+
+    Good:
+
+    ```python
+    import jax
+
+
+    def rollout(key, x):
+        return x + jax.random.normal(key)
+
+
+    def ensemble(key, starts):
+        return jax.vmap(rollout)(jax.random.split(key, starts.shape[0]), starts)
+    ```
+
+    Also good: a shared key into which each lane folds its own index.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def rollout(key, lane, x):
+        return x + jax.random.normal(jax.random.fold_in(key, lane))
+
+
+    def ensemble(key, starts):
+        return jax.vmap(rollout, in_axes=(None, 0, 0))(key, jnp.arange(starts.shape[0]), starts)
+    ```
+
+    Fix: none. Which axis the keys belong to is the author's to say.
+
+    Proof: the lanes are equal.
+    """
+    if event.context.presumed:
+        return None
+    short = event.transform.rpartition(".")[2]
+    how = "captured by the mapped function" if event.captured else "passed with in_axes None"
+    return Report(
+        event.at, f"this key is {how}, so every lane of the {short} draws the same numbers; split it over the axis"
+    )

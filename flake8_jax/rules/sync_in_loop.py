@@ -1,0 +1,135 @@
+"""JAX206: every iteration of a dispatching loop waits for the device. Not modelled: how long an iteration takes."""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
+from flake8_jax.rules._tracers import is_dispatched, quote
+from flake8_jax.semantics.events import Formatting, LibraryCall, MethodCall, TruthTest
+from flake8_jax.semantics.values import Value
+
+_CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
+_READING_METHODS = frozenset({"item", "tolist"})
+
+
+@rule("JAX206", "warning")
+def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Report | None:
+    """A loop that dispatches compiled work reads a result on the host in every iteration.
+
+    Why it bites: a compiled call returns at once, and the device works while Python goes on to prepare the next one.
+    `float(loss)`, `.item()`, `np.asarray(loss)`, `print(loss)` and `if loss < …` wait for the value: the device then
+    idles while Python runs, and Python while the device does. Read every N steps, or after the loop.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def train_step(w, x):
+        loss, g = jax.value_and_grad(lambda w: jnp.mean((x @ w) ** 2))(w)
+        return w - 0.05 * g, loss
+
+
+    def fit(w, batches):
+        history = []
+        for x in batches:
+            w, loss = train_step(w, x)
+            history.append(float(loss))  # expect: sync-in-loop
+        return w, history
+
+
+    def demonstrate():
+        w, history = fit(jnp.ones(2), [jnp.ones((3, 2))] * 4)
+        assert len(history) == 4 and all(type(loss) is float for loss in history)
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def train_step(w, x):
+        loss, g = jax.value_and_grad(lambda w: jnp.mean((x @ w) ** 2))(w)
+        return w - 0.05 * g, loss
+
+
+    def fit(w, batches, log_every=100):
+        history = []
+        for step, x in enumerate(batches):
+            w, loss = train_step(w, x)
+            history.append(loss)
+            if step % log_every == 0:
+                print(f"step {step}: {float(loss):.4f}")
+        return w, [float(loss) for loss in history]
+    ```
+
+    Also good: reading what no compiled call of the loop has produced.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    @jax.jit
+    def train_step(w, x):
+        return w - 0.05 * x.T @ (x @ w)
+
+
+    def fit(w, files):
+        for name in files:
+            x = np.load(name)
+            if x.mean() > 10.0 or float(x.max()) > 100.0:
+                continue
+            w = train_step(w, x)
+            print(name, w.shape)
+        return w
+    ```
+
+    Fix: none. Where to read instead is the author's choice.
+
+    Proof: the time per step, with the reading and without, in the steady state.
+    """
+    context = event.context
+    if context.loop == 0 or context.guarded or context.staged or context.presumed:
+        return None
+    value = _read_value(event)
+    if value is None or not is_dispatched(value, context):
+        return None
+    subject = quote(context, _subject(event), "a result")
+    return Report(
+        event.at, f"reading {subject} waits for the device in every iteration; read it every N steps or after the loop"
+    )
+
+
+def _read_value(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Value | None:
+    """The value that the event brings to the host, if it brings one."""
+    if isinstance(event, MethodCall):
+        return event.value if event.method in _READING_METHODS else None
+    if not isinstance(event, LibraryCall):
+        return event.value
+    if event.name in _CASTS:
+        return event.args[0] if event.args else None
+    if effect(event) in (PRINT, LOG):
+        shown = (*event.args, *event.formatted)
+        return next((value for value in shown if is_dispatched(value, event.context)), None)
+    if host_behaviour(event) == "converts":
+        return next((value for value in event.args if is_dispatched(value, event.context)), None)
+    return None
+
+
+def _subject(event: LibraryCall | MethodCall | TruthTest | Formatting) -> ir.Node | ir.Expr | None:
+    """The expression to name in the message."""
+    if isinstance(event, MethodCall):
+        return event.at.func.value if isinstance(event.at.func, ir.Attribute) else None
+    if isinstance(event, LibraryCall):
+        pairs = zip(event.args, event.nodes, strict=False)
+        return next((node for value, node in pairs if is_dispatched(value, event.context)), None)
+    return event.at

@@ -1,0 +1,102 @@
+"""JAX204: a transfer or a wait is asked for while tracing. Not modelled: ``np.asarray``, which is numpy-on-tracer's."""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import contains_tracer, quote
+from flake8_jax.semantics.events import LibraryCall, MethodCall
+from flake8_jax.semantics.values import is_tracer
+
+_SYNCHRONISING = frozenset({"block_until_ready", "copy_to_host_async"})
+_WAITING = _SYNCHRONISING | {"device_get"}
+
+
+@rule("JAX204", "warning", fixable="sometimes")
+def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
+    """`jax.device_get`, `block_until_ready` or `copy_to_host_async` is used on a traced value.
+
+    Why it bites: while JAX traces there is nothing to wait for and nothing to copy. `jax.device_get` and
+    `jax.block_until_ready` give the tracer back unchanged, so the code looks synchronous and is not; the methods
+    `x.block_until_ready()` and `x.copy_to_host_async()` do not exist on tracers and raise `AttributeError`.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def step(x):
+        y = jnp.sin(x)
+        host = jax.device_get(y)  # expect: sync-in-staged
+        return host + 1.0
+
+
+    @jax.jit
+    def push(x):
+        y = jnp.cos(x)
+        y.copy_to_host_async()  # expect: sync-in-staged
+        return y
+
+
+    def demonstrate():
+        assert "sin" in str(jax.make_jaxpr(step)(1.0)) and step(1.0) > 1.0
+        push(1.0)  # raises: AttributeError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def step(x):
+        return jnp.sin(x) + 1.0
+
+
+    def run(x):
+        y = step(x)
+        y.copy_to_host_async()
+        jax.block_until_ready(y)
+        return jax.device_get(y)
+    ```
+
+    Also good: in the host function of a callback, and on what is concrete while tracing.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    @jax.jit
+    def stream(x):
+        y = jnp.cumsum(x)
+        jax.debug.callback(lambda v: jax.device_get(v), y)
+        return y + np.asarray([1.0, 2.0])
+    ```
+
+    Fix: safe. The call is dropped: `jax.device_get(x)` becomes `x`.
+
+    Proof: the function gives back the tracer, and the method raises `AttributeError`.
+    """
+    context = event.context
+    if context.presumed:
+        return None
+    if isinstance(event, MethodCall):
+        if event.method not in _SYNCHRONISING or context.caught or not is_tracer(event.value):
+            return None
+        owner = event.at.func.value if isinstance(event.at.func, ir.Attribute) else None
+        subject = quote(context, owner, "the array")
+        return Report(
+            event.at, f"{subject} is traced and has no .{event.method}(); call it on the result, outside of the trace"
+        )
+    if event.fact is None or event.fact.sync not in _WAITING or not event.args or not contains_tracer(event.args[0]):
+        return None
+    return Report(
+        event.at, f"{event.name}() does nothing to a traced value; call it on the result, outside of the trace"
+    )

@@ -1,0 +1,158 @@
+"""JAX101: Python takes a branch on a traced value. Not modelled: ``__bool__`` of user classes."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.events import TruthTest
+from flake8_jax.semantics.values import is_traced_array
+
+_ADVICE = {
+    "if": "`if` needs it as a Python bool; use jnp.where or jax.lax.cond",
+    "elif": "`elif` needs it as a Python bool; use jnp.where or jax.lax.cond",
+    "ternary": "a conditional expression needs it as a Python bool; use jnp.where",
+    "assert": "`assert` needs it as a Python bool; use jax.experimental.checkify or chex",
+    "and": "`and` needs it as a Python bool; use jnp.logical_and or `&`",
+    "or": "`or` needs it as a Python bool; use jnp.logical_or, `|` or jnp.where",
+    "not": "`not` needs it as a Python bool; use jnp.logical_not or `~`",
+    "comprehension": "a comprehension's `if` needs it as a Python bool; select with jnp.where",
+    "match": "`match` compares it and needs a Python bool; use jax.lax.switch",
+    "case": "a `case` guard needs it as a Python bool; use jax.lax.switch",
+    "in": "membership compares it and needs a Python bool; use jnp.isin or `(x == a) | (x == b)`",
+    "compare": "this comparison needs it as a Python bool; join comparisons with `&`",
+    "filter": "`filter` needs it as a Python bool; select with jnp.where",
+}
+_OTHERWISE = "Python needs it as a bool; use jnp.where or jax.lax.cond"
+
+
+@rule("JAX101", "error", fixable="sometimes")
+def traced_branch(event: TruthTest) -> Report | None:
+    """Python asks a traced value for its truth, which it does not have.
+
+    Why it bites: while JAX traces a function, its arrays are tracers: they have a shape and a dtype, but no value.
+    `if`, `elif`, a conditional expression, `assert`, `and`/`or`/`not`, a chained comparison, `match`, a
+    comprehension's `if` and `x in (1, 2)` all call `bool()` on what they test, and a tracer answers with
+    `TracerBoolConversionError` (<https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError>).
+    The function need not be decorated itself: it is enough that some caller stages it.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def clip_norm(g, limit):
+        norm = jnp.linalg.norm(g)
+        if norm > limit:  # expect: traced-branch
+            g = g * (limit / norm)
+        return g
+
+
+    @jax.jit
+    def step(w, g):
+        return w - 0.1 * clip_norm(g, 1.0)
+
+
+    def demonstrate():
+        step(jnp.ones(3), jnp.ones(3))  # raises: TracerBoolConversionError
+    ```
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+    LEFT, RIGHT = 0, 1
+
+
+    @jax.jit
+    def move(position, action):
+        sideways = action in (LEFT, RIGHT)  # expect: traced-branch
+        return position + jnp.where(sideways, 1, 0)
+
+
+    def demonstrate():
+        move(jnp.int32(3), 1)  # raises: TracerBoolConversionError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def clip_norm(g, limit):
+        norm = jnp.linalg.norm(g)
+        return jnp.where(norm > limit, g * (limit / norm), g)
+
+
+    @jax.jit
+    def step(w, g):
+        return w - 0.1 * clip_norm(g, 1.0)
+    ```
+
+    Also good: what is known while JAX traces. Shapes, dtypes and lengths are Python values; so is the answer to
+    `is None` and `isinstance`, and so are static arguments.
+
+    ```python
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @partial(jax.jit, static_argnames="training")
+    def normalise(x, scale=None, training=False):
+        if x.ndim == 1:
+            x = x[None, :]
+        if scale is not None and len(x) > 1:
+            x = x * scale
+        assert isinstance(x, jax.Array) and x.dtype != jnp.int32
+        return x - x.mean(0) if training else x
+
+
+    @jax.jit
+    def total(batch):
+        if "weight" in batch:
+            return jnp.sum(batch["x"] * batch["weight"])
+        return jnp.sum(batch["x"])
+    ```
+
+    Also good: outside of a trace an array has a value, and under `jax.grad` alone a tracer has one too.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def huber(x):
+        return 0.5 * x**2 if jnp.abs(x) < 1.0 else jnp.abs(x) - 0.5
+
+
+    slope = jax.grad(huber)
+
+
+    def converge(x):
+        while jnp.abs(slope(x)) > 1e-3:
+            x = x - 0.5 * slope(x)
+        if x > 0.5:
+            raise ArithmeticError("did not converge")
+        return x
+    ```
+
+    Fix: unsafe. A conditional expression or a two-armed assignment becomes `jnp.where`, or `jax.lax.cond` where the
+    arms are no arrays; `and`, `or` and `not` become `jnp.logical_and`, `jnp.logical_or` and `jnp.logical_not`. Both
+    arms of a `where` are computed, which may cost time and may turn gradients to nan.
+
+    Proof: calling the staged function raises `TracerBoolConversionError` at the marked line.
+    """
+    context = event.context
+    if event.how == "while" or context.caught or context.presumed or not is_traced_array(event.value):
+        return None
+    subject = quote(context, event.at)
+    return Report(
+        event.at, f"{subject} is traced and has no truth value while JAX traces: {_ADVICE.get(event.how, _OTHERWISE)}"
+    )

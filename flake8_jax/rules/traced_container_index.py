@@ -1,0 +1,111 @@
+"""JAX108: a host container is indexed by a traced value. Not modelled: ``__getitem__`` of user classes."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import contains_tracer, is_host_container, quote
+from flake8_jax.semantics.events import Indexing
+from flake8_jax.semantics.values import HostArray
+
+
+@rule("JAX108", "error", fixable="sometimes")
+def traced_container_index(event: Indexing) -> Report | None:
+    """A Python list, tuple or string, or a NumPy array, is indexed by a traced value.
+
+    Why it bites: the container lives in Python and needs an integer now, while the index gets its value only when the
+    compiled program runs: `TracerIntegerConversionError`, or `TracerArrayConversionError` for NumPy arrays
+    (<https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerIntegerConversionError>). The usual places are the
+    loop index of `jax.lax.fori_loop` and tables made with NumPy.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def apply_layers(weights, x):
+        layers = [weights["first"], weights["second"]]
+
+        def layer(i, x):
+            return jnp.tanh(layers[i] @ x)  # expect: traced-container-index
+
+        return jax.lax.fori_loop(0, 2, layer, x)
+
+
+    def demonstrate():
+        eye = jnp.eye(3)
+        apply_layers({"first": eye, "second": eye}, jnp.ones(3))  # raises: TracerIntegerConversionError
+    ```
+
+    Bad:
+
+    ```python
+    import jax
+    import numpy as np
+
+    GAIN = np.linspace(0.0, 1.0, 5)
+
+
+    @jax.jit
+    def gain(level):
+        return GAIN[level]  # expect: traced-container-index
+
+
+    def demonstrate():
+        gain(2)  # raises: TracerArrayConversionError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    GAIN = np.linspace(0.0, 1.0, 5)
+
+
+    @jax.jit
+    def gain(level):
+        return jnp.asarray(GAIN)[level]
+
+
+    @jax.jit
+    def apply_layers(weights, x):
+        layers = jnp.stack([weights["first"], weights["second"]])
+        return jax.lax.fori_loop(0, 2, lambda i, x: jnp.tanh(layers[i] @ x), x)
+    ```
+
+    Also good: an index that Python knows.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+    SHIFTS = [(-1, 0), (1, 0), (0, -1), (0, 1)]
+
+
+    @jax.jit
+    def neighbours(u):
+        total = jnp.zeros_like(u)
+        for k in range(len(SHIFTS)):
+            total = total + jnp.roll(u, SHIFTS[k], axis=(0, 1))
+        return total / u.shape[0]
+    ```
+
+    Fix: unsafe. A NumPy array becomes `jnp.asarray(table)[i]`, which clamps an index out of bounds instead of
+    raising.
+
+    Proof: calling the staged function raises the exception at the marked line.
+    """
+    context = event.context
+    if event.mode != "load" or context.caught or context.presumed:
+        return None
+    if not is_host_container(event.base) or not contains_tracer(event.index):
+        return None
+    subject = quote(context, event.at.index, "the index")
+    if isinstance(event.base, HostArray):
+        return Report(event.at, f"{subject} is traced and cannot index a NumPy array; index jnp.asarray(…) instead")
+    return Report(event.at, f"{subject} is traced and cannot index a Python container; use jnp.stack or jax.lax.switch")

@@ -1,0 +1,114 @@
+"""JAX110: a traced value meets a format spec. Not modelled: specs that are not known until run time, under ``%``."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote, raises_on_host
+from flake8_jax.semantics.events import Formatting
+from flake8_jax.semantics.values import Value, holds_tracer
+
+_INTEGER_CONVERSIONS = frozenset("diuxXoc")
+_TEXT_CONVERSIONS = frozenset("rsa")
+
+
+@rule("JAX110", "error")
+def traced_format(event: Formatting) -> Report | None:
+    """A traced value is formatted with a format spec such as `:.3f` or `%.2f`.
+
+    Why it bites: a spec needs the number, and a tracer has none to give: `TypeError: unsupported format string passed
+    to …Tracer.__format__`, and `ConcretizationTypeError` for `%`. It raises under `jax.grad` alone as well. Without a
+    spec the tracer itself is shown, once, while tracing (see print-in-staged). `jax.debug.print` takes specs and
+    prints the value on every call.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def step(w, x):
+        loss = jnp.mean((x @ w) ** 2)
+        label = f"loss {loss:.3f}"  # expect: traced-format
+        return w - 0.1 * loss, len(label)
+
+
+    def demonstrate():
+        step(jnp.ones(2), jnp.ones((3, 2)))  # raises: TypeError
+    ```
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def loss(w):
+        value = jnp.sum(w**2)
+        note = "loss %.2f" % value  # expect: traced-format
+        return value + len(note)
+
+
+    gradient = jax.grad(loss)
+
+
+    def demonstrate():
+        gradient(jnp.ones(2))  # raises: ConcretizationTypeError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def step(w, x):
+        loss = jnp.mean((x @ w) ** 2)
+        jax.debug.print("loss {loss:.3f}", loss=loss)
+        return w - 0.1 * loss
+    ```
+
+    Also good: shapes, plain fields and values that Python has.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def encode(x):
+        with jax.named_scope(f"width_{x.shape[-1]:04d}"):
+            y = jnp.tanh(x)
+        if y.shape != x.shape:
+            raise ValueError(f"{x!r:>20} became {y}, of {x.dtype!s:>10}")
+        return y
+
+
+    def report(x):
+        return f"{encode(x).mean():.3f}" + "%.2f" % x.sum()
+    ```
+
+    Fix: none. `jax.debug.print` prints, but it gives no text that Python could use.
+
+    Proof: calling the staged function raises `TypeError` or `ConcretizationTypeError` at the marked line.
+    """
+    context = event.context
+    if context.caught or context.presumed or not _raises(event.value, event.how, event.spec):
+        return None
+    subject = quote(context, event.at)
+    return Report(event.at, f"{subject} is traced, and a format spec needs its value; use jax.debug.print")
+
+
+def _raises(value: Value, how: str, spec: str) -> bool:
+    if how != "percent":
+        return raises_on_host(value)
+    conversion = spec[-1:]
+    if not conversion or conversion in _TEXT_CONVERSIONS:
+        return False
+    if conversion in _INTEGER_CONVERSIONS:
+        return holds_tracer(value)
+    return raises_on_host(value)

@@ -1,0 +1,91 @@
+"""JAX109: a traced value is hashed. Not modelled: user classes with a ``__hash__`` of their own."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.events import Hashing
+from flake8_jax.semantics.values import TupleValue, UnionValue, Value, is_tracer
+
+_WHERE = {
+    "dict-key": "as a dict key",
+    "set-element": "as an element of a set",
+    "membership": "in a membership test of a set or dict",
+    "dict-lookup": "to look something up in a dict",
+}
+
+
+@rule("JAX109", "error")
+def traced_hash(event: Hashing) -> Report | None:
+    """A traced value is hashed: as a dict key, as an element of a set, or to look something up.
+
+    Why it bites: two tracers with equal values cannot be told to be equal while JAX traces, so they have no hash:
+    `TypeError: unhashable type`. That holds under `jax.grad` alone as well.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def distinct(x):
+        cell = jnp.round(x[0]).astype(jnp.int32)
+        other = jnp.round(x[1]).astype(jnp.int32)
+        return len({cell, other})  # expect: traced-hash
+
+
+    def demonstrate():
+        distinct(jnp.arange(2.0))  # raises: TypeError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def distinct(x):
+        cells = jnp.round(x[:2]).astype(jnp.int32)
+        return 1 + (cells[0] != cells[1])
+    ```
+
+    Also good: arrays as the values of a dict, and shapes and dtypes as keys.
+
+    ```python
+    import jax
+
+
+    @jax.jit
+    def stats(x):
+        found = {"mean": x.mean(), "max": x.max()}
+        by_shape = {x.shape: found["mean"]}
+        if x.shape in by_shape and x.dtype.name in {"float32", "float64"}:
+            found["mean"] = by_shape[x.shape]
+        return found
+    ```
+
+    Fix: none. What the hash was for decides what replaces it: `jnp.unique(…, size=…)`, a one-hot sum, or a static
+    key.
+
+    Proof: calling the staged function raises `TypeError` at the marked line.
+    """
+    context = event.context
+    if event.how not in _WHERE or context.caught or context.presumed or not _needs_tracer_hash(event.value):
+        return None
+    subject = quote(context, event.at)
+    return Report(
+        event.at, f"{subject} is traced and unhashable {_WHERE[event.how]}; use a static key or compare arrays"
+    )
+
+
+def _needs_tracer_hash(value: Value) -> bool:
+    """A tracer, or a tuple that contains one: hashing a tuple hashes its elements."""
+    if isinstance(value, TupleValue):
+        return any(_needs_tracer_hash(element) for element in value.elts)
+    if isinstance(value, UnionValue):
+        return all(_needs_tracer_hash(member) for member in value.members)
+    return is_tracer(value)

@@ -1,0 +1,171 @@
+"""JAX105: a traced value where XLA needs a shape. Not modelled: shapes of a wrong rank or sign."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.knowledge.model import FunctionFact
+from flake8_jax.rules._binding import bind
+from flake8_jax.rules._tracers import contains_tracer, quote
+from flake8_jax.semantics.events import Context, LibraryCall, MethodCall
+from flake8_jax.semantics.values import Array, ListValue, TupleValue, UnionValue, Value, is_traced_array
+
+_COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutation", "x")})
+
+
+@rule("JAX105", "error", fixable="sometimes")
+def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
+    """A traced value is used as a shape, a size, a length or an axis.
+
+    Why it bites: XLA compiles for fixed shapes, so every shape must be known while JAX traces: `jnp.zeros(n)`,
+    `x.reshape(n, -1)`, `jnp.arange(n)`, `axis=n` or `jax.random.split(key, n)` with a traced `n` raise a `TypeError`
+    ("Shapes must be 1D sequences of concrete values of integer type") or `ConcretizationTypeError`
+    (<https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError>). Inside `jax.jit` the result of
+    any `jnp` function is traced, also `jnp.prod(jnp.array(x.shape))`: compute shapes with `math` or NumPy.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def pad_front(signal, n):
+        return jnp.concatenate([jnp.zeros(n), signal])  # expect: traced-shape
+
+
+    def demonstrate():
+        pad_front(jnp.ones(3), 2)  # raises: TypeError
+    ```
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def flatten(x):
+        size = jnp.prod(jnp.array(x.shape))
+        return x.reshape(size)  # expect: traced-shape
+
+
+    def demonstrate():
+        flatten(jnp.ones((2, 3)))  # raises: TypeError
+    ```
+
+    Good:
+
+    ```python
+    import math
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @partial(jax.jit, static_argnames="n")
+    def pad_front(signal, n):
+        return jnp.concatenate([jnp.zeros(n), signal])
+
+
+    @jax.jit
+    def flatten(x):
+        return x.reshape(math.prod(x.shape))
+    ```
+
+    Also good: arguments that are data and no shape.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def advect(u, shift, level, start):
+        moved = jnp.roll(u, shift, axis=0)
+        base = jnp.full(u.shape, level)
+        ramp = jnp.linspace(level, shift, num=u.shape[0])
+        block = jax.lax.dynamic_slice_in_dim(moved, start, 2)
+        return base + ramp + jax.lax.fori_loop(0, start, lambda i, s: s + i, 0) + block.sum()
+    ```
+
+    Fix: a parameter of a function jitted in the same file is added to its `static_argnames` (unsafe: it compiles anew
+    for every value); `jnp.prod(jnp.array(x.shape))` becomes `math.prod(x.shape)` (safe).
+
+    Proof: calling the staged function raises `TypeError` or `ConcretizationTypeError` at the marked line.
+    """
+    if event.context.caught:
+        return None
+    if isinstance(event, LibraryCall):
+        return _rounded_shape(event) or _in_parameters(event, event.fact, event.bound, event.bound_nodes)
+    if event.fact is None:
+        return None
+    return _in_parameters(event, event.fact, bind(event.fact.params, event.args, event.kwargs), {})
+
+
+def _rounded_shape(event: LibraryCall) -> Report | None:
+    """``int(jnp.ceil(n / 2))`` of a shape: the cast raises wherever jnp functions give tracers."""
+    if event.name != "builtins.int" or len(event.args) != 1:
+        return None
+    (value,) = event.args
+    if not is_traced_array(value) or not _derived(value):
+        return None
+    return _report(event.context, event.at, event.nodes[0], derived=True)
+
+
+def _in_parameters(
+    event: LibraryCall | MethodCall,
+    fact: FunctionFact | None,
+    bound: Mapping[str, Value],
+    nodes: Mapping[str, ir.Expr],
+) -> Report | None:
+    if fact is None:
+        return None
+    fixed = (fact.size_param,) if fact.size_param else ()
+    for name in (*fact.shape_params, *fact.axis_params, *fixed):
+        value = bound.get(name)
+        if value is not None and contains_tracer(value) and not _may_be_population(event, name, value):
+            return _report(event.context, nodes.get(name, event.at), nodes.get(name), derived=_derived(value))
+    return None
+
+
+def _may_be_population(event: LibraryCall | MethodCall, name: str, value: Value) -> bool:
+    """``choice(key, x)`` takes a count or an array to choose from: only a scalar is surely a count."""
+    if not isinstance(event, LibraryCall) or (event.name, name) not in _COUNT_OR_ARRAY:
+        return False
+    return not (isinstance(value, Array) and value.ndim == 0)
+
+
+def _report(context: Context, at: ir.Node, node: ir.Node | ir.Expr | None, *, derived: bool) -> Report | None:
+    if context.presumed and not derived:
+        return None
+    if derived:
+        subject = quote(context, node, "this size")
+        message = (
+            f"{subject} was computed with jnp from static shapes and is traced under jit; use math or NumPy instead"
+        )
+    else:
+        subject = quote(context, node, "an argument")
+        message = f"{subject} is traced, but shapes, sizes and axes must be concrete while JAX traces; make it static"
+    return Report(at, message, level="warning" if context.presumed else None, preview=context.presumed)
+
+
+def _derived(value: Value) -> bool:
+    """The tracer in the value came from arithmetic on static shapes."""
+    if isinstance(value, UnionValue):
+        return all(_derived(member) for member in value.members)
+    if isinstance(value, TupleValue):
+        return _all_derived(value.elts)
+    if isinstance(value, ListValue):
+        return _all_derived(value.known() or ())
+    return isinstance(value, Array) and bool(value.derived)
+
+
+def _all_derived(elements: tuple[Value, ...]) -> bool:
+    traced = [element for element in elements if contains_tracer(element)]
+    return bool(traced) and all(_derived(element) for element in traced)

@@ -1,0 +1,85 @@
+"""JAX107: a slice with traced bounds. Not modelled: slice objects built elsewhere and passed along."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import is_sliceable, quote
+from flake8_jax.semantics.events import Slicing
+from flake8_jax.semantics.values import holds_tracer
+
+
+@rule("JAX107", "error", fixable="sometimes")
+def traced_slice(event: Slicing) -> Report | None:
+    """A slice has a traced start, stop or step.
+
+    Why it bites: the length of `x[i:j]` is a shape, and shapes must be known while JAX traces: "Slice entries must be
+    static integers" (`IndexError`; of a Python list, `TracerIntegerConversionError`). It does not help that the
+    length `j - i` is constant: JAX sees two tracers.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def window(x, i):
+        return x[i : i + 4].mean()  # expect: traced-slice
+
+
+    def demonstrate():
+        window(jnp.arange(8.0), 2)  # raises: IndexError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def window(x, i):
+        return jax.lax.dynamic_slice_in_dim(x, i, 4).mean()
+
+
+    @jax.jit
+    def mask_tail(row, length):
+        return jnp.where(jnp.arange(row.shape[0]) < length, row, 0.0)
+    ```
+
+    Also good: bounds that Python knows, and a traced integer index without a slice.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def halves(x, i):
+        middle = x.shape[0] // 2
+        return x[:middle].sum() - x[middle:].sum() + x[i] + x[::2].max()
+
+
+    def batches(x, size=4):
+        return [x[start : start + size] for start in range(0, x.shape[0], size)]
+    ```
+
+    Fix: unsafe. `x[i : i + n]` with a static `n` becomes `jax.lax.dynamic_slice_in_dim(x, i, n)`, which clamps the
+    start instead of shortening the result.
+
+    Proof: calling the staged function raises `IndexError` at the marked line.
+    """
+    context = event.context
+    if context.caught or context.presumed or not is_sliceable(event.base):
+        return None
+    bounds = ((event.lower, event.slice.lower), (event.upper, event.slice.upper), (event.step, event.slice.step))
+    for value, node in bounds:
+        if value is not None and holds_tracer(value):
+            subject = quote(context, node, "a bound")
+            advice = "use jax.lax.dynamic_slice or a mask"
+            return Report(
+                event.at, f"slice entries must be static integers while JAX traces, and {subject} is traced; {advice}"
+            )
+    return None

@@ -1,0 +1,102 @@
+"""Which rules are on: selectors, their specificity, and the layers of settings that they come in.
+
+Vocabulary
+----------
+selector    a rule's code (``JAX101``), its name (``traced-branch``), a prefix of its code (``JAX1``) or ``ALL``.
+layer       the selectors of one source (the configuration, the command line); a later ``select`` starts anew.
+
+Within a layer the more specific selector wins (code or name, longer prefix, shorter prefix, ``ALL``); of two
+equally specific ones, the one that turns the rule off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from flake8_jax.core.report import RuleInfo
+
+ALWAYS_ON = frozenset({"JAX001"})
+"""A file that does not parse is always reported: nothing else in it can be."""
+
+_EXACT = 100
+_NO_OPS = frozenset({"I001", "I002"})
+"""Selectors of import sorting that ruff-lsp passes to whatever executable it runs; they select nothing here."""
+
+
+class SelectorError(ValueError):
+    """A selector that matches no rule; the message names it and what was probably meant."""
+
+    def __init__(self, selector: str, hint: str) -> None:
+        super().__init__(f"unknown rule selector `{selector}`{hint}")
+        self.selector = selector
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Selectors of one source. ``select`` is None where the source does not say."""
+
+    select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+def matching(selector: str, rules: Mapping[str, RuleInfo]) -> tuple[int, frozenset[str]]:
+    """Specificity of a selector and the codes that it stands for.
+
+    Raises SelectorError if it stands for none.
+    """
+    text = selector.strip()
+    upper = text.upper()
+    if upper == "ALL":
+        return 0, frozenset(rules)
+    if upper in _NO_OPS:
+        return 0, frozenset()
+    if upper in rules:
+        return _EXACT, frozenset({upper})
+    named = frozenset(code for code, rule in rules.items() if rule.name == text.lower())
+    if named:
+        return _EXACT, named
+    if re.fullmatch(r"[A-Z]+\d*", upper):
+        prefixed = frozenset(code for code in rules if code.startswith(upper))
+        if prefixed:
+            return len(upper), prefixed
+    raise SelectorError(text, _suggestion(text, rules))
+
+
+def _suggestion(text: str, rules: Mapping[str, RuleInfo]) -> str:
+    import difflib
+
+    known = [name for rule in rules.values() for name in (rule.code, rule.name)]
+    close = difflib.get_close_matches(text, known, n=1) or difflib.get_close_matches(text.upper(), known, n=1)
+    if close:
+        return f"; did you mean `{close[0]}`?"
+    return "; use a code (JAX101), a prefix (JAX1), a name (traced-branch) or ALL (`jaxlint rules` lists them)"
+
+
+def enabled(layers: Sequence[Layer], rules: Mapping[str, RuleInfo]) -> frozenset[str]:
+    """The codes of the rules that are on. Without any ``select``: every rule that is not opt-in."""
+    on = {code for code, rule in rules.items() if not rule.opt_in}
+    for layer in layers:
+        if layer.select is not None:
+            on = set()
+        graded = [(*matching(s, rules), True) for s in (*(layer.select or ()), *layer.extend_select)]
+        graded += [(*matching(s, rules), False) for s in layer.ignore]
+        # Ascending specificity; at the same one, False (off) comes after True.
+        for _, codes, turn_on in sorted(graded, key=lambda grade: (grade[0], not grade[2])):
+            on = on | codes if turn_on else on - codes
+    return frozenset(on | (ALWAYS_ON & rules.keys()))
+
+
+def codes_of(selectors: Iterable[str], rules: Mapping[str, RuleInfo]) -> frozenset[str]:
+    """Every code that one of the selectors stands for."""
+    return frozenset(code for selector in selectors for code in matching(selector, rules)[1])
+
+
+def fixable_codes(
+    fixable: Sequence[str] | None, unfixable: Sequence[str], rules: Mapping[str, RuleInfo]
+) -> frozenset[str]:
+    """Codes whose fixes may be applied; the more specific of ``fixable`` and ``unfixable`` wins."""
+    layer = Layer(tuple(fixable) if fixable is not None else ("ALL",), (), tuple(unfixable))
+    return enabled([layer], rules)

@@ -1,0 +1,323 @@
+"""Reading and writing attributes of abstract values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics import lattice
+from flake8_jax.semantics.classes import find_in_class, is_stub, mro_of, overrides_of
+from flake8_jax.semantics.events import Store
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.operators import result_level
+from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.values import (
+    ABSTRACT,
+    GRAD,
+    MAYBE,
+    Array,
+    AtValue,
+    BoundMethod,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    ExternalMethod,
+    FunctionValue,
+    GeneratorValue,
+    HostArray,
+    Instance,
+    ListValue,
+    ModuleValue,
+    Opaque,
+    PartialValue,
+    PropertyValue,
+    Static,
+    StaticMethodValue,
+    SuperValue,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+)
+
+_STATIC_KINDS = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "nbytes": "int", "itemsize": "int"}
+_HALVES = frozenset({"T", "mT", "real", "imag", "at", "flat"})
+
+
+def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) -> Value:
+    """``base.attr``."""
+    kind = type(base)
+    if kind is External:
+        return external_attribute(m, base.name, attr)  # type: ignore[attr-defined]
+    if kind is Instance:
+        return _instance_attribute(m, frame, node, base, attr)  # type: ignore[arg-type]
+    if kind is Array:
+        return _array_attribute(m, base, attr)  # type: ignore[arg-type]
+    if kind is Tree or kind is Unknown:
+        return _opaque_attribute(m, base, attr)  # type: ignore[arg-type]
+    if kind is ModuleValue:
+        return m.modules.attribute(base.scope, attr)  # type: ignore[attr-defined]
+    if kind is ClassValue:
+        return _class_attribute(m, base, attr)  # type: ignore[arg-type]
+    if kind is UnionValue:
+        return lattice.union_of(
+            [load_attribute(m, frame, node, v, attr) for v in base.members if not _is_none(v)]  # type: ignore[attr-defined]
+        )
+    if kind is ExternalInstance:
+        return _external_instance_attribute(m, base, attr)  # type: ignore[arg-type]
+    if kind is TupleValue:
+        return _tuple_attribute(m, frame, node, base, attr)  # type: ignore[arg-type]
+    if kind is HostArray:
+        if attr in _STATIC_KINDS:
+            return Static(_STATIC_KINDS[attr])
+        return HostArray(base.dtype) if attr in ("T", "real", "imag", "flat") else BuiltinValue("." + attr, base)  # type: ignore[attr-defined]
+    if kind is SuperValue:
+        return _super_attribute(m, base, attr)  # type: ignore[arg-type]
+    if kind in (ListValue, DictValue, Const, Static, AtValue, GeneratorValue, TransformedValue, BoundMethod, PartialValue):
+        if kind is Static and base.kind == "":  # type: ignore[attr-defined]
+            return Unknown(attr)
+        if attr in ("__name__", "__qualname__", "__doc__", "__module__"):
+            return Static("str")
+        if kind is TransformedValue and attr in ("__wrapped__", "func", "fun"):
+            return base.operand  # type: ignore[attr-defined,no-any-return]
+        if kind is PartialValue and attr == "func":
+            return base.func  # type: ignore[attr-defined,no-any-return]
+        if kind is BoundMethod and attr == "__self__":
+            return base.self_value  # type: ignore[attr-defined,no-any-return]
+        return BuiltinValue("." + attr, base)
+    if kind is FunctionValue:
+        if attr in ("__name__", "__qualname__", "__doc__", "__module__"):
+            return Static("str")
+        if attr == "__wrapped__":
+            return base.wrapped or base  # type: ignore[attr-defined,no-any-return]
+        return Unknown(attr)
+    if kind is BuiltinValue:
+        return BuiltinValue(base.name + "." + attr, base.bound)  # type: ignore[attr-defined]
+    return Unknown(attr)
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def external_attribute(m: Machine, owner: str, attr: str) -> Value:
+    """``jax.numpy`` + ``sin``: the canonical library object, or the value of a known constant."""
+    name = m.knowledge.canonical(f"{owner}.{attr}")
+    descriptor = m.knowledge.constant(name)
+    if descriptor is not None and descriptor not in ("unknown", "dtype"):
+        from flake8_jax.semantics.library import value_of_descriptor
+
+        return value_of_descriptor(m, descriptor, MAYBE, {})
+    return External(name)
+
+
+def _array_attribute(m: Machine, base: Array, attr: str) -> Value:
+    if attr in _STATIC_KINDS:
+        return Static(_STATIC_KINDS[attr])
+    if attr == "at":
+        return AtValue(base)
+    if attr in _HALVES:
+        return Array(result_level(m, (base,)), base.dtype, base.ndim)
+    fact = m.knowledge.class_("jax.Array")
+    if fact is not None:
+        if attr in fact.fields:
+            return Static("")
+        if attr in fact.methods:
+            return BuiltinValue("." + attr, base)
+    return Unknown(attr)
+
+
+def _opaque_attribute(m: Machine, base: Opaque, attr: str) -> Value:
+    if attr in ("shape", "ndim", "dtype") and not (base.parts and "." + attr in base.parts):
+        return Static(_STATIC_KINDS[attr])
+    if attr == "at":
+        return AtValue(base)
+    if isinstance(base, Tree):
+        if attr in _STATIC_KINDS:
+            return Static(_STATIC_KINDS[attr])
+        if attr in ("T", "mT"):
+            return Array(result_level(m, (base,)))
+        fact = m.knowledge.class_("jax.Array")
+        if fact is not None and attr in fact.methods:
+            return BuiltinValue("." + attr, base)
+        if attr in ("items", "keys", "values", "get", "pop", "update", "copy"):
+            return BuiltinValue("." + attr, base)
+        return m.part(base, "." + attr, lambda: Unknown(attr))
+    host = isinstance(base, Unknown) and base.host_test
+    return m.part(base, "." + attr, lambda: Unknown(attr, host_test=host))
+
+
+def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value, owner: ClassValue | None) -> Value:
+    """What an attribute found on a class is when it is read through an instance."""
+    if isinstance(found, PropertyValue):
+        from flake8_jax.semantics.calls import Arguments, call
+
+        value = call(m, frame, node, found.fget, Arguments([self_value]))
+        if isinstance(self_value, Instance) and found.cached and isinstance(found.fget, FunctionValue):
+            m.write(self_value.slots, found.fget.fn.name, value)
+        return value
+    if isinstance(found, StaticMethodValue):
+        if not found.to_class:
+            return found.func
+        cls: Value = self_value.cls if isinstance(self_value, Instance) else owner if owner is not None else Unknown("class")
+        return BoundMethod(found.func, cls)
+    if isinstance(found, (FunctionValue, TransformedValue)):
+        return BoundMethod(found, self_value)
+    if isinstance(found, PartialValue) and not isinstance(found.func, External):
+        return found
+    return found
+
+
+def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
+    value = base.slots.get(attr)
+    if value is not None:
+        return m.resolve(value)
+    cls = base.cls
+    if attr == "__class__":
+        return cls
+    if attr == "__dict__":
+        return DictValue({k: v for k, v in base.slots.items() if isinstance(v, Value)}, is_open=True)
+    found = find_in_class(cls, attr)
+    overrides = [] if base.exact else overrides_of(cls, attr)
+    if overrides and (found is None or isinstance(found[1], (FunctionValue, TransformedValue, PropertyValue))):
+        candidates = [v for _, v in overrides]
+        if found is not None and not (isinstance(found[1], FunctionValue) and is_stub(found[1].fn)):
+            candidates.insert(0, found[1])
+        if len(candidates) > 6:
+            return Unknown(attr)
+        return lattice.union_of([bind_to(m, frame, node, v, base, cls) for v in candidates])
+    if found is not None:
+        owner, value = found
+        if "enum" in cls.traits:
+            return Static("")
+        return bind_to(m, frame, node, value, base, owner)
+    if attr == "replace" and cls.traits & {"dataclass", "pytree"}:
+        return BuiltinValue(".replace", base)
+    for name in cls.external_bases:
+        method = library_member(m, name, attr, base)
+        if method is not None:
+            return method
+    made: Value = Unknown(attr)
+    if base.level is not None and "pytree" in cls.traits and base.level == ABSTRACT and not cls.has_unknown_base and any(
+        f.name == attr and not f.static for f in cls.fields
+    ):
+        made = Tree(base.level)
+    # Remembered without the journal: reading decides nothing, but two reads must give one value.
+    base.slots[attr] = made
+    return made
+
+
+def library_member(m: Machine, cls: str, attr: str, self_value: Value) -> Value | None:
+    """A field or method that a library class gives to its instances and subclasses."""
+    seen: set[str] = set()
+    todo = [cls]
+    while todo:
+        name = m.knowledge.canonical(todo.pop(0))
+        if name in seen:
+            continue
+        seen.add(name)
+        fact = m.knowledge.class_(name)
+        if fact is None:
+            continue
+        if attr in fact.methods:
+            return ExternalMethod(name, attr, self_value)
+        if attr in fact.fields:
+            from flake8_jax.semantics.library import value_of_descriptor
+
+            level = self_value.level if isinstance(self_value, ExternalInstance) else MAYBE
+            return value_of_descriptor(m, fact.fields[attr], level, {})
+        todo += fact.base
+    return None
+
+
+def _external_instance_attribute(m: Machine, base: ExternalInstance, attr: str) -> Value:
+    found = base.slots.get(attr)
+    if found is not None:
+        return found  # type: ignore[no-any-return]
+    member = library_member(m, base.cls, attr, base)
+    if isinstance(member, ExternalMethod):
+        return member
+    made = member if member is not None else Unknown(attr)
+    base.slots[attr] = made
+    return made
+
+
+def _class_attribute(m: Machine, base: ClassValue, attr: str) -> Value:
+    found = find_in_class(base, attr)
+    if "enum" in base.traits and found is not None:
+        return Static("")
+    if found is not None:
+        owner, value = found
+        if isinstance(value, StaticMethodValue):
+            return BoundMethod(value.func, base) if value.to_class else value.func
+        if isinstance(value, PropertyValue):
+            return Unknown(attr)
+        return value
+    if attr in ("__name__", "__qualname__", "__module__", "__doc__"):
+        return Static("str")
+    for name in base.external_bases:
+        method = library_member(m, name, attr, base)
+        if isinstance(method, ExternalMethod):
+            return method
+    if "namedtuple" in base.traits and attr in ("_make",):
+        return Unknown(attr)
+    return Unknown(attr)
+
+
+def _tuple_attribute(m: Machine, frame: Frame, node: Any, base: TupleValue, attr: str) -> Value:
+    if attr in base.names:
+        return base.elts[base.names.index(attr)]
+    if isinstance(base.cls, ClassValue):
+        found = find_in_class(base.cls, attr)
+        if found is not None:
+            return bind_to(m, frame, node, found[1], base, base.cls)
+    if isinstance(base.cls, External):
+        method = library_member(m, base.cls.name, attr, base)
+        if method is not None:
+            return method
+    return BuiltinValue("." + attr, base)
+
+
+def _super_attribute(m: Machine, base: SuperValue, attr: str) -> Value:
+    self_value = base.self_value
+    cls = self_value.cls if isinstance(self_value, Instance) else self_value if isinstance(self_value, ClassValue) else base.cls
+    order = mro_of(cls)
+    after = order[order.index(base.cls) + 1 :] if base.cls in order else mro_of(base.cls)[1:]
+    for owner in after:
+        found = owner.namespace.get(attr)
+        if found is not None:
+            if isinstance(found, FunctionValue) and attr == "__new__":
+                return found
+            return bind_to(m, Frame(None, owner.scope, None), None, found, self_value, owner)
+    for name in base.cls.external_bases:
+        method = library_member(m, name, attr, self_value)
+        if method is not None:
+            return method
+    return Unknown(attr)
+
+
+def store_attribute(
+    m: Machine, frame: Frame, node: ir.Attribute, base: Value, attr: str, value: Value, op: str = ""
+) -> None:
+    """``base.attr = value``."""
+    if m.wants(Store):
+        m.emit(Store(m.context(frame.scope), node, "attribute", base, value, attr, op))
+    if isinstance(base, Instance):
+        m.write(base.slots, attr, value)
+    elif isinstance(base, ExternalInstance):
+        m.write(base.slots, attr, value)
+    elif isinstance(base, ClassValue):
+        m.write(base.namespace, attr, value)
+    elif isinstance(base, Opaque):
+        if base.parts is None:
+            base.parts = {}
+        m.write(base.parts, "." + attr, value)
+    elif isinstance(base, UnionValue):
+        for member in base.members:
+            if isinstance(member, (Instance, ExternalInstance)):
+                m.write(member.slots, attr, lattice.join(member.slots.get(attr, value), value))

@@ -1,0 +1,671 @@
+"""Calls: evaluating arguments, finding out what is called, and running functions of the project.
+
+Vocabulary
+----------
+arguments   evaluated arguments with their IR; ``star``/``double_star`` stand for what a ``*x``/``**x`` of unknown
+            contents may add.
+context     one run of a function on one fingerprint of its inputs; at most ``MAX_CONTEXTS`` of them, then arguments are
+            generalised, then the result is unknown.
+effects     what a run changed outside of itself; replayed when the run is remembered instead of repeated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics import lattice
+from flake8_jax.semantics.classes import construct, find_in_class
+from flake8_jax.semantics.machine import (
+    MAX_CALL_DEPTH,
+    MAX_CONTEXTS,
+    MAX_STEPS_PER_ENTRY,
+    NORMAL,
+    RETURN,
+    Emission,
+    Link,
+    Machine,
+    Mode,
+)
+from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.values import (
+    MISSING,
+    NONE,
+    Array,
+    BoundMethod,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    ExternalMethod,
+    FunctionValue,
+    GeneratorValue,
+    Instance,
+    ListValue,
+    Opaque,
+    PartialValue,
+    Static,
+    StaticMethodValue,
+    SuperValue,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    freshen,
+)
+
+
+@dataclass(slots=True)
+class Arguments:
+    """Evaluated arguments. nodes/keyword_nodes: their IR (None where there is none).
+
+    unknown_rest: nobody knows what else is passed: parameters without an argument are unknown, not their defaults.
+    """
+
+    values: list[Value]
+    kwargs: dict[str, Value] = field(default_factory=dict)
+    nodes: list[ir.Expr | None] = field(default_factory=list)
+    keyword_nodes: dict[str, ir.Expr] = field(default_factory=dict)
+    star: Value | None = None
+    double_star: Value | None = None
+    unknown_rest: bool = False
+
+    def prepended(self, *first: Value) -> Arguments:
+        """The same with more arguments in front."""
+        return Arguments(
+            [*first, *self.values],
+            self.kwargs,
+            [*[None for _ in first], *self.nodes],
+            self.keyword_nodes,
+            self.star,
+            self.double_star,
+            self.unknown_rest,
+        )
+
+
+def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
+    """The arguments of a call, left to right."""
+    from flake8_jax.semantics.expressions import evaluate, iterated, known_elements
+
+    args = Arguments([])
+    for argument in node.args:
+        value = evaluate(m, frame, argument.value)
+        if argument.star == 1:
+            known = known_elements(value)
+            if known is not None and args.star is None:
+                args.values += known
+                args.nodes += [None] * len(known)
+            else:
+                supply = iterated(m, frame, argument.value, value, "star", None)
+                element = supply() if supply is not None else Unknown("star")
+                args.star = element if args.star is None else lattice.join(args.star, element)
+        elif argument.star == 2:
+            if isinstance(value, DictValue):
+                args.kwargs.update({k: v for k, v in value.items() if isinstance(k, str)})
+                if value.slots["open"] or "*" in value.slots:
+                    args.double_star = value.slots.get("*") or Unknown("**")
+            else:
+                args.double_star = Unknown("**")
+        elif argument.keyword is not None:
+            args.kwargs[argument.keyword] = value
+            args.keyword_nodes[argument.keyword] = argument.value
+        elif args.star is None:
+            args.values.append(value)
+            args.nodes.append(argument.value)
+        else:
+            args.star = lattice.join(args.star, value)
+    return args
+
+
+def evaluate_call(m: Machine, frame: Frame, node: ir.Call, *, used: bool = True) -> Value:
+    """A call expression."""
+    from flake8_jax.semantics.expressions import evaluate
+
+    func = evaluate(m, frame, node.func)
+    if isinstance(func, BuiltinValue) and func.name == "super" and func.bound is None:
+        return _super(m, frame, node)
+    args = evaluate_arguments(m, frame, node)
+    return call(m, frame, node, func, args, used=used)
+
+
+def _super(m: Machine, frame: Frame, node: ir.Call) -> Value:
+    owner_frame: Frame | None = frame
+    while owner_frame is not None and owner_frame.self_value is None:
+        owner_frame = owner_frame.parent
+    if owner_frame is not None and owner_frame.owner is not None and owner_frame.self_value is not None:
+        return SuperValue(owner_frame.owner, owner_frame.self_value)
+    return Unknown("super")
+
+
+def callee_name(m: Machine, frame: Frame, node: ir.Call) -> str:
+    """The canonical name of the library function that a call expression calls; empty if it is none."""
+    from flake8_jax.semantics.annotations import _resolve
+
+    target = _resolve(m, frame.scope, frame, node.func) if isinstance(node.func, (ir.Name, ir.Attribute)) else None
+    if isinstance(target, External):
+        return target.name
+    if isinstance(target, BuiltinValue):
+        return ("builtins." + target.name) if target.bound is None else target.name
+    return ""
+
+
+def call(
+    m: Machine, frame: Frame, node: Any, func: Value, args: Arguments, *, used: bool = True, decorating: bool = False
+) -> Value:
+    """Call ``func``. ``node``: where (for evidence and events); ``decorating``: as a decorator."""
+    kind = type(func)
+    if kind is FunctionValue:
+        return call_function_value(m, frame, node, func, args)  # type: ignore[arg-type]
+    if kind is BoundMethod:
+        return call(m, frame, node, func.func, args.prepended(func.self_value), used=used)  # type: ignore[attr-defined]
+    if kind is External:
+        from flake8_jax.semantics.library import call_external
+
+        return call_external(m, frame, node, func.name, args, used=used, decorating=decorating)  # type: ignore[attr-defined]
+    if kind is BuiltinValue:
+        from flake8_jax.semantics.builtins import call_builtin
+
+        return call_builtin(m, frame, node, func, args, used=used)  # type: ignore[arg-type]
+    if kind is TransformedValue:
+        from flake8_jax.semantics.transforms import call_transformed
+
+        return call_transformed(m, frame, node, func, args)  # type: ignore[arg-type]
+    if kind is ClassValue:
+        return construct(m, frame, node, func, args)  # type: ignore[arg-type]
+    if kind is PartialValue:
+        merged = args.prepended(*func.args)  # type: ignore[attr-defined]
+        merged.kwargs = {**func.kwargs, **args.kwargs}  # type: ignore[attr-defined]
+        return call(m, frame, node, func.func, merged, used=used, decorating=decorating)  # type: ignore[attr-defined]
+    if kind is ExternalMethod:
+        from flake8_jax.semantics.library import call_external_method
+
+        return call_external_method(m, frame, node, func, args, used=used)  # type: ignore[arg-type]
+    if kind is Instance:
+        result = call_method(m, frame, node, func, "__call__", tuple(args.values), args)  # type: ignore[arg-type]
+        return result if result is not None else Unknown("call")
+    if kind is UnionValue:
+        return _call_any(m, frame, node, func, args, used=used)  # type: ignore[arg-type]
+    if kind is StaticMethodValue:
+        return call(m, frame, node, func.func, args, used=used)  # type: ignore[attr-defined]
+    if kind is ExternalInstance:
+        from flake8_jax.semantics.library import call_external_instance
+
+        return call_external_instance(m, frame, node, func, args)  # type: ignore[arg-type]
+    return Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
+
+
+def _call_any(m: Machine, frame: Frame, node: Any, func: UnionValue, args: Arguments, *, used: bool) -> Value:
+    """One of several functions: run each from the same state."""
+    results: list[Value] = []
+    arms = []
+    for member in func.members:
+        if isinstance(member, Const):
+            continue
+        mark = len(m.journal)
+        results.append(call(m, frame, node, member, args, used=used))
+        arms.append(m.take_back(mark))
+    m.merge(arms)
+    return lattice.union_of(results) if results else Unknown("call")
+
+
+def call_method(
+    m: Machine,
+    frame: Frame,
+    node: Any,
+    value: Instance,
+    name: str,
+    values: tuple[Value, ...] = (),
+    args: Arguments | None = None,
+) -> Value | None:
+    """Call a method of an instance by name; None if its class has none that we know."""
+    from flake8_jax.semantics.attributes import load_attribute
+
+    if find_in_class(value.cls, name) is None and (value.exact or not value.cls.subclasses):
+        from flake8_jax.semantics.attributes import library_member
+
+        if not any(library_member(m, b, name, value) for b in value.cls.external_bases):
+            return None
+    method = load_attribute(m, frame, node, value, name)
+    if isinstance(method, Unknown):
+        return None
+    return call(m, frame, node, method, args if args is not None else Arguments(list(values)))
+
+
+_OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+              "@": "matmul", "&": "and", "|": "or", "^": "xor", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
+              "==": "eq", "!=": "ne"}  # fmt: skip
+
+
+def call_operator(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value | None:
+    """An operator that a project class defines."""
+    name = _OPERATORS.get(op)
+    if name is None:
+        return None
+    if isinstance(left, Instance) and find_in_class(left.cls, f"__{name}__") is not None:
+        return call_method(m, frame, node, left, f"__{name}__", (right,))
+    if isinstance(right, Instance) and find_in_class(right.cls, f"__r{name}__") is not None:
+        return call_method(m, frame, node, right, f"__r{name}__", (left,))
+    return None
+
+
+# --- binding ------------------------------------------------------------------------------------------
+
+
+def bind(m: Machine, func: FunctionValue, args: Arguments) -> dict[str, Value]:
+    """Arguments by parameter name. What is missing is its default, or unknown."""
+    from flake8_jax.semantics.annotations import value_of_annotation
+
+    bound: dict[str, Value] = {}
+    positional = args.values
+    taken = 0
+    kwargs = dict(args.kwargs)
+    for p in func.fn.params:
+        kind = p.kind
+        if kind in ("positional", "posonly"):
+            if taken < len(positional):
+                value = positional[taken]
+                taken += 1
+            elif p.name in kwargs and kind == "positional":
+                value = kwargs.pop(p.name)
+            elif args.star is not None and p.default is None:
+                value = freshen(args.star)
+            elif args.star is not None or args.double_star is not None or args.unknown_rest:
+                value = Unknown(p.name)
+            else:
+                value = func.defaults.get(p.name) or Unknown(p.name)
+        elif kind == "kwonly":
+            if p.name in kwargs:
+                value = kwargs.pop(p.name)
+            elif args.double_star is not None or args.unknown_rest:
+                value = Unknown(p.name)
+            else:
+                value = func.defaults.get(p.name) or Unknown(p.name)
+        elif kind == "vararg":
+            extras = tuple(positional[taken:])
+            taken = len(positional)
+            if args.star is not None or args.unknown_rest:
+                element = lattice.join_all([*extras, args.star if args.star is not None else Unknown(p.name)])
+                bound[p.name] = ListValue(None, element, is_tuple=True, born=m.mode.trace)
+            else:
+                bound[p.name] = TupleValue(extras)
+            continue
+        else:
+            is_open = args.double_star is not None or args.unknown_rest
+            rest = args.double_star if args.double_star is not None else Unknown("item") if args.unknown_rest else None
+            bound[p.name] = DictValue(kwargs, rest, is_open=is_open, born=m.mode.trace)
+            continue
+        if p.annotation is not None and isinstance(value, (Unknown, Tree)):
+            said = value_of_annotation(m, func.scope, func.closure, p.annotation)
+            if said is not None:
+                value = refined(value, said)
+        bound[p.name] = value
+    return bound
+
+
+def refined(value: Unknown | Tree, said: Value) -> Value:
+    """An opaque argument together with what its parameter's annotation says."""
+    if isinstance(value, Unknown):
+        if isinstance(said, (Array, Tree, Unknown)):
+            made = freshen(said)
+            made.origin = value  # type: ignore[attr-defined]
+            return made
+        return said
+    if isinstance(said, UnionValue):
+        present = [v for v in said.members if not (isinstance(v, Const) and v.value is None)]
+        if len(present) != 1:
+            return value
+        said = present[0]
+    if isinstance(said, Array):
+        array = Array(value.level, said.dtype, said.ndim)
+        array.origin = value
+        return array
+    if isinstance(said, Static) and said.kind in ("int", "float", "bool"):
+        array = Array(value.level, said.kind, 0)
+        array.origin = value
+        return array
+    if isinstance(said, (TupleValue, ListValue, DictValue, ExternalInstance)):
+        return lattice.tracify(said, value.level)
+    if isinstance(said, Instance) and "pytree" in said.cls.traits:
+        return lattice.tracify(said, value.level)
+    return value
+
+
+# --- running a function ---------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Remembered:
+    """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports."""
+
+    inputs: list[Any]
+    result: Value
+    use_effects: list[tuple[int, tuple[str, ...], Any]]
+    slot_effects: list[tuple[int, Any, Any]]
+    emissions: list[Emission]
+
+
+def free_names(m: Machine, fn: ir.Function) -> tuple[str, ...]:
+    """Names that a function reads but does not bind: its possible captures."""
+    found = m.free_names.get(id(fn))
+    if found is None:
+        from flake8_jax.semantics.names import names_read
+
+        local = set(fn.local_names)
+        found = tuple(sorted(n for n in names_read(fn) if n not in local))
+        m.free_names[id(fn)] = found
+    return found
+
+
+def captured_values(m: Machine, func: FunctionValue) -> dict[str, Value]:
+    """What a function closes over, from enclosing functions (not globals)."""
+    if func.closure is None:
+        return {}
+    captures: dict[str, Value] = {}
+    for name in free_names(m, func.fn):
+        frame: Frame | None = func.closure
+        while frame is not None:
+            value = frame.slots.get(name)
+            if value is not None:
+                captures[name] = value
+                break
+            frame = frame.parent
+    return captures
+
+
+def call_function_value(
+    m: Machine,
+    frame: Frame,
+    node: Any,
+    func: FunctionValue,
+    args: Arguments,
+    *,
+    kind: str = "call",
+    text: str = "",
+    mode: Mode | None = None,
+    serial: int | None = None,
+) -> Value:
+    """Run a function of the project on arguments, or remember an equal run."""
+    fn = func.fn
+    m.called_functions.add(id(fn))
+    if len(m.stack) >= MAX_CALL_DEPTH or sum(1 for link in m.stack if link.fn is fn) >= 2:
+        m.count("recursion or depth")
+        return Unknown("recursion")
+    if m.steps > MAX_STEPS_PER_ENTRY:
+        m.count("step budget")
+        return Unknown("budget")
+    bound = bind(m, func, args)
+    if func.cached:
+        _tell_cached(m, frame, node, func, args)
+    run_mode = mode if mode is not None else m.mode
+    key, inputs, plain = _fingerprint(m, func, bound, run_mode)
+    known = m.memo.setdefault(id(fn), {})
+    found = known.get(key) if plain and serial is None else None
+    if found is not None:
+        return _repeat(m, found, inputs, frame.scope, node)
+    count = m.contexts.get(id(fn), 0)
+    if count >= MAX_CONTEXTS and plain and serial is None and kind == "call":
+        bound = {k: _generalised(v) for k, v in bound.items()}
+        key, inputs, plain = _fingerprint(m, func, bound, run_mode)
+        found = known.get(key) if plain else None
+        if found is not None:
+            return _repeat(m, found, inputs, frame.scope, node)
+        if count >= 3 * MAX_CONTEXTS:
+            m.count("contexts")
+            return Unknown("contexts")
+    elif count >= 6 * MAX_CONTEXTS:
+        m.count("contexts")
+        return Unknown("contexts")
+    m.contexts[id(fn)] = count + 1
+    return _run(m, frame, node, func, bound, run_mode, kind, text, serial, known, key, inputs, plain)
+
+
+def _tell_cached(m: Machine, frame: Frame, node: Any, func: FunctionValue, args: Arguments) -> None:
+    from flake8_jax.semantics.events import Hashing
+    from flake8_jax.semantics.values import GRAD, holds_tracer
+
+    if not m.wants(Hashing) or node is None:
+        return
+    for value in (*args.values, *args.kwargs.values()):
+        if isinstance(value, Array) and holds_tracer(value, GRAD):
+            m.emit(Hashing(m.context(frame.scope), node, value, "cache"))
+            return
+
+
+def _fingerprint(
+    m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode
+) -> tuple[Any, list[Any], bool]:
+    """Key of a run, its inputs in order, and whether such a run may be remembered at all."""
+    prints = lattice.Fingerprint(m.uses)
+    parts: list[Any] = [mode.staged, mode.ambient, mode.presumed, m.caught > 0, bool(mode.lanes)]
+    for name, value in bound.items():
+        prints.budget = lattice.MAX_NODES
+        parts.append((name, prints.of(value)))
+    for name, value in captured_values(m, func).items():
+        prints.budget = lattice.MAX_NODES
+        parts.append(("^" + name, prints.of(value)))
+    key = tuple(parts)
+    used = any(
+        isinstance(v, (Array, Opaque)) and lattice.canonical_key(v) in m.uses  # type: ignore[arg-type]
+        for v in prints.objects
+    )
+    try:
+        hash(key)
+    except TypeError:
+        return None, prints.objects, False
+    return key, prints.objects, not used and not mode.lanes
+
+
+def _generalised(value: Value) -> Value:
+    """Arguments with their constants forgotten."""
+    if isinstance(value, Const) and value.value is not None and type(value.value) is not bool:
+        return Static(lattice.const_kind(value.value))
+    if isinstance(value, TupleValue):
+        return TupleValue(tuple(_generalised(v) for v in value.elts), value.cls, value.names)
+    if isinstance(value, Array):
+        return Array(value.level, value.dtype if value.dtype in ("key", "bool") else "")
+    return value
+
+
+def _run(
+    m: Machine, frame: Frame, node: Any, func: FunctionValue, bound: dict[str, Value], mode: Mode, kind: str, text: str,
+    serial: int | None, known: dict[Any, Any], key: Any, inputs: list[Any], plain: bool,
+) -> Value:  # fmt: skip
+    from flake8_jax.semantics.statements import run_block
+
+    fn = func.fn
+    inner = Frame(fn, func.scope, func.closure, owner=func.owner)
+    inner.slots.update(bound)
+    if func.owner is not None and fn.params:
+        inner.self_value = bound.get(fn.params[0].name)
+    mark, reports = len(m.journal), len(m.emissions)
+    link = Link(
+        scope=frame.scope, node=node, kind=kind, function=fn.qualname,
+        text=text or f"{m.stack[-1].function if m.stack else 'module'} calls {fn.qualname}",
+        serial=serial if serial is not None else m.new_serial(), fn=fn,
+    )  # fmt: skip
+    saved_mode, saved_base, saved_conditions = m.mode, m.loop_base, len(m.conditions)
+    m.stack.append(link)
+    m.mode = mode
+    m.loop_base = len(m.loops)
+    if m.records is not None:
+        m.records.note(func.scope, fn, bound, mode, m.stack)
+    flow = run_block(m, inner, fn.body)
+    del m.conditions[saved_conditions:]
+    m.loop_base = saved_base
+    m.mode = saved_mode
+    m.stack.pop()
+    for writes in inner.exits:
+        m.weaken(writes)
+    if flow == NORMAL and not fn.is_generator:
+        inner.returns.append(NONE)
+    if fn.is_generator:
+        result: Value = GeneratorValue(lattice.union_of(inner.yields) if inner.yields else Unknown("yield"))
+    elif inner.returns:
+        result = inner.returns[0]
+        for other in inner.returns[1:]:
+            result = lattice.join(result, other)
+    else:
+        result = Unknown("raises" if flow != RETURN else "return")
+    if plain and serial is None:
+        _remember(m, func, inner, inputs, result, known, key, mark, reports)
+    return result
+
+
+def _remember(
+    m: Machine, func: FunctionValue, inner: Frame, inputs: list[Any], result: Value, known: dict[Any, Any], key: Any,
+    mark: int, reports: int,
+) -> None:  # fmt: skip
+    if _holds_fresh_closure(result, func.closure):
+        return
+    index_of_slots = {id(v.slots): i for i, v in enumerate(inputs) if hasattr(v, "slots")}
+    index_of_key = {id(lattice.canonical_key(v)): i for i, v in enumerate(inputs) if isinstance(v, (Array, Opaque))}
+    outer_frames: set[int] = set()
+    outer = func.closure
+    while outer is not None:
+        outer_frames.add(id(outer.slots))
+        outer = outer.parent
+    use_effects: dict[tuple[int, tuple[str, ...]], Any] = {}
+    slot_effects: dict[tuple[int, Any], Any] = {}
+    for slots, slot, _old in m.journal[mark:]:
+        if slots is m.uses:
+            where = _path_of(slot, index_of_key)
+            if where is not None:
+                use_effects[where] = m.uses.get(slot, ())
+        elif id(slots) in index_of_slots:
+            now = slots.get(slot, MISSING)
+            slot_effects[(index_of_slots[id(slots)], slot)] = now
+        elif id(slots) in outer_frames or id(slots) in m.modules.slot_ids:
+            return  # writes to variables of enclosing scopes: run it each time
+    known[key] = Remembered(
+        inputs,
+        _transplant(result, {}, m) if _is_mutable(result) else result,
+        [(i, steps, uses) for (i, steps), uses in use_effects.items()],
+        [(i, slot, value) for (i, slot), value in slot_effects.items()],
+        m.emissions[reports:],
+    )
+
+
+def _path_of(key: Any, index_of_key: dict[int, int]) -> tuple[int, tuple[str, ...]] | None:
+    """From which input, by which steps, a used key was taken."""
+    steps: list[str] = []
+    value = key
+    while id(value) not in index_of_key:
+        if not isinstance(value, Opaque) or value.parent is None:
+            return None
+        steps.append(value.step)
+        value = value.parent
+        value = lattice.canonical_key(value)
+    return index_of_key[id(value)], tuple(reversed(steps))
+
+
+def _is_mutable(value: Value) -> bool:
+    if isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
+        return True
+    if isinstance(value, TupleValue):
+        return any(_is_mutable(v) for v in value.elts)
+    return isinstance(value, UnionValue) and any(_is_mutable(v) for v in value.members)
+
+
+def _holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5) -> bool:
+    """The value contains a function closed over a frame of this very run: another run gives another one."""
+    if depth == 0:
+        return True
+    if isinstance(value, FunctionValue):
+        frame = closure
+        while frame is not None:
+            if frame is value.closure:
+                return False
+            frame = frame.parent
+        return value.closure is not None
+    parts: list[Any] = []
+    if isinstance(value, (TupleValue,)):
+        parts = list(value.elts)
+    elif isinstance(value, UnionValue):
+        parts = list(value.members)
+    elif isinstance(value, BoundMethod):
+        parts = [value.func]
+    elif isinstance(value, PartialValue):
+        parts = [value.func, *value.args, *value.kwargs.values()]
+    elif isinstance(value, TransformedValue):
+        parts = [value.operand]
+    elif isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
+        parts = [v for v in value.slots.values() if isinstance(v, Value)][:40]
+    return any(_holds_fresh_closure(v, closure, depth - 1) for v in parts)
+
+
+def _repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope, node: Any) -> Value:
+    """Do again what a remembered run did, to these inputs."""
+    m.emissions += found.emissions
+    mapping: dict[int, Any] = {}
+    same = True
+    for old, new in zip(found.inputs, inputs, strict=True):
+        mapping[id(old)] = new
+        same = same and old is new
+    for i, steps, uses in found.use_effects:
+        key: Value = lattice.canonical_key(inputs[i])
+        for step in steps:
+            if isinstance(key, Opaque):
+                label = step
+                owner: Opaque = key
+                key = m.part(owner, step, lambda label=label: Unknown(label))  # type: ignore[misc]
+        earlier = m.uses.get(key, ())
+        m.write(m.uses, key, (*earlier, *[_here(m, u, scope, node) for u in uses])[-6:])
+    for i, slot, value in found.slot_effects:
+        m.write(inputs[i].slots, slot, _transplant(value, mapping, m) if isinstance(value, Value) else value)
+    return _transplant(found.result, mapping, m)
+
+
+def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:
+    """A use inside a remembered run, as it stands on the present call path."""
+    from flake8_jax.semantics.keys import Use, current_path
+
+    path = current_path(m, scope, node if node is not None else use.path[-1].node)
+    return Use(use.effect, path, frozenset(m.conditions), use.call)
+
+
+def _transplant(value: Value, mapping: dict[int, Any], m: Machine, depth: int = 8) -> Value:
+    """A remembered result for other inputs: inputs are exchanged, everything made in the run is made anew."""
+    replaced = mapping.get(id(value))
+    if replaced is not None:
+        return replaced  # type: ignore[no-any-return]
+    if isinstance(value, (Const, Static, External, BuiltinValue, ClassValue, FunctionValue)) or depth == 0:
+        return value
+    if isinstance(value, Opaque) and value.parent is not None:
+        parent = mapping.get(id(value.parent))
+        if isinstance(parent, Opaque):
+            label = value.step
+            return m.part(parent, label, lambda: freshen(value))
+    if isinstance(value, (Array, Opaque)):
+        origin = value.origin if isinstance(value, (Array, Tree, Unknown)) else None
+        made = freshen(value)
+        if origin is not None:
+            made.origin = mapping.get(id(origin), origin)  # type: ignore[attr-defined]
+        return made
+
+    def inner(v: Value) -> Value:
+        return _transplant(v, mapping, m, depth - 1)
+
+    if isinstance(value, Instance):
+        copy = Instance(value.cls, exact=value.exact, level=value.level, born=value.born)
+        copy.complete = value.complete
+        mapping[id(value)] = copy
+        for name, v in value.slots.items():
+            copy.slots[name] = inner(v) if isinstance(v, Value) else v
+        return copy
+    if isinstance(value, BoundMethod):
+        return BoundMethod(value.func, inner(value.self_value))
+    if isinstance(value, PartialValue):
+        return PartialValue(value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()})
+    if isinstance(value, GeneratorValue):
+        return GeneratorValue(inner(value.element), fresh=value.fresh)
+    return lattice.map_leaves(value, inner)
+
+
+def function_location(scope: ModuleScope, fn: ir.Function) -> tuple[str, str]:
+    """Path and qualified name of a function, for messages."""
+    return scope.path, fn.qualname

@@ -1,0 +1,136 @@
+"""``def``, ``class``, ``import``: statements that make functions, classes and modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.classes import apply_class_decorator, finish_class
+from flake8_jax.semantics.expressions import evaluate, tell_name
+from flake8_jax.semantics.events import NameUse
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.values import (
+    BuiltinValue,
+    ClassValue,
+    Const,
+    Deferred,
+    ExternalInstance,
+    FunctionValue,
+    PropertyValue,
+    Static,
+    Unknown,
+    Value,
+    External,
+)
+
+
+def make_function(m: Machine, frame: Frame, fn: ir.Function, owner: ClassValue | None = None) -> FunctionValue:
+    """The function value of a ``def`` or ``lambda`` met in ``frame``; its defaults are evaluated here."""
+    defaults: dict[str, Value] = {}
+    for parameter in fn.params:
+        if parameter.default is not None:
+            defaults[parameter.name] = evaluate(m, frame, parameter.default)
+    closure: Frame | None = frame
+    while closure is not None and closure.owner is not None and closure.fn is None:
+        closure = closure.parent  # class bodies are no scope for the functions in them
+    if closure is not None and closure.fn is None and closure.parent is None:
+        closure = None  # the module itself
+    made = FunctionValue(fn, frame.scope, closure, defaults, owner)
+    if not fn.is_lambda or closure is not None:
+        m.deferred_functions.append(made)
+    return made
+
+
+def define_function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Value:
+    """A ``def`` with its decorators applied, innermost first."""
+    owner = frame.owner if frame.fn is None else None
+    function = make_function(m, frame, node.function, owner)
+    value: Value = function
+    for decorator in reversed(node.decorators):
+        value = _decorated(m, frame, node, decorator, value, function)
+    if owner is not None and value is function and node.function.name in ("__new__", "__init_subclass__", "__class_getitem__"):
+        from flake8_jax.semantics.values import StaticMethodValue
+
+        return StaticMethodValue(function, to_class=node.function.name != "__new__")
+    return value
+
+
+def _decorated(
+    m: Machine, frame: Frame, node: ir.FunctionDef, decorator: ir.Expr, value: Value, function: FunctionValue
+) -> Value:
+    from flake8_jax.semantics.calls import Arguments, call
+
+    if isinstance(decorator, ir.Attribute) and decorator.attr in ("setter", "deleter", "getter", "register"):
+        evaluate(m, frame, decorator.value)
+        existing = frame.slots.get(node.function.name)
+        return existing if isinstance(existing, PropertyValue) and decorator.attr != "getter" else value
+    applied = evaluate(m, frame, decorator)
+    if isinstance(applied, (Unknown, Const, Static, ExternalInstance)):
+        return value
+    result = call(m, frame, decorator, applied, Arguments([value]), decorating=True)
+    if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
+        isinstance(applied, External) and m.knowledge.transform(applied.name) is None and isinstance(result, BuiltinValue)
+    ):
+        return value
+    return result
+
+
+def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:
+    """A ``class`` statement: bases, body, decorators."""
+    bases: list[Value] = []
+    for argument in node.bases:
+        value = evaluate(m, frame, argument.value)
+        if argument.keyword is None:
+            bases.append(value)
+    closure: Frame | None = frame if frame.fn is not None or frame.parent is not None else None
+    cls = ClassValue(node, frame.scope, bases, closure)
+    body = Frame(None, frame.scope, frame if frame.fn is not None or frame.parent is not None else None, owner=cls)
+    from flake8_jax.semantics.statements import run_block
+
+    run_block(m, body, node.body)
+    cls.namespace.update({k: v for k, v in body.slots.items() if isinstance(v, Value)})
+    m.modules.classes.append(cls)
+    finish_class(m, cls)
+    value: Value = cls
+    for decorator in reversed(node.decorators):
+        value = _decorated_class(m, frame, decorator, cls, value)
+    return value
+
+
+def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassValue, value: Value) -> Value:
+    from flake8_jax.semantics.calls import Arguments, call
+    from flake8_jax.semantics.values import PartialValue
+
+    applied = evaluate(m, frame, decorator)
+    name = ""
+    options: dict[str, Value] = {}
+    if isinstance(applied, External):
+        name = applied.name
+    elif isinstance(applied, PartialValue) and isinstance(applied.func, External):
+        name, options = applied.func.name, applied.kwargs
+    elif isinstance(applied, ExternalInstance):
+        name, options = applied.cls, {k: v for k, v in applied.slots.items() if isinstance(v, Value)}
+    if name:
+        apply_class_decorator(m, cls, name, options)
+        return value
+    if isinstance(applied, (FunctionValue, ClassValue)):
+        result = call(m, frame, decorator, applied, Arguments([value]))
+        return result if isinstance(result, (ClassValue, FunctionValue)) else value
+    return value
+
+
+def import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> None:
+    """``from module import names``."""
+    module = m.modules.absolute(frame.scope, node.module, node.level)
+    for name in node.names:
+        if name.name == "*":
+            for key, value in m.modules.star(module).items():
+                m.write(frame.slots, key, value)
+            continue
+        value = m.modules.member(module, name.name)
+        m.write(frame.slots, name.alias or name.name, value)
+        if isinstance(value, External) and m.wants(NameUse):
+            tell_name(m, frame, name, value, f"{module}.{name.name}", is_import=True)
+
+

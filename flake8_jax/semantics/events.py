@@ -1,0 +1,259 @@
+"""What the interpreter meets, as rules hear of it.
+
+A rule is a function whose first parameter is annotated with one of these classes (or a union of them); it is called
+once for every such event and returns what it has to say. Events carry abstract values, never syntax to be matched by
+name. ``at`` is always the expression (an IR node of ``scope``) on which a finding should stand unless a rule's
+page says otherwise; ``context`` tells how the code is running.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+from flake8_jax.core import ir
+from flake8_jax.knowledge.model import FunctionFact, NamespaceFact
+from flake8_jax.semantics.scopes import ModuleScope
+from flake8_jax.semantics.values import Site, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """How the code at an event runs.
+
+    shapes_only: the innermost trace only asks for shapes (``eval_shape``). loop_ids: identities of the running loops.
+    staged: while JAX traces it, for sure. ambient: inside abstract tracing with omnistaging.
+    trace: number of the innermost trace, 0 when eager. function: innermost function's qualname ("" at module level).
+    loop: depth of eager Python loops of the innermost function around the event; loops_all: over all callers since
+    the innermost staging. guarded: inside an ``if`` of the innermost loop whose test looks at a loop counter.
+    caught: inside a ``try`` whose handlers catch what the event would raise.
+    inner: the IR of the innermost function, None at module level.
+    presumed: no known caller stages this; it is run as a library's user would (preview rules only).
+    """
+
+    scope: ModuleScope
+    staged: bool
+    ambient: bool
+    trace: int
+    function: str
+    inner: ir.Function | None
+    loop: int
+    guarded: bool
+    caught: bool
+    presumed: bool
+    in_main: bool
+    shapes_only: bool
+    loop_ids: frozenset[int]
+
+    def fresh_from_loop(self, dispatched: int) -> bool:
+        """An array was dispatched inside a loop that is still running."""
+        return dispatched in self.loop_ids
+
+
+@dataclass(frozen=True, slots=True)
+class TruthTest:
+    """``value`` is asked for its truth. ``how``: if elif ternary while assert and or not comprehension match in
+    compare case filter. ``at``: the tested expression; ``whole``: the statement or expression around it."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    how: str
+    whole: ir.Node
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """A call of a library function, under its canonical name (``jax.numpy.zeros``, ``numpy.sin``, ``math.sqrt``,
+    ``builtins.max``, ``time.time``). args/kwargs: abstract values in call order; ``nodes``: the IR of each
+    positional argument (same order; None where it came out of a ``*``), ``keyword_nodes`` by keyword.
+    bound: argument values by parameter name, where the signature is known. bound_nodes: their IR.
+    """
+
+    context: Context
+    at: ir.Call
+    name: str
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    nodes: tuple[ir.Expr | None, ...]
+    keyword_nodes: dict[str, ir.Expr]
+    bound: dict[str, Value]
+    bound_nodes: dict[str, ir.Expr]
+    used: bool
+    """False when the call stands alone as a statement."""
+    fact: FunctionFact | None
+    """What the knowledge tables say of the function; None for transforms, classes and unknown functions."""
+    namespace: NamespaceFact | None
+    """What they say of its module as a whole."""
+    formatted: tuple[Value, ...]
+    """Values interpolated, without a format spec, into the strings among the arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodCall:
+    """A method of an array, tree or unknown value is called: ``value.method(args)``."""
+
+    context: Context
+    at: ir.Call
+    value: Value
+    method: str
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    nodes: tuple[ir.Expr | None, ...]
+    keyword_nodes: dict[str, ir.Expr]
+    used: bool
+    fact: FunctionFact | None
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """``value`` is iterated. ``how``: for comprehension unpack zip enumerate star map list. count: number of targets
+    when unpacking."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    how: str
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Indexing:
+    """``base[index]`` is read (``mode`` load) or, through ``base.at[index].method(…)``, updated (``mode`` at)."""
+
+    context: Context
+    at: ir.Subscript
+    base: Value
+    index: Value
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slicing:
+    """``base[lower:upper:step]``: one per slice in an index, with the values of its parts (None where absent)."""
+
+    context: Context
+    at: ir.Subscript
+    slice: ir.Slice
+    base: Value
+    lower: Value | None
+    upper: Value | None
+    step: Value | None
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hashing:
+    """``value`` is hashed. ``how``: dict-key set-element membership dict-lookup cache."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Formatting:
+    """``value`` goes through a non-empty format spec. ``how``: f-string percent format-method format-builtin.
+    spec: its text where known."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    how: str
+    spec: str
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """An assignment to something that is not a local name. ``how``: item (``x[i] = v``), item-augmented, item-delete,
+    attribute, global, nonlocal. base: the container or object; None for names."""
+
+    context: Context
+    at: ir.Node
+    how: str
+    base: Value | None
+    value: Value | None
+    name: str
+    op: str
+    """The operator of an augmented assignment, else the empty string."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyUse:
+    """A PRNG key is used up: by a sampler or by ``split``, here or inside the function called at ``at``.
+
+    effect: consume or split. earlier: the earlier use that it collides with, None for a first use.
+    earlier_effect: consume, split. in_loop: the earlier use is this very expression in the loop's previous
+    iteration, and the key comes from outside the loop. same_call: both uses are arguments of one call.
+    loop_kind: for, while, comprehension, scan, fori_loop … when in_loop. through: the callee that uses it, if not
+    a sampler itself. key_node: the IR of the argument that is the key.
+    """
+
+    context: Context
+    at: ir.Node
+    key: Value
+    effect: str
+    earlier: Site | None
+    earlier_effect: str
+    in_loop: bool
+    loop_kind: str
+    same_call: bool
+    through: str
+    key_node: ir.Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedKey:
+    """A key that is the same in every lane of a vmap or pmap is consumed inside. ``at``: the call that passes it with
+    ``in_axes`` None, or, for a captured key, the expression that consumes it. transform: canonical name."""
+
+    context: Context
+    at: ir.Node
+    transform: str
+    captured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RootMet:
+    """A transform is applied to ``operand``. name: canonical name. decorator: it was written as a decorator.
+    options: its other arguments by parameter name."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    operand: Value
+    options: dict[str, Value]
+    decorator: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NameUse:
+    """A library name is read (not necessarily called): ``jax.pmap``, ``jax.random.PRNGKey``. name: canonical;
+    spelled: the qualified name as the code's imports spell it. ``at``: the Name or Attribute, or the imported name
+    (``is_import`` true)."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    spelled: str
+    is_import: bool
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """An expression statement whose value nobody uses. call_name: canonical name of the library function called, or
+    ``.method`` for a method of an array, or the empty string."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    call_name: str
+
+
+Event = Union[
+    TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
+    RootMet, NameUse, Discarded,
+]  # fmt: skip

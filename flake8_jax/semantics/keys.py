@@ -1,0 +1,248 @@
+"""PRNG keys: who uses which key, where, and whether it was used before.
+
+Vocabulary
+----------
+use         a key is used up: a sampler draws from it, or ``split`` makes new keys of it. ``fold_in`` derives a key and
+            leaves the parent usable; ``key_data`` and the like only look; ``clone`` gives an equal key on purpose.
+path        where a use stands: one place for every function on the call stack, outermost first. Two uses collide at
+            the first function in which their places differ: there the reader sees the key used twice.
+collision   a second use of one key on a path that is possible after the first.
+
+Not modelled: keys that pass through unknown library calls (such a call is no use), keys in sets, equality of data in
+``fold_in``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.events import KeyUse, SharedKey
+from flake8_jax.semantics.lattice import canonical_key, members_of
+from flake8_jax.semantics.machine import Link, Machine
+from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.values import (
+    ABSTRACT,
+    Array,
+    Const,
+    DictValue,
+    ListValue,
+    Opaque,
+    Site,
+    Static,
+    Tree,
+    TupleValue,
+    Unknown,
+    Value,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One step of a use's path: a node of a function run known by its serial."""
+
+    serial: int
+    node: Any
+    scope: ModuleScope
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of a key."""
+
+    effect: str
+    path: tuple[Place, ...]
+    conditions: frozenset[tuple[Any, bool]]
+    call: int
+
+    @property
+    def summary(self) -> tuple[str]:
+        return (self.effect,)
+
+
+def current_path(m: Machine, scope: ModuleScope, node: Any) -> tuple[Place, ...]:
+    """The path of something that happens right now at ``node``."""
+    places: list[Place] = []
+    serial = 0
+    for link in m.stack:
+        if link.node is not None:
+            places.append(Place(serial, link.node, link.scope))
+        serial = link.serial
+    places.append(Place(serial, node, scope))
+    return tuple(places)
+
+
+def may_be_key(value: Value) -> bool:
+    """An array of unknown dtype, an opaque value, or a known key."""
+    return isinstance(value, (Unknown, Tree)) or (isinstance(value, Array) and value.dtype in ("key", ""))
+
+
+def use_key(
+    m: Machine, frame: Frame, node: Any, value: Value, effect: str, key_node: ir.Expr | None, through: str = ""
+) -> None:
+    """A sampler or ``split`` uses ``value`` at ``node``."""
+    for member in members_of(value):
+        if may_be_key(member):
+            _use_one(m, frame.scope, node, member, effect, key_node, through)
+
+
+def _use_one(
+    m: Machine, scope: ModuleScope, node: Any, key: Value, effect: str, key_node: ir.Expr | None, through: str
+) -> None:
+    canonical = canonical_key(key)
+    path = current_path(m, scope, node)
+    _tell_shared(m, scope, node, canonical, path)
+    conditions = frozenset(m.conditions)
+    earlier = m.uses.get(canonical, ())
+    for use in earlier:
+        if _contradict(use.conditions, conditions):
+            continue
+        _tell_collision(m, key, effect, use, path, key_node, through)
+        break
+    made = Use(effect, path, conditions, id(node))
+    if made not in earlier:
+        m.write(m.uses, canonical, (*earlier, made)[-6:])
+
+
+def _contradict(a: frozenset[tuple[Any, bool]], b: frozenset[tuple[Any, bool]]) -> bool:
+    """No path fulfils both sets of conditions."""
+    if not a or not b:
+        return False
+    facts = dict(_normal(c) for c in a)
+    for condition in b:
+        key, truth = _normal(condition)
+        if key in facts and facts[key] != truth:
+            return True
+        if truth and key[0] == "==":
+            for other, held in facts.items():
+                if held and other[0] == "==" and other[1] == key[1] and other[2] != key[2] and other[2][0] == key[2][0] == "c":
+                    return True
+    return False
+
+
+def _normal(condition: tuple[Any, bool]) -> tuple[Any, bool]:
+    key, truth = condition
+    while key[0] == "not":
+        key, truth = key[2], not truth
+    return key, truth
+
+
+def _tell_collision(
+    m: Machine, key: Value, effect: str, earlier: Use, path: tuple[Place, ...], key_node: ir.Expr | None, through: str
+) -> None:
+    """Say where the two uses part: in the innermost function that both go through."""
+    if not m.wants(KeyUse):
+        return
+    level = 0
+    limit = min(len(path), len(earlier.path))
+    while (
+        level < limit - 1
+        and path[level].serial == earlier.path[level].serial
+        and path[level].node is earlier.path[level].node
+        and path[level + 1].serial == earlier.path[level + 1].serial
+    ):
+        level += 1
+    here, there = path[level], earlier.path[level]
+    if here.serial != there.serial:
+        return
+    in_loop = here.node is there.node
+    innermost = level == len(path) - 1
+    callee = "" if innermost else m.stack[_stack_index(m, level)].function
+    context = m.context(here.scope)
+    m.emit(
+        KeyUse(
+            context=context,
+            at=here.node,
+            key=key,
+            effect=effect,
+            earlier=Site(there.scope, there.node.start, there.node.end),
+            earlier_effect=earlier.effect,
+            in_loop=in_loop,
+            loop_kind=m.loops[-1].kind if in_loop and m.loops else "",
+            same_call=False,
+            through=through or callee,
+            key_node=key_node if innermost else _argument_for(m, level, key),
+        )
+    )
+
+
+def _stack_index(m: Machine, level: int) -> int:
+    """Index into the stack of the link that leads from path level ``level`` to the next."""
+    seen = -1
+    for i, link in enumerate(m.stack):
+        if link.node is not None:
+            seen += 1
+            if seen == level:
+                return i
+    return len(m.stack) - 1
+
+
+def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
+    """The argument of the call at ``level`` that carries the key, where it is a plain one."""
+    node = m.stack[_stack_index(m, level)].node
+    if isinstance(node, ir.Call):
+        plain = [a.value for a in node.args if isinstance(a.value, (ir.Name, ir.Attribute, ir.Subscript))]
+        return plain[0] if len(plain) == 1 else None
+    return None
+
+
+# --- lanes ----------------------------------------------------------------------------------------
+
+
+def shared_values(values: list[Value], captured: bool, limit: int = 60) -> dict[Value, bool]:
+    """Every possible key inside values that all lanes of a vmap receive alike."""
+    found: dict[Value, bool] = {}
+    todo = list(values)
+    while todo and len(found) < limit:
+        value = todo.pop()
+        if may_be_key(value):
+            found[canonical_key(value)] = captured
+            if isinstance(value, Opaque) and value.parts:
+                todo += value.parts.values()
+        elif isinstance(value, TupleValue):
+            todo += value.elts
+        elif isinstance(value, ListValue):
+            todo += [v for v in value.slots.values() if isinstance(v, Value)]
+        elif isinstance(value, DictValue):
+            todo += [v for v in value.slots.values() if isinstance(v, Value)]
+    return found
+
+
+def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, path: tuple[Place, ...]) -> None:
+    if not m.mode.lanes or not m.wants(SharedKey):
+        return
+    lane = m.mode.lanes[-1]
+    root: Value | None = canonical
+    while root is not None and root not in lane.shared:
+        root = root.parent if isinstance(root, Opaque) else None
+    if root is None:
+        return
+    captured = lane.shared[root]
+    if captured:
+        m.emit(SharedKey(m.context(scope), node, lane.transform, True))
+    else:
+        m.emit(SharedKey(m.context(lane.call.scope), lane.call.node, lane.transform, False))
+
+
+def derive_key(m: Machine, key: Value, data: Value | None) -> Array:
+    """``fold_in(key, data)``: another key; per lane if the data may differ between lanes."""
+    level = key.level if isinstance(key, (Array, Tree)) else 1
+    made = Array(level, "key", 0)
+    if data is not None and isinstance(data, (Const, Static)):
+        share_like(m, key, made)
+    return made
+
+
+def share_like(m: Machine, parent: Value, child: Value) -> None:
+    """A key made of a key that all lanes share is shared as well."""
+    canonical = canonical_key(parent)
+    for lane in m.mode.lanes:
+        if canonical in lane.shared:
+            lane.shared[child] = lane.shared[canonical]
+
+
+def is_traced_data(value: Value | None) -> bool:
+    return isinstance(value, (Array, Tree)) and value.level == ABSTRACT
+
+

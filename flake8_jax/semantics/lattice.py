@@ -1,0 +1,470 @@
+"""Joining, staging and fingerprinting of abstract values: the pure part of the interpreter.
+
+Vocabulary
+----------
+join        the least of what holds on either of two paths.
+tracify     what a value becomes when it crosses a staging boundary inwards: leaves turn into tracers.
+release     what it becomes on the way out again.
+fingerprint a hashable description of values, equal only if a function run on them cannot tell them apart;
+            identities (aliases) are numbered in order of first visit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from flake8_jax.semantics.values import (
+    ABSTRACT,
+    CONCRETE,
+    GRAD,
+    MAX_UNION,
+    MAYBE,
+    MISSING,
+    Array,
+    AtValue,
+    BoundMethod,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    FunctionValue,
+    GeneratorValue,
+    HostArray,
+    Instance,
+    ListValue,
+    ModuleValue,
+    Opaque,
+    PartialValue,
+    Static,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_KIND_OF_CONST = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "str"}
+NUMBERS = (bool, int, float, complex)
+MAX_NODES = 40
+
+
+def const_kind(value: object) -> str:
+    """The ``Static.kind`` (or dtype class) of a Python constant."""
+    return _KIND_OF_CONST.get(type(value), "")
+
+
+def same_const(a: object, b: object) -> bool:
+    """Equal and of one type; NaN equals itself here."""
+    return type(a) is type(b) and (a == b or a is b or repr(a) == repr(b))
+
+
+def join_levels(a: int, b: int) -> int:
+    """A level that holds on both paths."""
+    if a == b:
+        return a
+    if MAYBE in (a, b) or CONCRETE in (a, b):
+        return MAYBE
+    return GRAD
+
+
+def join(a: Value, b: Value, depth: int = 6) -> Value:
+    """What is known of a value that is ``a`` on one path and ``b`` on the other."""
+    if a is b:
+        return a
+    if a is MISSING:
+        return b
+    if b is MISSING:
+        return a
+    if depth == 0:
+        return Unknown("join")
+    ta, tb = type(a), type(b)
+    if ta is Unknown or tb is Unknown:
+        return Unknown("join", host_test=getattr(a, "host_test", False) or getattr(b, "host_test", False))
+    if ta is UnionValue or tb is UnionValue:
+        return union_of([*members_of(a), *members_of(b)], depth)
+    if ta is tb:
+        joined = _join_same_type(a, b, depth)
+        if joined is not None:
+            return joined
+    elif {ta, tb} == {Const, Static} or {ta, tb} == {Static, HostArray}:
+        const, static = (a, b) if tb is Static else (b, a)
+        if isinstance(const, Const) and const.value is not None and isinstance(static, Static):
+            kind = const_kind(const.value)
+            return Static(kind if kind == static.kind else "")
+    elif {ta, tb} == {Array, Tree}:
+        level = join_levels(a.level, b.level)  # type: ignore[attr-defined]
+        return Tree(level)
+    return UnionValue((a, b))
+
+
+def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
+    kind = type(a)
+    if kind is Const:
+        if same_const(a.value, b.value):
+            return a  # type: ignore[no-any-return]
+        if a.value is None or b.value is None:
+            return UnionValue((a, b))
+        if type(a.value) is bool and type(b.value) is bool:
+            return Static("bool")
+        ka, kb = const_kind(a.value), const_kind(b.value)
+        return Static(ka if ka == kb else "")
+    if kind is Static:
+        return Static(a.kind if a.kind == b.kind else "")
+    if kind is Array:
+        return Array(
+            join_levels(a.level, b.level),
+            a.dtype if a.dtype == b.dtype else "",
+            a.ndim if a.ndim == b.ndim else None,
+            a.length if a.length == b.length else None,
+            dispatched=a.dispatched if a.dispatched == b.dispatched else 0,
+        )
+    if kind is Tree:
+        return Tree(join_levels(a.level, b.level))
+    if kind is HostArray:
+        return HostArray(a.dtype if a.dtype == b.dtype else "", a.ndim if a.ndim == b.ndim else None)
+    if kind is TupleValue:
+        if len(a.elts) == len(b.elts) and a.cls is b.cls:
+            return TupleValue(
+                tuple(join(x, y, depth - 1) for x, y in zip(a.elts, b.elts, strict=True)), a.cls, a.names
+            )
+        return None
+    if kind is External and a.name == b.name:
+        return a  # type: ignore[no-any-return]
+    if kind is ListValue and a.is_tuple == b.is_tuple:
+        return ListValue(None, join(any_element(a), any_element(b), depth - 1), is_tuple=a.is_tuple, born=min(a.born, b.born))
+    if kind is DictValue:
+        return _join_dicts(a, b, depth)
+    if kind is FunctionValue and a.fn is b.fn and a.closure is b.closure:
+        return a  # type: ignore[no-any-return]
+    if kind is Instance and a.cls is b.cls:
+        made = Instance(a.cls, exact=a.exact and b.exact, level=a.level if a.level == b.level else None, born=min(a.born, b.born))
+        made.complete = a.complete and b.complete
+        for name in a.slots.keys() | b.slots.keys():
+            made.slots[name] = join(a.slots.get(name, MISSING), b.slots.get(name, MISSING), depth - 1)
+        return made
+    if kind is ExternalInstance and a.cls == b.cls:
+        merged = {
+            name: join(a.slots.get(name, MISSING), b.slots.get(name, MISSING), depth - 1)
+            for name in a.slots.keys() | b.slots.keys()
+        }
+        return ExternalInstance(a.cls, merged, join_levels(a.level, b.level), min(a.born, b.born))
+    if kind is BoundMethod and a.func is b.func and a.self_value is b.self_value:
+        return a  # type: ignore[no-any-return]
+    return None
+
+
+def _join_dicts(a: DictValue, b: DictValue, depth: int) -> DictValue:
+    items_a, items_b = dict(a.items()), dict(b.items())
+    items = {
+        k: join(items_a.get(k, MISSING), items_b.get(k, MISSING), depth - 1) for k in items_a.keys() | items_b.keys()
+    }
+    rest_a, rest_b = a.slots.get("*", MISSING), b.slots.get("*", MISSING)
+    rest = None if rest_a is MISSING and rest_b is MISSING else join(rest_a, rest_b, depth - 1)
+    is_open = a.slots["open"] or b.slots["open"] or items_a.keys() != items_b.keys()
+    return DictValue(items, rest, is_open=is_open, born=min(a.born, b.born))
+
+
+def members_of(value: Value) -> tuple[Value, ...]:
+    """The alternatives of a value: its union members, or itself."""
+    return value.members if isinstance(value, UnionValue) else (value,)
+
+
+def union_of(values: Iterable[Value], depth: int = 6) -> Value:
+    """The union of some values, with like members joined; Unknown when there are too many."""
+    kept: list[Value] = []
+    for value in values:
+        for member in members_of(value):
+            if isinstance(member, Unknown):
+                return Unknown("union", host_test=member.host_test)
+            for i, other in enumerate(kept):
+                if member is other:
+                    break
+                if type(member) is type(other) and not isinstance(member, (FunctionValue, BoundMethod, ClassValue)):
+                    joined = join(other, member, depth - 1)
+                    if not isinstance(joined, UnionValue):
+                        kept[i] = joined
+                        break
+            else:
+                kept.append(member)
+    if not kept:
+        return Unknown("empty")
+    if len(kept) == 1:
+        return kept[0]
+    return UnionValue(tuple(kept)) if len(kept) <= MAX_UNION else Unknown("union")
+
+
+def join_all(values: Iterable[Value]) -> Value:
+    """The join of any number of values; Unknown for none."""
+    result: Value | None = None
+    for value in values:
+        result = value if result is None else join(result, value)
+    return result if result is not None else Unknown("nothing")
+
+
+def any_element(value: ListValue) -> Value:
+    """What an element taken at an unknown index may be."""
+    known = value.known()
+    if known is None:
+        rest = value.slots.get("*")
+        return rest if rest is not None else Unknown("element")
+    return join_all(known) if known else Unknown("element of an empty list")
+
+
+def equivalent(a: Value, b: Value, depth: int = 6) -> bool:
+    """Whether a loop that brought ``b`` where ``a`` stood has reached its fixpoint there."""
+    if a is b:
+        return True
+    if type(a) is not type(b) or depth == 0:
+        return False
+    return bool(fingerprint_one(a) == fingerprint_one(b))
+
+
+# --- staging boundaries ---------------------------------------------------------------------------
+
+
+def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8) -> Value:
+    """What ``value`` is inside a function staged at ``level``. ``lane``: vmap's view, with the leading axis gone.
+
+    None, strings, functions and instances of classes that are no pytrees stay as they are.
+    """
+    kind = type(value)
+    if kind is Array:
+        return _inner_array(value, level, lane)  # type: ignore[arg-type]
+    if kind is Unknown or kind is Tree:
+        tree = Tree(max(level, value.level) if isinstance(value, Tree) else level)
+        if not lane:
+            tree.origin = value
+        return tree
+    if kind is Const:
+        const = value.value  # type: ignore[attr-defined]
+        if type(const) in NUMBERS:
+            return Array(level, const_kind(const), 0)
+        return value
+    if kind is Static:
+        dtype = value.kind if value.kind in ("int", "bool", "float", "complex") else ""  # type: ignore[attr-defined]
+        if dtype:
+            return Array(level, dtype, 0)
+        return value if value.kind in ("str", "dtype", "set") else Tree(level)  # type: ignore[attr-defined]
+    if kind is HostArray:
+        ndim = value.ndim  # type: ignore[attr-defined]
+        return Array(level, value.dtype, ndim - 1 if lane and ndim else ndim)  # type: ignore[attr-defined]
+    if depth == 0:
+        return Unknown("deep")
+
+    def inner(v: Value) -> Value:
+        return tracify(v, level, lane=lane, depth=depth - 1)
+
+    return map_leaves(value, inner)
+
+
+def _inner_array(value: Array, level: int, lane: bool) -> Array:
+    ndim = value.ndim
+    if lane and ndim is not None:
+        ndim = max(ndim - 1, 0)
+    made = Array(max(level, value.level), value.dtype, ndim, None if lane else value.length)
+    if not lane:
+        made.origin = value
+    return made
+
+
+def release(value: Value, level: int, depth: int = 8, *, dispatched: int = 0) -> Value:
+    """What a staged function's result is outside: arrays of ``level``; a value that came in unchanged is itself again."""
+    if isinstance(value, Array):
+        if value.origin is not None:
+            return value.origin
+        return Array(level, value.dtype, value.ndim, value.length, dispatched=dispatched)
+    if isinstance(value, Tree):
+        return value.origin if value.origin is not None else Tree(level)
+    if isinstance(value, Const) and type(value.value) in NUMBERS:
+        return Array(level, const_kind(value.value), 0, dispatched=dispatched)
+    if isinstance(value, Static) and value.kind in ("int", "float", "bool"):
+        return Array(level, value.kind, 0, dispatched=dispatched)
+    if depth == 0 or isinstance(value, (FunctionValue, BoundMethod, PartialValue, TransformedValue)):
+        return value
+    return map_leaves(value, lambda v: release(v, level, depth - 1, dispatched=dispatched))
+
+
+def map_leaves(value: Value, f: Callable[[Value], Value]) -> Value:
+    """Rebuild one layer of a pytree with ``f`` applied to its children; anything that is no container is kept."""
+    if isinstance(value, TupleValue):
+        return TupleValue(tuple(f(v) for v in value.elts), value.cls, value.names)
+    if isinstance(value, ListValue):
+        known = value.known()
+        if known is not None:
+            return ListValue(tuple(f(v) for v in known), is_tuple=value.is_tuple, born=value.born)
+        return ListValue(None, f(any_element(value)), is_tuple=value.is_tuple, born=value.born)
+    if isinstance(value, DictValue):
+        rest = value.slots.get("*")
+        return DictValue(
+            {k: f(v) for k, v in value.items()},
+            f(rest) if rest is not None else None,
+            is_open=value.slots["open"],
+            born=value.born,
+        )
+    if isinstance(value, Instance):
+        if "pytree" not in value.cls.traits:
+            return value
+        made = Instance(value.cls, exact=value.exact, level=value.level, born=value.born)
+        made.complete = value.complete
+        for name, v in value.slots.items():
+            made.slots[name] = v if name in value.cls.static_names else f(v)
+        return made
+    if isinstance(value, ExternalInstance):
+        return ExternalInstance(value.cls, {k: f(v) for k, v in value.slots.items()}, value.level, value.born)
+    if isinstance(value, UnionValue):
+        return union_of([f(v) for v in value.members])
+    return value
+
+
+def element_of_axis(value: Value, depth: int = 8) -> Value:
+    """One slice along the leading axis of every leaf: what ``scan`` and ``map`` hand to their body."""
+    if isinstance(value, Array):
+        return Array(value.level, value.dtype, value.ndim - 1 if value.ndim else None)
+    if isinstance(value, HostArray):
+        return Array(MAYBE, value.dtype, value.ndim - 1 if value.ndim else None)
+    if isinstance(value, Tree):
+        return Tree(value.level)
+    if isinstance(value, Unknown) or depth == 0:
+        return Unknown("axis element")
+    return map_leaves(value, lambda v: element_of_axis(v, depth - 1))
+
+
+def stack_axis(value: Value, depth: int = 8) -> Value:
+    """The reverse: every leaf gains a leading axis."""
+    if isinstance(value, Array):
+        return Array(value.level, value.dtype, value.ndim + 1 if value.ndim is not None else None)
+    if isinstance(value, Tree):
+        return Tree(value.level)
+    if isinstance(value, Const) and type(value.value) in NUMBERS:
+        return Array(MAYBE, const_kind(value.value), 1)
+    if isinstance(value, Static):
+        return Array(MAYBE, "", None)
+    if isinstance(value, Unknown) or depth == 0:
+        return Unknown("stacked")
+    return map_leaves(value, lambda v: stack_axis(v, depth - 1))
+
+
+def canonical_key(value: Value) -> Value:
+    """The outermost value that this one stands for: the identity under which a key's uses are counted."""
+    while isinstance(value, (Array, Tree, Unknown)) and value.origin is not None:
+        value = value.origin
+    return value
+
+
+# --- fingerprints ----------------------------------------------------------------------------------
+
+
+class Fingerprint:
+    """Numbers the objects that it visits; ``objects`` are those with an identity, in the order of first visit."""
+
+    __slots__ = ("numbers", "objects", "uses", "budget")
+
+    def __init__(self, uses: dict[Value, tuple[Any, ...]] | None = None, budget: int = MAX_NODES) -> None:
+        self.numbers: dict[int, int] = {}
+        self.objects: list[Any] = []
+        self.uses = uses if uses is not None else {}
+        self.budget = budget
+
+    def _number(self, value: Any) -> int | None:
+        """The number of an object seen before, else None (and it gets one)."""
+        number = self.numbers.get(id(value))
+        if number is None:
+            self.numbers[id(value)] = len(self.objects)
+            self.objects.append(value)
+        return number
+
+    def of(self, value: Any) -> Any:
+        kind = type(value)
+        if kind is Const:
+            const = value.value
+            return ("c", type(const).__name__, const if const == const else "nan")
+        if kind is Static:
+            return ("s", value.kind)
+        if kind is External:
+            return ("e", value.name)
+        if kind is HostArray:
+            return ("h", value.dtype, value.ndim)
+        if kind is BuiltinValue:
+            return ("b", value.name, None if value.bound is None else self.of(value.bound))
+        if value is MISSING:
+            return "missing"
+        self.budget -= 1
+        if self.budget < 0:
+            self._number(value)
+            return ("id", id(value))
+        number = self._number(value)
+        if number is not None:
+            return ("ref", number)
+        return self._structure(kind, value)
+
+    def _structure(self, kind: type, value: Any) -> Any:
+        if kind is Array:
+            return ("a", value.level, value.dtype, value.ndim, value.length, bool(value.dispatched), *self._key_state(value))
+        if kind is Tree:
+            return ("t", value.level, *self._key_state(value))
+        if kind is Unknown:
+            return ("?", value.host_test, *self._key_state(value))
+        if kind is TupleValue:
+            return ("T", id(value.cls), *[self.of(v) for v in value.elts])
+        if kind is ListValue or kind is DictValue or kind is ExternalInstance or kind is Instance:
+            head: tuple[Any, ...]
+            if kind is Instance:
+                head = ("i", id(value.cls), value.exact, value.level, value.born > 0)
+            elif kind is ExternalInstance:
+                head = ("x", value.cls, value.level)
+            else:
+                head = (kind.__name__, value.born > 0, getattr(value, "is_tuple", False))
+            return (*head, *[(k, self.of(v) if isinstance(v, Value) else v) for k, v in value.slots.items()])
+        if kind is FunctionValue:
+            return ("f", id(value.fn), id(value.closure))
+        if kind is BoundMethod:
+            return ("m", self.of(value.func), self.of(value.self_value))
+        if kind is PartialValue:
+            return ("p", self.of(value.func), *[self.of(v) for v in value.args], *self._named(value.kwargs))
+        if kind is TransformedValue:
+            return ("j", value.name, value.site.start, self.of(value.operand), *self._named(value.options))
+        if kind is UnionValue:
+            return ("u", *[self.of(v) for v in value.members])
+        if kind is GeneratorValue:
+            return ("g", self.of(value.element))
+        if kind is AtValue:
+            return ("at", self.of(value.base), None if value.index is None else self.of(value.index))
+        return ("id", id(value))
+
+    def _named(self, values: dict[str, Value]) -> list[Any]:
+        return [(k, self.of(v)) for k, v in values.items()]
+
+    def _key_state(self, value: Any) -> tuple[Any, ...]:
+        """How the key that this may be, and the parts already taken of it, have been used so far."""
+        state: tuple[Any, ...] = ()
+        if self.uses:
+            used = self.uses.get(canonical_key(value))
+            if used:
+                state = tuple(u.summary for u in used)
+        if value.parts and self.uses:
+            used_parts = [(step, self.of(part)) for step, part in value.parts.items() if self._is_used(part)]
+            if used_parts:
+                state += ("parts", *used_parts)
+        return state
+
+    def _is_used(self, value: Any, depth: int = 3) -> bool:
+        """The key that this may be was used, or a part of it."""
+        if not isinstance(value, (Array, Tree, Unknown)):
+            return False
+        if canonical_key(value) in self.uses:
+            return True
+        return bool(value.parts) and depth > 0 and any(self._is_used(p, depth - 1) for p in value.parts.values())
+
+
+def fingerprint_one(value: Value) -> Any:
+    """The fingerprint of a single value, its key state left out."""
+    return Fingerprint().of(value)
+
+

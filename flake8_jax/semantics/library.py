@@ -1,0 +1,594 @@
+"""Calls of library code, by what the knowledge tables say of it.
+
+Vocabulary
+----------
+descriptor  the small language of results in ``knowledge.model``: ``array``, ``like(x)``, ``tuple(array, int)`` …
+bound       arguments by the library function's parameter names.
+
+A call that the tables do not know gives an unknown result and has no effect.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.knowledge.model import ClassFact, FunctionFact
+from flake8_jax.semantics import lattice
+from flake8_jax.semantics.builtins import dtype_class, tell_call
+from flake8_jax.semantics.calls import Arguments, call
+from flake8_jax.semantics.classes import find_in_class
+from flake8_jax.semantics.expressions import known_elements
+from flake8_jax.semantics.events import KeyUse
+from flake8_jax.semantics.keys import derive_key, may_be_key, share_like, use_key
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.operators import result_level
+from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.values import (
+    ABSTRACT,
+    CONCRETE,
+    GRAD,
+    MAYBE,
+    NONE,
+    Array,
+    BoundMethod,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    ExternalMethod,
+    FunctionValue,
+    GeneratorValue,
+    HostArray,
+    Instance,
+    ListValue,
+    PartialValue,
+    Site,
+    Static,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    freshen,
+    holds_tracer,
+    level_of,
+)
+
+NO_TANGENT = frozenset({"jax.lax.stop_gradient", "jax.numpy.round", "jax.numpy.floor", "jax.numpy.ceil", "jax.numpy.sign",
+                        "jax.numpy.zeros_like", "jax.numpy.ones_like", "jax.numpy.rint", "jax.numpy.trunc",
+                        "jax.numpy.full_like", "jax.numpy.around", "jax.numpy.fix", "jax.lax.floor", "jax.lax.ceil",
+                        "jax.lax.round", "jax.lax.sign"})  # fmt: skip
+"""Under ``grad`` alone their results carry no tangent, so they are concrete arrays (checked on JAX 0.10)."""
+
+REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "median",
+                        "nansum", "nanmean", "nanmax", "nanmin", "logsumexp", "norm", "amax", "amin", "vdot"})  # fmt: skip
+ELEMENTWISE_RANK = frozenset({"exp", "log", "sin", "cos", "tanh", "sqrt", "abs", "square", "sign", "floor", "ceil", "round",
+                              "clip", "zeros_like", "ones_like", "isnan", "isfinite", "isinf", "logical_not", "negative",
+                              "cumsum", "cumprod", "flip", "sort", "argsort", "roll", "relu", "sigmoid", "softmax",
+                              "log_softmax", "log1p", "expm1", "rint", "stop_gradient", "invert", "astype"})  # fmt: skip
+
+
+# --- descriptors --------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=2048)
+def parse_descriptor(text: str) -> tuple[str, tuple[Any, ...]]:
+    """``tuple(array, like(x))`` → ``("tuple", (("array", ()), ("like", ("x",))))``."""
+    text = text.strip()
+    if not text.endswith(")"):
+        return text, ()
+    head, _, inner = text[:-1].partition("(")
+    if head in ("like", "same", "tree_like", "instance"):
+        return head, (inner.strip(),)
+    parts: list[str] = []
+    depth, start = 0, 0
+    for i, c in enumerate(inner):
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            parts.append(inner[start:i])
+            start = i + 1
+    parts.append(inner[start:])
+    return head, tuple(p.strip() for p in parts if p.strip())
+
+
+def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
+    """The value that a result descriptor describes, its arrays at ``level``."""
+    head, parts = parse_descriptor(text)
+    if head == "array":
+        return Array(level)
+    if head in ("float", "complex"):
+        return Array(level, head)
+    if head in ("int", "bool"):
+        return Array(CONCRETE if level == GRAD else level, head)
+    if head == "like":
+        return _like(bound.get(parts[0]), level)
+    if head == "static":
+        return Static("int" if False else "")
+    if head == "dtype":
+        return Static("dtype")
+    if head == "key":
+        return Array(level if level != GRAD else CONCRETE, "key", 0)
+    if head == "keys":
+        return Array(level if level != GRAD else CONCRETE, "key", 1)
+    if head == "same":
+        found = bound.get(parts[0])
+        return found if found is not None else Unknown("same")
+    if head == "tree":
+        return Tree(level)
+    if head == "tree_like":
+        found = bound.get(parts[0])
+        return relevelled(found, level) if found is not None else Tree(level)
+    if head == "list":
+        return ListValue(None, value_of_descriptor(m, parts[0], level, bound) if parts else Unknown("element"))
+    if head == "tuple":
+        if parts and parts[-1] == "...":
+            return ListValue(None, value_of_descriptor(m, parts[0], level, bound), is_tuple=True)
+        return TupleValue(tuple(value_of_descriptor(m, p, level, bound) for p in parts))
+    if head == "instance":
+        return make_instance(m, parts[0], level)
+    if head == "host":
+        return HostArray()
+    if head == "none":
+        return NONE
+    return Unknown("library")
+
+
+def _like(value: Value | None, level: int) -> Value:
+    if isinstance(value, Array):
+        if level == GRAD and value.dtype in ("int", "bool"):
+            level = CONCRETE
+        return Array(level, value.dtype, None)
+    if isinstance(value, Const):
+        return Array(level, lattice.const_kind(value.value) if type(value.value) in lattice.NUMBERS else "")
+    if isinstance(value, HostArray):
+        return Array(level, value.dtype)
+    return Array(level)
+
+
+def relevelled(value: Value, level: int, depth: int = 8) -> Value:
+    """A pytree of the same structure with new arrays of ``level`` for leaves."""
+    if isinstance(value, Array):
+        return Array(level, value.dtype if value.dtype != "key" else "key", value.ndim, value.length)
+    if isinstance(value, (Tree, Unknown)):
+        return Tree(level)
+    if isinstance(value, (Const, Static, HostArray)):
+        return value if isinstance(value, Const) and value.value is None else Array(level)
+    if depth == 0:
+        return Tree(level)
+    return lattice.map_leaves(value, lambda v: relevelled(v, level, depth - 1))
+
+
+def make_instance(m: Machine, cls: str, level: int, args: Arguments | None = None) -> Value:
+    """An instance of a library class, from constructor arguments where there are any."""
+    fact = m.knowledge.class_(cls)
+    slots: dict[Any, Any] = {}
+    if args is not None:
+        order = fact.order if fact is not None else []
+        slots.update(zip(order, args.values, strict=False))
+        slots.update(args.kwargs)
+    if fact is None:
+        return ExternalInstance(cls, slots, level, born=m.mode.trace)
+    if fact.namedtuple and fact.order:
+        values = tuple(
+            slots.get(n) or value_of_descriptor(m, fact.fields.get(n, "unknown"), level, {}) for n in fact.order
+        )
+        return TupleValue(values, External(cls), tuple(fact.order))
+    if fact.pytree:
+        for name, descriptor in fact.fields.items():
+            if name not in slots:
+                slots[name] = value_of_descriptor(m, descriptor, level, {}) if "instance(" not in descriptor else Unknown(name)
+    return ExternalInstance(cls, slots, level, born=m.mode.trace)
+
+
+# --- binding ------------------------------------------------------------------------------------------
+
+
+def bind_parameters(params: list[str], args: Arguments) -> tuple[dict[str, Value], dict[str, ir.Expr]]:
+    """Arguments by the parameter names of a library function. ``*args`` parameters get a tuple."""
+    bound: dict[str, Value] = {}
+    nodes: dict[str, ir.Expr] = {}
+    i = 0
+    positional = True
+    for p in params:
+        if p == "*":
+            positional = False
+        elif p.startswith("**"):
+            continue
+        elif p.startswith("*"):
+            bound[p[1:]] = TupleValue(tuple(args.values[i:]))
+            if i < len(args.nodes) and args.nodes[i] is not None:
+                nodes[p[1:]] = args.nodes[i]  # type: ignore[assignment]
+            i = len(args.values)
+            positional = False
+        elif positional and i < len(args.values):
+            bound[p] = args.values[i]
+            if i < len(args.nodes) and args.nodes[i] is not None:
+                nodes[p] = args.nodes[i]  # type: ignore[assignment]
+            i += 1
+    bound.update(args.kwargs)
+    nodes.update(args.keyword_nodes)
+    return bound, nodes
+
+
+# --- calls --------------------------------------------------------------------------------------------
+
+
+def call_external(
+    m: Machine, frame: Frame, node: Any, name: str, args: Arguments, *, used: bool = True, decorating: bool = False
+) -> Value:
+    """Call a library function or class by its canonical name."""
+    transform = m.knowledge.transform(name)
+    if transform is not None:
+        from flake8_jax.semantics.transforms import apply_transform
+
+        tell_call(m, frame, node, name, args, None, used=used)
+        return apply_transform(m, frame, node, name, transform, args, decorating=decorating)
+    from flake8_jax.semantics.special import SPECIAL
+
+    special = SPECIAL.get(name)
+    fact = m.knowledge.function(name)
+    if special is not None:
+        bound, nodes = bind_parameters(fact.params, args) if fact is not None else (args.kwargs, args.keyword_nodes)
+        tell_call(m, frame, node, name, args, fact, used=used, bound=bound, bound_nodes=nodes)
+        return special(m, frame, node, args)
+    if fact is not None:
+        return call_fact(m, frame, node, name, fact, args, used=used)
+    cls = m.knowledge.class_(name)
+    if cls is not None:
+        return _construct(m, frame, node, name, cls, args, decorating=decorating)
+    space = m.knowledge.namespace(name)
+    tell_call(m, frame, node, name, args, None, used=used)
+    if space is None:
+        return Unknown("library call")
+    if space.returns == "unknown":
+        return Unknown("library call")
+    return value_of_descriptor(m, space.returns, result_level(m, _all(args), library=True), {})
+
+
+def _all(args: Arguments) -> list[Value]:
+    extra = [v for v in (args.star, args.double_star) if v is not None]
+    return [*args.values, *args.kwargs.values(), *extra]
+
+
+def _construct(
+    m: Machine, frame: Frame, node: Any, name: str, fact: ClassFact, args: Arguments, *, decorating: bool
+) -> Value:
+    if fact.decorator:
+        if args.values and isinstance(args.values[0], ClassValue):
+            from flake8_jax.semantics.classes import apply_class_decorator
+
+            options = dict(args.kwargs)
+            for option, value in zip(("data_fields", "meta_fields"), args.values[1:], strict=False):
+                options[option] = value
+            apply_class_decorator(m, args.values[0], name, options)
+            return args.values[0]
+        return ExternalInstance(name, dict(args.kwargs))
+    tell_call(m, frame, node, name, args, None, used=True)
+    made = make_instance(m, name, result_level(m, _all(args)), args)
+    stage_contracts(m, frame, node, name, fact, made)
+    return made
+
+
+def stage_contracts(m: Machine, frame: Frame, node: Any, name: str, fact: ClassFact, made: Value) -> None:
+    """Functions handed to a library object that runs them staged (``GradientTransformation(init, update)``)."""
+    if not fact.staged_methods:
+        return
+    from flake8_jax.semantics.transforms import stage_unknown
+
+    fields: dict[str, Any] = {}
+    if isinstance(made, TupleValue):
+        fields = dict(zip(made.names, made.elts, strict=False))
+    elif isinstance(made, (ExternalInstance, Instance)):
+        fields = made.slots
+    for method in fact.staged_methods:
+        operand = fields.get(method)
+        if isinstance(operand, (FunctionValue, BoundMethod, PartialValue)):
+            parameters = fact.methods[method].params if method in fact.methods else []
+            stage_unknown(m, frame, node, name, operand, method, len([p for p in parameters if not p.startswith("*")]))
+
+
+def call_fact(
+    m: Machine, frame: Frame, node: Any, name: str, fact: FunctionFact, args: Arguments, *, used: bool,
+    self_value: Value | None = None,
+) -> Value:  # fmt: skip
+    """Call a library function of which a fact is known."""
+    bound, nodes = bind_parameters(fact.params, args)
+    if self_value is not None:
+        bound["self"] = self_value
+    tell_call(m, frame, node, name, args, fact, used=used, bound=bound, bound_nodes=nodes)
+    _run_function_arguments(m, frame, node, name, fact, bound)
+    if fact.key_effect is not None:
+        result = _key_call(m, frame, node, name, fact, bound, nodes)
+        if result is not None:
+            return result
+    values = _all(args) if self_value is None else [self_value, *_all(args)]
+    if fact.host:
+        return _host_result(m, fact, values, bound)
+    level = result_level(m, values, library=_is_jax(name))
+    if level == GRAD and name in NO_TANGENT:
+        level = CONCRETE
+    result = value_of_descriptor(m, fact.returns, level, bound)
+    if isinstance(result, Array):
+        _refine_array(result, name, fact, bound)
+    elif isinstance(result, Static) and result.kind == "":
+        result = Static(_static_kind(name))
+    return result
+
+
+def _is_jax(name: str) -> bool:
+    return name.startswith(("jax.", "flax.", "optax.", "haiku.", "distrax.", "numpyro.", "equinox.", "rlax."))
+
+
+def _static_kind(name: str) -> str:
+    last = name.rpartition(".")[2]
+    if last == "shape":
+        return "shape"
+    if last in ("ndim", "size", "axis_size", "device_count", "local_device_count", "process_index", "process_count"):
+        return "int"
+    if last.startswith(("is", "issub")):
+        return "bool"
+    return "dtype" if last in ("dtype", "result_type", "promote_types", "canonicalize_dtype") else ""
+
+
+def _refine_array(result: Array, name: str, fact: FunctionFact, bound: dict[str, Value]) -> None:
+    """What the arguments say of the dtype and rank of a result."""
+    last = name.rpartition(".")[2]
+    dtype = bound.get("dtype")
+    if dtype is not None and dtype_class(dtype):
+        result.dtype = dtype_class(dtype)
+        if result.level == GRAD and result.dtype in ("int", "bool"):
+            result.level = CONCRETE
+    shape = bound.get("shape")
+    if shape is not None and "shape" in fact.shape_params:
+        if isinstance(shape, TupleValue):
+            result.ndim = len(shape.elts)
+            if shape.elts and isinstance(shape.elts[0], Const) and type(shape.elts[0].value) is int:
+                result.length = shape.elts[0].value
+        elif isinstance(shape, Const) and type(shape.value) is int:
+            result.ndim, result.length = 1, shape.value
+        elif isinstance(shape, Static) and shape.kind == "int":
+            result.ndim = 1
+    elif last in REDUCTIONS and not any(k in bound for k in ("axis", "keepdims", "axes")):
+        result.ndim = 0
+    elif last in ELEMENTWISE_RANK:
+        first = next(iter(bound.values()), None)
+        result.ndim = getattr(first, "ndim", 0 if isinstance(first, (Const, Static)) else None)
+    elif last == "arange":
+        result.ndim = 1
+        stop = bound.get("start")
+        if "stop" not in bound and isinstance(stop, Const) and type(stop.value) is int:
+            result.length = stop.value
+        if not result.dtype and all(isinstance(v, Const) and type(v.value) is int or isinstance(v, Static) for v in bound.values()):
+            result.dtype = "int"
+    elif last in ("asarray", "array"):
+        _refine_conversion(result, bound)
+    elif last == "where":
+        a, b = bound.get("x"), bound.get("y")
+        if isinstance(a, Array) and isinstance(b, Array) and a.dtype == b.dtype:
+            result.dtype = a.dtype
+
+
+def _refine_conversion(result: Array, bound: dict[str, Value]) -> None:
+    source = next((bound[k] for k in ("object", "a", "x") if k in bound), None)
+    if isinstance(source, (Array, HostArray)):
+        result.dtype = result.dtype or source.dtype
+        result.ndim = source.ndim
+        if isinstance(source, Array):
+            result.length = source.length
+            if source.dtype == "key":
+                result.origin = source
+    elif isinstance(source, (TupleValue, ListValue)):
+        elements = known_elements(source)
+        if elements is not None:
+            result.length = len(elements)
+            if all(isinstance(e, (Const, Static)) for e in elements):
+                result.ndim = 1
+    elif isinstance(source, Const):
+        result.ndim = 0
+        if not result.dtype and type(source.value) in lattice.NUMBERS:
+            result.dtype = lattice.const_kind(source.value)
+    elif isinstance(source, Static):
+        if source.kind in ("int", "float", "bool"):
+            result.ndim, result.dtype = 0, result.dtype or source.kind
+            result.derived = "static"
+        elif source.kind == "shape":
+            result.ndim, result.dtype, result.derived = 1, "int", "static"
+
+
+def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dict[str, Value]) -> Value:
+    """A NumPy-like function: on tracers it dispatches, or raises; else its result is on the host."""
+    traced = any(holds_tracer(v, MAYBE) for v in values if isinstance(v, (Array, Tree, UnionValue)))
+    if fact.host == "dispatches" and any(isinstance(v, (Array, Tree)) for v in values):
+        level = result_level(m, values, library=True)
+        head, _ = parse_descriptor(fact.returns)
+        if head in ("host", "static", "unknown"):
+            return Array(level)
+        return value_of_descriptor(m, fact.returns, level, bound)
+    if fact.host == "static":
+        return Static(_static_kind("shape" if fact.returns == "static" and False else ""))
+    if fact.host == "converts" and traced and any(holds_tracer(v, GRAD) for v in values):
+        return Unknown("raised")
+    head, parts = parse_descriptor(fact.returns)
+    if head == "static":
+        return Static("")
+    if head in ("array", "int", "float", "bool", "host", "like"):
+        numbers = [v for v in values if isinstance(v, Const) and type(v.value) in (int, float)]
+        if values and len(numbers) == len(values) and head != "host":
+            return Static(head if head in ("int", "float", "bool") else "float")
+        return HostArray(head if head in ("int", "float", "bool") else "")
+    if head == "tuple":
+        return TupleValue(tuple(HostArray() for _ in parts)) if parts and parts[-1] != "..." else ListValue(None, HostArray(), is_tuple=True)
+    if head == "list":
+        return ListValue(None, HostArray())
+    return value_of_descriptor(m, fact.returns, CONCRETE, bound)
+
+
+def _run_function_arguments(
+    m: Machine, frame: Frame, node: Any, name: str, fact: FunctionFact, bound: dict[str, Value]
+) -> None:
+    """Functions that the library stages or calls, by contract."""
+    for parameter in fact.stages:
+        operand = bound.get(parameter)
+        if operand is not None:
+            from flake8_jax.semantics.transforms import stage_unknown
+
+            for member in known_elements(operand) or lattice.members_of(operand):
+                if isinstance(member, (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)):
+                    stage_unknown(m, frame, node, name, member, parameter)
+    for parameter in fact.calls:
+        operand = bound.get(parameter)
+        if isinstance(operand, (FunctionValue, BoundMethod, PartialValue)):
+            call(m, frame, node, operand, Arguments([], unknown_rest=True))
+
+
+def _key_call(
+    m: Machine, frame: Frame, node: Any, name: str, fact: FunctionFact, bound: dict[str, Value],
+    nodes: dict[str, ir.Expr],
+) -> Value | None:  # fmt: skip
+    """Samplers, ``split``, ``fold_in`` …; None where the ordinary result descriptor applies."""
+    key = bound.get(fact.key) if fact.key else None
+    level = result_level(m, bound.values(), library=True)
+    if level == GRAD:
+        level = CONCRETE
+    if fact.key_effect == "make":
+        return Array(level, "key", 0)
+    if key is None:
+        return None
+    key_node = nodes.get(fact.key) if fact.key else None
+    if fact.key_effect == "consume":
+        for one in _keys_in(key):
+            use_key(m, frame, node, one, "consume", key_node)
+        _tell_same_call(m, frame, node, key)
+        return None
+    if fact.key_effect == "split":
+        use_key(m, frame, node, key, "split", key_node)
+        made = Array(level, "key", 1)
+        number = bound.get("num")
+        if number is None:
+            made.length = 2
+        elif isinstance(number, Const) and type(number.value) is int:
+            made.length = number.value
+        elif isinstance(number, TupleValue):
+            made.ndim = 1 + len(number.elts)
+        share_like(m, key, made)
+        return made
+    if fact.key_effect == "derive":
+        made = derive_key(m, key, bound.get("data"))
+        made.level = level
+        return made
+    if fact.key_effect == "clone":
+        return Array(level, "key", getattr(key, "ndim", None))
+    return None
+
+
+def _keys_in(value: Value) -> list[Value]:
+    """The keys of an ``rngs`` argument: itself, or the values of a dict."""
+    if isinstance(value, DictValue):
+        found: list[Value] = []
+        for _, v in value.items():
+            if v not in found:
+                found.append(v)
+        return found
+    return [value]
+
+
+def _tell_same_call(m: Machine, frame: Frame, node: Any, key: Value) -> None:
+    """One key under two names of one ``rngs`` dict."""
+    if not isinstance(key, DictValue) or not m.wants(KeyUse):
+        return
+    seen: list[Value] = []
+    for _, value in key.items():
+        canonical = lattice.canonical_key(value)
+        if may_be_key(value) and any(canonical is s for s in seen):
+            site = Site(frame.scope, node.start, node.end)
+            m.emit(KeyUse(m.context(frame.scope), node, value, "consume", site, "consume", False, "", True, "", None))
+            return
+        seen.append(canonical)
+
+
+# --- methods of library objects -------------------------------------------------------------------------
+
+
+def call_external_method(
+    m: Machine, frame: Frame, node: Any, func: ExternalMethod, args: Arguments, *, used: bool
+) -> Value:
+    """A method that a library class gives to its instances, or to instances of a project subclass."""
+    fact = m.knowledge.method(func.cls, func.name)
+    if fact is None:
+        return Unknown("method")
+    owner = m.knowledge.class_(func.cls)
+    if isinstance(func.self_value, Instance) and owner is not None and func.name in owner.module_methods:
+        return _module_call(m, frame, node, func, fact, func.self_value, args)
+    return call_fact(m, frame, node, f"{func.cls}.{func.name}", fact, args, used=used, self_value=func.self_value)
+
+
+def _module_call(
+    m: Machine, frame: Frame, node: Any, func: ExternalMethod, fact: FunctionFact, module: Instance, args: Arguments
+) -> Value:
+    """linen's ``module.apply(variables, *args, method=…)``: ``__call__`` runs with the remaining arguments."""
+    bound, nodes = bind_parameters(fact.params, args)
+    own = {p for p in fact.params if not p.startswith("*")}
+    tell_call(m, frame, node, f"{func.cls}.{func.name}", args, fact, used=True, bound=bound, bound_nodes=nodes)
+    if fact.key_effect is not None:
+        _key_call(m, frame, node, func.name, fact, bound, nodes)
+    leading = 0
+    for p in fact.params:
+        if p.startswith("*"):
+            break
+        leading += 1
+    inner = Arguments(
+        args.values[leading:],
+        {k: v for k, v in args.kwargs.items() if k not in own},
+        args.nodes[leading:],
+        {k: v for k, v in args.keyword_nodes.items() if k not in own},
+        args.star,
+        args.double_star,
+    )
+    method = bound.get("method")
+    target: Value | None = None
+    if method is None or (isinstance(method, Const) and method.value is None):
+        found = find_in_class(module.cls, "__call__")
+        target = BoundMethod(found[1], module) if found is not None else None
+    elif isinstance(method, Const) and isinstance(method.value, str):
+        found = find_in_class(module.cls, method.value)
+        target = BoundMethod(found[1], module) if found is not None else None
+    elif isinstance(method, FunctionValue):
+        target = BoundMethod(method, module)
+    elif isinstance(method, BoundMethod):
+        target = BoundMethod(method.func, module)
+    result: Value | None = None
+    if target is not None:
+        setup = find_in_class(module.cls, "setup")
+        if setup is not None and isinstance(setup[1], FunctionValue):
+            from flake8_jax.semantics.calls import call_function_value
+
+            call_function_value(m, frame, node, setup[1], Arguments([module]))
+        result = call(m, frame, node, target, inner)
+    level = result_level(m, _all(args), library=True)
+    if func.name == "apply" and result is not None:
+        mutable = bound.get("mutable")
+        if mutable is None or (isinstance(mutable, Const) and not mutable.value):
+            return result
+        return TupleValue((result, Tree(level)))
+    if func.name == "init_with_output" and result is not None:
+        return TupleValue((result, Tree(level)))
+    return value_of_descriptor(m, fact.returns, level, bound)
+
+
+def call_external_instance(m: Machine, frame: Frame, node: Any, func: ExternalInstance, args: Arguments) -> Value:
+    """Calling a library object: what its ``__call__`` fact says; a decorator with options is applied."""
+    fact = m.knowledge.method(func.cls, "__call__")
+    if fact is not None:
+        return call_fact(m, frame, node, func.cls + ".__call__", fact, args, used=True, self_value=func)
+    if args.values and isinstance(args.values[0], ClassValue):
+        from flake8_jax.semantics.classes import apply_class_decorator
+
+        apply_class_decorator(m, args.values[0], func.cls, {k: v for k, v in func.slots.items() if isinstance(v, Value)})
+        return args.values[0]
+    return Unknown("call")
+
+

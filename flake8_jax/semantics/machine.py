@@ -1,0 +1,330 @@
+"""The machine that runs the IR: its state, the journal that makes branches cheap, and the way rules hear of events.
+
+Vocabulary
+----------
+mode        how code runs right now: staged, ambient, which trace.
+journal     the list of all writes to run-time slots, with the old contents: an arm of a branch is run, its writes are
+            taken back and kept aside, the next arm is run, and then the arms that go on are merged.
+arm         one alternative of a branch; its *writes* are what it would leave behind.
+emission    a rule's report with the call stack at that moment.
+entry       where the interpreter starts: a module body, or a function with arguments that nobody knows.
+
+Not modelled: threads, signals, garbage collection, monkey-patching across modules, the order of evaluation where
+Python leaves none.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report, Rule
+from flake8_jax.semantics import lattice
+from flake8_jax.semantics.events import Context
+from flake8_jax.semantics.values import (
+    MISSING,
+    Array,
+    Const,
+    Deferred,
+    Opaque,
+    Site,
+    TransformedValue,
+    Tree,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from flake8_jax.knowledge import Knowledge
+    from flake8_jax.semantics.modules import Modules
+    from flake8_jax.semantics.records import Records
+    from flake8_jax.semantics.scopes import Frame, ModuleScope
+
+NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
+
+MAX_CALL_DEPTH = 40
+MAX_STEPS_PER_ENTRY = 30_000
+MAX_CONTEXTS = 8
+
+Writes = dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]
+"""What an arm leaves behind: (id of slots, slot) → (slots, slot, new contents)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """How code runs right now; see ``events.Context``. ``lanes``: the vmaps around it."""
+
+    staged: bool = False
+    ambient: bool = False
+    trace: int = 0
+    presumed: bool = False
+    lanes: tuple[Lane, ...] = ()
+    shapes_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lane:
+    """One vmap or pmap around the running code. ``call``: where it was called; ``shared``: canonical values that every
+    lane receives alike, with whether they were captured (else: passed with ``in_axes`` None)."""
+
+    transform: str
+    call: Link
+    shared: dict[Value, bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link:
+    """One link of the call stack: the place in the caller, and which run of the callee it led to."""
+
+    scope: ModuleScope
+    node: Any
+    kind: str
+    function: str
+    text: str
+    serial: int
+    fn: ir.Function | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Emission:
+    """A report of a rule, with the chain of links that led to it."""
+
+    rule: Rule
+    report: Report
+    event: Any
+    scope: ModuleScope
+    chain: tuple[Link, ...]
+
+
+@dataclass(slots=True, eq=False)
+class LoopState:
+    """A Python loop being run. counters: values that count its iterations. exits: writes of arms that leave it."""
+
+    kind: str
+    node: Any
+    exits: list[Writes] = field(default_factory=list)
+    continues: list[Writes] = field(default_factory=list)
+    counters: set[int] = field(default_factory=set)
+    guards: int = 0
+
+
+class Machine:
+    """One analysis of one project. Everything mutable is here."""
+
+    def __init__(self, knowledge: Knowledge, rules: tuple[Rule, ...], records: Records | None) -> None:
+        self.knowledge = knowledge
+        self.listeners: dict[type, list[Rule]] = {}
+        for rule in rules:
+            for event in rule.events:
+                self.listeners.setdefault(event, []).append(rule)
+        self.records = records
+        self.journal: list[tuple[dict[Any, Any], Any, Any]] = []
+        self.emissions: list[Emission] = []
+        self.settled: list[Emission] = []
+        self.uses: dict[Value, Any] = {}
+        self.stack: list[Link] = []
+        self.mode = Mode()
+        self.conditions: list[tuple[Any, bool]] = []
+        self.caught = 0
+        self.loop_base = 0
+        self.loops: list[LoopState] = []
+        self.serial = 0
+        self.traces = 0
+        self.steps = 0
+        self.passes = 0
+        self.memo: dict[Any, dict[Any, Any]] = {}
+        self.contexts: dict[int, int] = {}
+        self.roots: list[TransformedValue] = []
+        self.deferred_functions: list[Any] = []
+        self.crashes: list[tuple[str, str, str]] = []
+        self.counters: dict[str, int] = {}
+        self.modules: Modules = None  # type: ignore[assignment]
+        self.free_names: dict[int, tuple[str, ...]] = {}
+        self.keep_alive: list[Any] = []
+        self.called_functions: set[int] = set()
+        self.body_serials: dict[Any, int] = {}
+
+    # --- slots and branches ---------------------------------------------------------------------
+
+    def write(self, slots: dict[Any, Any], slot: Any, value: Any) -> None:
+        """Set ``slots[slot]``, remembering what was there."""
+        self.journal.append((slots, slot, slots.get(slot, MISSING)))
+        if value is MISSING:
+            slots.pop(slot, None)
+        else:
+            slots[slot] = value
+
+    def take_back(self, mark: int) -> Writes:
+        """Undo all writes since ``mark`` and return what they amounted to."""
+        journal = self.journal
+        taken: Writes = {}
+        for i in range(len(journal) - 1, mark - 1, -1):
+            slots, slot, old = journal[i]
+            where = (id(slots), slot)
+            if where not in taken:
+                taken[where] = (slots, slot, slots.get(slot, MISSING))
+            if old is MISSING:
+                slots.pop(slot, None)
+            else:
+                slots[slot] = old
+        del journal[mark:]
+        return taken
+
+    def replay(self, writes: Writes) -> None:
+        """Do the writes of an arm for good."""
+        for slots, slot, value in writes.values():
+            self.write(slots, slot, value)
+
+    def merge(self, arms: list[Writes]) -> None:
+        """Leave behind what holds whichever of the arms was taken."""
+        if not arms:
+            return
+        if len(arms) == 1:
+            self.replay(arms[0])
+            return
+        places: dict[tuple[int, Any], tuple[dict[Any, Any], Any]] = {}
+        for arm in arms:
+            for where, (slots, slot, _) in arm.items():
+                places[where] = (slots, slot)
+        resized: list[dict[Any, Any]] = []
+        for where, (slots, slot) in places.items():
+            now = slots.get(slot, MISSING)
+            contents = [arm[where][2] if where in arm else now for arm in arms]
+            if slots is self.uses:
+                self.write(slots, slot, merge_uses(contents))
+            elif slot == "n":
+                if any(c != contents[0] for c in contents):
+                    resized.append(slots)
+                else:
+                    self.write(slots, slot, contents[0])
+            elif slot == "open":
+                self.write(slots, slot, any(contents))
+            else:
+                if type(slot) is tuple and any(c is MISSING for c in contents) and "open" in slots:
+                    self.write(slots, "open", True)
+                joined = contents[0]
+                for other in contents[1:]:
+                    joined = lattice.join(joined, other)
+                self.write(slots, slot, joined)
+        for slots in resized:
+            elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]
+            self.write(slots, "*", lattice.join_all(elements))
+            self.write(slots, "n", None)
+
+    def weaken(self, writes: Writes) -> None:
+        """Another path also ends here: keep what holds on both."""
+        self.merge([{}, writes])
+
+    def isolated(self, run: Callable[[], object]) -> None:
+        """Run something whose effects are for good, whatever branch or loop asked for it: a module, a generic object."""
+        saved = (
+            self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
+            self.emissions, self.steps,
+        )  # fmt: skip
+        self.journal, self.stack, self.mode, self.conditions = [], [], Mode(), []
+        self.caught, self.loop_base, self.loops, self.passes, self.emissions = 0, 0, [], 0, []
+        self.steps = 0
+        try:
+            run()
+        finally:
+            self.settled += self.emissions
+            (
+                self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
+                self.emissions, self.steps,
+            ) = saved  # fmt: skip
+
+    # --- names, sites, contexts -----------------------------------------------------------------
+
+    def resolve(self, value: Value) -> Value:
+        """Look up a name again that was imported from a module still being run at that time."""
+        for _ in range(8):
+            if not isinstance(value, Deferred):
+                return value
+            value = self.modules.attribute(value.scope, value.name)
+        return Unknown("import cycle")
+
+    def context(self, scope: ModuleScope, *, caught: bool | None = None) -> Context:
+        """How the code runs right now, for an event."""
+        inner = self.stack[-1] if self.stack else None
+        loops = self.loops[self.loop_base :]
+        return Context(
+            scope=scope,
+            staged=self.mode.staged,
+            ambient=self.mode.ambient,
+            trace=self.mode.trace,
+            function=inner.function if inner is not None else "",
+            inner=inner.fn if inner is not None else None,
+            loop=len(loops),
+            guarded=any(loop.guards for loop in loops),
+            caught=self.caught > 0 if caught is None else caught,
+            presumed=self.mode.presumed,
+            shapes_only=self.mode.shapes_only,
+            loop_ids=frozenset(id(loop) for loop in self.loops),
+            in_main=any(link.function == "main" or link.kind == "main" for link in self.stack),
+        )
+
+    def site(self, scope: ModuleScope, node: Any) -> Site:
+        return Site(scope, node.start, node.end)
+
+    def wants(self, event: type) -> bool:
+        return event in self.listeners
+
+    def emit(self, event: Any) -> None:
+        """Tell the rules that listen; keep what they say."""
+        for rule in self.listeners.get(type(event), ()):
+            try:
+                said = rule.check(event)
+            except (AttributeError, TypeError, ValueError, KeyError, IndexError, AssertionError) as error:
+                trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+                self.crashes.append((rule.name, event.context.scope.path, trace))
+                continue
+            if not said:
+                continue
+            for report in said if isinstance(said, list) else [said]:
+                self.emissions.append(Emission(rule, report, event, event.context.scope, tuple(self.stack)))
+
+    def drop_errors(self, mark: int) -> None:
+        """Forget error-level reports since ``mark``: they stand behind a test that only the host can decide."""
+        kept = [e for e in self.emissions[mark:] if (e.report.level or e.rule.level) != "error"]
+        del self.emissions[mark:]
+        self.emissions += kept
+
+    # --- parts of opaque values -----------------------------------------------------------------
+
+    def part(self, value: Opaque, step: str, make: Callable[[], Value]) -> Value:
+        """The part of an opaque value under ``step``, made by ``make`` when it is read for the first time."""
+        if value.parts is None:
+            value.parts = {}
+        found = value.parts.get(step)
+        if found is None:
+            found = make()
+            value.parts[step] = found
+            if isinstance(found, (Array, Tree, Unknown)) and isinstance(value.origin, Opaque):
+                found.origin = self.part(value.origin, step, lambda: Unknown("part", value.origin, step))
+            if isinstance(found, Opaque):
+                found.parent, found.step = value, step
+        return found
+
+    def count(self, name: str) -> None:
+        self.counters[name] = self.counters.get(name, 0) + 1
+
+    def new_serial(self) -> int:
+        self.serial += 1
+        return self.serial
+
+
+def merge_uses(contents: list[Any]) -> Any:
+    """Key uses that may have happened on any of the paths."""
+    merged: list[Any] = []
+    for uses in contents:
+        if uses is not MISSING:
+            merged += [u for u in uses if u not in merged]
+    return tuple(merged[:6])
+
+
+def const_of(value: Value) -> Any:
+    """The Python constant in a Const, else MISSING."""
+    return value.value if isinstance(value, Const) else MISSING

@@ -1,0 +1,305 @@
+"""A whole project, analysed: from lowered files to findings.
+
+Entries, in this order: every module's top level; every function and method from an unknown, eager caller; every root
+as its transform would run it; functions that libraries run staged by contract; nested functions that nothing has run.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Finding, Fix, Positions, Step
+from flake8_jax.core.registry import Fixer, Rule
+from flake8_jax.knowledge import Knowledge, load
+from flake8_jax.semantics.calls import Arguments, call_function_value
+from flake8_jax.semantics.classes import find_in_class, generic_instance, mro_of
+from flake8_jax.semantics.machine import Emission, Link, Machine
+from flake8_jax.semantics.modules import Modules
+from flake8_jax.semantics.records import FunctionRecord, Records
+from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.transforms import run_root, stage_unknown
+from flake8_jax.semantics.values import (
+    ClassValue,
+    FunctionValue,
+    PropertyValue,
+    StaticMethodValue,
+    TransformedValue,
+    Unknown,
+    Value,
+)
+
+STACK_BYTES = 512 * 1024 * 1024
+RECURSION_LIMIT = 40_000
+CRASHES = (
+    AttributeError, TypeError, ValueError, LookupError, AssertionError, RecursionError, ArithmeticError, NameError,
+)  # fmt: skip
+"""What a defect of the interpreter raises; it ends one entry, is reported, and the others still run."""
+MAX_HEIRS = 4
+"""An inherited method is run anew for so many subclasses."""
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """One file to analyse. ``text``: as decoded, for repairs."""
+
+    path: str
+    module_name: str
+    is_package: bool
+    tree: ir.Module
+    text: str
+
+
+class AnalysisOptions(msgspec.Struct, frozen=True):
+    """What to look for.
+
+    transforms: the user's own transforms, qualified name → that of a JAX transform.
+    wanted: absolute paths whose findings matter; None for all.
+    fixers: repairs by rule name; fix_source: makes what a fixer needs to know of a file.
+    """
+
+    rules: list[Rule]
+    transforms: dict[str, str] = {}
+    target_jax: str | None = None
+    unroll_threshold: int = 32
+    preview: bool = False
+    wanted: frozenset[str] | None = None
+    collect_functions: bool = False
+    fixers: dict[str, tuple[Fixer, ...]] = {}
+    fix_source: Callable[[str, str, ir.Module], Any] | None = None
+
+
+class Analysis(msgspec.Struct):
+    """What was found. ``crashes``: (rule or ``engine``, path, traceback)."""
+
+    findings: list[Finding]
+    functions: list[FunctionRecord]
+    crashes: list[tuple[str, str, str]]
+    counters: dict[str, int]
+
+
+def analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
+    """Analyse a project.
+
+    The interpreter recurses with the program that it runs, so it gets a thread with a large stack.
+    """
+    result: list[Analysis] = []
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            result.append(_analyse(files, options))
+        except BaseException as error:  # handed to the caller below, whatever it is
+            failure.append(error)
+
+    old_size = threading.stack_size(STACK_BYTES)
+    old_limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(old_limit, RECURSION_LIMIT))
+    thread = threading.Thread(target=work, name="jaxlint-analysis")
+    thread.start()
+    thread.join()
+    threading.stack_size(old_size)
+    sys.setrecursionlimit(old_limit)
+    if failure:
+        raise failure[0]
+    return result[0]
+
+
+def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
+    knowledge: Knowledge = load()
+    if options.transforms:
+        knowledge = knowledge.with_user_transforms(options.transforms)
+    records = Records() if options.collect_functions else None
+    machine = Machine(knowledge, tuple(options.rules), records)
+    scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
+    machine.modules = Modules(machine, scopes)
+    _run_entries(machine, scopes)
+    findings = _findings(machine, options)
+    functions: list[FunctionRecord] = []
+    if records is not None:
+        shown = [s for s in scopes if options.wanted is None or s.path in options.wanted]
+        functions = records.functions(shown)
+    machine.counters["runs of functions"] = sum(machine.contexts.values())
+    machine.counters["functions"] = len(machine.contexts)
+    return Analysis(findings, functions, _unique_crashes(machine), machine.counters)
+
+
+def _unique_crashes(machine: Machine) -> list[tuple[str, str, str]]:
+    return list(dict.fromkeys(machine.crashes))
+
+
+# --- entries ------------------------------------------------------------------------------------------
+
+
+def _run_entries(m: Machine, scopes: list[ModuleScope]) -> None:
+    for scope in scopes:
+        _guarded(m, scope, lambda scope=scope: m.modules.ensure_run(scope))
+    decorated = {id(_underlying(tv.operand)) for tv, *_ in m.roots}
+    for func in list(m.deferred_functions):
+        if func.owner is None and func.closure is None and id(func) not in decorated:
+            _guarded(m, func.scope, lambda func=func: _entry(m, func))
+    for cls in list(m.modules.classes):
+        _guarded(m, cls.scope, lambda cls=cls: _class_entries(m, cls, decorated))
+    _run_pending(m, scopes)
+
+
+def _run_pending(m: Machine, scopes: list[ModuleScope]) -> None:
+    """Roots, contracts and nested functions; running them may make more of each."""
+    roots_done = functions_done = classes_done = 0
+    while roots_done < len(m.roots) or functions_done < len(m.deferred_functions) or classes_done < len(m.modules.classes):
+        while roots_done < len(m.roots):
+            tv, node, scope, chain, staged = m.roots[roots_done]
+            roots_done += 1
+            if (not tv.called and not staged) or not chain:
+                _guarded(m, scope, lambda t=tv, n=node, s=scope, c=chain: run_root(m, t, n, Frame(None, s, None), c))
+        while classes_done < len(m.modules.classes):
+            cls = m.modules.classes[classes_done]
+            classes_done += 1
+            _guarded(m, cls.scope, lambda cls=cls: _contract_entries(m, cls))
+        while functions_done < len(m.deferred_functions):
+            func = m.deferred_functions[functions_done]
+            functions_done += 1
+            if id(func.fn) not in m.called_functions:
+                _guarded(m, func.scope, lambda func=func: _entry(m, func))
+
+
+def _underlying(value: Value) -> Value:
+    while isinstance(value, TransformedValue):
+        value = value.operand
+    return value
+
+
+def _guarded(m: Machine, scope: ModuleScope, run: Callable[[], object]) -> None:
+    """Run one entry; a defect in the interpreter is reported and costs that entry only."""
+    try:
+        m.isolated(run)
+    except CRASHES as error:
+        text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        m.crashes.append(("engine", scope.path, text))
+
+
+def _entry(m: Machine, func: FunctionValue) -> None:
+    """Run a function from a caller that nobody knows, eagerly."""
+    frame = Frame(None, func.scope, None)
+    args = Arguments([], unknown_rest=True)
+    if func.owner is not None and func.fn.params:
+        args = Arguments([generic_instance(m, func.owner)], unknown_rest=True)
+    call_function_value(m, frame, None, func, args, kind="entry", text=f"{func.fn.qualname} is called")
+
+
+def _class_entries(m: Machine, cls: ClassValue, decorated: set[int]) -> None:
+    """Run the methods of a class on a generic instance; inherited ones too, for their overrides."""
+    self_value = generic_instance(m, cls)
+    frame = Frame(None, cls.scope, None)
+    for owner in mro_of(cls):
+        if owner is not cls and (len(owner.subclasses) > MAX_HEIRS or not cls.namespace):
+            continue
+        for name, value in list(owner.namespace.items()):
+            if owner is not cls and (find_in_class(cls, name) or (owner, None))[0] is not owner:
+                continue
+            static = isinstance(value, StaticMethodValue)
+            target = value.func if isinstance(value, StaticMethodValue) else value.fget if isinstance(value, PropertyValue) else value
+            if not isinstance(target, FunctionValue) or id(target) in decorated:
+                continue
+            first: list[Value] = [self_value]
+            if static:
+                first = [cls] if isinstance(value, StaticMethodValue) and value.to_class else []
+            args = Arguments(first, unknown_rest=True)
+            call_function_value(m, frame, None, target, args, kind="entry", text=f"{target.fn.qualname} is called")
+
+
+def _contract_entries(m: Machine, cls: ClassValue) -> None:
+    """Methods that a library runs staged on the user's subclass."""
+    for name in cls.external_bases:
+        fact = m.knowledge.class_(name)
+        for method in fact.staged_methods if fact is not None else ():
+            found = cls.namespace.get(method)
+            if isinstance(found, FunctionValue):
+                from flake8_jax.semantics.values import BoundMethod
+
+                bound = BoundMethod(found, generic_instance(m, cls))
+                stage_unknown(m, Frame(None, cls.scope, None), cls.node, name, bound, method)
+
+
+# --- findings -----------------------------------------------------------------------------------------
+
+
+def _findings(m: Machine, options: AnalysisOptions) -> list[Finding]:
+    seen: set[tuple[str, str, int]] = set()
+    found: list[Finding] = []
+    sources: dict[str, Any] = {}
+    for emission in m.settled:
+        report, rule = emission.report, emission.rule
+        path = emission.scope.path
+        if options.wanted is not None and path not in options.wanted:
+            continue
+        if report.preview and not options.preview:
+            continue
+        key = (rule.code, path, report.at.start)
+        if key in seen:
+            continue
+        seen.add(key)
+        found.append(
+            Finding(
+                code=rule.code,
+                name=rule.name,
+                level=report.level or rule.level,
+                path=path,
+                start=report.at.start,
+                end=report.at.end,
+                message=report.message,
+                evidence=_evidence(emission),
+                fix=_fix(m, emission, options, sources),
+            )
+        )
+    found.sort(key=lambda f: (f.path, f.start, f.code))
+    return found
+
+
+def _fix(m: Machine, emission: Emission, options: AnalysisOptions, sources: dict[str, Any]) -> Fix | None:
+    fixers = options.fixers.get(emission.rule.name, ())
+    if not fixers or options.fix_source is None:
+        return None
+    scope = emission.scope
+    source = sources.get(scope.path)
+    if source is None:
+        source = sources[scope.path] = options.fix_source(scope.path, scope.text, scope.tree)
+    for fixer in fixers:
+        try:
+            fix = fixer.build(emission.event, source)
+        except CRASHES as error:
+            text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+            m.crashes.append((f"fixer of {emission.rule.name}", scope.path, text))
+            continue
+        if fix is not None:
+            return fix
+    return None
+
+
+def _evidence(emission: Emission) -> tuple[Step, ...]:
+    """The chain as a reader wants it: from the root that stages on; for eager code, the calls."""
+    chain = emission.chain
+    start = next((i for i, link in enumerate(chain) if link.kind in ("root", "contract")), None)
+    shown = chain[start:] if start is not None else chain
+    steps: list[Step] = []
+    previous: Link | None = None
+    for link in shown:
+        if link.node is None:
+            continue
+        if previous is not None and previous.node is link.node and previous.kind == "root" and link.kind == "call":
+            previous = link
+            continue
+        positions = Positions(link.scope.tree.line_starts)
+        steps.append(
+            Step(link.scope.path, link.node.start, positions.row(link.node.start), link.kind, link.function, link.text)
+        )
+        previous = link
+    return tuple(steps)
+
+
+__all__ = ["Analysis", "AnalysisOptions", "FunctionRecord", "SourceFile", "Unknown", "analyse"]

@@ -1,0 +1,205 @@
+"""What ``jaxlint inspect`` shows: for every function, how it was run and what its parameters were."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Positions
+from flake8_jax.semantics.lattice import members_of
+from flake8_jax.semantics.machine import Link, Mode
+from flake8_jax.semantics.values import (
+    ABSTRACT,
+    GRAD,
+    MAYBE,
+    Array,
+    BoundMethod,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    External,
+    FunctionValue,
+    HostArray,
+    Instance,
+    PartialValue,
+    Static,
+    TransformedValue,
+    Tree,
+    Unknown,
+    Value,
+    level_of,
+)
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.scopes import ModuleScope
+
+
+class ChainLink(msgspec.Struct, frozen=True):
+    """One step from a root to a function."""
+
+    filename: str
+    line: int
+    function: str
+
+
+class RootRecord(msgspec.Struct, frozen=True):
+    """A root that stages a function, and the calls between the two."""
+
+    transform: str
+    filename: str
+    line: int
+    chain: tuple[ChainLink, ...]
+
+
+class ParameterRecord(msgspec.Struct, frozen=True):
+    """A parameter and what it was in the contexts run: ``traced``, ``pytree`` (holds tracers), ``concrete``, ``key``,
+    ``static``, ``function``, ``unknown``."""
+
+    name: str
+    kinds: tuple[str, ...]
+
+
+class FunctionRecord(msgspec.Struct, frozen=True):
+    """One function, method or lambda. ``line``: of the ``def``; ``first_line``: of its first decorator."""
+
+    filename: str
+    qualname: str
+    line: int
+    first_line: int
+    staged: bool
+    ambient: bool
+    roots: tuple[RootRecord, ...]
+    params: tuple[ParameterRecord, ...]
+    contexts: int
+
+
+class _Notes:
+    """What was seen of one function so far."""
+
+    __slots__ = ("scope", "fn", "contexts", "staged", "ambient", "kinds", "roots")
+
+    def __init__(self, scope: ModuleScope, fn: ir.Function) -> None:
+        self.scope = scope
+        self.fn = fn
+        self.contexts = 0
+        self.staged = False
+        self.ambient = False
+        self.kinds: dict[str, set[str]] = {p.name: set() for p in fn.params}
+        self.roots: dict[tuple[int, ...], tuple[Link, ...]] = {}
+
+
+def kind_of(value: Value) -> set[str]:
+    """The kinds of a parameter's value."""
+    kinds: set[str] = set()
+    for member in members_of(value):
+        if isinstance(member, Array):
+            if member.dtype == "key":
+                kinds.add("key")
+            if member.level in (ABSTRACT, GRAD):
+                kinds.add("traced")
+            elif member.dtype != "key":
+                kinds.add("concrete" if member.level != MAYBE else "unknown")
+        elif isinstance(member, Tree):
+            kinds.add("pytree" if member.level in (ABSTRACT, GRAD) else "unknown")
+        elif isinstance(member, Unknown):
+            kinds.add("unknown")
+        elif isinstance(member, (Const, Static)):
+            kinds.add("static")
+        elif isinstance(member, HostArray):
+            kinds.add("concrete")
+        elif isinstance(
+            member, (FunctionValue, BoundMethod, PartialValue, TransformedValue, External, BuiltinValue, ClassValue)
+        ):
+            kinds.add("function")
+        elif isinstance(member, Instance) and "pytree" not in member.cls.traits:
+            kinds.add("static")
+        else:
+            kinds.add("pytree" if level_of(member) in (ABSTRACT, GRAD) else "unknown" if level_of(member) == MAYBE else "static")
+    return kinds
+
+
+class Records:
+    """Collects notes while the machine runs."""
+
+    def __init__(self) -> None:
+        self.notes: dict[int, _Notes] = {}
+
+    def note(self, scope: ModuleScope, fn: ir.Function, bound: dict[str, Value], mode: Mode, stack: list[Link]) -> None:
+        """One run of a function."""
+        notes = self.notes.get(id(fn))
+        if notes is None:
+            notes = self.notes[id(fn)] = _Notes(scope, fn)
+        notes.contexts += 1
+        notes.staged = notes.staged or mode.staged
+        notes.ambient = notes.ambient or mode.ambient
+        for name, value in bound.items():
+            kinds = notes.kinds.get(name)
+            if kinds is not None and len(kinds) < 7:
+                kinds |= kind_of(value)
+        if mode.staged and len(notes.roots) < 4:
+            start = next((i for i, link in enumerate(stack) if link.kind in ("root", "contract")), None)
+            if start is not None:
+                chain = tuple(stack[start:])
+                key = tuple(id(link.node) for link in chain)
+                notes.roots.setdefault(key, chain)
+
+    def functions(self, scopes: list[ModuleScope]) -> list[FunctionRecord]:
+        """One record per function of the given files, in source order; functions never run have no contexts."""
+        found: list[FunctionRecord] = []
+        for scope in scopes:
+            positions = Positions(scope.tree.line_starts)
+            for fn, start, first in functions_of(scope.tree):
+                notes = self.notes.get(id(fn)) or _Notes(scope, fn)
+                found.append(
+                    FunctionRecord(
+                        filename=scope.path,
+                        qualname=fn.qualname,
+                        line=positions.row(start),
+                        first_line=positions.row(first),
+                        staged=notes.staged,
+                        ambient=notes.ambient,
+                        roots=tuple(_root_record(chain) for chain in notes.roots.values()),
+                        params=tuple(
+                            ParameterRecord(p.name, tuple(sorted(notes.kinds[p.name]))) for p in fn.params
+                        ),
+                        contexts=notes.contexts,
+                    )
+                )
+        return found
+
+
+def _root_record(chain: tuple[Link, ...]) -> RootRecord:
+    root = chain[0]
+    return RootRecord(
+        transform=root.text.split(" ", 1)[0],
+        filename=root.scope.path,
+        line=_row(root),
+        chain=tuple(ChainLink(link.scope.path, _row(link), link.function) for link in chain[1:]),
+    )
+
+
+def _row(link: Link) -> int:
+    if link.node is None:
+        return 1
+    return Positions(link.scope.tree.line_starts).row(link.node.start)
+
+
+def functions_of(tree: ir.Module) -> list[tuple[ir.Function, int, int]]:
+    """Every function of a module with the offsets of its ``def`` (or lambda) and of its first decorator."""
+    found: list[tuple[ir.Function, int, int]] = []
+    todo: list[object] = list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ir.FunctionDef):
+            first = min([d.start for d in node.decorators], default=node.start)
+            found.append((node.function, node.start, first))
+        elif isinstance(node, ir.Lambda):
+            found.append((node.function, node.start, node.start))
+        if type(node) is list or type(node) is tuple:
+            todo += node  # type: ignore[misc]
+        elif isinstance(node, msgspec.Struct):
+            todo += [v for v in (getattr(node, n) for n in node.__struct_fields__) if isinstance(v, (list, tuple, msgspec.Struct))]
+    found.sort(key=lambda item: item[1])
+    return found

@@ -1,0 +1,54 @@
+"""Scopes: modules and frames, and how a name finds its value.
+
+Vocabulary
+----------
+module scope   one file of the project with its name, its IR and, once it has been run, its global bindings.
+frame          the local bindings of one run of a function body (or of a class body).
+
+Not modelled: ``exec``, ``locals()``, ``del`` of a global seen from another module, import hooks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flake8_jax.core import ir
+    from flake8_jax.semantics.values import ClassValue, Value
+
+
+class ModuleScope:
+    """One file. ``state``: 0 not run, 1 running, 2 run. ``slots``: its global bindings."""
+
+    __slots__ = ("path", "name", "is_package", "tree", "slots", "state", "rebound", "function_lines", "text")
+
+    def __init__(self, path: str, name: str, *, is_package: bool, tree: ir.Module, text: str = "") -> None:
+        self.path = path
+        self.name = name
+        self.is_package = is_package
+        self.tree = tree
+        self.slots: dict[str, Value] = {}
+        self.state = 0
+        self.rebound = frozenset(tree.rebound_names)
+        self.text = text
+
+
+class Frame:
+    """Local bindings of one run of a function (``fn`` None: a class body)."""
+
+    __slots__ = ("fn", "scope", "parent", "slots", "owner", "returns", "yields", "exits", "loops", "names", "self_value")
+
+    def __init__(
+        self, fn: ir.Function | None, scope: ModuleScope, parent: Frame | None, owner: ClassValue | None = None
+    ) -> None:
+        self.fn = fn
+        self.scope = scope
+        self.parent = parent
+        self.slots: dict[Any, Any] = {}
+        self.owner = owner
+        self.returns: list[Value] = []
+        self.yields: list[Value] = []
+        self.exits: list[dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]] = []
+        self.loops: list[Any] = []
+        self.names: frozenset[str] = frozenset(fn.local_names) if fn is not None else frozenset()
+        self.self_value: Value | None = None

@@ -1,0 +1,585 @@
+"""Running statements: control flow over abstract values.
+
+Vocabulary
+----------
+flow        how a block ends: NORMAL (falls through), RETURN, RAISE, BREAK, CONTINUE.
+condition   the outcome of a test: a truth where it is known, what each arm learns from it (narrowings), a key by which
+            two tests of the same thing are known to be correlated, and whether only the host can decide it.
+
+Loops run to a fixpoint first; rules hear of the last pass only. Not modelled: the number of iterations (but for
+constants), exceptions that a call may raise outside ``try``, ``async`` interleavings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics import lattice
+from flake8_jax.semantics.events import Store, TruthTest
+from flake8_jax.semantics.expressions import (
+    assign,
+    condition_of,
+    evaluate,
+    iterated,
+    load_item,
+    store_item,
+    truth_of,
+)
+from flake8_jax.semantics.machine import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Machine, Mode, Writes
+from flake8_jax.semantics.operators import binary
+from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.values import (
+    MISSING,
+    NONE,
+    Array,
+    Const,
+    Deferred,
+    External,
+    ExternalInstance,
+    FunctionValue,
+    GeneratorValue,
+    HostArray,
+    Instance,
+    ListValue,
+    Static,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+)
+
+CATCHES_TRACER_ERRORS = frozenset(
+    {"builtins.Exception", "builtins.BaseException", "builtins.TypeError", "builtins.ValueError", "builtins.IndexError",
+     "builtins.AttributeError", "builtins.NameError", "builtins.RuntimeError"}
+)  # fmt: skip
+MAX_PASSES = 3
+
+
+def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
+    """Run statements until one does not fall through. What was learnt on the way ends with the block."""
+    conditions = len(m.conditions)
+    flow = NORMAL
+    for statement in body:
+        m.steps += 1
+        flow = RUN[type(statement)](m, frame, statement)
+        if flow != NORMAL:
+            break
+    del m.conditions[conditions:]
+    return flow
+
+
+def _expression(m: Machine, frame: Frame, node: ir.ExprStmt) -> int:
+    from flake8_jax.semantics.expressions import evaluate_statement
+
+    evaluate_statement(m, frame, node)
+    return NORMAL
+
+
+def _assign(m: Machine, frame: Frame, node: ir.Assign) -> int:
+    value = evaluate(m, frame, node.value)
+    for target in node.targets:
+        assign(m, frame, target, value, node.value)
+    return NORMAL
+
+
+def _annotated(m: Machine, frame: Frame, node: ir.AnnAssign) -> int:
+    if node.value is None:
+        return NORMAL
+    value = evaluate(m, frame, node.value)
+    if isinstance(value, Unknown) and value.parent is None:
+        from flake8_jax.semantics.annotations import value_of_annotation
+
+        value = value_of_annotation(m, frame.scope, frame, node.annotation) or value
+    assign(m, frame, node.target, value, node.value)
+    return NORMAL
+
+
+def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> int:
+    target = node.target
+    right = None
+    if isinstance(target, ir.Subscript):
+        base = evaluate(m, frame, target.value)
+        index = evaluate(m, frame, target.index)
+        old = load_item(m, frame, target, base, index, quiet=True)
+        right = evaluate(m, frame, node.value)
+        store_item(m, frame, target, base, index, binary(m, frame, node, old, node.op, right), how="item-augmented", op=node.op)
+        return NORMAL
+    old = evaluate(m, frame, target)
+    right = evaluate(m, frame, node.value)
+    if node.op == "+" and isinstance(old, ListValue) and not old.is_tuple:
+        from flake8_jax.semantics.containers import extend_list
+
+        extend_list(m, frame, old, right, node)
+        return NORMAL
+    assign(m, frame, target, binary(m, frame, node, old, node.op, right), node.value, op=node.op)
+    return NORMAL
+
+
+def _return(m: Machine, frame: Frame, node: ir.Return) -> int:
+    frame.returns.append(evaluate(m, frame, node.value) if node.value is not None else NONE)
+    return RETURN
+
+
+def _raise(m: Machine, frame: Frame, node: ir.Raise) -> int:
+    if node.exc is not None:
+        evaluate(m, frame, node.exc)
+    return RAISE
+
+
+def _assert(m: Machine, frame: Frame, node: ir.Assert) -> int:
+    condition = condition_of(m, frame, node.test, "assert", node)
+    for narrow in condition.when_true:
+        narrow(m)
+    if condition.key is not None:
+        m.conditions.append((condition.key, True))
+    return NORMAL
+
+
+def _delete(m: Machine, frame: Frame, node: ir.Delete) -> int:
+    for target in node.targets:
+        if isinstance(target, ir.Subscript):
+            base = evaluate(m, frame, target.value)
+            index = evaluate(m, frame, target.index)
+            if m.wants(Store) and isinstance(base, (Array, Tree)):
+                m.emit(Store(m.context(frame.scope), target, "item-delete", base, None, "", ""))
+            from flake8_jax.semantics.containers import delete_item
+
+            delete_item(m, base, index)
+        elif isinstance(target, ir.Name) and target.id in frame.slots:
+            m.write(frame.slots, target.id, Unknown("deleted"))
+    return NORMAL
+
+
+def _pass(m: Machine, frame: Frame, node: ir.Stmt) -> int:
+    return NORMAL
+
+
+def _break(m: Machine, frame: Frame, node: ir.Break) -> int:
+    return BREAK
+
+
+def _continue(m: Machine, frame: Frame, node: ir.Continue) -> int:
+    return CONTINUE
+
+
+# --- branches -------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Arm:
+    """One alternative: what is learnt on entering it, then what runs. ``guess``: taken only if the host says so."""
+
+    run: Callable[[], int]
+    learn: tuple[Callable[[Machine], None], ...] = ()
+    key: Any = None
+    truth: bool = True
+    guess: bool = False
+
+
+def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
+    """Run all arms from the same state and merge those that fall through."""
+    live: list[Writes] = []
+    live_arms: list[Arm] = []
+    flows: list[int] = []
+    for arm in arms:
+        mark, reports, conditions = len(m.journal), len(m.emissions), len(m.conditions)
+        for learn in arm.learn:
+            learn(m)
+        if arm.key is not None:
+            m.conditions.append((arm.key, arm.truth))
+        flow = arm.run()
+        del m.conditions[conditions:]
+        if arm.guess:
+            m.drop_errors(reports)
+        writes = m.take_back(mark)
+        flows.append(flow)
+        if flow == NORMAL:
+            live.append(writes)
+            live_arms.append(arm)
+        elif flow == RETURN:
+            frame.exits.append(writes)
+        elif flow == BREAK and frame.loops:
+            frame.loops[-1].exits.append(writes)
+        elif flow == CONTINUE and frame.loops:
+            frame.loops[-1].continues.append(writes)
+    if not live:
+        return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
+    m.merge(live)
+    if len(live) == 1 and len(arms) > 1 and live_arms[0].key is not None:
+        m.conditions.append((live_arms[0].key, live_arms[0].truth))
+    return NORMAL
+
+
+def _if(m: Machine, frame: Frame, node: ir.If) -> int:
+    # A long elif chain is unrolled here, arm by arm, so that it costs no Python stack.
+    pending: list[tuple[ir.If, Any]] = []
+    current: ir.If | None = node
+    tail: list[ir.Stmt] = []
+    mark = -1
+    while current is not None:
+        condition = condition_of(m, frame, current.test, "elif" if current.is_elif else "if", current)
+        if mark < 0:
+            mark = len(m.journal)
+        if condition.truth is True:
+            tail = current.body
+            break
+        following = current.orelse
+        is_chain = len(following) == 1 and isinstance(following[0], ir.If) and following[0].is_elif
+        if condition.truth is None:
+            pending.append((current, condition))
+            for learn in condition.when_false:
+                learn(m)
+            if len(pending) > 12 or not is_chain:
+                tail = following
+                break
+        elif not is_chain:
+            tail = following
+            break
+        current = following[0] if is_chain else None  # type: ignore[assignment]
+    if not pending:
+        return run_block(m, frame, tail)
+    tests = m.take_back(mark)
+    guards = sum(1 for _, c in pending if c.counter)
+    loop = frame.loops[-1] if frame.loops else None
+    arms: list[Arm] = []
+    false_learn: list[Callable[[Machine], None]] = []
+    guess = False
+    for current_if, condition in pending:
+        body = current_if.body
+
+        def run(body: list[ir.Stmt] = body) -> int:
+            return run_block(m, frame, body)
+
+        guess = guess or condition.host
+        arms.append(Arm(run, (*false_learn, *condition.when_true), condition.key, True, guess))
+        false_learn = [lambda m: m.replay(tests)]
+    last = pending[-1][1]
+
+    def run_tail() -> int:
+        return run_block(m, frame, tail)
+
+    arms.append(Arm(run_tail, tuple(false_learn), last.key if len(pending) == 1 else None, False, guess))
+    if guards and loop is not None:
+        loop.guards += 1
+    flow = branch(m, frame, arms)
+    if guards and loop is not None:
+        loop.guards -= 1
+    return flow
+
+
+def _match(m: Machine, frame: Frame, node: ir.Match) -> int:
+    from flake8_jax.semantics.patterns import bind_pattern, compares_by_value
+
+    subject = evaluate(m, frame, node.subject)
+    if lattice_traced(subject) and any(compares_by_value(c.pattern) for c in node.cases) and m.wants(TruthTest):
+        m.emit(TruthTest(m.context(frame.scope), node.subject, subject, "match", node))
+    arms: list[Arm] = []
+    exhaustive = False
+    for case in node.cases:
+
+        def run(case: ir.MatchCase = case) -> int:
+            bind_pattern(m, frame, case.pattern, subject)
+            if case.guard is not None:
+                condition_of(m, frame, case.guard, "case", case.guard)
+            return run_block(m, frame, case.body)
+
+        arms.append(Arm(run))
+        if case.guard is None and isinstance(case.pattern, ir.MatchAs) and case.pattern.pattern is None:
+            exhaustive = True
+            break
+    if not exhaustive:
+        arms.append(Arm(lambda: NORMAL))
+    return branch(m, frame, arms)
+
+
+def lattice_traced(value: Value) -> bool:
+    from flake8_jax.semantics.values import is_traced_array
+
+    return is_traced_array(value)
+
+
+# --- loops ----------------------------------------------------------------------------------------
+
+
+def run_loop(
+    m: Machine, frame: Frame, loop: LoopState, once: Callable[[], int], *, may_skip: bool = True
+) -> Writes | None:
+    """Run ``once`` (one iteration) to a fixpoint and leave the state after the loop, ``break`` not included.
+
+    Returns:
+        the state at the head of the loop as writes of a path that skips it, for callers that need it; or None.
+    """
+    m.passes += 1
+    limit = MAX_PASSES if m.passes <= 2 else 1
+    for attempt in range(limit + 1):
+        last = attempt == limit
+        mark, reports = len(m.journal), len(m.emissions)
+        returns, yields = len(frame.returns), len(frame.yields)
+        exits, function_exits = len(loop.exits), len(frame.exits)
+        m.loops.append(loop)
+        frame.loops.append(loop)
+        flow = once()
+        frame.loops.pop()
+        m.loops.pop()
+        writes = m.take_back(mark)
+        arms = loop.continues
+        loop.continues = []
+        if flow in (NORMAL, CONTINUE):
+            arms.append(writes)
+        elif flow == BREAK:
+            loop.exits.append(writes)
+        elif flow == RETURN:
+            frame.exits.append(writes)
+        changed = _widen_head(m, arms, give_up=attempt + 1 >= limit)
+        if last or not changed:
+            break
+        del m.emissions[reports:]
+        del frame.returns[returns:]
+        del frame.yields[yields:]
+        del loop.exits[exits:]
+        del frame.exits[function_exits:]
+    m.passes -= 1
+    return None
+
+
+def _widen_head(m: Machine, arms: list[Writes], *, give_up: bool) -> bool:
+    """Join what the iteration left behind into the state at the loop's head; whether anything there changed."""
+    changed = False
+    if not arms:
+        return False
+    mark = len(m.journal)
+    m.merge([{}, *arms])
+    for slots, slot, old in m.journal[mark:]:
+        now = slots.get(slot, MISSING)
+        if now is old or old is MISSING:
+            continue
+        if slots is m.uses:
+            changed = changed or now != old
+            continue
+        if not isinstance(now, Value) or not isinstance(old, Value):
+            changed = changed or now != old
+            continue
+        if lattice.equivalent(old, now):
+            continue
+        changed = True
+        if give_up:
+            slots[slot] = _widened(old, now)
+    # A key that came into use in this iteration must be seen by the next one.
+    for slots, _slot, old in m.journal[mark:]:
+        if slots is m.uses and old is MISSING:
+            changed = True
+    return changed
+
+
+def _widened(old: Value, now: Value) -> Value:
+    if isinstance(now, (Array, Tree, Static)):
+        return now
+    if isinstance(now, UnionValue) and all(isinstance(v, (Array, Tree, Static, Const)) for v in now.members):
+        return now
+    return Unknown("loop")
+
+
+def _for(m: Machine, frame: Frame, node: ir.For) -> int:
+    iterable = evaluate(m, frame, node.iter)
+    loop = LoopState("for", node)
+    supply = iterated(m, frame, node.iter, iterable, "for", loop)
+    if supply is None:  # surely empty
+        return run_block(m, frame, node.orelse)
+
+    def once() -> int:
+        assign(m, frame, node.target, supply(), node.iter)
+        return run_block(m, frame, node.body)
+
+    run_loop(m, frame, loop, once)
+    flow = run_block(m, frame, node.orelse) if node.orelse else NORMAL
+    return _leave_loop(m, frame, loop, flow)
+
+
+def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: int) -> int:
+    """Merge the paths that left by ``break`` with the one that ran to the end (if there is one)."""
+    if flow == NORMAL:
+        for writes in loop.exits:
+            m.weaken(writes)
+        return NORMAL
+    if not loop.exits:
+        return flow
+    m.merge(loop.exits)
+    return NORMAL
+
+
+def _while(m: Machine, frame: Frame, node: ir.While) -> int:
+    loop = LoopState("while", node)
+    endless = False
+
+    def once() -> int:
+        nonlocal endless
+        condition = condition_of(m, frame, node.test, "while", node)
+        if condition.truth is False:
+            return RAISE
+        endless = condition.truth is True
+        for learn in condition.when_true:
+            learn(m)
+        return run_block(m, frame, node.body)
+
+    run_loop(m, frame, loop, once)
+    flow = RAISE if endless else NORMAL
+    if node.orelse and not endless:
+        flow = run_block(m, frame, node.orelse)
+    flow = _leave_loop(m, frame, loop, flow)
+    if flow == RAISE and endless and (frame.exits or frame.returns or frame.yields):
+        return RETURN
+    return flow
+
+
+# --- try, with ------------------------------------------------------------------------------------
+
+
+def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
+    catches = any(_catches_tracer_errors(m, frame, handler.type) for handler in node.handlers)
+
+    def body() -> int:
+        if catches:
+            m.caught += 1
+        flow = run_block(m, frame, node.body)
+        if catches:
+            m.caught -= 1
+        if flow == NORMAL and node.orelse:
+            flow = run_block(m, frame, node.orelse)
+        return flow
+
+    arms = [Arm(body)]
+    for handler in node.handlers:
+
+        def handle(handler: ir.ExceptHandler = handler) -> int:
+            if handler.type is not None:
+                evaluate(m, frame, handler.type)
+            if handler.name:
+                m.write(frame.slots, handler.name, Unknown("exception"))
+            return run_block(m, frame, handler.body)
+
+        arms.append(Arm(handle, guess=True))
+    flow = body() if not node.handlers else branch(m, frame, arms)
+    if node.finalbody:
+        final = run_block(m, frame, node.finalbody)
+        if final != NORMAL:
+            return final
+    return flow
+
+
+def _catches_tracer_errors(m: Machine, frame: Frame, kind: ir.Expr | None) -> bool:
+    if kind is None:
+        return True
+    value = evaluate(m, frame, kind)
+    for member in value.elts if isinstance(value, TupleValue) else (value,):
+        name = member.name if isinstance(member, External) else getattr(member, "name", "")
+        if name in CATCHES_TRACER_ERRORS or f"builtins.{name}" in CATCHES_TRACER_ERRORS:
+            return True
+        if name.startswith("jax.errors.") or name.startswith("jax.core."):
+            return True
+        if isinstance(member, Unknown):
+            return True
+    return False
+
+
+def _with(m: Machine, frame: Frame, node: ir.With) -> int:
+    saved_mode, saved_caught = m.mode, m.caught
+    for item in node.items:
+        manager = evaluate(m, frame, item.context)
+        if isinstance(manager, ExternalInstance):
+            if manager.cls == "jax.ensure_compile_time_eval":
+                m.mode = Mode(m.mode.staged, False, m.mode.trace, m.mode.presumed, m.mode.lanes)
+            elif manager.cls in ("jax.disable_jit", "chex.fake_jit"):
+                m.mode = Mode(m.mode.staged, m.mode.ambient, m.mode.trace, True, m.mode.lanes)
+            elif manager.cls in ("contextlib.suppress", "pytest.raises"):
+                m.caught += 1
+        if item.target is not None:
+            assign(m, frame, item.target, _entered(m, frame, node, manager), item.context)
+    flow = run_block(m, frame, node.body)
+    m.mode, m.caught = saved_mode, saved_caught
+    return flow
+
+
+def _entered(m: Machine, frame: Frame, node: ir.With, manager: Value) -> Value:
+    if isinstance(manager, GeneratorValue):
+        return manager.element
+    if isinstance(manager, Instance):
+        from flake8_jax.semantics.calls import call_method
+
+        entered = call_method(m, frame, node, manager, "__enter__")
+        return entered if entered is not None else manager
+    if isinstance(manager, ExternalInstance):
+        return manager
+    return Unknown("with")
+
+
+# --- definitions ----------------------------------------------------------------------------------
+
+
+def _function(m: Machine, frame: Frame, node: ir.FunctionDef) -> int:
+    from flake8_jax.semantics.definitions import define_function
+
+    assign(m, frame, ir.Name(node.name_start, node.name_start + len(node.function.name), node.function.name),
+           define_function(m, frame, node), None)  # fmt: skip
+    return NORMAL
+
+
+def _class(m: Machine, frame: Frame, node: ir.ClassDef) -> int:
+    from flake8_jax.semantics.definitions import define_class
+
+    assign(m, frame, ir.Name(node.name_start, node.name_start + len(node.name), node.name),
+           define_class(m, frame, node), None)  # fmt: skip
+    return NORMAL
+
+
+def _import(m: Machine, frame: Frame, node: ir.Import) -> int:
+    for name in node.names:
+        if name.alias:
+            m.write(frame.slots, name.alias, m.modules.load(name.name))
+        else:
+            m.write(frame.slots, name.name.split(".")[0], m.modules.load_top(name.name))
+    return NORMAL
+
+
+def _import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> int:
+    from flake8_jax.semantics.definitions import import_from
+
+    import_from(m, frame, node)
+    return NORMAL
+
+
+def _type_alias(m: Machine, frame: Frame, node: ir.TypeAlias) -> int:
+    m.write(frame.slots, node.name, Unknown("type alias"))
+    return NORMAL
+
+
+RUN: dict[type, Callable[[Machine, Frame, Any], int]] = {
+    ir.ExprStmt: _expression,
+    ir.Assign: _assign,
+    ir.AnnAssign: _annotated,
+    ir.AugAssign: _augmented,
+    ir.Return: _return,
+    ir.Raise: _raise,
+    ir.Assert: _assert,
+    ir.Delete: _delete,
+    ir.Pass: _pass,
+    ir.Break: _break,
+    ir.Continue: _continue,
+    ir.Global: _pass,
+    ir.Nonlocal: _pass,
+    ir.If: _if,
+    ir.While: _while,
+    ir.For: _for,
+    ir.Try: _try,
+    ir.With: _with,
+    ir.Match: _match,
+    ir.FunctionDef: _function,
+    ir.ClassDef: _class,
+    ir.Import: _import,
+    ir.ImportFrom: _import_from,
+    ir.TypeAlias: _type_alias,
+}
+

@@ -1,0 +1,570 @@
+"""Abstract values: what the interpreter knows of a Python value while it runs the program without JAX.
+
+Vocabulary
+----------
+level       how an array stands to tracing. CONCRETE: it has a value. MAYBE: an array for sure, but whether a caller
+            traces it is not known. GRAD: a tracer of concrete tracing (``jax.grad`` alone): it has a value, yet
+            ``float()`` and NumPy conversion raise. ABSTRACT: a tracer of abstract tracing: it has no value.
+opaque      an Unknown or a Tree: nothing is known of its structure. Its parts are made on demand and remembered,
+            so that ``state.key`` read twice is one and the same value.
+identity    values are compared by identity where it matters which one it is (PRNG keys, containers, instances):
+            the same Python object means the same run-time value.
+
+Mutable run-time objects (lists, dicts, instances) keep their contents in a plain dict named ``slots`` that only the
+interpreter writes, through its journal, so that the arms of a branch can be run one after the other and merged.
+
+Not modelled: the contents of sets, bytes, strided views, array shapes beyond rank and leading length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flake8_jax.core import ir
+    from flake8_jax.knowledge.model import TransformFact
+    from flake8_jax.semantics.scopes import Frame, ModuleScope
+
+CONCRETE, MAYBE, GRAD, ABSTRACT = range(4)
+LEVEL_NAMES = ("concrete", "unknown", "traced concretely", "traced")
+
+
+class Value:
+    """Base of all abstract values. Compared by identity."""
+
+    __slots__ = ()
+
+
+class Opaque(Value):
+    """A value of unknown structure whose parts are made on demand.
+
+    parts: the attributes (``".key"``) and items (``"[0]"``) read so far.
+    parent/step: where this value came from, when it is itself a part.
+    origin: the value outside a staging boundary that this one stands for inside it.
+    """
+
+    __slots__ = ("parts", "parent", "step", "origin")
+
+    def __init__(self, parent: Value | None = None, step: str = "") -> None:
+        self.parts: dict[str, Value] | None = None
+        self.parent = parent
+        self.step = step
+        self.origin: Value | None = None
+
+
+class Unknown(Opaque):
+    """Anything. Never flagged. ``label`` says where it came from, for ``inspect`` and debugging.
+
+    host_test: its truth is decided by the host in a way that the analysis cannot follow (``isinstance`` of an unknown,
+    a module flag): what happens behind such a test is no evidence.
+    """
+
+    __slots__ = ("label", "host_test")
+
+    def __init__(
+        self, label: str = "", parent: Value | None = None, step: str = "", *, host_test: bool = False
+    ) -> None:
+        super().__init__(parent, step)
+        self.label = label
+        self.host_test = host_test
+
+
+class Tree(Opaque):
+    """A pytree that holds arrays of ``level``, of unknown structure: maybe a lone array, maybe a dict, never None."""
+
+    __slots__ = ("level",)
+
+    def __init__(self, level: int, parent: Value | None = None, step: str = "") -> None:
+        super().__init__(parent, step)
+        self.level = level
+
+
+class Array(Value):
+    """A JAX array (or a tracer that stands for one).
+
+    dtype: ``bool int float complex key`` or ``""`` where unknown. ndim: rank or None.
+    length: size of the leading axis or None. dispatched: came out of a compiled call in eager code.
+    parts: for arrays of keys: the keys taken out so far, by constant index.
+    derived: for arithmetic on static shapes while ambient: the reason for a better message.
+    origin: as in Opaque.
+    """
+
+    __slots__ = ("level", "dtype", "ndim", "length", "dispatched", "parts", "derived", "origin")
+
+    def __init__(
+        self,
+        level: int,
+        dtype: str = "",
+        ndim: int | None = None,
+        length: int | None = None,
+        *,
+        dispatched: int = 0,
+        derived: str = "",
+    ) -> None:
+        self.level = level
+        self.dtype = dtype
+        self.ndim = ndim
+        self.length = length
+        self.dispatched = dispatched
+        self.parts: dict[str, Value] | None = None
+        self.derived = derived
+        self.origin: Value | None = None
+
+
+class HostArray(Value):
+    """A NumPy array (or scalar): concrete data on the host. ``size``: number of elements where known."""
+
+    __slots__ = ("dtype", "ndim", "size")
+
+    def __init__(self, dtype: str = "", ndim: int | None = None, size: int | None = None) -> None:
+        self.dtype = dtype
+        self.ndim = ndim
+        self.size = size
+
+
+class Const(Value):
+    """A Python constant that the analysis knows: None, bool, int, float, complex, str, bytes or Ellipsis."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Static(Value):
+    """A host value known while tracing, but not to us. kind: ``int bool str float shape dtype set`` or ``""``.
+
+    holds: the values interpolated into a string (``f"{x}"``) without a format spec.
+    """
+
+    __slots__ = ("kind", "holds")
+
+    def __init__(self, kind: str = "", holds: tuple[Value, ...] = ()) -> None:
+        self.kind = kind
+        self.holds = holds
+
+
+class TupleValue(Value):
+    """A tuple of known length; a NamedTuple when ``cls`` is set (``names`` are then its fields)."""
+
+    __slots__ = ("elts", "cls", "names")
+
+    def __init__(self, elts: tuple[Value, ...], cls: Value | None = None, names: tuple[str, ...] = ()) -> None:
+        self.elts = elts
+        self.cls = cls
+        self.names = names
+
+
+class ListValue(Value):
+    """A list (or another sequence): known elements in ``slots[0..n-1]`` while ``slots["n"]`` is an int; else
+    ``slots["n"]`` is None and ``slots["*"]`` stands for every element. ``is_tuple``: an immutable one of unknown length.
+    born: number of the trace in which it was made (0: eager)."""
+
+    __slots__ = ("slots", "is_tuple", "born")
+
+    def __init__(
+        self, elts: tuple[Value, ...] | None, rest: Value | None = None, *, is_tuple: bool = False, born: int = 0
+    ) -> None:
+        self.slots: dict[Any, Any] = {}
+        if elts is None:
+            self.slots["n"] = None
+            self.slots["*"] = rest
+        else:
+            self.slots["n"] = len(elts)
+            for i, v in enumerate(elts):
+                self.slots[i] = v
+        self.is_tuple = is_tuple
+        self.born = born
+
+    def known(self) -> tuple[Value, ...] | None:
+        """The elements, where their number is known."""
+        n = self.slots["n"]
+        return None if n is None else tuple(self.slots[i] for i in range(n))
+
+
+class DictValue(Value):
+    """A dict. Known items under ``("k", key)``; ``slots["*"]`` joins all values under unknown keys (absent: none).
+
+    ``slots["open"]`` is true when there may be keys that we do not know.
+    """
+
+    __slots__ = ("slots", "born")
+
+    def __init__(
+        self,
+        items: dict[Any, Value],
+        rest: Value | None = None,
+        *,
+        is_open: bool = False,
+        born: int = 0,
+    ) -> None:
+        self.slots: dict[Any, Any] = {("k", k): v for k, v in items.items()}
+        self.slots["open"] = is_open
+        if rest is not None:
+            self.slots["*"] = rest
+        self.born = born
+
+    def items(self) -> Iterator[tuple[Any, Value]]:
+        for slot, value in self.slots.items():
+            if type(slot) is tuple:
+                yield slot[1], value
+
+
+class FunctionValue(Value):
+    """A function of the project, closed over the frame in which it was defined.
+
+    defaults: evaluated defaults by parameter name. owner: the class whose body defined it, for ``super()``.
+    """
+
+    __slots__ = ("fn", "scope", "closure", "defaults", "owner", "wrapped", "cached")
+
+    def __init__(
+        self,
+        fn: ir.Function,
+        scope: ModuleScope,
+        closure: Frame | None,
+        defaults: dict[str, Value],
+        owner: ClassValue | None = None,
+    ) -> None:
+        self.fn = fn
+        self.scope = scope
+        self.closure = closure
+        self.defaults = defaults
+        self.owner = owner
+        self.wrapped: Value | None = None
+        self.cached = False
+
+
+class BoundMethod(Value):
+    __slots__ = ("func", "self_value")
+
+    def __init__(self, func: Value, self_value: Value) -> None:
+        self.func = func
+        self.self_value = self_value
+
+
+class PartialValue(Value):
+    """``functools.partial(func, *args, **kwargs)``."""
+
+    __slots__ = ("func", "args", "kwargs")
+
+    def __init__(self, func: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
+        self.func = func
+        self.args = args
+        self.kwargs = kwargs
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Site:
+    """A place in the program: the file and the offsets of an expression."""
+
+    scope: ModuleScope
+    start: int
+    end: int
+
+
+class TransformedValue(Value):
+    """What ``jax.jit(f)``, ``jax.vmap(f, in_axes=0)`` or ``jax.grad(f)`` returns.
+
+    name: canonical name of the transform. options: the transform's other arguments by parameter name.
+    site: where the transform was applied.
+    """
+
+    __slots__ = ("name", "fact", "operand", "options", "site", "called")
+
+    def __init__(
+        self, name: str, fact: TransformFact, operand: Value, options: dict[str, Value], site: Site
+    ) -> None:
+        self.name = name
+        self.fact = fact
+        self.operand = operand
+        self.options = options
+        self.site = site
+        self.called = False
+
+
+class External(Value):
+    """An object of a library, by its canonical qualified name: a module, function, class or constant."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class ExternalInstance(Value):
+    """An instance of a library class, or the result of a library call whose class is known.
+
+    ``slots`` holds what is known of its attributes. level: level of the arrays in it, where it is a pytree.
+    """
+
+    __slots__ = ("cls", "slots", "level", "born")
+
+    def __init__(self, cls: str, slots: dict[Any, Any] | None = None, level: int = MAYBE, born: int = 0) -> None:
+        self.cls = cls
+        self.slots: dict[Any, Any] = slots if slots is not None else {}
+        self.level = level
+        self.born = born
+
+
+class BuiltinValue(Value):
+    """A builtin of Python by name (``max``, ``len``), or a method of a builtin value with the value bound."""
+
+    __slots__ = ("name", "bound")
+
+    def __init__(self, name: str, bound: Value | None = None) -> None:
+        self.name = name
+        self.bound = bound
+
+
+class ModuleValue(Value):
+    """A module of the project."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: ModuleScope) -> None:
+        self.scope = scope
+
+
+@dataclass(eq=False, slots=True)
+class ClassField:
+    """One field of a dataclass-like class. static: kept as it is across a staging boundary (not a pytree leaf)."""
+
+    name: str
+    annotation: ir.Expr | None
+    default: Value | None
+    static: bool
+    scope: ModuleScope
+
+
+class ClassValue(Value):
+    """A class of the project.
+
+    bases: the evaluated bases (ClassValue, External, Unknown …). namespace: the class body's bindings.
+    traits: what decorators and library bases make of it: ``pytree dataclass namedtuple static_attributes frozen enum``.
+    """
+
+    __slots__ = (
+        "node", "scope", "bases", "namespace", "traits", "fields", "static_names", "mro_cache", "subclasses", "generic",
+        "external_bases", "has_unknown_base", "closure",
+    )  # fmt: skip
+
+    def __init__(self, node: ir.ClassDef, scope: ModuleScope, bases: list[Value], closure: Frame | None) -> None:
+        self.node = node
+        self.scope = scope
+        self.bases = bases
+        self.closure = closure
+        self.namespace: dict[str, Value] = {}
+        self.traits: set[str] = set()
+        self.fields: list[ClassField] = []
+        self.static_names: set[str] = set()
+        self.mro_cache: list[ClassValue] | None = None
+        self.subclasses: list[ClassValue] = []
+        self.generic: Instance | None = None
+        self.external_bases: list[str] = []
+        self.has_unknown_base = False
+
+
+class Instance(Value):
+    """An instance of a project class. ``slots``: attributes set so far. exact: the class is known for sure (it was
+    constructed here), not only a base of it. level: for pytrees of unknown contents, what its leaves are.
+    born: number of the trace in which it was made (0: eager)."""
+
+    __slots__ = ("cls", "slots", "exact", "level", "born", "complete")
+
+    def __init__(self, cls: ClassValue, *, exact: bool, level: int | None = None, born: int = 0) -> None:
+        self.cls = cls
+        self.slots: dict[Any, Any] = {}
+        self.exact = exact
+        self.level = level
+        self.born = born
+        self.complete = False
+
+
+class AtValue(Value):
+    """``x.at`` (index None) or ``x.at[index]``."""
+
+    __slots__ = ("base", "index")
+
+    def __init__(self, base: Value, index: Value | None = None) -> None:
+        self.base = base
+        self.index = index
+
+
+class Deferred(Value):
+    """A name imported from a module that was still being run; looked up again when it is read."""
+
+    __slots__ = ("scope", "name")
+
+    def __init__(self, scope: ModuleScope, name: str) -> None:
+        self.scope = scope
+        self.name = name
+
+
+class SuperValue(Value):
+    """``super()``: the methods of ``self_value`` after ``cls`` in its method resolution order."""
+
+    __slots__ = ("cls", "self_value")
+
+    def __init__(self, cls: ClassValue, self_value: Value) -> None:
+        self.cls = cls
+        self.self_value = self_value
+
+
+class PropertyValue(Value):
+    """A property: ``fget`` runs on access."""
+
+    __slots__ = ("fget", "cached")
+
+    def __init__(self, fget: Value, *, cached: bool = False) -> None:
+        self.fget = fget
+        self.cached = cached
+
+
+class StaticMethodValue(Value):
+    """``staticmethod`` (``to_class`` false) or ``classmethod``."""
+
+    __slots__ = ("func", "to_class")
+
+    def __init__(self, func: Value, *, to_class: bool) -> None:
+        self.func = func
+        self.to_class = to_class
+
+
+class GeneratorValue(Value):
+    """What calling a generator function gives: iterating yields ``element`` (made afresh by ``produce`` for keys)."""
+
+    __slots__ = ("element", "fresh")
+
+    def __init__(self, element: Value, *, fresh: bool = False) -> None:
+        self.element = element
+        self.fresh = fresh
+
+
+class UnionValue(Value):
+    """One of a few values, depending on the path taken."""
+
+    __slots__ = ("members",)
+
+    def __init__(self, members: tuple[Value, ...]) -> None:
+        self.members = members
+
+
+NONE = Const(None)
+TRUE = Const(True)
+FALSE = Const(False)
+MAX_UNION = 6
+
+
+@dataclass(slots=True)
+class Missing:
+    """Marks an unbound slot in the journal."""
+
+    reason: str = field(default="unbound")
+
+
+MISSING: Any = Missing()
+
+
+def level_of(value: Value, depth: int = 4) -> int:
+    """The highest tracing level of any array in ``value``; CONCRETE where there is none, MAYBE where unknown."""
+    if isinstance(value, (Array, Tree)):
+        return value.level
+    if isinstance(value, Unknown):
+        return MAYBE
+    if depth == 0:
+        return MAYBE
+    parts: tuple[Value, ...] = ()
+    if isinstance(value, TupleValue):
+        parts = value.elts
+    elif isinstance(value, UnionValue):
+        parts = value.members
+    elif isinstance(value, ListValue):
+        known = value.known()
+        parts = known if known is not None else (value.slots["*"],) if value.slots.get("*") is not None else ()
+    elif isinstance(value, DictValue):
+        parts = tuple(v for k, v in value.slots.items() if k != "open")
+    elif isinstance(value, Instance):
+        best = value.level if value.level is not None else CONCRETE
+        if "pytree" in value.cls.traits:
+            for k, v in value.slots.items():
+                if k not in value.cls.static_names:
+                    best = max(best, level_of(v, depth - 1))
+        return best
+    elif isinstance(value, ExternalInstance):
+        return max((level_of(v, depth - 1) for v in value.slots.values()), default=CONCRETE)
+    elif isinstance(value, GeneratorValue):
+        parts = (value.element,)
+    return max((level_of(v, depth - 1) for v in parts), default=CONCRETE)
+
+
+def is_traced_array(value: Value) -> bool:
+    """An array for sure, and an abstract tracer for sure (every member of a union)."""
+    if isinstance(value, Array):
+        return value.level == ABSTRACT
+    return isinstance(value, UnionValue) and all(is_traced_array(m) for m in value.members)
+
+
+def is_tracer(value: Value) -> bool:
+    """An array for sure, and a tracer of either kind."""
+    if isinstance(value, Array):
+        return value.level >= GRAD
+    return isinstance(value, UnionValue) and all(is_tracer(m) for m in value.members)
+
+
+def holds_tracer(value: Value, minimum: int = ABSTRACT) -> bool:
+    """A traced array or tree: if the operation accepts it at all, it receives a tracer."""
+    if isinstance(value, (Array, Tree)):
+        return value.level >= minimum
+    return isinstance(value, UnionValue) and all(holds_tracer(m, minimum) for m in value.members)
+
+
+def is_host_value(value: Value) -> bool:
+    """Surely no JAX array: a constant, a static, a NumPy array, a function, a container of those."""
+    if isinstance(value, (Const, Static, HostArray, FunctionValue, ClassValue, External, ModuleValue, BuiltinValue)):
+        return True
+    if isinstance(value, TupleValue):
+        return all(is_host_value(v) for v in value.elts)
+    if isinstance(value, UnionValue):
+        return all(is_host_value(v) for v in value.members)
+    return False
+
+
+class SliceValue(Value):
+    """``lower:upper:step`` inside an index; None where absent."""
+
+    __slots__ = ("lower", "upper", "step")
+
+    def __init__(self, lower: Value | None, upper: Value | None, step: Value | None) -> None:
+        self.lower = lower
+        self.upper = upper
+        self.step = step
+
+
+def freshen(value: Value, depth: int = 6) -> Value:
+    """The same value, but another one: what a second iteration or another unknown index gives."""
+    if isinstance(value, Array):
+        return Array(value.level, value.dtype, value.ndim, value.length, dispatched=value.dispatched)
+    if isinstance(value, Unknown):
+        return Unknown(value.label, host_test=value.host_test)
+    if isinstance(value, Tree):
+        return Tree(value.level)
+    if isinstance(value, TupleValue) and depth:
+        return TupleValue(tuple(freshen(v, depth - 1) for v in value.elts), value.cls, value.names)
+    if isinstance(value, UnionValue) and depth:
+        return UnionValue(tuple(freshen(v, depth - 1) for v in value.members))
+    return value
+
+
+class ExternalMethod(Value):
+    """A method of an instance of a library class (or of a project class that inherits it). ``name``: qualified."""
+
+    __slots__ = ("cls", "name", "self_value")
+
+    def __init__(self, cls: str, name: str, self_value: Value) -> None:
+        self.cls = cls
+        self.name = name
+        self.self_value = self_value

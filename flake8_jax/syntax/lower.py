@@ -1,0 +1,222 @@
+"""One parse and one walk: from a file's text to its intermediate representation.
+
+Vocabulary
+----------
+lower       parse with LibCST, then rewrite its tree as plain data with the positions of CPython's ``ast``.
+weight      an upper bound of how deep a text can be nested, taken from counts of its characters.
+
+LibCST's parser is native code that recurses without a check, so a deep enough text would end the process. It is
+therefore run in a thread whose stack is sized by the text's weight; a text too heavy for any stack is refused.
+
+Limits, each reported as a ``SyntaxProblem``: about 300 nested brackets, lambdas or conditional expressions (CPython
+itself refuses 200 nested brackets), and MAX_CHAIN links in one chain of operators, attributes or calls; ``elif``
+arms have no limit. LibCST needs time quadratic in the length of a chain, and exponential in the depth of nested
+``match`` patterns (eight nested mappings take seconds); nothing here can change that.
+
+Encoding or decoding a representation nested deeper than the recursion limit raises RecursionError in msgspec.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import re
+import threading
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import libcst as cst
+
+from flake8_jax.core import ir
+from flake8_jax.syntax import scopes
+from flake8_jax.syntax.cursor import Cursor
+from flake8_jax.syntax.errors import LoweringError, SyntaxProblem
+from flake8_jax.syntax.statements import statements
+
+__all__ = ["LoweringError", "SyntaxProblem", "line_starts", "lower"]
+
+_line_break = re.compile(r"\r\n|[\r\n]")
+_native_place = re.compile(r"error at (\d+):(\d+)")
+
+_STACK_UNIT = 1 << 20
+_STACK_PER_LEVEL = 16 << 10
+"""Twice what one nested bracket was measured to take of the parser's stack."""
+_LARGEST_STACK = 1 << 30
+
+
+def lower(text: str) -> ir.Module:
+    """Lower the decoded text (no byte-order mark) of one file.
+
+    Raises SyntaxProblem where the text is not Python or too deeply nested, LoweringError on a defect of this package.
+    """
+    starts = line_starts(text)
+    if "\0" in text:
+        raise _problem("the file contains a null byte", starts, text.index("\0"))
+    return _LoweringThread(text, starts).result()
+
+
+def line_starts(text: str) -> list[int]:
+    """The offset of the first character of every line; a line ends with ``\\n``, ``\\r\\n`` or ``\\r``."""
+    if "\r" in text:
+        return [0, *(match.end() for match in _line_break.finditer(text))]
+    starts = [0]
+    find = text.find
+    found = find("\n")
+    while found >= 0:
+        starts.append(found + 1)
+        found = find("\n", found + 1)
+    return starts
+
+
+class _LoweringThread(threading.Thread):
+    """Lowers one text on a stack of its own; ``result`` waits for it."""
+
+    def __init__(self, text: str, starts: list[int]) -> None:
+        super().__init__(name="lowering", daemon=True)
+        self._text = text
+        self._starts = starts
+        self._module: ir.Module | None = None
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            with _collector_off():
+                self._module = _lower(self._text, self._starts)
+        except BaseException as error:  # handed over to the thread that waits, which raises it
+            self._error = error
+
+    def result(self) -> ir.Module:
+        size = _stack_size(self._text)
+        before = threading.stack_size(size)
+        try:
+            self.start()
+        except RuntimeError as error:  # the system refuses a stack of this size
+            raise SyntaxProblem("there is not enough memory to parse this file", 1, 1) from error
+        finally:
+            threading.stack_size(before)
+        self.join()
+        if self._error is not None:
+            raise self._error
+        assert self._module is not None
+        return self._module
+
+
+def _stack_size(text: str) -> int:
+    """Bytes of stack that the native parser can need for this text; SyntaxProblem if that is too much."""
+    size = _STACK_UNIT * (4 + _weight(text) * _STACK_PER_LEVEL // _STACK_UNIT)
+    if size <= _LARGEST_STACK:
+        return size
+    # A huge file. CPython's parser counts its levels, so what it accepts is far from the limit.
+    problem = _python_problem(text)
+    if problem is not None:
+        raise problem
+    return _LARGEST_STACK
+
+
+def _weight(text: str) -> int:
+    """An upper bound of the depth of the text's syntax tree: every level needs one of these."""
+    count = text.count
+    words = sum(count(word) for word in ("not", "lambda", "if", "for", "await", "and", "or", "in", "is"))
+    return words + sum(count(mark) for mark in "([{+-*/%@&|^<>=.~:'\"")
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """Parsing makes very many objects and no cycles: the collector would only read them over and over."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _lower(text: str, starts: list[int]) -> ir.Module:
+    tree = _parse(text, starts)
+    cursor = Cursor(text, "\n" if "\n" in text or "\r" not in text else "\r")
+    body: list[ir.Stmt] = []
+    try:
+        statements(cursor, tree.body, body)
+        if cursor.skip() != len(text):
+            raise LoweringError("end of the file", cursor.pos)
+    except RecursionError as error:
+        raise _problem("the code is nested too deeply", starts, cursor.pos) from error
+    except LoweringError as error:
+        # LibCST accepts some texts that are not Python; there, its tree need not fit.
+        reason = _python_problem(text)
+        if reason is None:
+            raise
+        raise reason from error
+    return ir.Module(
+        body=body,
+        line_starts=starts,
+        n_functions=cursor.n_functions,
+        star_exports=scopes.star_exports(body),
+        bound_names=list(cursor.scope.bound),
+        rebound_names=_rebound_names(cursor, body),
+        logical_lines=sorted(cursor.logical_lines),
+    )
+
+
+def _rebound_names(cursor: Cursor, body: list[ir.Stmt]) -> list[str]:
+    names = dict.fromkeys(scopes.rebound_names(body))
+    names.update(cursor.globally_bound)
+    names.update((name, None) for name in cursor.walrus_bound if name in cursor.scope.bound)
+    return list(names)
+
+
+def _parse(text: str, starts: list[int]) -> cst.Module:
+    try:
+        return cst.parse_module(text)
+    except cst.ParserSyntaxError as error:
+        reason = _python_problem(text)
+        if reason is not None:
+            raise reason from error
+        raise _unsupported(error) from error
+    except UnicodeEncodeError as error:
+        raise _problem("the text contains half of a surrogate pair", starts, error.start) from error
+    except (cst.CSTValidationError, cst.CSTLogicError) as error:  # LibCST's own checks of the nodes it has built
+        reason = _python_problem(text)
+        raise reason or _unsupported_statement(text, starts) from error
+
+
+def _unsupported(error: cst.ParserSyntaxError) -> SyntaxProblem:
+    """For valid Python that LibCST does not know. Its message has the place; its row attribute is one too high."""
+    match = _native_place.search(error.message)
+    row, column = (int(match[1]), int(match[2])) if match else (error.raw_line, error.raw_column + 1)
+    return SyntaxProblem("this syntax is not supported by LibCST", row, column)
+
+
+def _unsupported_statement(text: str, starts: list[int]) -> SyntaxProblem:
+    """For valid Python whose tree LibCST refuses without saying where: the top-level statement that it is in."""
+    bounds = [*starts, len(text)]
+    for statement in ast.parse(text).body:
+        row, last = statement.lineno, statement.end_lineno or statement.lineno
+        try:
+            cst.parse_module(text[bounds[row - 1] : bounds[last]])
+        except (cst.ParserSyntaxError, cst.CSTValidationError, cst.CSTLogicError):
+            return SyntaxProblem("this statement is not supported by LibCST", row, 1)
+    return SyntaxProblem("this file is not supported by LibCST", 1, 1)
+
+
+def _python_problem(text: str) -> SyntaxProblem | None:
+    """What this interpreter's own parser says against the text, in its clearer words; None if it accepts it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return SyntaxProblem(error.msg, error.lineno or 1, error.offset or 1)
+    except (RecursionError, MemoryError):
+        return SyntaxProblem("the code is nested too deeply", 1, 1)
+    except ValueError as error:
+        return SyntaxProblem(str(error), 1, 1)
+    return None
+
+
+def _problem(message: str, starts: list[int], offset: int) -> SyntaxProblem:
+    row = bisect_right(starts, offset)
+    return SyntaxProblem(message, row, offset - starts[row - 1] + 1)

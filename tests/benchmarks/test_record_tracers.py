@@ -1,0 +1,130 @@
+"""The recorder, run as a plugin of a pytest of its own over a small project."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("jax")
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+LIBRARY = """
+import functools
+import jax
+
+
+def clip(x, limit, *rest, **more):
+    return x * limit
+
+
+@functools.partial(jax.jit,
+                   static_argnames="limit")
+def step(tree, limit, key):
+    def inner(z):
+        return clip(z, limit)
+    jax.random.normal(key)
+    return jax.tree.map(inner, tree)
+
+
+def cube(x):
+    return x ** 3
+
+
+def numbers(x):
+    x = jax.numpy.zeros(3) if x is None else x
+    yield 1
+    x = 2
+    yield x
+
+
+def look(value):
+    pass
+
+
+class Plain:
+    def method(self, x):
+        return x
+"""
+
+TESTS = """
+import sys
+import jax
+import lib
+
+
+def test_a_profile_function_of_its_own():
+    sys.setprofile(None)
+
+
+def test_all():
+    lib.step({"a": jax.numpy.ones(3)}, 2.0, jax.random.key(0))
+    jax.grad(lib.cube)(2.0)
+    lib.cube(2.0)
+    list(lib.numbers(3))
+    lib.Plain().method([jax.numpy.ones(3)])
+    cyclic = []
+    cyclic.append(cyclic)
+    lib.look(cyclic)
+    lib.look({1: 0, "a": 0})
+    lib.look([({"a": jax.numpy.ones(1)},), None])
+    jax.vmap(lib.Plain().method)(jax.numpy.ones(3))
+"""
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "lib.py").write_text(LIBRARY)
+    (folder / "test_lib.py").write_text(TESTS)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(BENCHMARKS), str(folder)]), "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "record_tracers", "-p", "no:cacheprovider", "-c", os.devnull]
+    command += ["--rootdir", str(folder), "--tracers-root", str(folder), "--tracers-out", "out.json", "test_lib.py"]
+    done = subprocess.run(command, check=False, cwd=folder, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the recording stopped within test_lib.py::test_a_profile_function_of_its_own" in done.stdout
+    rows = json.loads((folder / "out.json").read_text())
+    return {row["qualname"].rsplit(".", 1)[-1]: row for row in rows if row["filename"].endswith("lib.py")}
+
+
+def test_abstract_tracers_trees_keys_and_statics(record: dict[str, dict[str, Any]]) -> None:
+    step = record["step"]
+    assert step["params"] == {"tree": {"tree": 1}, "limit": {"other": 1}, "key": {"traced": 1, "key": 1}}
+    assert step["staged_calls"] == step["ambient_calls"] == step["calls"] == 1
+    clip = record["clip"]["params"]
+    assert clip == {"x": {"traced": 1}, "limit": {"other": 1}, "rest": {"other": 1}, "more": {"other": 1}}
+
+
+def test_the_line_is_the_first_decorators(record: dict[str, dict[str, Any]]) -> None:
+    assert record["step"]["line"] == 1 + LIBRARY.split("\n").index("@functools.partial(jax.jit,")
+
+
+def test_grad_alone_traces_concretely(record: dict[str, dict[str, Any]]) -> None:
+    cube = record["cube"]
+    assert cube["params"] == {"x": {"concrete": 1, "other": 1}}
+    assert (cube["calls"], cube["staged_calls"], cube["ambient_calls"]) == (2, 1, 0)
+
+
+def test_a_resumed_generator_is_not_called_again(record: dict[str, dict[str, Any]]) -> None:
+    assert record["numbers"]["params"]["x"].keys() == {"other"}
+    assert record["numbers"]["calls"] <= 2
+
+
+def test_vmap_is_staged_but_not_ambient(record: dict[str, dict[str, Any]]) -> None:
+    method = record["method"]
+    assert method["params"]["x"] == {"array": 1, "traced": 1}
+    assert (method["staged_calls"], method["ambient_calls"]) == (1, 0)
+
+
+def test_only_functions_are_recorded(record: dict[str, dict[str, Any]]) -> None:
+    assert not {"<module>", "Plain", "<listcomp>"} & record.keys()
+
+
+def test_lists_in_themselves_and_trees_that_cannot_be_flattened(record: dict[str, dict[str, Any]]) -> None:
+    assert record["look"]["params"]["value"] == {"other": 1, "unflattenable": 1, "array": 1}

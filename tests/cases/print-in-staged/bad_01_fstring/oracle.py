@@ -1,0 +1,47 @@
+import os
+import traceback
+
+import jax
+import jax.numpy as jnp
+
+jax.config.update("jax_traceback_filtering", "off")
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def raises(exc, thunk, anchored=True):
+    """thunk() must raise exc, from a line of the case that carries `# expect:`."""
+    try:
+        thunk()
+    except exc as e:
+        frames = [
+            f
+            for f in traceback.extract_tb(e.__traceback__)
+            if os.path.dirname(os.path.abspath(f.filename)) == HERE and not f.filename.endswith("oracle.py")
+        ]
+        assert frames, "no frame of the case in the traceback"
+        if anchored:
+            assert "# expect:" in frames[-1].line, f"raised at an unlabelled line: {frames[-1].line!r}"
+        return e
+    raise AssertionError(f"no {exc} raised")
+
+
+import contextlib
+import io
+
+
+def captured(m):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        m.train(jnp.zeros(2), jnp.ones((3, 2)), jnp.ones(3))
+        jax.effects_barrier()
+    return out.getvalue().splitlines()
+
+
+def bad(m):
+    lines = captured(m)
+    assert len(lines) == 1 and "Tracer" in lines[0], lines
+
+
+def fixed(m):
+    lines = captured(m)
+    assert len(lines) == 3 and not any("Tracer" in line for line in lines), lines

@@ -1,0 +1,33 @@
+import os
+import traceback
+
+import jax
+import jax.numpy as jnp
+
+jax.config.update("jax_traceback_filtering", "off")
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def raises(exc, thunk, anchored=True):
+    """thunk() must raise exc, from a line of the case that carries `# expect:`."""
+    try:
+        thunk()
+    except exc as e:
+        frames = [
+            f
+            for f in traceback.extract_tb(e.__traceback__)
+            if os.path.dirname(os.path.abspath(f.filename)) == HERE and not f.filename.endswith("oracle.py")
+        ]
+        assert frames, "no frame of the case in the traceback"
+        if anchored:
+            assert "# expect:" in frames[-1].line, f"raised at an unlabelled line: {frames[-1].line!r}"
+        return e
+    raise AssertionError(f"no {exc} raised")
+
+
+def bad(m):
+    def size(n):
+        return len(str(jax.make_jaxpr(m.grad_fn)(jnp.eye(3), jnp.ones((n, 3)), jnp.ones((n, 3)))))
+
+    a, b, c = size(4), size(8), size(16)
+    assert b > 1.5 * a and c > 1.5 * b, (a, b, c)

@@ -1,0 +1,35 @@
+import os
+import traceback
+
+import jax
+import jax.numpy as jnp
+
+jax.config.update("jax_traceback_filtering", "off")
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def raises(exc, thunk, anchored=True):
+    """thunk() must raise exc, from a line of the case that carries `# expect:`."""
+    try:
+        thunk()
+    except exc as e:
+        frames = [
+            f
+            for f in traceback.extract_tb(e.__traceback__)
+            if os.path.dirname(os.path.abspath(f.filename)) == HERE and not f.filename.endswith("oracle.py")
+        ]
+        assert frames, "no frame of the case in the traceback"
+        if anchored:
+            assert "# expect:" in frames[-1].line, f"raised at an unlabelled line: {frames[-1].line!r}"
+        return e
+    raise AssertionError(f"no {exc} raised")
+
+
+def bad(m):
+    raises(jax.errors.ConcretizationTypeError, lambda: m.standardise(jnp.ones((2, 3)), 1))
+    raises(jax.errors.ConcretizationTypeError, lambda: m.frequencies(8, 0.1))
+
+
+def fixed(m):
+    assert m.standardise(jnp.ones((2, 3)), 1).tolist() == [[0.0] * 3] * 2
+    assert m.frequencies(8, 0.1).shape == (8,)

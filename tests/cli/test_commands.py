@@ -1,0 +1,119 @@
+"""The other commands, and how a command line is understood."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from packaging.version import Version
+
+from flake8_jax.cli import _split, main
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("given", "command", "rest"),
+    [
+        (["a.py"], "check", ["a.py"]),
+        (["--fix", "a.py"], "check", ["--fix", "a.py"]),
+        (["check", "a.py"], "check", ["a.py"]),
+        (["-q", "check", "a.py"], "check", ["-q", "a.py"]),
+        (["--explain", "JAX101"], "rule", ["JAX101"]),
+        (["--explain=JAX101"], "rule", ["JAX101"]),
+        ([], "check", []),
+    ],
+)
+def test_which_command_is_meant(given: list[str], command: str, rest: list[str]) -> None:
+    assert _split(given) == (command, rest)
+
+
+def test_version_is_bare(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert Version(capsys.readouterr().out.strip()) > Version("0.0")
+    assert main(["version"]) == 0
+    assert capsys.readouterr().out.startswith("jaxlint ")
+
+
+def test_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    assert "jaxlint [check] [options] PATH" in capsys.readouterr().out
+
+
+def test_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules"]) == 0
+    assert "JAX001  invalid-syntax" in capsys.readouterr().out
+    assert main(["rules", "--output-format", "json"]) == 0
+    assert {"code", "name", "level", "summary", "opt_in", "fixable"} == set(json.loads(capsys.readouterr().out)[0])
+
+
+@pytest.mark.parametrize("name", ["JAX101", "jax101", "traced-branch"])
+def test_rule(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rule", name]) == 0
+    assert capsys.readouterr().out.startswith("# traced-branch (JAX101)\n\nLevel: error.")
+
+
+def test_rule_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rule", "traced-brunch"]) == 2
+    assert "did you mean `traced-branch`" in capsys.readouterr().err
+    assert main(["rule", "JAX1"]) == 2
+    with pytest.raises(SystemExit) as info:
+        main(["rule"])
+    assert info.value.code == 2
+
+
+def test_all_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rule", "--all"]) == 0
+    assert capsys.readouterr().out.count("\nLevel: ") > 1
+
+
+def test_config(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config"]) == 0
+    assert "per-file-ignores" in capsys.readouterr().out
+    assert main(["config", "src"]) == 0
+    assert main(["config", "scr"]) == 2
+    assert "did you mean `src`" in capsys.readouterr().err
+
+
+def test_clean_removes_only_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "precious").mkdir()
+    assert main(["clean", "--cache-dir", "precious"]) == 0
+    assert (tmp_path / "precious").is_dir()
+    (tmp_path / "precious" / "CACHEDIR.TAG").write_text("")
+    assert main(["clean", "--cache-dir", "precious"]) == 0
+    assert not (tmp_path / "precious").exists()
+
+
+def jaxlint(*arguments: str, stdin: bytes = b"", cwd: Path = ROOT) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "flake8_jax", *arguments],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def test_format_echoes() -> None:
+    done = jaxlint("format", "--force-exclude", "--quiet", "--stdin-filename", "a.py", stdin=b"x=1\r\n\xff")
+    assert (done.returncode, done.stdout) == (0, b"x=1\r\n\xff")
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "flake8_jax", "rule", "--all"],
+            stdout=write,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+    finally:
+        os.close(write)
+    assert done.stderr == b""

@@ -1,0 +1,97 @@
+"""The command as users run it, with the real analysis."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TRAIN = """\
+import jax
+from pkg.helper import clip
+
+
+@jax.jit
+def step(x):
+    return clip(x)
+"""
+HELPER = """\
+def clip(x):
+    if x > 1:
+        return x
+    return x + 1
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "__init__.py").write_text("")
+    for path, text in ((tmp_path / "train.py", TRAIN), (tmp_path / "pkg" / "helper.py", HELPER)):
+        path.write_text(text)
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    return tmp_path
+
+
+def python(project: Path, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        input=stdin,
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("path", [".", "pkg/helper.py", "pkg"])
+def test_a_finding_across_files_is_the_same_whatever_is_asked(project: Path, path: str) -> None:
+    done = python(project, "-m", "flake8_jax", "check", path, "--output-format", "json")
+    assert done.returncode == 1, done.stderr
+    (item,) = [item for item in json.loads(done.stdout) if item["severity"] == "error"]
+    assert (item["code"], item["filename"]) == ("JAX101", str(project / "pkg" / "helper.py"))
+    assert item["location"] == {"row": 2, "column": 8}
+    assert any(step["filename"] == str(project / "train.py") for step in item["evidence"])
+
+
+def test_standard_input_takes_the_place_of_its_file(project: Path) -> None:
+    text = HELPER.replace("x > 1", "x.ndim > 1")
+    arguments = ("-m", "flake8_jax", "check", "--output-format", "json", "-", "--stdin-filename", "pkg/helper.py")
+    assert [i for i in json.loads(python(project, *arguments, stdin=text).stdout) if i["severity"] == "error"] == []
+    assert [i["code"] for i in json.loads(python(project, *arguments, stdin=HELPER).stdout)] == ["JAX101"]
+
+
+def test_a_warm_run_loads_neither_parser_nor_interpreter(project: Path) -> None:
+    code = (
+        "import sys; from flake8_jax.cli import main; main(['check', '-q', '.']);"
+        "print([m for m in ('libcst', 'rich', 'flake8_jax.semantics', 'flake8_jax.rules') if m in sys.modules],"
+        " file=sys.stderr)"
+    )
+    cold, warm = python(project, "-c", code), python(project, "-c", code)
+    assert "JAX101" in cold.stdout
+    assert warm.stdout == cold.stdout
+    assert warm.stderr == "[]\n"
+
+
+def test_fixes_are_applied(project: Path) -> None:
+    path = project / "a.py"
+    path.write_text("import jax\nimport numpy as np\n\n\n@jax.jit\ndef f(x):\n    return np.sin(x + 1)\n")
+    done = python(project, "-m", "flake8_jax", "check", "--fix", "a.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "jnp.sin(x + 1)" in path.read_text()
+
+
+def test_inspect_says_what_is_staged(project: Path) -> None:
+    done = python(project, "-m", "flake8_jax", "inspect", "pkg", "--output-format", "json")
+    assert done.returncode == 0, done.stderr
+    (record,) = json.loads(done.stdout)
+    assert (record["qualname"], record["line"], record["staged"]) == ("clip", 1, True)
+    (parameter,) = record["params"]
+    assert parameter["name"] == "x"
+    assert {"traced", "pytree"} & set(parameter["kinds"])

@@ -1,0 +1,121 @@
+"""Import lines, module names, and which files belong together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flake8_jax.import_graph import Glance, Imported, Modules, glance, imports_of, relevant_files
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import a, b.c as d  # e\n", [Imported(0, "a"), Imported(0, "b.c")]),
+        ("from a.b import c as d, e\n", [Imported(0, "a.b", ("c", "e"))]),
+        ("from . import x\n", [Imported(1, "", ("x",))]),
+        ("from .import x\n", [Imported(1, "", ("x",))]),
+        ("from ..a.b import (\n    c,  # d\n    e as f,\n)\n", [Imported(2, "a.b", ("c", "e"))]),
+        ("from a import b, \\\n    c\n", [Imported(0, "a", ("b", "c"))]),
+        ("if x: import a\n", [Imported(0, "a")]),
+        ("x = 1; import a; y = 2\n", [Imported(0, "a")]),
+        ("def f():\n\tfrom a import *\n", [Imported(0, "a")]),
+        ("important = 1\nfromage = 2\n", []),
+    ],
+)
+def test_imports(text: str, expected: list[Imported]) -> None:
+    assert list(imports_of(text)) == expected
+
+
+def project(root: Path, files: dict[str, str]) -> tuple[dict[str, Glance], Modules, dict[str, set[str]]]:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    glances = {str(root / name): glance(text, name, frozenset({"flax"})) for name, text in files.items()}
+    modules = Modules(glances, str(root))
+    return glances, modules, {path: modules.imported_paths(path, seen.imports) for path, seen in glances.items()}
+
+
+def names(root: Path, modules: Modules) -> dict[str, str]:
+    return {str(Path(path).relative_to(root)): name for path, name in modules.names.items()}
+
+
+def test_module_names(tmp_path: Path) -> None:
+    _, modules, _ = project(
+        tmp_path,
+        {
+            "src/pkg/__init__.py": "",
+            "src/pkg/sub/__init__.py": "",
+            "src/pkg/sub/a.py": "",
+            "train.py": "",
+            "examples/a.b.py": "",
+            "lib/tools/x.py": "",
+            "lib/main.py": "import tools.x\n",
+            "space/rel/y.py": "from . import z\n",
+            "space/rel/z.py": "",
+        },
+    )
+    assert names(tmp_path, modules) == {
+        "src/pkg/__init__.py": "pkg",
+        "src/pkg/sub/__init__.py": "pkg.sub",
+        "src/pkg/sub/a.py": "pkg.sub.a",
+        "train.py": "train",
+        "examples/a.b.py": "a.b",
+        "lib/tools/x.py": "tools.x",
+        "lib/main.py": "main",
+        "space/rel/y.py": "rel.y",
+        "space/rel/z.py": "rel.z",
+    }
+
+
+def test_src_settings_root_the_names(tmp_path: Path) -> None:
+    glances, _, _ = project(tmp_path, {"code/deep/a.py": "", "code/deep/pkg/__init__.py": ""})
+    modules = Modules(glances, str(tmp_path), [str(tmp_path / "code")])
+    assert names(tmp_path, modules) == {"code/deep/a.py": "deep.a", "code/deep/pkg/__init__.py": "deep.pkg"}
+
+
+def test_imports_lead_to_files(tmp_path: Path) -> None:
+    _, _, edges = project(
+        tmp_path,
+        {
+            "pkg/__init__.py": "from .a import f\n",
+            "pkg/a.py": "from . import b\nimport os\n",
+            "pkg/b.py": "",
+            "main.py": "import pkg.b\n",
+        },
+    )
+    shown = {Path(p).name: sorted(Path(q).name for q in found) for p, found in edges.items()}
+    assert shown == {
+        "__init__.py": ["a.py"],
+        "a.py": ["__init__.py", "b.py"],
+        "b.py": [],
+        "main.py": ["__init__.py", "b.py"],
+    }
+
+
+def test_two_modules_of_one_name_are_both_meant(tmp_path: Path) -> None:
+    _, _, edges = project(tmp_path, {"a/utils.py": "", "b/utils.py": "", "b/main.py": "import utils\n"})
+    assert len(edges[str(tmp_path / "b/main.py")]) == 2
+
+
+def test_relevance(tmp_path: Path) -> None:
+    glances, _, edges = project(
+        tmp_path,
+        {
+            "model.py": "import flax\nimport helper\n",
+            "helper.py": "",
+            "driver.py": "import model, report\n",
+            "report.py": "",
+            "cli.py": "import driver\n",
+            "plain.py": "import other\n",
+            "other.py": "",
+        },
+    )
+    everything = relevant_files(glances, edges, glances)
+    assert sorted(Path(path).stem for path in everything) == ["cli", "driver", "helper", "model", "report"]
+    of_helper = relevant_files(glances, edges, [str(tmp_path / "helper.py")])
+    assert of_helper == everything
+    of_plain = relevant_files(glances, edges, [str(tmp_path / "plain.py")])
+    assert of_plain == set()

@@ -1,0 +1,41 @@
+"""Reading the fixtures: programs before and after their repair.
+
+A file ``fixtures/RULE.txt`` holds cases. ``#### name`` opens one with the program before; ``#### becomes`` opens the
+program after; without it the program must stay as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "fixtures"
+
+
+@dataclass(frozen=True)
+class Case:
+    rule: str
+    name: str
+    before: str
+    after: str | None
+
+    @property
+    def module(self) -> str:
+        return f"case_{self.name.replace('-', '_')}"
+
+
+def cases_of(path: Path) -> list[Case]:
+    found: list[Case] = []
+    for block in ("\n" + path.read_text(encoding="utf-8")).split("\n#### ")[1:]:
+        name, _, body = block.partition("\n")
+        text = body if body.endswith("\n") else body + "\n"
+        if name == "becomes":
+            last = found.pop()
+            found.append(Case(last.rule, last.name, last.before, text))
+        else:
+            found.append(Case(path.stem, name, text, None))
+    return found
+
+
+def all_cases() -> list[Case]:
+    return [case for path in sorted(FOLDER.glob("*.txt")) for case in cases_of(path)]

@@ -1,0 +1,203 @@
+"""The formats: found by their modules, and what they print."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import msgspec
+import pytest
+
+from flake8_jax.core.findings import Edit, Finding, Fix, Positions, Step
+from flake8_jax.core.report import RunReport, line_starts, place
+from flake8_jax.reporters import View, formats, render
+from flake8_jax.reporters._fingerprint import line_fingerprints
+
+TEXT = "import jax\n\n\tif x > 0:  # 日本\n\t\tpass\n"
+PATH = "/work/a.py"
+
+
+def report(text: str = TEXT, fix: Fix | None = None) -> RunReport:
+    start = text.index("x > 0")
+    evidence = (
+        Step("/work/b.py", 0, 40, "root", "step", "jax.jit stages step"),
+        Step(PATH, 0, 7, "call", "body", "step calls body"),
+    )
+    finding = Finding("JAX101", "traced-branch", "error", PATH, start, start + 5, "no truth", evidence, fix)
+    return RunReport(diagnostics=(place(finding, Positions(line_starts(text)), 3),), texts={PATH: text})
+
+
+def test_formats_are_the_modules() -> None:
+    import flake8_jax.reporters
+
+    files = Path(flake8_jax.reporters.__file__).parent.glob("[!_]*.py")
+    assert list(formats()) == sorted(file.stem.replace("_", "-") for file in files)
+    assert {"full", "concise", "json"} <= set(formats())
+    with pytest.raises(ValueError, match="unknown output format"):
+        render("xml", RunReport(), View("/work"))
+
+
+@pytest.mark.parametrize("name", formats())
+def test_every_format_renders_an_empty_and_a_full_report(name: str) -> None:
+    assert isinstance(render(name, RunReport(), View("/work")), str)
+    assert "JAX101" in render(name, report(), View("/work"))
+
+
+def test_concise() -> None:
+    fix = Fix("ask where", "safe", (Edit(16, 21, "y"),))
+    assert render("concise", report(fix=fix), View("/work")) == "a.py:3:5: JAX101 [*] no truth\n"
+    assert render("concise", report(), View("/other")) == "/work/a.py:3:5: JAX101 no truth\n"
+    unsafe = Fix("ask where", "unsafe", fix.edits)
+    assert "[*]" not in render("concise", report(fix=unsafe), View("/work"))
+    assert "[*]" in render("concise", report(fix=unsafe), View("/work", unsafe_fixes=True))
+
+
+def test_full() -> None:
+    fix = Fix("ask where", "unsafe", (Edit(16, 21, "y"),))
+    assert render("full", report(fix=fix), View("/work")).splitlines() == [
+        "a.py:3:5: JAX101 no truth",
+        "  |",
+        "1 | import jax",
+        "2 |",
+        "3 |     if x > 0:  # 日本",
+        "  |        ^^^^^ JAX101",
+        "4 |         pass",
+        "  |",
+        "  = b.py:40: jax.jit stages step",
+        "  = a.py:7: step calls body",
+        "  unsafe fix: ask where",
+        "    -     if x > 0:  # 日本",
+        "    +     if y:  # 日本",
+    ]
+
+
+def test_full_shows_no_control_characters() -> None:
+    assert "\x1b" not in render("full", report(TEXT.replace("pass", "'\x1b[31m'")), View("/work"))
+    assert "\x1b[1;31m" in render("full", report(), View("/work", color=True))
+
+
+def test_json() -> None:
+    fix = Fix("ask where", "safe", (Edit(16, 21, "y"),))
+    (item,) = json.loads(render("json", report(fix=fix), View("/work")))
+    assert item == {
+        "cell": None,
+        "code": "JAX101",
+        "name": "traced-branch",
+        "severity": "error",
+        "filename": PATH,
+        "message": "no truth",
+        "url": None,
+        "noqa_row": 3,
+        "location": {"row": 3, "column": 5},
+        "end_location": {"row": 3, "column": 10},
+        "fix": {
+            "applicability": "safe",
+            "message": "ask where",
+            "edits": [{"content": "y", "location": {"row": 3, "column": 5}, "end_location": {"row": 3, "column": 10}}],
+        },
+        "evidence": [
+            {"filename": "/work/b.py", "row": 40, "kind": "root", "function": "step", "message": "jax.jit stages step"},
+            {"filename": PATH, "row": 7, "kind": "call", "function": "body", "message": "step calls body"},
+        ],
+        "confidence": "certain",
+    }
+    assert render("json", RunReport(), View("/work")) == "[]\n"
+
+
+# --- formats for other programs --------------------------------------------------------------------
+
+
+def test_json_lines() -> None:
+    lines = render("json-lines", report(), View("/work")).splitlines()
+    assert [json.loads(line)["code"] for line in lines] == ["JAX101"]
+    assert render("json-lines", RunReport(), View("/work")) == ""
+
+
+def test_github() -> None:
+    assert render("github", report(), View("/work")) == (
+        "::error title=jaxlint (JAX101),file=a.py,line=3,col=5,endLine=3,endColumn=10::a.py:3:5: JAX101 no truth\n"
+    )
+
+
+def test_github_escapes_and_gives_no_columns_on_several_lines() -> None:
+    finding = Finding("JAX101", "traced-branch", "warning", "/work/a,b.py", 0, 14, "100%\nsure")
+    several = RunReport(diagnostics=(place(finding, Positions(line_starts(TEXT)), 1),))
+    assert render("github", several, View("/work")) == (
+        "::warning title=jaxlint (JAX101),file=a%2Cb.py,line=1,endLine=3::a,b.py:1:1: JAX101 100%25%0Asure\n"
+    )
+
+
+def test_azure_and_pylint() -> None:
+    assert render("pylint", report(), View("/work")) == "a.py:3: [JAX101] no truth\n"
+    assert render("azure", report(), View("/work")) == (
+        "##vso[task.logissue type=error;sourcepath=a.py;linenumber=3;columnnumber=5;code=JAX101;]no truth\n"
+    )
+
+
+def test_gitlab_fingerprints_differ_and_survive_moves() -> None:
+    (item,) = report().diagnostics
+    twice = RunReport(diagnostics=(item, item), root="/work")
+    first, second = json.loads(render("gitlab", twice, View("/")))
+    assert first["fingerprint"] != second["fingerprint"]
+    assert first["location"]["path"] == "a.py"
+    moved = report("\n\n" + TEXT)
+    assert (
+        json.loads(render("gitlab", msgspec.structs.replace(moved, root="/work"), View("/")))[0]["fingerprint"]
+        == (first["fingerprint"])
+    )
+
+
+def test_junit_is_well_formed() -> None:
+    finding = Finding("JAX101", "traced-branch", "error", "/work/<a>.py", 0, 1, 'a "<b>" & \x00')
+    odd = RunReport(diagnostics=(place(finding, Positions([0]), 1),))
+    suites = ElementTree.fromstring(render("junit", odd, View("/work")))
+    assert suites.get("failures") == "1"
+    (case,) = suites.iter("testcase")
+    assert case.get("name") == "jaxlint.JAX101"
+    assert len(list(ElementTree.fromstring(render("junit", RunReport(), View("/"))).iter("failure"))) == 0
+
+
+def test_rdjson_counts_bytes() -> None:
+    text = "é = '日'; x > 0\n"
+    found = json.loads(render("rdjson", report(text, Fix("f", "safe", (Edit(10, 11, "y"),))), View("/work")))
+    (item,) = found["diagnostics"]
+    assert item["location"]["range"] == {"start": {"line": 1, "column": 13}, "end": {"line": 1, "column": 18}}
+    assert item["suggestions"][0]["range"]["start"] == {"line": 1, "column": 14}
+    (line,) = render("rdjsonl", report(text), View("/work")).splitlines()
+    assert json.loads(line)["source"] == {"name": "jaxlint"}
+
+
+@pytest.mark.parametrize("fix", [None, Fix("ask where", "unsafe", (Edit(16, 21, "y"),))])
+def test_sarif_is_valid(fix: Fix | None) -> None:
+    schema = json.loads((Path(__file__).parent / "data" / "sarif-schema-2.1.0.json").read_text())
+    full = msgspec.structs.replace(report(fix=fix), root="/work", version="1.0")
+    for shown in (full, RunReport()):
+        jsonschema.Draft4Validator(schema).validate(json.loads(render("sarif", shown, View("/"))))
+    (result,) = json.loads(render("sarif", full, View("/")))["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a.py"
+    assert set(result["locations"][0]["physicalLocation"]["region"]) == {
+        "startLine",
+        "startColumn",
+        "endLine",
+        "endColumn",
+    }
+    assert len(result["relatedLocations"]) == 2
+
+
+def test_line_fingerprints() -> None:
+    assert line_fingerprints("") == {1: "c129715d7a2bc9a3:1"}
+    assert line_fingerprints("a b\r\nc") == line_fingerprints("ab\n\tc")
+    repeated = line_fingerprints("x\n" * 300)
+    assert repeated[1].endswith(":1")
+    assert repeated[2] == repeated[1].replace(":1", ":2")
+
+
+def test_markdown_stays_within_a_comment() -> None:
+    (item,) = report().diagnostics
+    many = RunReport(diagnostics=(item,) * 5_000, texts={PATH: TEXT})
+    text = render("markdown", many, View("/work"))
+    assert len(text) < 65_536
+    assert text.rstrip().endswith("more.")
+    assert "`b.py:40` jax.jit stages step" in text

@@ -1,0 +1,97 @@
+"""Linting small programs given as text, comparing what is found with their labels, and running them on JAX."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+from flake8_jax.core.findings import Positions
+from flake8_jax.rules import all_rules
+from flake8_jax.rules._pages import Label, labels_of
+from flake8_jax.semantics import AnalysisOptions, SourceFile, analyse
+from flake8_jax.syntax.lower import lower
+
+Lint = Callable[..., frozenset[Label]]
+RunOnJax = Callable[[Iterable[tuple[str, Path, str, str]]], dict[str, str]]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: runs programs on JAX, each in a process of its own")
+
+
+def _module_name(file: str) -> str:
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def lint_texts(root: Path, texts: Mapping[str, str], opt_in: frozenset[str] = frozenset()) -> frozenset[Label]:
+    """Findings of every rule that is on by default or named in ``opt_in``, in a project of these files.
+
+    Raises AssertionError where a rule or the engine crashed.
+    """
+    trees = {file: lower(text) for file, text in texts.items()}
+    files = [
+        SourceFile(
+            path=str(root / file),
+            module_name=_module_name(file),
+            is_package=file.endswith("__init__.py"),
+            tree=trees[file],
+            text=text,
+        )
+        for file, text in texts.items()
+    ]
+    rules = [rule for rule in all_rules() if not rule.opt_in or rule.name in opt_in]
+    analysis = analyse(files, AnalysisOptions(rules=rules))
+    assert not analysis.crashes, "\n".join(trace for _, _, trace in analysis.crashes)
+    found = set()
+    for finding in analysis.findings:
+        file = str(Path(finding.path).relative_to(root))
+        found.add(Label(file, Positions(trees[file].line_starts).row(finding.start), finding.name))
+    return frozenset(found)
+
+
+@pytest.fixture
+def lint(tmp_path: Path) -> Lint:
+    """``lint(text)`` or ``lint({"a.py": text, …})``, optionally ``opt_in={"rule-name"}``: the findings."""
+
+    def run(program: str | Mapping[str, str], opt_in: frozenset[str] = frozenset()) -> frozenset[Label]:
+        texts = {"example.py": program} if isinstance(program, str) else program
+        return lint_texts(tmp_path, texts, opt_in)
+
+    return run
+
+
+@pytest.fixture
+def check(lint: Lint) -> Callable[..., None]:
+    """Like ``lint``, but asserts that the findings are exactly the program's ``# expect:`` labels."""
+
+    def run(program: str | Mapping[str, str], opt_in: frozenset[str] = frozenset()) -> None:
+        texts = {"example.py": program} if isinstance(program, str) else program
+        wanted = {label for file, text in texts.items() for label in labels_of(file, text)}
+        found = lint(texts, opt_in)
+        wrong = [f"false: {label}" for label in found - wanted] + [f"missed: {label}" for label in wanted - found]
+        assert not wrong, "\n".join(sorted(wrong))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def run_on_jax(tmp_path_factory: pytest.TempPathFactory) -> RunOnJax:
+    """Run ``(name, file, expression, exception or "")`` on JAX, all in one child: the trouble by name."""
+
+    def run(entries: Iterable[tuple[str, Path, str, str]]) -> dict[str, str]:
+        index = tmp_path_factory.mktemp("index") / "index.json"
+        index.write_text(json.dumps([[n, str(f.resolve()), e, r] for n, f, e, r in entries]), encoding="utf-8")
+        environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [sys.executable, str(Path(__file__).with_name("run_on_jax.py")), str(index)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, check=False)
+        assert done.returncode == 0, done.stderr
+        shown: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
+        return shown
+
+    return run

@@ -1,0 +1,131 @@
+"""Keys from outside of a loop, consumed in it."""
+
+import jax
+import jax.numpy as jnp
+
+
+def for_loop(key, n):
+    total = 0.0
+    for _ in range(n):
+        total += jax.random.normal(key)  # expect: key-reuse-in-loop
+    return total
+
+
+def while_loop(key):
+    total = 0.0
+    while total < 10:
+        total += 1 + jax.random.uniform(key)  # expect: key-reuse-in-loop
+    return total
+
+
+def comprehension(key, n):
+    return [jax.random.normal(key) for _ in range(n)]  # expect: key-reuse-in-loop
+
+
+def split_in_loop(key, n):
+    out = []
+    for _ in range(n):
+        _, sub = jax.random.split(key)  # expect: key-reuse-in-loop
+        out.append(jax.random.normal(sub))
+    return out
+
+
+def scan(key, xs):
+    def body(total, x):
+        return total + x * jax.random.normal(key), None  # expect: key-reuse-in-loop
+
+    return jax.lax.scan(body, 0.0, xs)[0]
+
+
+def fori(key, n):
+    return jax.lax.fori_loop(0, n, lambda i, v: v + jax.random.normal(key), 0.0)  # expect: key-reuse-in-loop
+
+
+def draw(key):
+    return jax.random.normal(key)
+
+
+def through_a_helper(key, n):
+    return jnp.stack([draw(key) for _ in range(n)])  # expect: key-reuse-in-loop
+
+
+# runs: for_loop(jax.random.key(0), 2), comprehension(jax.random.key(0), 2), scan(jax.random.key(0), jnp.ones(2))
+# runs: fori(jax.random.key(0), 2), through_a_helper(jax.random.key(0), 2)
+
+
+# --- never flagged -------------------------------------------------------------
+
+
+def refreshed(key, n):
+    total = 0.0
+    for _ in range(n):
+        key, sub = jax.random.split(key)
+        total += jax.random.normal(sub)
+    return total, key
+
+
+def folded(key, n):
+    return [jax.random.normal(jax.random.fold_in(key, i)) for i in range(n)]
+
+
+def own_keys(key, n):
+    return [jax.random.normal(k) for k in jax.random.split(key, n)]
+
+
+def indexed(key, n):
+    keys = jax.random.split(key, n)
+    return [jax.random.normal(keys[i]) for i in range(n)]
+
+
+def zipped(key, names):
+    keys = jax.random.split(key, len(names))
+    return {name: jax.random.normal(k) for name, k in zip(names, keys)}
+
+
+def carried(key, xs):
+    def body(carry, x):
+        key, total = carry
+        key, sub = jax.random.split(key)
+        return (key, total + x * jax.random.normal(sub)), None
+
+    return jax.lax.scan(body, (key, 0.0), xs)[0]
+
+
+def scanned_keys(key, n):
+    return jax.lax.scan(lambda c, k: (c + jax.random.normal(k), None), 0.0, jax.random.split(key, n))[0]
+
+
+def folded_index(key, n):
+    return jax.lax.fori_loop(0, n, lambda i, v: v + jax.random.normal(jax.random.fold_in(key, i)), 0.0)
+
+
+def handed_back(key, n):
+    for _ in range(n):
+        key, value = refreshed_once(key)
+    return value
+
+
+def refreshed_once(key):
+    key, sub = jax.random.split(key)
+    return key, jax.random.normal(sub)
+
+
+def ends(key, names):
+    for name in names:
+        if name == "noise":
+            return jax.random.normal(key)
+    for name in names:
+        if name == "other":
+            value = jax.random.uniform(key)
+            break
+    else:
+        value = 0.0
+    return value
+
+
+def seeded(n):
+    return [jax.random.normal(jax.random.key(i)) for i in range(n)]
+
+
+# runs: refreshed(jax.random.key(0), 2), zipped(jax.random.key(0), ["a"]), carried(jax.random.key(0), jnp.ones(2))
+# runs: scanned_keys(jax.random.key(0), 2), folded_index(jax.random.key(0), 2), seeded(2)

@@ -1,0 +1,72 @@
+"""Transfers and waits while tracing."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@jax.jit
+def fetched(x):
+    return jax.device_get(jnp.sin(x))  # expect: sync-in-staged
+
+
+# runs: fetched(1.0)
+
+
+@jax.jit
+def waited(x):
+    y = jnp.sin(x)
+    jax.block_until_ready(y)  # expect: sync-in-staged
+    return y
+
+
+# runs: waited(1.0)
+
+
+@jax.jit
+def waited_by_method(x):
+    return jnp.sin(x).block_until_ready()  # expect: sync-in-staged
+
+
+# raises AttributeError: waited_by_method(1.0)
+
+
+@jax.jit
+def copied(x):
+    y = jnp.sin(x)
+    y.copy_to_host_async()  # expect: sync-in-staged
+    return y
+
+
+# raises AttributeError: copied(1.0)
+
+
+# --- never flagged -------------------------------------------------------------
+
+CONCRETE = jax.device_get(jnp.arange(3.0))
+
+
+@jax.jit
+def placed(x):
+    return jax.device_put(x) + CONCRETE + np.asarray([1.0, 2.0, 3.0])
+
+
+# runs: placed(jnp.ones(3))
+
+
+def eager(x):
+    y = placed(x)
+    y.copy_to_host_async()
+    return jax.device_get(jax.block_until_ready(y)), y.block_until_ready()
+
+
+# runs: eager(jnp.ones(3))
+
+
+@jax.jit
+def in_a_callback(x):
+    jax.debug.callback(lambda v: jax.device_get(v), x)
+    return x
+
+
+# runs: in_a_callback(1.0)

@@ -1,0 +1,69 @@
+"""Every manual page is true: its examples are linted, and where JAX is installed, run."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+
+import pytest
+
+from flake8_jax.core.registry import Rule
+from flake8_jax.rules import all_rules
+from flake8_jax.rules._pages import Example, parse_page
+
+JAX_INSTALLED = importlib.util.find_spec("jax") is not None
+
+EXAMPLES = [
+    pytest.param(rule, example, id=f"{rule.name}-{example.kind.replace(' ', '-')}-{number}")
+    for rule in all_rules()
+    for number, example in enumerate(parse_page(rule.doc).examples)
+]
+
+
+@pytest.mark.parametrize(("rule", "example"), EXAMPLES)
+def test_example_is_linted_as_its_labels_say(rule: Rule, example: Example, check: Callable[..., None]) -> None:
+    check({file.name: file.text for file in example.files}, opt_in=frozenset({rule.name}))
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
+def test_page_is_complete(rule: Rule) -> None:
+    page = parse_page(rule.doc)
+    assert page.summary.endswith("."), "the first line is one sentence"
+    titles = [section.title for section in page.sections]
+    assert titles[0] == "Why it bites"
+    assert [title for title in titles if title in ("Why it bites", "Fix", "Proof")] == ["Why it bites", "Fix", "Proof"]
+    kinds = {example.kind for example in page.examples}
+    assert {"bad", "good"} <= kinds
+    for example in page.examples:
+        names = {label.rule for label in example.labels}
+        assert names == ({rule.name} if example.kind == "bad" else set())
+        assert (example.oracle_file is not None) == (example.kind == "bad"), "a Bad example demonstrates its defect"
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
+def test_fixable_rules_say_how(rule: Rule) -> None:
+    text = parse_page(rule.doc).section("Fix") or ""
+    says_none = text.strip().startswith("none")
+    assert says_none == (rule.fixable == "never")
+
+
+@pytest.fixture(scope="module")
+def shown_on_jax(tmp_path_factory: pytest.TempPathFactory, run_on_jax: Callable[..., dict[str, str]]) -> dict[str, str]:
+    """What running each example on JAX came to, by id: an empty text, or the trouble."""
+    root = tmp_path_factory.mktemp("examples")
+    entries = []
+    for param in EXAMPLES:
+        example = param.values[1]
+        for file in example.files:
+            target = root / str(param.id) / file.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(file.text, encoding="utf-8")
+        main = root / str(param.id) / (example.oracle_file or example.files[0].name)
+        entries.append((str(param.id), main, "demonstrate()" if example.oracle_file else "", example.raises or ""))
+    return run_on_jax(entries)
+
+
+@pytest.mark.skipif(not JAX_INSTALLED, reason="JAX is not installed")
+@pytest.mark.parametrize("name", [str(param.id) for param in EXAMPLES])
+def test_example_does_on_jax_what_it_says(name: str, shown_on_jax: dict[str, str]) -> None:
+    assert shown_on_jax[name] == ""

@@ -1,0 +1,134 @@
+"""Texts that cannot be lowered are refused with a place and a reason, and never end the process."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+
+import msgspec
+import pytest
+
+from flake8_jax.core import ir
+from flake8_jax.syntax.lower import SyntaxProblem, lower
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "column"),
+    [
+        ("a = = 1\n", 1, 5),
+        ("a = 1\nb = (\n", 2, 5),
+        ("caf\u00e9 = = 1\n", 1, 8),
+        ("a = 'b\n", 1, 5),
+        ("a\nb\0c\n", 2, 2),
+        ("a\n'\ud800'\n", 2, 2),
+        ("\u00e9 = '\ud800'\n", 1, 6),
+    ],
+)
+def test_a_problem_has_its_place_in_code_points(text: str, row: int, column: int) -> None:
+    with pytest.raises(SyntaxProblem) as caught:
+        lower(text)
+    assert (caught.value.row, caught.value.column) == (row, column)
+
+
+@pytest.mark.parametrize(
+    "text", ["if a:\nb\n", "  a\n b\n", "def f(:\n", "f'{a'\n", "x = 0b\n", "print 'a'\n", "\\", "(]"]
+)
+def test_what_is_not_python_is_a_problem(text: str) -> None:
+    with pytest.raises(SyntaxProblem) as caught:
+        lower(text)
+    assert caught.value.message
+
+
+def test_python_that_the_parser_does_not_know_is_a_problem_with_its_row() -> None:
+    with pytest.raises(SyntaxProblem, match="not supported by LibCST") as caught:
+        lower("a = 1\n(b): int\n")
+    assert caught.value.row == 2
+
+
+def test_newer_python_that_the_parser_cannot_build_is_a_problem() -> None:
+    text = "a = 1\n\nb = t'c' t'd'\n"
+    with pytest.raises(SyntaxProblem) as caught:
+        lower(text)
+    assert caught.value.row == 3
+
+
+def depth_of(node: object) -> int:
+    """How deep a representation nests, without recursion."""
+    deepest = 0
+    pending = [(node, 0)]
+    while pending:
+        current, depth = pending.pop()
+        deepest = max(deepest, depth)
+        if isinstance(current, list):
+            pending += [(item, depth) for item in current]
+        elif isinstance(current, msgspec.Struct):
+            pending += [(getattr(current, field), depth + 1) for field in current.__struct_fields__]
+    return deepest
+
+
+@pytest.mark.parametrize(
+    ("text", "depth"),
+    [
+        ("x = " + "+".join(["a"] * 1500) + "\n", 1500),
+        ("x = a" + ".b(c)" * 300 + "\n", 600),
+        ("if a:\n  b\n" + "elif a:\n  b\n" * 3000, 3000),
+        ("x = " + " and ".join(["a"] * 5000) + "\n", 2),
+        ("x = " + "(" * 400 + "a" + ")" * 400 + "\n", 2),
+        ("x = " + "[" * 400 + "a" + "]" * 400 + "\n", 400),
+        ("x = (" + "'a' " * 3000 + ")\n", 2),
+        ("x = [" + "a, " * 20000 + "]\n", 3),
+        ("".join(" " * i + "if a:\n" for i in range(90)) + " " * 90 + "b\n", 90),
+    ],
+    ids=["sum", "chain", "elif", "and", "parentheses", "lists", "strings", "elements", "blocks"],
+)
+def test_deep_code_is_lowered(text: str, depth: int) -> None:
+    assert depth_of(lower(text).body) >= depth
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 700 + "]" * 700 + "\n",
+        "(" * 3000 + "a" + ")" * 3000 + "\n",
+        "-" * 3000 + "a\n",
+        "a ** " * 900 + "b\n",
+        "not " * 3000 + "a\n",
+        "a\n" + "x = " + " or ".join(["a"] * 30_000) + "\n",
+    ],
+    ids=["lists", "parentheses", "minus", "power", "not", "or"],
+)
+def test_deeper_code_is_lowered_or_refused(text: str) -> None:
+    try:
+        lower(text)
+    except SyntaxProblem as problem:
+        assert "nested too deeply" in problem.message
+
+
+def test_nothing_is_left_changed() -> None:
+    before = (gc.isenabled(), threading.stack_size(), sys.getrecursionlimit(), threading.active_count())
+    lower("a = 1\n")
+    with pytest.raises(SyntaxProblem):
+        lower("a = = 1\n")
+    assert (gc.isenabled(), threading.stack_size(), sys.getrecursionlimit(), threading.active_count()) == before
+
+
+def test_texts_can_be_lowered_at_the_same_time() -> None:
+    texts = [f"def f{i}(a):\n  return a + {i}\n" * 20 for i in range(8)]
+    results: dict[int, ir.Module] = {}
+
+    def work(index: int) -> None:
+        results[index] = lower(texts[index])
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(results[index] == lower(text) for index, text in enumerate(texts))
+    assert gc.isenabled()
+
+
+def test_modules_survive_encoding() -> None:
+    module = lower("def f(a, *, b: int = 1) -> c:\n  return f'{a!r:>{b}}', b'\\xff', 1e999, 2**70, '\\ud800'\n")
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(module), type=ir.Module) == module
