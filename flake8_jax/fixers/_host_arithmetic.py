@@ -45,6 +45,26 @@ def on_host(source: FixSource, node: ir.Node) -> Fix:
     return Fix("Compute the size with `math`, on the host", "safe", (*edits, *imports.edits))
 
 
+def reads_only_shapes(imports: Imports, node: ir.Expr) -> bool:
+    """Whether all that the expression depends on is constants, ``x.shape``, ``x.ndim``, ``x.size`` and ``len(x)``."""
+    stack: list[object] = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, ir.Name):
+            return False
+        if isinstance(current, ir.Attribute) and current.attr in ("shape", "ndim", "size"):
+            continue
+        if isinstance(current, ir.Call):
+            if isinstance(current.func, ir.Name) and current.func.id == "len":
+                continue
+            if imports.resolve(current.func) not in (*_TWINS, *_WRAPPERS):
+                return False
+            stack += [a.value for a in current.args]
+            continue
+        stack.extend(children(current))  # type: ignore[arg-type]
+    return True
+
+
 def _argument(source: FixSource, imports: Imports, call: ir.Call, edits: list[Edit], twin: str) -> ir.Expr:
     """Rewrite one call, wrappers around its argument dropped; gives the argument to look at next."""
     if len(call.args) != 1 or call.args[0].keyword or call.args[0].star:

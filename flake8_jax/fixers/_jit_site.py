@@ -134,9 +134,18 @@ def _extend(source: FixSource, call: ir.Call, names: list[str]) -> Edit:
         last = call.args[-1]
         return Edit(last.end, last.end, f", static_argnames={_tuple(names)}")
     value = given.value
-    if isinstance(value, ir.Constant) and value.kind == "str":
-        return Edit(value.start, value.end, f"({source.slice(value)}, " + ", ".join(f'"{n}"' for n in names) + ")")
+    if isinstance(value, ir.Constant) and isinstance(value.value, str):
+        new = [n for n in names if n != value.value]
+        if not new:
+            raise Refused
+        return Edit(value.start, value.end, f"({source.slice(value)}, " + ", ".join(f'"{n}"' for n in new) + ")")
     if not isinstance(value, (ir.Tuple, ir.List)) or not value.elts:
         raise Refused
-    end = value.elts[-1].end
-    return Edit(end, end, "".join(f', "{n}"' for n in names))
+    known = {e.value for e in value.elts if isinstance(e, ir.Constant)}
+    new = [n for n in names if n not in known]
+    if not new:
+        raise Refused
+    start = value.elts[-1].end
+    # A tuple of one has a comma that a longer one does not need.
+    end = value.end - 1 if source.text[start : value.end - 1].strip() == "," and len(value.elts) == 1 else start
+    return Edit(start, end, "".join(f', "{n}"' for n in new))

@@ -11,6 +11,8 @@ Not modelled: keys that are stored in containers between the uses, uses in diffe
 
 from __future__ import annotations
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
 from flake8_jax.fixers._imports import Imports
@@ -29,9 +31,23 @@ def evaluated_once(source: FixSource, node: ir.Node) -> ir.Stmt:
     statement = source.statement(node)
     if not isinstance(statement, _ONCE) or (isinstance(statement, ir.If) and statement.is_elif):
         raise Refused
-    if any(isinstance(a, (ir.Lambda, ir.Comprehension, ir.Function)) for a in source.between(node, statement)):
+    between = source.between(node, statement)
+    if any(isinstance(a, (ir.Lambda, ir.Function)) for a in between):
+        raise Refused
+    if any(isinstance(a, ir.Comprehension) and not feeds(a, node) for a in between):
         raise Refused
     return statement
+
+
+def feeds(loop: msgspec.Struct, node: ir.Node) -> bool:
+    """Whether a node below a loop or comprehension is in what that iterates over: evaluated once."""
+    if isinstance(loop, ir.Comprehension):
+        iterated = loop.generators[0].iter
+    elif isinstance(loop, ir.For):
+        iterated = loop.iter
+    else:
+        return False
+    return iterated.start <= node.start and node.end <= iterated.end
 
 
 def key_argument(source: FixSource, call: ir.Node, text: str) -> ir.Expr:

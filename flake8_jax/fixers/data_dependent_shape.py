@@ -30,7 +30,7 @@ def fix(event: Indexing | LibraryCall | MethodCall, source: FixSource) -> Fix | 
         return None
     found = _reduction(source, imports, event.at)
     if found is None:
-        return None
+        return _count(source, imports, event)
     call, name = found
     array = source.argument(event.at.value)
     where = condition(source, event.at.index, imports)
@@ -47,6 +47,27 @@ def fix(event: Indexing | LibraryCall | MethodCall, source: FixSource) -> Fix | 
     text = f"{imports.spell(f'jax.numpy.{name}')}({array}, where={where})"
     edit = Edit(call.start, call.end, text)
     return Fix("Reduce over the whole array with `where=`", "unsafe", (edit, *imports.edits))
+
+
+def _count(source: FixSource, imports: Imports, event: Indexing) -> Fix | None:
+    """``len(x[mask])``, ``x[mask].size`` and ``x[mask].shape[0]`` are the number of true elements."""
+    above = source.parent(event.at)
+    node: ir.Expr | None = None
+    if isinstance(above, ir.Attribute) and above.attr == "size" and isinstance(event.base, Array):
+        node = above if event.base.ndim == 1 else None
+    elif isinstance(above, ir.Attribute) and above.attr == "shape":
+        item = source.parent(above)
+        if isinstance(item, ir.Subscript) and isinstance(item.index, ir.Constant) and item.index.value == 0:
+            node = item
+    elif isinstance(above, ir.Argument):
+        call = source.parent(above)
+        if isinstance(call, ir.Call) and isinstance(call.func, ir.Name) and call.func.id == "len":
+            node = call
+    if node is None or source.comments(node.start, node.end):
+        return None
+    text = f"{imports.spell('jax.numpy.sum')}({condition(source, event.at.index, imports)})"
+    edit = Edit(node.start, node.end, text)
+    return Fix("Count the true elements of the mask", "unsafe", (edit, *imports.edits))
 
 
 def _reduction(source: FixSource, imports: Imports, masked: ir.Subscript) -> tuple[ir.Call, str] | None:

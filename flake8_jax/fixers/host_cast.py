@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._host_arithmetic import on_host, reads_only_shapes
+from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.events import LibraryCall
 from flake8_jax.semantics.values import Array, Tree, UnionValue, Value
@@ -11,7 +13,18 @@ _CASTS = {"builtins.float": "float", "builtins.int": "int", "builtins.bool": "bo
 
 
 @repair("host-cast")
-def fix(event: LibraryCall, source: FixSource) -> Fix | None:
+def on_the_host(event: LibraryCall, source: FixSource) -> Fix | None:
+    """``int(jnp.prod(jnp.array(x.shape)))`` is a size: it has to stay a Python number."""
+    call = event.at
+    if event.name != "builtins.int" or len(call.args) != 1:
+        return None
+    if not reads_only_shapes(Imports(source, call), call.args[0].value):
+        return None
+    return on_host(source, call)
+
+
+@repair("host-cast")
+def by_astype(event: LibraryCall, source: FixSource) -> Fix | None:
     call = event.at
     kind = _CASTS.get(event.name)
     if kind is None or len(call.args) != 1 or call.args[0].star or call.args[0].keyword:

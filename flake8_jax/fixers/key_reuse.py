@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
+from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import evaluated_once, is_local, key_argument, split_before, split_for_both
-from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._source import FixSource, Refused, repair, walk
 from flake8_jax.semantics.events import KeyUse
 
+_HARMLESS = frozenset(f"jax.random.{name}" for name in ("fold_in", "key_data", "clone", "key_impl"))
 _MESSAGE = "Split the key and give each use its own"
 
 
@@ -26,12 +28,31 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
         first = _first_use(source, event, second)
     if source.functions(first) != source.functions(second):
         return None
+    if _used_between(source, first, second):
+        return None
     evaluated_once(source, second)
     if isinstance(second, ir.Name) and is_local(source, first, second.id):
         return Fix(_MESSAGE, "unsafe", tuple(split_before(source, first)))
     if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)):
         return None
     return Fix(_MESSAGE, "unsafe", tuple(split_for_both(source, first, second)))
+
+
+def _used_between(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
+    """Whether another call takes the key between the two uses.
+
+    That use has a finding of its own: once it is repaired, this one collides with it and no longer with the first.
+    """
+    text = source.slice(second)
+    for node in walk(source.functions(second)[0] if source.functions(second) else source.module):
+        if not isinstance(node, ir.Argument) or not first.end <= node.start < node.end <= second.start:
+            continue
+        if isinstance(node.value, type(second)) and source.slice(node.value) == text:
+            call = source.parent(node)
+            name = Imports(source, call).resolve(call.func) if isinstance(call, ir.Call) else None
+            if name not in _HARMLESS:
+                return True
+    return False
 
 
 def _first_use(source: FixSource, event: KeyUse, second: ir.Expr) -> ir.Expr:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._keys import evaluated_once, is_local, split_before
+from flake8_jax.fixers._keys import evaluated_once, feeds, is_local, split_before
 from flake8_jax.fixers._names import fresh, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair, walk
 from flake8_jax.semantics.events import KeyUse
@@ -23,6 +23,8 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     if key is None or not isinstance(key, (ir.Name, ir.Attribute, ir.Subscript)):
         return None
     for above in source.ancestors(key):
+        if feeds(above, key):
+            continue
         if isinstance(above, ir.Comprehension):
             return _comprehension(source, above, key)
         if isinstance(above, ir.Function):
@@ -80,8 +82,6 @@ def _comprehension(source: FixSource, node: ir.Comprehension, key: ir.Expr) -> F
     if len(node.generators) != 1 or node.generators[0].is_async:
         raise Refused
     generator = node.generators[0]
-    if any(key is n for n in walk(generator.iter)):
-        raise Refused
     index = _index(generator)
     if index == "_":
         target = generator.target if isinstance(generator.target, ir.Name) else None

@@ -48,8 +48,8 @@ def constant_key(event: LibraryCall) -> Report | None:
 
     def main():
         key = jax.random.key(0)
-        for step in range(3):
-            print(dropout(jax.random.fold_in(key, step), jnp.ones(4)))
+        steps = [dropout(jax.random.fold_in(key, step), jnp.ones(4)) for step in range(3)]
+        print(jnp.stack(steps))
 
 
     if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events import Hashing
-from flake8_jax.semantics.values import TupleValue, UnionValue, Value, is_tracer
+from flake8_jax.semantics.values import GRAD, TupleValue, UnionValue, Value, holds_tracer
 
 _WHERE = {
     "dict-key": "as a dict key",
@@ -83,9 +83,9 @@ def traced_hash(event: Hashing) -> Report | None:
 
 
 def _needs_tracer_hash(value: Value) -> bool:
-    """A tracer, or a tuple that contains one: hashing a tuple hashes its elements."""
+    """A tracer or a pytree of them, or a tuple that contains one: hashing a container hashes what it holds."""
     if isinstance(value, TupleValue):
         return any(_needs_tracer_hash(element) for element in value.elts)
     if isinstance(value, UnionValue):
         return all(_needs_tracer_hash(member) for member in value.members)
-    return is_tracer(value)
+    return holds_tracer(value, GRAD)

@@ -6,7 +6,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
-from flake8_jax.semantics.classes import find_in_class, is_stub, mro_of, overrides_of
+from flake8_jax.semantics.classes import find_in_class, generic_instance, is_stub, mro_of, overrides_of
 from flake8_jax.semantics.events import Store
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level
@@ -147,9 +147,37 @@ def _opaque_attribute(m: Machine, base: Opaque, attr: str) -> Value:
             return BuiltinValue("." + attr, base)
         if attr in ("items", "keys", "values", "get", "pop", "update", "copy"):
             return BuiltinValue("." + attr, base)
-        return m.part(base, "." + attr, lambda: Unknown(attr))
+        return m.part(base, "." + attr, lambda: _tree_part(m, base, attr))
     host = isinstance(base, Unknown) and base.host_test
     return m.part(base, "." + attr, lambda: Unknown(attr, host_test=host))
+
+
+def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
+    """An attribute of a traced pytree of unknown class.
+
+    An object that crosses a staging boundary is an instance of a registered class. Where one single pytree class of
+    the project has such an attribute, it is that one; where several have it as a leaf, it is a leaf.
+    """
+    if attr.startswith("__"):
+        return Unknown(attr)
+    candidates = m.modules.pytree_with(attr)
+    if not candidates:
+        return Unknown(attr)
+    origin = [c for c in candidates if not any(b in candidates for b in c.bases)]
+    if len(origin) == 1:
+        known = base.parts.get("as class") if base.parts else None
+        if known is None:
+            known = generic_instance(m, origin[0], base.level)
+            if base.parts is None:
+                base.parts = {}
+            base.parts["as class"] = known
+        if isinstance(known, TupleValue) and attr in known.names:
+            return known.elts[known.names.index(attr)]
+        if isinstance(known, (Instance, TupleValue)):
+            return load_attribute(m, Frame(None, origin[0].scope, None), None, known, attr)
+    if all(any(f.name == attr and not f.static for f in c.fields) for c in candidates):
+        return Tree(base.level)
+    return Unknown(attr)
 
 
 def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value, owner: ClassValue | None) -> Value:

@@ -306,7 +306,11 @@ def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> V
     if "enum" in cls.traits:
         return Static("")
     if "namedtuple" in cls.traits:
+        if cls in m.instantiating:  # a tree node that holds its own kind
+            return Unknown(cls.node.name)
+        m.instantiating.append(cls)
         values = tuple(_field_value(m, cls, f) for f in cls.fields)
+        m.instantiating.pop()
         made: Value = TupleValue(values, cls, tuple(f.name for f in cls.fields))
         return lattice.tracify(made, level) if level is not None else made
     if level is None:

@@ -20,6 +20,7 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.events import Discarded, Formatting, Hashing, Indexing, Iteration, NameUse, Slicing, Store
 from flake8_jax.semantics.machine import LoopState, Machine
 from flake8_jax.semantics.operators import (
+    as_array,
     binary,
     compare,
     negated,
@@ -377,7 +378,8 @@ def _bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
             value: Value = Static("bool") if truth is None else Const(truth)
         else:
             value = evaluate(m, frame, operand)
-            test_truth(m, frame, value, node.op, operand, node)
+            numeric = isinstance(value, Tree) and _is_number(node.values[i + 1])
+            test_truth(m, frame, as_array(value) if numeric else value, node.op, operand, node)
             truth = truth_of(value)
             if isinstance(operand, ir.Name):
                 when_true, when_false = _narrow_truth(frame, operand.id, value)
@@ -392,6 +394,11 @@ def _bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
                 learn(m)
     _undo_narrowings(m, learnt_mark)
     return lattice.join_all(results)
+
+
+def _is_number(node: ir.Expr) -> bool:
+    """``x or 1.0``: an alternative that is a number says that ``x`` is one, not a container."""
+    return isinstance(node, ir.Constant) and node.kind in ("int", "float")
 
 
 def _short_circuit_value(value: Value, op: str) -> Value:
@@ -523,7 +530,7 @@ def _set(m: Machine, frame: Frame, node: ir.Set) -> Value:
 
 
 def _tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: str, whole: Any) -> None:
-    if m.wants(Hashing) and isinstance(value, (Array, UnionValue)) and holds_tracer(value, GRAD):
+    if m.wants(Hashing) and isinstance(value, (Array, Tree, UnionValue)) and holds_tracer(value, GRAD):
         m.emit(Hashing(m.context(frame.scope), at, value, how))
 
 
@@ -822,6 +829,7 @@ def _comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> Value:
         return known
     loop = LoopState("comprehension", node)
     results: list[Value] = []
+    outermost = evaluate(m, frame, node.generators[0].iter)
     uses_before = len(m.journal)
 
     def once(level: int) -> None:
@@ -832,7 +840,7 @@ def _comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> Value:
             results.append(evaluate(m, inner, node.element))
             return
         generator = node.generators[level]
-        iterable = evaluate(m, frame if level == 0 else inner, generator.iter)
+        iterable = outermost if level == 0 else evaluate(m, inner, generator.iter)
         supply = iterated(m, inner, generator.iter, iterable, "comprehension", loop)
         if supply is None:
             return

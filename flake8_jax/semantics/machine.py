@@ -143,6 +143,7 @@ class Machine:
         self.counters: dict[str, int] = {}
         self.modules: Modules = None  # type: ignore[assignment]
         self.free_names: dict[int, tuple[str, ...]] = {}
+        self.instantiating: list[Any] = []
         self.keep_alive: list[Any] = []
         self.called_functions: set[int] = set()
         self.body_serials: dict[Any, int] = {}

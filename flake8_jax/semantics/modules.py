@@ -40,12 +40,26 @@ class Modules:
         self.classes: list[ClassValue] = []
         self.builtin_values: dict[str, Value] = {}
         self.slot_ids: set[int] = set()
+        self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
         for scope in scopes:
             self.by_name.setdefault(scope.name, scope)
             self.slot_ids.add(id(scope.slots))
             parts = scope.name.split(".")
             for i in range(1, len(parts)):
                 self.packages.add(".".join(parts[:i]))
+
+    # --- classes by what they have --------------------------------------------------------------------
+
+    def pytree_with(self, name: str) -> list[ClassValue]:
+        """The project's pytree classes (and NamedTuples) that define an attribute of that name themselves."""
+        if self._having is None or self._having[0] != len(self.classes):
+            table: dict[str, list[ClassValue]] = {}
+            for cls in self.classes:
+                if cls.traits & {"pytree", "namedtuple"} and "static_attributes" not in cls.traits:
+                    for attribute in {*cls.namespace, *(f.name for f in cls.fields)}:
+                        table.setdefault(attribute, []).append(cls)
+            self._having = (len(self.classes), table)
+        return self._having[1].get(name, [])
 
     # --- running ---------------------------------------------------------------------------------
 

@@ -368,9 +368,9 @@ def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value)
     """``item in container``."""
     if isinstance(container, UnionValue):
         return lattice.union_of([contains(m, frame, node, item, c) for c in container.members])
-    traced_item = is_traced_array(item)
+    traced_item = is_traced_array(item) or _numeric_subject(item, container)
     if isinstance(container, (DictValue, Static)) and (isinstance(container, DictValue) or container.kind == "set"):
-        if holds_tracer(item, GRAD) and isinstance(item, Array) and m.wants(Hashing):
+        if holds_tracer(item, GRAD) and isinstance(item, (Array, Tree)) and m.wants(Hashing):
             m.emit(Hashing(m.context(frame.scope), node, item, "membership"))
         if isinstance(container, DictValue) and isinstance(item, Const):
             try:
@@ -387,7 +387,7 @@ def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value)
             # ``==`` is not asked of the element that is the item itself: identity comes first.
             compared = [e for e in elements if e is not item and not _never_equal(e)]
             if compared and elements[0] is not item:
-                test_truth(m, frame, item, "in", node, node)
+                test_truth(m, frame, as_array(item), "in", node, node)
             return Static("bool")
         if not isinstance(item, (Array, Tree, Unknown)):
             traced = [e for e in elements if is_traced_array(e)]
@@ -415,6 +415,22 @@ def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value)
     if isinstance(container, Unknown):
         return Unknown("in", host_test=container.host_test)
     return Static("bool")
+
+
+def as_array(value: Value) -> Value:
+    """A traced pytree that is used as a number must be a lone array."""
+    return Array(value.level) if isinstance(value, Tree) else value
+
+
+def _numeric_subject(item: Value, container: Value) -> bool:
+    """A traced pytree looked for among numbers: it would be pointless for anything but a lone array."""
+    if not (isinstance(item, Tree) and item.level == ABSTRACT):
+        return False
+    elements = _elements(container)
+    return bool(elements) and all(
+        (isinstance(e, Const) and type(e.value) in (int, float)) or (isinstance(e, Static) and e.kind in ("int", "float"))
+        for e in elements or ()
+    )
 
 
 def _never_equal(value: Value) -> bool:

@@ -314,6 +314,7 @@ def run_loop(
         the state at the head of the loop as writes of a path that skips it, for callers that need it; or None.
     """
     m.passes += 1
+    m.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
     limit = MAX_PASSES if m.passes <= 2 else 1
     for attempt in range(limit + 1):
         last = attempt == limit

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .fixtures import Case, all_cases
+from fixers.fixtures import Case, all_cases
 
 CASES = all_cases()
 IDS = [f"{case.rule}/{case.name}" for case in CASES]
