@@ -30,7 +30,7 @@ from flake8_jax.core.report import Diagnostic, RunReport, as_text
 from flake8_jax.diagnosis import Selection, placed, syntax_diagnostic
 from flake8_jax.discovery import Found, Walker, context_files, discover
 from flake8_jax.import_graph import Glance, Modules, glance, relevant_files
-from flake8_jax.lowering import Lowered, Problem, Progress, collector_paused, lower_all, read_text
+from flake8_jax.lowering import Lowered, Problem, Progress, collector_paused, lower_all, lower_text, read_text
 
 _SETTLED_NS = 2_000_000_000
 """A file changed this shortly before it was read may change again within the same tick of its clock."""
@@ -324,6 +324,16 @@ class Workspace:
                 return None
             self._modules[key] = result.module
         return self._modules[key]
+
+    def problem_in(self, text: str) -> str | None:
+        """Why a text does not parse, if it does not. Its lowered form is kept for the next run."""
+        key = digest(text)
+        if key not in self._modules:
+            result = lower_text(text)
+            if result.module is None:
+                return result.problem.message if result.problem is not None else "the parser fails on it"
+            self._modules[key] = result.module
+        return None
 
     # --- what to say -----------------------------------------------------------------------------------
 

@@ -198,47 +198,113 @@ class _Trial:
         return known if known is not None else self.workspace.text_of(path, self.state.run.digests[path])
 
     def settle(self, batch: list[Finding]) -> tuple[list[Finding], ProjectRun, dict[str, str]]:
-        """The findings whose fixes hold together, the analysis with them, and the texts."""
+        """The findings whose fixes hold together, the analysis with them, and the texts.
+
+        Where the objections say which fixes they are about, those go; else the batch is halved until they show.
+        """
+        batch = self._parsing(batch)
+        if not batch:
+            return self._best
         settled = [*self._best[0], *batch]
-        texts = dict(self.state.texts)
-        for path, edits in _edits_by_path(settled).items():
-            texts[path] = apply_edits(self.text(path), edits)
+        texts = {**self.state.texts, **self._edited(settled)}
         run = self.workspace.run(self.state.run.settings, self.state.run.asked, replace(self.question, texts=texts))
-        reason = objection(self.state.run, run, settled)
-        if reason is None:
+        raised = objections(self.state.run, run, settled)
+        if not raised:
             self._best = (settled, run, texts)
-        elif len(batch) == 1:
-            self.refused.append((batch[0], reason))
-        else:
-            middle = len(batch) // 2
-            self.settle(batch[:middle])
-            self.settle(batch[middle:])
-        return self._best
+            return self._best
+        blamed = blame(raised, batch, settled)
+        if blamed is None and len(batch) == 1:
+            blamed = {batch[0]: raised[0].reason}
+        if blamed is not None:
+            self.refused += blamed.items()
+            rest = [finding for finding in batch if finding not in blamed]
+            return self.settle(rest) if rest else self._best
+        middle = len(batch) // 2
+        self.settle(batch[:middle])
+        return self.settle(batch[middle:])
+
+    def _edited(self, fixes: Sequence[Finding]) -> dict[str, str]:
+        return {path: apply_edits(self.text(path), edits) for path, edits in _edits_by_path(fixes).items()}
+
+    def _parsing(self, batch: list[Finding]) -> list[Finding]:
+        """The batch without the fixes after which their file would not parse: cheaper to find than by analyses."""
+        kept: list[Finding] = []
+        by_path: dict[str, list[Finding]] = {}
+        for finding in batch:
+            by_path.setdefault(finding.path, []).append(finding)
+        for path, fixes in by_path.items():
+            pending = [fixes]
+            good = [finding for finding in self._best[0] if finding.path == path]
+            while pending:
+                part = pending.pop()
+                problem = self.workspace.problem_in(self._edited([*good, *part])[path])
+                if problem is None:
+                    good += part
+                    kept += part
+                elif len(part) == 1:
+                    self.refused.append((part[0], f"the file would no longer parse: {problem}"))
+                else:
+                    middle = len(part) // 2
+                    pending += [part[middle:], part[:middle]]
+        return kept
 
 
-def objection(before: ProjectRun, after: ProjectRun, fixed: Sequence[Finding]) -> str | None:
-    """Why these fixes, applied together, must not stay; None if they may."""
+@dataclass(frozen=True)
+class Objection:
+    """Why fixes must not stay. ``offset`` is a place in the new text of ``path``; -1 for no place in particular."""
+
+    reason: str
+    path: str = ""
+    offset: int = -1
+
+
+def blame(
+    raised: Sequence[Objection], batch: Sequence[Finding], settled: Sequence[Finding]
+) -> dict[Finding, str] | None:
+    """The fixes of a batch that the objections are about, each with a reason; None where one is about no one."""
+    edits = _edits_by_path(settled)
+    blamed: dict[Finding, str] = {}
+    for objection in raised:
+        in_file = [finding for finding in batch if finding.path == objection.path]
+        touching = [finding for finding in in_file if _touches(finding, objection.offset, edits[finding.path])]
+        culprits = touching or (in_file if len(in_file) == 1 else [])
+        if not culprits:
+            return None
+        for finding in culprits:
+            blamed.setdefault(finding, objection.reason)
+    return blamed
+
+
+def _touches(finding: Finding, offset: int, edits: Sequence[Edit]) -> bool:
+    """Whether an offset of the new text is in what a fix put there, or at the finding itself."""
+    regions = [moved(edit.start, edits) for edit in _fix(finding).edits]
+    regions.append(moved(finding.start, edits))
+    return any(first <= offset <= last for first, last in regions)
+
+
+def objections(before: ProjectRun, after: ProjectRun, fixed: Sequence[Finding]) -> list[Objection]:
+    """Why these fixes, applied together, must not stay; none if they may."""
     edits = _edits_by_path(fixed)
-    for path in edits:
-        if path in after.problems:
-            return f"the file would no longer parse: {after.problems[path].message}"
     if len(after.crashes) > len(before.crashes):
-        return "the analysis fails on the result"
+        return [Objection("the analysis fails on the result")]
     # What may be there afterwards: every old finding but the repaired ones, at its new place.
     expected = _places(before.findings, edits)
     repaired = _places(fixed, edits)
     for kind, places in repaired.items():
         expected[kind] = expected.get(kind, Counter()) - places
+    raised: list[Objection] = []
     for finding in after.findings:
         kind = (finding.path, finding.code)
         place = _holding(expected.get(kind), finding.start)
         if place is not None:
             expected[kind][place] -= 1
-        elif _holding(repaired.get(kind), finding.start) is not None:
-            return f"{finding.code} would still be there"
-        else:
-            return f"it would bring {finding.code}: {finding.message}"
-    return None
+            continue
+        remains = _holding(repaired.get(kind), finding.start) is not None
+        reason = (
+            f"{finding.code} would still be there" if remains else f"it would bring {finding.code}: {finding.message}"
+        )
+        raised.append(Objection(reason, finding.path, finding.start))
+    return raised
 
 
 _Region = tuple[int, int]

@@ -255,7 +255,7 @@ def _text(call: _Call, report: RunReport) -> str:
     readable = call.output_format in READERS_FORMATS
     text = fixes_shown(report, view) if args.show_fixes and readable else ""
     if args.statistics:
-        return text + statistics(report, call.output_format)
+        return text + statistics(report, call.output_format, view)
     text += render(call.output_format, report, view)
     if readable and not args.quiet:
         text += ("\n" if text and call.output_format == "full" else "") + summary(report, view)

@@ -32,9 +32,8 @@ def summary(report: RunReport, view: View) -> str:
         lines = [f"Found {_counted(left + repaired, 'problem')} ({repaired} fixed, {left} remaining)."]
     else:
         lines = [f"Found {_counted(left, 'problem')}."]
-    fixes = Counter(item.finding.fix.applicability for item in report.diagnostics if item.finding.fix is not None)
-    usable = fixes["safe"] + (fixes["unsafe"] if view.unsafe_fixes else 0)
-    hidden = 0 if view.unsafe_fixes else fixes["unsafe"]
+    usable = sum(view.would_fix(item.finding) for item in report.diagnostics)
+    hidden = sum(item.finding.fix is not None for item in report.diagnostics) - usable
     if usable:
         more = f" ({hidden} more with `--unsafe-fixes`)" if hidden else ""
         lines.append(f"[*] {usable} fixable with the `--fix` option{more}.")
@@ -43,10 +42,10 @@ def summary(report: RunReport, view: View) -> str:
     return "\n".join(lines) + "\n"
 
 
-def statistics(report: RunReport, output_format: str) -> str:
+def statistics(report: RunReport, output_format: str, view: View) -> str:
     """How many findings each rule has, the most frequent first."""
     counts = Counter((item.code, item.finding.name) for item in report.diagnostics)
-    fixable = Counter(item.code for item in report.diagnostics if item.finding.fix is not None)
+    fixable = Counter(item.code for item in report.diagnostics if view.would_fix(item.finding))
     rows = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
     if output_format == "json":
         data = [

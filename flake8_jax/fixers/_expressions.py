@@ -128,7 +128,7 @@ _ARRAY_METHODS = frozenset(
 _UPDATES = frozenset(
     ["set", "add", "subtract", "multiply", "mul", "divide", "div", "power", "min", "max", "apply", "get"]
 )
-_ARITHMETIC = frozenset(["-", "/", "//", "**", "@", "&", "|", "^", "<<", ">>"])
+_WRITTEN_OUT = (ir.List, ir.Tuple, ir.Dict, ir.Set, ir.JoinedStr, ir.Comprehension)
 
 
 def _is_update(node: ir.Call) -> bool:
@@ -181,8 +181,8 @@ def is_repeatable(node: ir.Expr, imports: Imports) -> bool:
     return effect(node, imports) is Effect.PURE
 
 
-def _is_number(node: ir.Expr) -> bool:
-    return isinstance(node, ir.Constant) and node.kind in ("int", "float", "complex")
+def _is_text(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Constant) and node.kind in ("str", "bytes")
 
 
 def array_names(root: ir.Function | ir.Module) -> set[str]:
@@ -191,8 +191,8 @@ def array_names(root: ir.Function | ir.Module) -> set[str]:
     for node in walk(root):
         operands: list[ir.Expr] = []
         if isinstance(node, ir.BinOp):
-            # ``+`` joins lists and strings as well, unless a number stands beside it.
-            if node.op in _ARITHMETIC or _is_number(node.left) or _is_number(node.right):
+            # ``+``, ``*`` and ``%`` are for lists and strings as well, but then one is mostly written out.
+            if not any(isinstance(side, _WRITTEN_OUT) or _is_text(side) for side in (node.left, node.right)):
                 operands = [node.left, node.right]
         elif isinstance(node, ir.UnaryOp) and node.op == "-":
             operands = [node.operand]
@@ -222,13 +222,8 @@ def kind(node: ir.Expr, imports: Imports, numbers: set[str]) -> Kind:
     if isinstance(node, ir.Compare):
         return Kind.ARRAY
     if isinstance(node, ir.BinOp):
-        if node.op in _ARITHMETIC:
-            return Kind.ARRAY
         sides = kind(node.left, imports, numbers), kind(node.right, imports, numbers)
-        for known in (Kind.UNFIT, Kind.ARRAY, Kind.TREE):
-            if known in sides:
-                return known
-        return Kind.UNKNOWN
+        return next((k for k in (Kind.UNFIT, Kind.TREE) if k in sides), Kind.ARRAY)
     if isinstance(node, ir.Call):
         return _call_kind(node, imports)
     if isinstance(node, ir.IfExp):

@@ -17,7 +17,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import fresh
-from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._source import FixSource, Refused, walk
 
 _ONCE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.If, ir.For, ir.With, ir.Assert, ir.Raise)
 
@@ -111,3 +111,69 @@ def split_for_both(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[E
         Edit(second.start, second.end, two),
         *imports.edits,
     ]
+
+
+# --- keys that a callee uses -----------------------------------------------------------------------
+
+
+def plain_arguments(call: ir.Node) -> list[ir.Expr]:
+    """The arguments of a call that are a name, an attribute or an item."""
+    if not isinstance(call, ir.Call):
+        return []
+    return [a.value for a in call.args if not a.star and isinstance(a.value, (ir.Name, ir.Attribute, ir.Subscript))]
+
+
+def passed_key(source: FixSource, call: ir.Node, callee: str, candidates: list[ir.Expr]) -> ir.Expr:
+    """The one of some arguments that is the key that the callee uses.
+
+    Raises:
+        Refused: neither their number nor a callee in this file tells.
+    """
+    if len(candidates) == 1:
+        return candidates[0]
+    wanted = callee.rpartition(".")[2]
+    definitions = [n for n in walk(source.module) if isinstance(n, ir.FunctionDef) and n.function.name == wanted]
+    if len(definitions) != 1 or not isinstance(call, ir.Call):
+        raise Refused
+    arguments = _by_parameter(source, call, definitions[0])
+    keys = _key_parameters(source, definitions[0].function, 3)
+    found = [v for name, v in arguments.items() if name in keys and any(v is c for c in candidates)]
+    if len(found) != 1:
+        raise Refused
+    return found[0]
+
+
+def _by_parameter(source: FixSource, call: ir.Call, definition: ir.FunctionDef) -> dict[str, ir.Expr]:
+    names = [p.name for p in definition.function.params if p.kind in ("posonly", "positional")]
+    if isinstance(source.parent(definition), ir.ClassDef) and isinstance(call.func, ir.Attribute):
+        names = names[1:]
+    found: dict[str, ir.Expr] = {}
+    for argument in call.args:
+        if argument.star:
+            break
+        if argument.keyword:
+            found[argument.keyword] = argument.value
+        elif names:
+            found[names.pop(0)] = argument.value
+    return found
+
+
+def _key_parameters(source: FixSource, function: ir.Function, depth: int) -> set[str]:
+    """The parameters that the function hands to ``jax.random``, itself or through functions of the same file."""
+    names = {p.name for p in function.params}
+    found: set[str] = set()
+    for node in (n for s in function.body for n in walk(s)):
+        if not isinstance(node, ir.Call) or not node.args:
+            continue
+        if (Imports(source, node).resolve(node.func) or "").startswith("jax.random."):
+            first = node.args[0].value
+            if isinstance(first, ir.Name):
+                found.add(first.id)
+        elif depth and isinstance(node.func, ir.Name):
+            called = node.func.id
+            for other in source.module.body:
+                if isinstance(other, ir.FunctionDef) and other.function.name == called:
+                    keys = _key_parameters(source, other.function, depth - 1)
+                    arguments = _by_parameter(source, node, other)
+                    found.update(v.id for n, v in arguments.items() if n in keys and isinstance(v, ir.Name))
+    return found & names

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events import LibraryCall
@@ -33,10 +34,13 @@ _SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "gamma": "gamma"}
 
 
 @repair("builtin-on-tracer")
-def fix(event: LibraryCall, source: FixSource) -> Fix | None:
+def repaired(event: LibraryCall, source: FixSource) -> Fix | None:
     imports = Imports(source, event.at)
-    if event.name.startswith("math."):
-        return _math(source, imports, event)
+    fix = _math(source, imports, event) if event.name.startswith("math.") else _builtin(source, imports, event)
+    return None if fix is None else with_consequences(source, event.at, fix)
+
+
+def _builtin(source: FixSource, imports: Imports, event: LibraryCall) -> Fix | None:
     arguments = event.at.args
     if any(a.star == 2 or (a.keyword and a.keyword != "reverse") for a in arguments):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._host_arithmetic import on_host, reads_only_shapes
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
@@ -35,7 +36,8 @@ def by_astype(event: LibraryCall, source: FixSource) -> Fix | None:
     if source.lost_comments(call.start, call.end, [(value.start, value.end)]):
         return None
     text = f"{source.atom(value)}.astype({kind})"
-    return Fix(f"Cast with `.astype({kind})`", "unsafe", (Edit(call.start, call.end, text),))
+    edit = Edit(call.start, call.end, text)
+    return with_consequences(source, call, Fix(f"Cast with `.astype({kind})`", "unsafe", (edit,)))
 
 
 def _has_astype(value: Value) -> bool:

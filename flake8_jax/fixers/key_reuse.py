@@ -8,7 +8,15 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._keys import evaluated_once, is_local, key_argument, split_before, split_for_both
+from flake8_jax.fixers._keys import (
+    evaluated_once,
+    is_local,
+    key_argument,
+    passed_key,
+    plain_arguments,
+    split_before,
+    split_for_both,
+)
 from flake8_jax.fixers._source import FixSource, Refused, repair, walk
 from flake8_jax.semantics.events import KeyUse
 
@@ -21,10 +29,10 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     earlier = event.earlier
     if earlier is None or earlier.scope is not event.context.scope:
         return None
-    if event.key_node is None or event.same_call:
+    if event.same_call:
         first, second = _within(source, event.at, event.key_node)
     else:
-        second = event.key_node
+        second = event.key_node or _shared(source, event)
         first = _first_use(source, event, second)
     if source.functions(first) != source.functions(second):
         return None
@@ -36,6 +44,17 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     if not isinstance(second, (ir.Name, ir.Attribute, ir.Subscript)):
         return None
     return Fix(_MESSAGE, "unsafe", tuple(split_for_both(source, first, second)))
+
+
+def _shared(source: FixSource, event: KeyUse) -> ir.Expr:
+    """The argument that the later call has in common with the earlier one."""
+    assert event.earlier is not None
+    earlier = source.at_span(event.earlier.start, event.earlier.end, ir.Call)
+    if not isinstance(earlier, ir.Call):
+        raise Refused
+    texts = {source.slice(a) for a in plain_arguments(earlier)}
+    common = [a for a in plain_arguments(event.at) if source.slice(a) in texts]
+    return passed_key(source, event.at, event.through, common)
 
 
 def _used_between(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:

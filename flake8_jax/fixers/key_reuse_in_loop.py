@@ -8,8 +8,8 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._keys import evaluated_once, feeds, is_local, split_before
-from flake8_jax.fixers._names import fresh, uses
+from flake8_jax.fixers._keys import evaluated_once, feeds, is_local, passed_key, plain_arguments, split_before
+from flake8_jax.fixers._names import fresh, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair, walk
 from flake8_jax.semantics.events import KeyUse
 
@@ -20,7 +20,9 @@ _FOLD = "Fold the loop's index into the key"
 @repair("key-reuse-in-loop")
 def fix(event: KeyUse, source: FixSource) -> Fix | None:
     key = event.key_node
-    if key is None or not isinstance(key, (ir.Name, ir.Attribute, ir.Subscript)):
+    if key is None:
+        key = passed_key(source, event.at, event.through, _from_outside(source, event.at))
+    if not isinstance(key, (ir.Name, ir.Attribute, ir.Subscript)):
         return None
     for above in source.ancestors(key):
         if feeds(above, key):
@@ -34,6 +36,20 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
     return None
 
 
+def _from_outside(source: FixSource, call: ir.Node) -> list[ir.Expr]:
+    """The arguments of a call that the loop around it does not change."""
+    loop = next(
+        a for a in source.ancestors(call) if isinstance(a, (ir.For, ir.While, ir.Comprehension, ir.Function, ir.Module))
+    )
+    if isinstance(loop, ir.Function):
+        changed = {*loop.local_names, *(p.name for p in loop.params)}
+    elif isinstance(loop, ir.Comprehension):
+        changed = {n for g in loop.generators for n in target_names(g.target)}
+    else:
+        changed = set(uses(loop).binds)
+    return [a for a in plain_arguments(call) if not uses(a).reads & changed]
+
+
 # --- Python loops ----------------------------------------------------------------------------------
 
 
@@ -44,8 +60,8 @@ def _python_loop(source: FixSource, loop: ir.For | ir.While, key: ir.Expr) -> Fi
     if isinstance(key, ir.Name) and is_local(source, key, key.id):
         return Fix(_SPLIT, "unsafe", tuple(split_before(source, key)))
     index = _index(loop) if isinstance(loop, ir.For) else None
-    if index is not None:
-        return _fold(source, key, index)
+    if index not in (None, "_"):
+        return _fold(source, key, str(index))
     imports = Imports(source, key)
     name, subkey = fresh(source, key, "key", "subkey")
     line = f"{name}, {subkey} = {imports.spell('jax.random.split')}({name})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.events import LibraryCall
@@ -78,7 +79,7 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
         opening = f"{imports.spell('jax.numpy.asarray')}("
         edits += [Edit(value.start, value.start, opening), Edit(value.end, value.end, ")")]
     short = twin.replace("jax.numpy.", "jnp.", 1)
-    return Fix(f"Use `{short}`", "safe", (*edits, *imports.edits))
+    return with_consequences(source, call, Fix(f"Use `{short}`", "safe", (*edits, *imports.edits)))
 
 
 def _twin(event: LibraryCall) -> str | None:

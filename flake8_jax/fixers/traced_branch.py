@@ -9,6 +9,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._branches import convert_if, convert_ternary
+from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._expressions import Effect, condition, effect, is_boolean, is_repeatable, test_root
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_while
@@ -53,7 +54,8 @@ def _value(source: FixSource, root: ir.BoolOp | ir.UnaryOp | ir.Compare) -> Fix:
     if source.comments(root.start, root.end):
         raise Refused
     what = "membership test" if text.startswith("(") else "logical operator"
-    return Fix(f"Replace the {what} by array operations", "unsafe", (Edit(root.start, root.end, text), *imports.edits))
+    edits = (Edit(root.start, root.end, text), *imports.edits)
+    return with_consequences(source, root, Fix(f"Replace the {what} by array operations", "unsafe", edits))
 
 
 def _operand_value(source: FixSource, root: ir.BoolOp, imports: Imports) -> str:

@@ -300,9 +300,7 @@ def _read_function(name: str, written: str | dict[str, Any]) -> FunctionFact:
 
 
 def _read_class(name: str, written: dict[str, Any]) -> ClassFact:
-    methods = {
-        method: _read_function(f"{name}.{method}", line) for method, line in written.get("methods", {}).items()
-    }
+    methods = {method: _read_function(f"{name}.{method}", line) for method, line in written.get("methods", {}).items()}
     fact = msgspec.convert({**written, "methods": {}}, ClassFact)
     return msgspec.structs.replace(fact, methods=methods)
 

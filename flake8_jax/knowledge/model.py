@@ -124,7 +124,8 @@ class TransformFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
         ``pallas_call``  the operand gets one ``Ref`` for each input and output; gives a callable of arrays
         ``pallas_loop``  gives a decorator, which stages ``body(i)`` at once (``pl.loop``)
     tracing: ``abstract``, ``concrete`` or ``none``.
-    omnistaging: inside it ``jnp.zeros(3)`` is a tracer too (all abstract ones but vmap).
+    omnistaging: inside it ``jnp.zeros(3)`` is a tracer too (all abstract ones but vmap and linear_transpose;
+        with tracing ``none``, checkify, the arguments keep their values while results are tracers).
     operands: parameters that hold the staged functions.
     params: as in FunctionFact.
     maps_axes: ``in_axes``-like parameter: arguments with None there stay as they are (vmap, pmap).

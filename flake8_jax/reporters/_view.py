@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from flake8_jax.core.findings import Finding
 from flake8_jax.core.report import as_text
 
 _STYLES = {
@@ -39,6 +40,11 @@ class View:
         path = as_text(path)
         prefix = self.cwd.rstrip(os.sep) + os.sep
         return path[len(prefix) :] if path.startswith(prefix) else path
+
+    def would_fix(self, finding: Finding) -> bool:
+        """Whether ``--fix`` would repair the finding."""
+        fix = finding.fix
+        return fix is not None and (fix.applicability == "safe" or self.unsafe_fixes)
 
     def styled(self, text: str, style: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.color and text else text

@@ -8,10 +8,7 @@ from flake8_jax.reporters._view import View
 
 def mark(item: Diagnostic, view: View) -> str:
     """``[*] `` for a finding whose fix would be applied, else nothing."""
-    fix = item.finding.fix
-    if fix is None or (fix.applicability == "unsafe" and not view.unsafe_fixes):
-        return ""
-    return f"[{view.styled('*', 'fixable')}] "
+    return f"[{view.styled('*', 'fixable')}] " if view.would_fix(item.finding) else ""
 
 
 def head(item: Diagnostic, view: View) -> str:

@@ -37,6 +37,11 @@ LONGEST_QUOTE = 40
 """Characters of source text that a message may quote."""
 
 
+def speaks(context: Context) -> bool:
+    """Staged code, for sure, in which an exception would reach the user: a tracer anywhere else is a slip of ours."""
+    return context.staged and not context.presumed and not context.caught
+
+
 def contains_tracer(value: Value, minimum: int = ABSTRACT) -> bool:
     """The value holds a tracer of at least that level, or is a tuple or list with such an element."""
     if isinstance(value, TupleValue):

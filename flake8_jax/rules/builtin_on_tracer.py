@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import host_behaviour
-from flake8_jax.rules._tracers import contains_unconvertible
+from flake8_jax.rules._tracers import contains_unconvertible, speaks
 from flake8_jax.semantics.events import LibraryCall
 from flake8_jax.semantics.values import (
     Array,
@@ -102,7 +102,7 @@ def builtin_on_tracer(event: LibraryCall) -> Report | None:
     Proof: calling the staged function raises the exception at the marked line.
     """
     context = event.context
-    if context.caught or context.presumed:
+    if not speaks(context):
         return None
     if event.name.startswith(_MATH):
         return _converted(event)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
-from flake8_jax.rules._tracers import contains_tracer, is_none, quote
+from flake8_jax.rules._tracers import contains_tracer, is_none, quote, speaks
 from flake8_jax.semantics.events import Indexing, LibraryCall, MethodCall
 from flake8_jax.semantics.values import (
     ABSTRACT,
@@ -116,7 +116,7 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 
     Proof: calling the staged function raises the exception at the marked line.
     """
-    if event.context.caught or event.context.presumed:
+    if not speaks(event.context):
         return None
     if isinstance(event, Indexing):
         return _masked(event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import quote, raises_on_host
+from flake8_jax.rules._tracers import quote, raises_on_host, speaks
 from flake8_jax.semantics.events import LibraryCall
 from flake8_jax.semantics.values import Array, UnionValue, Value, holds_tracer
 
@@ -76,7 +76,7 @@ def host_cast(event: LibraryCall) -> Report | None:
     Proof: calling the staged function raises `ConcretizationTypeError` at the marked line.
     """
     context = event.context
-    if event.name not in _CASTS or context.caught or context.presumed or not event.args:
+    if event.name not in _CASTS or not speaks(context) or not event.args:
         return None
     value = event.args[0]
     raises = raises_on_host(value) if event.name in _NEVER_CONCRETE else holds_tracer(value)

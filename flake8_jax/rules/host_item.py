@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import quote, raises_on_host
+from flake8_jax.rules._tracers import quote, raises_on_host, speaks
 from flake8_jax.semantics.events import MethodCall
 from flake8_jax.semantics.values import is_traced_array, is_tracer
 
@@ -77,7 +77,7 @@ def host_item(event: MethodCall) -> Report | None:
     Proof: calling the staged function raises `ConcretizationTypeError` at the marked line.
     """
     context = event.context
-    if context.caught or context.presumed:
+    if not speaks(context):
         return None
     item = event.method == "item" and is_traced_array(event.value)
     if not item and not (event.method == "tolist" and is_tracer(event.value) and raises_on_host(event.value)):

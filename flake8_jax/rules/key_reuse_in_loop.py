@@ -125,4 +125,5 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     return Report(
         event.at,
         f"{key} is consumed{by_callee(event)} in every iteration, which draws the same numbers each time; {advice}",
+        level=None if event.certain else "warning",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import RANDOM, effect, host_behaviour
-from flake8_jax.rules._tracers import contains_tracer, contains_unconvertible
+from flake8_jax.rules._tracers import contains_tracer, contains_unconvertible, speaks
 from flake8_jax.semantics.events import LibraryCall
 from flake8_jax.semantics.values import HostArray, Value
 
@@ -114,7 +114,7 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
     """
     context = event.context
     root = event.name.partition(".")[0]
-    if root not in _HOST_LIBRARIES or context.caught or context.presumed or not _converts(event):
+    if root not in _HOST_LIBRARIES or not speaks(context) or not _converts(event):
         return None
     short = event.name.replace("numpy.", "np.", 1) if root == "numpy" else event.name
     twin = event.fact.twin if event.fact is not None else None

@@ -85,7 +85,7 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     Proof: the function gives back the tracer, and the method raises `AttributeError`.
     """
     context = event.context
-    if context.presumed:
+    if context.presumed or not context.staged:
         return None
     if isinstance(event, MethodCall):
         if event.method not in _SYNCHRONISING or context.caught or not is_tracer(event.value):

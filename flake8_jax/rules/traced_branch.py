@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._tracers import quote, speaks
 from flake8_jax.semantics.events import TruthTest
 from flake8_jax.semantics.values import is_traced_array
 
@@ -150,7 +150,7 @@ def traced_branch(event: TruthTest) -> Report | None:
     Proof: calling the staged function raises `TracerBoolConversionError` at the marked line.
     """
     context = event.context
-    if event.how == "while" or context.caught or context.presumed or not is_traced_array(event.value):
+    if event.how == "while" or not speaks(context) or not is_traced_array(event.value):
         return None
     subject = quote(context, event.at)
     return Report(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import contains_tracer, is_host_container, quote
+from flake8_jax.rules._tracers import contains_tracer, is_host_container, quote, speaks
 from flake8_jax.semantics.events import Indexing
 from flake8_jax.semantics.values import HostArray
 
@@ -101,7 +101,7 @@ def traced_container_index(event: Indexing) -> Report | None:
     Proof: calling the staged function raises the exception at the marked line.
     """
     context = event.context
-    if event.mode != "load" or context.caught or context.presumed:
+    if event.mode != "load" or not speaks(context):
         return None
     if not is_host_container(event.base) or not contains_tracer(event.index):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import quote, raises_on_host
+from flake8_jax.rules._tracers import quote, raises_on_host, speaks
 from flake8_jax.semantics.events import Formatting
 from flake8_jax.semantics.values import Value, holds_tracer
 
@@ -97,7 +97,7 @@ def traced_format(event: Formatting) -> Report | None:
     Proof: calling the staged function raises `TypeError` or `ConcretizationTypeError` at the marked line.
     """
     context = event.context
-    if context.caught or context.presumed or not _raises(event.value, event.how, event.spec):
+    if not speaks(context) or not _raises(event.value, event.how, event.spec):
         return None
     subject = quote(context, event.at)
     return Report(event.at, f"{subject} is traced, and a format spec needs its value; use jax.debug.print")

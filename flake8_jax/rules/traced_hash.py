@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._tracers import quote, speaks
 from flake8_jax.semantics.events import Hashing
 from flake8_jax.semantics.values import GRAD, TupleValue, UnionValue, Value, holds_tracer
 
@@ -74,7 +74,7 @@ def traced_hash(event: Hashing) -> Report | None:
     Proof: calling the staged function raises `TypeError` at the marked line.
     """
     context = event.context
-    if event.how not in _WHERE or context.caught or context.presumed or not _needs_tracer_hash(event.value):
+    if event.how not in _WHERE or not speaks(context) or not _needs_tracer_hash(event.value):
         return None
     subject = quote(context, event.at)
     return Report(

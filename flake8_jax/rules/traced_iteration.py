@@ -78,9 +78,9 @@ def traced_iteration(event: Iteration) -> Report | None:
     Proof: the jaxpr grows in proportion to the axis.
     """
     context = event.context
-    if context.presumed or not is_traced_array(event.value) or _is_short(event.value):
+    if context.presumed or not context.staged or not is_traced_array(event.value) or _is_short(event.value):
         return None
-    if event.how == "unpack" and event.count is not None and event.count <= SHORT_AXIS:
+    if event.count is not None and event.count <= SHORT_AXIS:
         return None
     subject = quote(context, event.at)
     return Report(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._tracers import quote, speaks
 from flake8_jax.semantics.events import LibraryCall
 from flake8_jax.semantics.values import holds_tracer
 
@@ -75,7 +75,7 @@ def traced_range(event: LibraryCall) -> Report | None:
     Proof: calling the staged function raises `TracerIntegerConversionError` at the marked line.
     """
     context = event.context
-    if event.name != "builtins.range" or context.caught or context.presumed:
+    if event.name != "builtins.range" or not speaks(context):
         return None
     for value, node in zip(event.args, event.nodes, strict=False):
         if holds_tracer(value):

@@ -99,7 +99,7 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
 
     Proof: calling the staged function raises `TypeError` or `ConcretizationTypeError` at the marked line.
     """
-    if event.context.caught:
+    if event.context.caught or not (event.context.staged or event.context.presumed):
         return None
     if isinstance(event, LibraryCall):
         return _rounded_shape(event) or _in_parameters(event, event.fact, event.bound, event.bound_nodes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import is_sliceable, quote
+from flake8_jax.rules._tracers import is_sliceable, quote, speaks
 from flake8_jax.semantics.events import Slicing
 from flake8_jax.semantics.values import holds_tracer
 
@@ -72,7 +72,7 @@ def traced_slice(event: Slicing) -> Report | None:
     Proof: calling the staged function raises `IndexError` at the marked line.
     """
     context = event.context
-    if context.caught or context.presumed or not is_sliceable(event.base):
+    if not speaks(context) or not is_sliceable(event.base):
         return None
     bounds = ((event.lower, event.slice.lower), (event.upper, event.slice.upper), (event.step, event.slice.step))
     for value, node in bounds:

@@ -486,7 +486,7 @@ def _run(
     link = Link(
         scope=frame.scope, node=node, kind=kind, function=fn.qualname,
         text=text or f"{m.stack[-1].function if m.stack else 'module'} calls {fn.qualname}",
-        serial=serial if serial is not None else m.new_serial(), fn=fn,
+        serial=serial if serial is not None else m.new_serial(), fn=fn, receiver=inner.self_value, bound=bound,
     )  # fmt: skip
     saved_mode, saved_base, saved_conditions = m.mode, m.loop_base, len(m.conditions)
     m.stack.append(link)

@@ -73,6 +73,9 @@ def find_in_class(cls: ClassValue, name: str) -> tuple[ClassValue, Value] | None
 
 def finish_class(m: Machine, cls: ClassValue) -> None:
     """Read traits and fields off the bases and the body, once the body has run."""
+    own = library_name(m, cls)
+    if own and m.knowledge.class_(own) is not None:
+        _traits_of_library_base(m, cls, own)
     for base in cls.bases:
         if isinstance(base, ClassValue):
             base.subclasses.append(cls)
@@ -257,6 +260,7 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
 
     if "enum" in cls.traits:
         return Static("")
+    _stage_constructor_arguments(m, frame, node, cls, args)
     if "namedtuple" in cls.traits:
         fields = tuple(f.name for f in cls.fields)
         bound = _bind_fields(m, cls, args)
@@ -281,6 +285,24 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
     for name, value in args.kwargs.items():
         made.slots[name] = value
     return made
+
+
+def library_name(m: Machine, cls: ClassValue) -> str:
+    """The canonical name of a class when the project is itself a library that the knowledge tables describe."""
+    top = cls.scope.name.partition(".")[0]
+    if top not in m.knowledge.libraries:
+        return ""
+    return m.knowledge.canonical(f"{cls.scope.name}.{cls.node.name}")
+
+
+def _stage_constructor_arguments(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Arguments) -> None:
+    """Functions handed to a known library class that runs them staged (optax's ``GradientTransformation``)."""
+    name = library_name(m, cls)
+    fact = m.knowledge.function(name) if name else None
+    if fact is not None and (fact.stages or fact.calls):
+        from flake8_jax.semantics.library import bind_parameters, run_function_arguments
+
+        run_function_arguments(m, frame, node, name, fact, bind_parameters(fact.params, args)[0])
 
 
 def _bind_fields(m: Machine, cls: ClassValue, args: Arguments) -> dict[str, Value]:

@@ -201,6 +201,11 @@ class KeyUse:
     same_call: bool
     through: str
     key_node: ir.Expr | None
+    certain: bool = True
+    """Every path to this use goes through the earlier one; false where the earlier one stands in a branch."""
+    sampler: str = ""
+    """Canonical name of the library function that uses the key, where it is used directly."""
+    earlier_sampler: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,18 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
         value = m.modules.builtin(node.id) or _late_global(m, frame, node.id)
     if isinstance(value, External) and m.wants(NameUse):
         tell_name(m, frame, node, value, node.id)
+    if isinstance(value, UnionValue) and value.conditions is not None and m.conditions:
+        return possible_here(m, value)
     return value
+
+
+def possible_here(m: Machine, value: UnionValue) -> Value:
+    """The members of a union that can be on the present path: those that arose under no contrary condition."""
+    from flake8_jax.semantics.keys import contradict
+
+    now = frozenset(m.conditions)
+    kept = [v for v, held in zip(value.members, value.conditions or (), strict=True) if not contradict(held, now)]
+    return lattice.union_of(kept) if kept and len(kept) < len(value.members) else value
 
 
 def _late_global(m: Machine, frame: Frame, name: str) -> Value:
@@ -695,7 +706,9 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, op: str) -> N
         if name in fn.global_names:
             if m.wants(Store):
                 m.emit(Store(m.context(frame.scope), target, "global", None, value, name, op))
-            m.write(frame.scope.slots, name, lattice.join(frame.scope.slots.get(name, value), value))
+            joined = lattice.join(frame.scope.slots.get(name, value), value)
+            # Which of its values a global has by then, only the host knows.
+            m.write(frame.scope.slots, name, Unknown(name, host_test=True) if type(joined) is Unknown else joined)
             return
         if name in fn.nonlocal_names:
             if m.wants(Store):

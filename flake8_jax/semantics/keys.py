@@ -27,6 +27,7 @@ from flake8_jax.semantics.values import (
     Array,
     Const,
     DictValue,
+    Instance,
     ListValue,
     Opaque,
     Site,
@@ -55,6 +56,7 @@ class Use:
     path: tuple[Place, ...]
     conditions: frozenset[tuple[Any, bool]]
     call: int
+    sampler: str = ""
 
     @property
     def summary(self) -> tuple[str]:
@@ -79,16 +81,16 @@ def may_be_key(value: Value) -> bool:
 
 
 def use_key(
-    m: Machine, frame: Frame, node: Any, value: Value, effect: str, key_node: ir.Expr | None, through: str = ""
+    m: Machine, frame: Frame, node: Any, value: Value, effect: str, key_node: ir.Expr | None, sampler: str = ""
 ) -> None:
-    """A sampler or ``split`` uses ``value`` at ``node``."""
+    """A sampler or ``split`` uses ``value`` at ``node``. sampler: its canonical name."""
     for member in members_of(value):
         if may_be_key(member):
-            _use_one(m, frame.scope, node, member, effect, key_node, through)
+            _use_one(m, frame.scope, node, member, effect, key_node, sampler)
 
 
 def _use_one(
-    m: Machine, scope: ModuleScope, node: Any, key: Value, effect: str, key_node: ir.Expr | None, through: str
+    m: Machine, scope: ModuleScope, node: Any, key: Value, effect: str, key_node: ir.Expr | None, sampler: str
 ) -> None:
     canonical = canonical_key(key)
     path = current_path(m, scope, node)
@@ -96,16 +98,29 @@ def _use_one(
     conditions = frozenset(m.conditions)
     earlier = m.uses.get(canonical, ())
     for use in earlier:
-        if _contradict(use.conditions, conditions):
+        if contradict(use.conditions, conditions):
             continue
-        _tell_collision(m, key, effect, use, path, key_node, through)
+        if _same_shuffle(m, sampler, use):
+            continue
+        certain = {_normal(c) for c in use.conditions} <= {_normal(c) for c in conditions}
+        _tell_collision(m, key, effect, use, path, key_node, sampler, certain=certain)
         break
-    made = Use(effect, path, conditions, id(node))
+    made = Use(effect, path, conditions, id(node), sampler)
     if made not in earlier:
         m.write(m.uses, canonical, (*earlier, made)[-6:])
 
 
-def _contradict(a: frozenset[tuple[Any, bool]], b: frozenset[tuple[Any, bool]]) -> bool:
+SHUFFLES = frozenset({"jax.random.permutation", "jax.random.shuffle"})
+
+
+def _same_shuffle(m: Machine, sampler: str, earlier: Use) -> bool:
+    """The same permutation for several arrays on purpose: what keeps inputs and labels aligned."""
+    if sampler not in SHUFFLES or earlier.sampler not in SHUFFLES:
+        return False
+    return not any(loop.kind in ("for", "while") for loop in m.loops[m.loop_base :])
+
+
+def contradict(a: frozenset[tuple[Any, bool]], b: frozenset[tuple[Any, bool]]) -> bool:
     """No path fulfils both sets of conditions."""
     if not a or not b:
         return False
@@ -129,8 +144,9 @@ def _normal(condition: tuple[Any, bool]) -> tuple[Any, bool]:
 
 
 def _tell_collision(
-    m: Machine, key: Value, effect: str, earlier: Use, path: tuple[Place, ...], key_node: ir.Expr | None, through: str
-) -> None:
+    m: Machine, key: Value, effect: str, earlier: Use, path: tuple[Place, ...], key_node: ir.Expr | None, sampler: str, *,
+    certain: bool,
+) -> None:  # fmt: skip
     """Say where the two uses part: in the innermost function that both go through."""
     if not m.wants(KeyUse):
         return
@@ -146,6 +162,10 @@ def _tell_collision(
     here, there = path[level], earlier.path[level]
     if here.serial != there.serial:
         return
+    if here.node is not there.node:
+        while level < limit - 1 and _held_by_receiver(m, level, key):
+            level += 1
+        here, there = path[level], earlier.path[min(level, len(earlier.path) - 1)]
     in_loop = here.node is there.node
     innermost = level == len(path) - 1
     callee = "" if innermost else m.stack[_stack_index(m, level)].function
@@ -161,10 +181,32 @@ def _tell_collision(
             in_loop=in_loop,
             loop_kind=m.loops[-1].kind if in_loop and m.loops else "",
             same_call=False,
-            through=through or callee,
+            through=callee,
             key_node=key_node if innermost else _argument_for(m, level, key),
+            certain=certain,
+            sampler=sampler if innermost else "",
+            earlier_sampler=earlier.sampler,
         )
     )
+
+
+def _held_by_receiver(m: Machine, level: int, key: Value) -> bool:
+    """The call at ``level`` is of a method whose object holds the key: the reader must look into the method."""
+    link = m.stack[_stack_index(m, level)]
+    receiver = link.receiver
+    if not isinstance(receiver, Instance):
+        return False
+    canonical = canonical_key(key)
+    held = any(isinstance(v, Value) and _contains(v, canonical) for v in receiver.slots.values())
+    return held
+
+
+def _contains(value: Value, key: Value, depth: int = 3) -> bool:
+    if may_be_key(value) and canonical_key(value) is key:
+        return True
+    if depth and isinstance(value, TupleValue):
+        return any(_contains(v, key, depth - 1) for v in value.elts)
+    return False
 
 
 def _stack_index(m: Machine, level: int) -> int:
@@ -179,11 +221,20 @@ def _stack_index(m: Machine, level: int) -> int:
 
 
 def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
-    """The argument of the call at ``level`` that carries the key, where it is a plain one."""
-    node = m.stack[_stack_index(m, level)].node
-    if isinstance(node, ir.Call):
-        plain = [a.value for a in node.args if isinstance(a.value, (ir.Name, ir.Attribute, ir.Subscript))]
-        return plain[0] if len(plain) == 1 else None
+    """The argument of the call at ``level`` that is the key, where it is a plain one."""
+    link = m.stack[_stack_index(m, level)]
+    if not isinstance(link.node, ir.Call) or link.bound is None or link.fn is None:
+        return None
+    canonical = canonical_key(key)
+    positional = [p.name for p in link.fn.params if p.kind in ("positional", "posonly")]
+    offset = 1 if link.receiver is not None else 0
+    plain = [a for a in link.node.args if a.star == 0]
+    for i, argument in enumerate(plain):
+        name = argument.keyword or (positional[i + offset] if i + offset < len(positional) else "")
+        value = link.bound.get(name)
+        if value is not None and may_be_key(value) and canonical_key(value) is canonical:
+            if isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
+                return argument.value
     return None
 
 

@@ -300,7 +300,7 @@ def call_fact(
     if self_value is not None:
         bound["self"] = self_value
     tell_call(m, frame, node, name, args, fact, used=used, bound=bound, bound_nodes=nodes)
-    _run_function_arguments(m, frame, node, name, fact, bound)
+    run_function_arguments(m, frame, node, name, fact, bound)
     if fact.key_effect is not None:
         result = _key_call(m, frame, node, name, fact, bound, nodes)
         if result is not None:
@@ -427,7 +427,7 @@ def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dic
     return value_of_descriptor(m, fact.returns, CONCRETE, bound)
 
 
-def _run_function_arguments(
+def run_function_arguments(
     m: Machine, frame: Frame, node: Any, name: str, fact: FunctionFact, bound: dict[str, Value]
 ) -> None:
     """Functions that the library stages or calls, by contract."""
@@ -461,7 +461,7 @@ def _key_call(
     key_node = nodes.get(fact.key) if fact.key else None
     if fact.key_effect == "consume":
         for one in _keys_in(key):
-            use_key(m, frame, node, one, "consume", key_node)
+            use_key(m, frame, node, one, "consume", key_node, name)
         _tell_same_call(m, frame, node, key)
         return None
     if fact.key_effect == "split":
@@ -521,7 +521,7 @@ def call_external_method(
     if fact is None:
         return Unknown("method")
     owner = m.knowledge.class_(func.cls)
-    if isinstance(func.self_value, Instance) and owner is not None and func.name in owner.module_methods:
+    if isinstance(func.self_value, Instance) and owner is not None and owner.module_methods and "method" in fact.params:
         return _module_call(m, frame, node, func, fact, func.self_value, args)
     return call_fact(m, frame, node, f"{func.cls}.{func.name}", fact, args, used=used, self_value=func.self_value)
 

@@ -33,6 +33,7 @@ from flake8_jax.semantics.values import (
     Site,
     TransformedValue,
     Tree,
+    UnionValue,
     Unknown,
     Value,
 )
@@ -77,7 +78,10 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Link:
-    """One link of the call stack: the place in the caller, and which run of the callee it led to."""
+    """One link of the call stack: the place in the caller, and which run of the callee it led to.
+
+    receiver: the object of a method call. bound: the callee's arguments by parameter.
+    """
 
     scope: ModuleScope
     node: Any
@@ -86,6 +90,8 @@ class Link:
     text: str
     serial: int
     fn: ir.Function | None
+    receiver: Value | None = None
+    bound: dict[str, Value] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +107,8 @@ class Emission:
 
 @dataclass(slots=True, eq=False)
 class LoopState:
-    """A Python loop being run. counters: values that count its iterations. exits: writes of arms that leave it."""
+    """A Python loop being run. counters: values that count its iterations. exits: writes of arms that leave it.
+    unrolled: it is run element by element."""
 
     kind: str
     node: Any
@@ -109,6 +116,7 @@ class LoopState:
     continues: list[Writes] = field(default_factory=list)
     counters: set[int] = field(default_factory=set)
     guards: int = 0
+    unrolled: bool = False
 
 
 class Machine:
@@ -179,8 +187,12 @@ class Machine:
         for slots, slot, value in writes.values():
             self.write(slots, slot, value)
 
-    def merge(self, arms: list[Writes]) -> None:
-        """Leave behind what holds whichever of the arms was taken."""
+    def merge(self, arms: list[Writes], labels: list[tuple[Any, bool] | None] | None = None) -> None:
+        """Leave behind what holds whichever of the arms was taken.
+
+        labels: the condition under which each arm was taken. A value that is one thing on one arm and another on the
+        other remembers which, so that a later test of the same condition tells them apart again.
+        """
         if not arms:
             return
         if len(arms) == 1:
@@ -209,6 +221,8 @@ class Machine:
                 joined = contents[0]
                 for other in contents[1:]:
                     joined = lattice.join(joined, other)
+                if labels is not None and isinstance(joined, UnionValue):
+                    joined = _labelled(joined, contents, labels)
                 self.write(slots, slot, joined)
         for slots in resized:
             elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]
@@ -315,6 +329,21 @@ class Machine:
     def new_serial(self) -> int:
         self.serial += 1
         return self.serial
+
+
+def _labelled(joined: UnionValue, contents: list[Any], labels: list[tuple[Any, bool] | None]) -> UnionValue:
+    """The union with the condition under which each of its members arose."""
+    conditions: list[frozenset[tuple[Any, bool]]] = []
+    for member in joined.members:
+        found: frozenset[tuple[Any, bool]] | None = None
+        for content, label in zip(contents, labels, strict=True):
+            for i, alternative in enumerate(lattice.members_of(content) if isinstance(content, Value) else ()):
+                if alternative is member:
+                    inner = content.conditions[i] if isinstance(content, UnionValue) and content.conditions else frozenset()
+                    mine = inner | {label} if label is not None else inner
+                    found = mine if found is None else found & mine
+        conditions.append(found if found is not None else frozenset())
+    return UnionValue(joined.members, tuple(conditions))
 
 
 def merge_uses(contents: list[Any]) -> Any:

@@ -20,6 +20,7 @@ from flake8_jax.semantics.values import (
     Deferred,
     External,
     ModuleValue,
+    Static,
     Unknown,
     Value,
 )
@@ -151,13 +152,16 @@ class Modules:
         if value is None and scope.state == 0:
             self.ensure_run(scope)
             value = scope.slots.get(name)
+        known = self._own_transform(scope, name)
+        if known is not None:
+            return known
         if value is not None:
             if isinstance(value, Deferred):
                 resolved = self.machine.resolve(value)
                 if scope.state == 2:
                     scope.slots[name] = resolved
                 return resolved
-            if name in scope.rebound and isinstance(value, Const):
+            if name in scope.rebound and isinstance(value, (Const, Static)):
                 return Unknown(name, host_test=True)
             return value
         below = f"{scope.name}.{name}"
@@ -166,6 +170,14 @@ class Modules:
         if scope.state == 1:
             return Deferred(scope, name) if name in scope.tree.bound_names else Unknown(name)
         return Unknown(name)
+
+    def _own_transform(self, scope: ModuleScope, name: str) -> Value | None:
+        """A transform that the project itself defines, being a library that the knowledge tables describe."""
+        knowledge = self.machine.knowledge
+        if scope.name.partition(".")[0] not in knowledge.libraries:
+            return None
+        canonical = knowledge.canonical(f"{scope.name}.{name}")
+        return External(canonical) if knowledge.transform(canonical) is not None else None
 
     def star(self, module: str) -> dict[str, Value]:
         """What ``from module import *`` binds."""

@@ -34,9 +34,14 @@ class ModuleScope:
 
 
 class Frame:
-    """Local bindings of one run of a function (``fn`` None: a class body)."""
+    """Local bindings of one run of a function (``fn`` None: a class body).
 
-    __slots__ = ("fn", "scope", "parent", "slots", "owner", "returns", "yields", "exits", "loops", "names", "self_value")
+    doubtful: whether the code is reached from here on depends on a test that only the host can decide.
+    """
+
+    __slots__ = (
+        "fn", "scope", "parent", "slots", "owner", "returns", "yields", "exits", "loops", "names", "self_value", "doubtful",
+    )  # fmt: skip
 
     def __init__(
         self, fn: ir.Function | None, scope: ModuleScope, parent: Frame | None, owner: ClassValue | None = None
@@ -52,3 +57,4 @@ class Frame:
         self.loops: list[Any] = []
         self.names: frozenset[str] = frozenset(fn.local_names) if fn is not None else frozenset()
         self.self_value: Value | None = None
+        self.doubtful = False

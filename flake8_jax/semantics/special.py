@@ -103,6 +103,9 @@ def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return ListValue(None, leaf_of(value), born=m.mode.trace)
 
 
+MAX_LEAVES = 32
+
+
 def collect_leaves(value: Value, found: list[Value], depth: int = 8) -> bool:
     """Gather the leaves of a pytree; False if its structure is not fully known."""
     if isinstance(value, (Array, HostArray, Static)) or (isinstance(value, Const) and value.value is not None):
@@ -110,7 +113,7 @@ def collect_leaves(value: Value, found: list[Value], depth: int = 8) -> bool:
         return True
     if isinstance(value, Const):
         return True
-    if depth == 0:
+    if depth == 0 or len(found) > MAX_LEAVES:
         return False
     children: list[Value] | None = None
     if isinstance(value, TupleValue):

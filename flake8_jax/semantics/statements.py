@@ -24,6 +24,7 @@ from flake8_jax.semantics.expressions import (
     condition_of,
     evaluate,
     iterated,
+    known_elements,
     load_item,
     store_item,
     truth_of,
@@ -57,17 +58,25 @@ CATCHES_TRACER_ERRORS = frozenset(
      "builtins.AttributeError", "builtins.NameError", "builtins.RuntimeError"}
 )  # fmt: skip
 MAX_PASSES = 3
+MAX_UNROLLED = 8
+"""A loop over so many known elements is run element by element; half as many in an unrolled loop, and so on."""
 
 
 def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
     """Run statements until one does not fall through. What was learnt on the way ends with the block."""
     conditions = len(m.conditions)
     flow = NORMAL
+    doubtful, doubt_from = frame.doubtful, -1
     for statement in body:
         m.steps += 1
         flow = RUN[type(statement)](m, frame, statement)
         if flow != NORMAL:
             break
+        if frame.doubtful and not doubtful:
+            # ``if isinstance(x, str): return …`` came before: what follows is the other arm of that test.
+            doubtful, doubt_from = True, len(m.emissions)
+    if doubt_from >= 0:
+        m.drop_errors(doubt_from)
     del m.conditions[conditions:]
     return flow
 
@@ -185,7 +194,9 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
     live: list[Writes] = []
     live_arms: list[Arm] = []
     flows: list[int] = []
+    doubtful, doubts = frame.doubtful, []
     for arm in arms:
+        frame.doubtful = doubtful
         mark, reports, conditions = len(m.journal), len(m.emissions), len(m.conditions)
         for learn in arm.learn:
             learn(m)
@@ -200,15 +211,18 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
         if flow == NORMAL:
             live.append(writes)
             live_arms.append(arm)
+            doubts.append(frame.doubtful)
         elif flow == RETURN:
             frame.exits.append(writes)
         elif flow == BREAK and frame.loops:
             frame.loops[-1].exits.append(writes)
         elif flow == CONTINUE and frame.loops:
             frame.loops[-1].continues.append(writes)
+    left = any(f in (RETURN, BREAK, CONTINUE) for f in flows)
+    frame.doubtful = doubtful or (bool(live) and all(d or (left and a.guess) for a, d in zip(live_arms, doubts, strict=True)))
     if not live:
         return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
-    m.merge(live)
+    m.merge(live, [(a.key, a.truth) if a.key is not None else None for a in live_arms])
     if len(live) == 1 and len(arms) > 1 and live_arms[0].key is not None:
         m.conditions.append((live_arms[0].key, live_arms[0].truth))
     return NORMAL
@@ -315,6 +329,7 @@ def run_loop(
     """
     m.passes += 1
     m.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
+    doubtful = frame.doubtful
     limit = MAX_PASSES if m.passes <= 2 else 1
     for attempt in range(limit + 1):
         last = attempt == limit
@@ -324,6 +339,7 @@ def run_loop(
         m.loops.append(loop)
         frame.loops.append(loop)
         flow = once()
+        frame.doubtful = doubtful
         frame.loops.pop()
         m.loops.pop()
         writes = m.take_back(mark)
@@ -387,6 +403,9 @@ def _widened(old: Value, now: Value) -> Value:
 def _for(m: Machine, frame: Frame, node: ir.For) -> int:
     iterable = evaluate(m, frame, node.iter)
     loop = LoopState("for", node)
+    known = known_elements(iterable)
+    if known is not None and _worth_unrolling(m, known):
+        return _unrolled(m, frame, node, loop, known)
     supply = iterated(m, frame, node.iter, iterable, "for", loop)
     if supply is None:  # surely empty
         return run_block(m, frame, node.orelse)
@@ -398,6 +417,55 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> int:
     run_loop(m, frame, loop, once)
     flow = run_block(m, frame, node.orelse) if node.orelse else NORMAL
     return _leave_loop(m, frame, loop, flow)
+
+
+def _worth_unrolling(m: Machine, elements: tuple[Value, ...]) -> bool:
+    """A few elements that are so different from one another that their join would say nothing."""
+    depth = sum(loop.unrolled for loop in m.loops)
+    if not 1 < len(elements) <= (MAX_UNROLLED >> depth):
+        return False
+    parts = [p for e in elements for p in (e.elts if isinstance(e, TupleValue) else (e,))]
+    return any(
+        not isinstance(p, (Array, Tree, Unknown, Static, HostArray))
+        and not (isinstance(p, Const) and not isinstance(p.value, str))
+        for p in parts
+    )
+
+
+def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements: tuple[Value, ...]) -> int:
+    """A loop over a few known elements: one iteration each."""
+    loop.unrolled = True
+    m.keep_alive.append(loop)
+    doubtful = frame.doubtful
+    m.loops.append(loop)
+    frame.loops.append(loop)
+    flow = NORMAL
+    for element in elements:
+        frame.doubtful = doubtful
+        mark = len(m.journal)
+        assign(m, frame, node.target, element, node.iter)
+        flow = run_block(m, frame, node.body)
+        continues, loop.continues = loop.continues, []
+        if flow in (NORMAL, CONTINUE):
+            flow = NORMAL
+            for writes in continues:
+                m.weaken(writes)
+            continue
+        writes = m.take_back(mark)
+        if flow == BREAK:
+            loop.exits.append(writes)
+        elif flow == RETURN:
+            frame.exits.append(writes)
+        if not continues:
+            break
+        flow = NORMAL
+        m.merge(continues)
+    frame.doubtful = doubtful
+    frame.loops.pop()
+    m.loops.pop()
+    if flow == NORMAL and node.orelse:
+        flow = run_block(m, frame, node.orelse)
+    return _leave_loop(m, frame, loop, RAISE if flow == BREAK else flow)
 
 
 def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: int) -> int:

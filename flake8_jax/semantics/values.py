@@ -445,12 +445,15 @@ class GeneratorValue(Value):
 
 
 class UnionValue(Value):
-    """One of a few values, depending on the path taken."""
+    """One of a few values, depending on the path taken. conditions: for each member, what held when it arose."""
 
-    __slots__ = ("members",)
+    __slots__ = ("members", "conditions")
 
-    def __init__(self, members: tuple[Value, ...]) -> None:
+    def __init__(
+        self, members: tuple[Value, ...], conditions: tuple[frozenset[tuple[Any, bool]], ...] | None = None
+    ) -> None:
         self.members = members
+        self.conditions = conditions
 
 
 NONE = Const(None)

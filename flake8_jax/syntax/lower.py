@@ -40,6 +40,13 @@ __all__ = ["LoweringError", "SyntaxProblem", "line_starts", "lower"]
 _line_break = re.compile(r"\r\n|[\r\n]")
 _native_place = re.compile(r"error at (\d+):(\d+)")
 
+# The second was not public in early versions, and none of their checks raises it.
+_REFUSALS: tuple[type[Exception], ...] = (
+    cst.CSTValidationError,
+    getattr(cst, "CSTLogicError", cst.CSTValidationError),
+)
+_PARSE_ERRORS: tuple[type[Exception], ...] = (cst.ParserSyntaxError, *_REFUSALS)
+
 _STACK_UNIT = 1 << 20
 _STACK_PER_LEVEL = 16 << 10
 """Twice what one nested bracket was measured to take of the parser's stack."""
@@ -178,7 +185,7 @@ def _parse(text: str, starts: list[int]) -> cst.Module:
         raise _unsupported(error) from error
     except UnicodeEncodeError as error:
         raise _problem("the text contains half of a surrogate pair", starts, error.start) from error
-    except (cst.CSTValidationError, cst.CSTLogicError) as error:  # LibCST's own checks of the nodes it has built
+    except _REFUSALS as error:  # LibCST's own checks of the nodes it has built
         reason = _python_problem(text)
         raise reason or _unsupported_statement(text, starts) from error
 
@@ -197,7 +204,7 @@ def _unsupported_statement(text: str, starts: list[int]) -> SyntaxProblem:
         row, last = statement.lineno, statement.end_lineno or statement.lineno
         try:
             cst.parse_module(text[bounds[row - 1] : bounds[last]])
-        except (cst.ParserSyntaxError, cst.CSTValidationError, cst.CSTLogicError):
+        except _PARSE_ERRORS:
             return SyntaxProblem("this statement is not supported by LibCST", row, 1)
     return SyntaxProblem("this file is not supported by LibCST", 1, 1)
 

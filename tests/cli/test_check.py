@@ -273,6 +273,14 @@ def test_a_fix_that_does_harm_is_withdrawn(project: Project, word: str, reason: 
     assert reason in project.err
 
 
+def test_blame_spares_analyses(project: Project) -> None:
+    project.write("a.py", JAX + "np.sin\n" * 20 + "WORSE\n" + "np.sin\n" * 20)
+    project.write("b.py", JAX + "np.sin\n" * 20 + "BROKEN\n" + "np.sin\n")
+    assert project.check("--fix", "--show-fixes") == 1
+    assert "Found 63 problems (61 fixed, 2 remaining)." in project.out
+    assert len(project.analyse.programs) <= 12
+
+
 def test_unfixable(project: Project) -> None:
     path = project.write("a.py", JAX + "np.sin\n")
     assert project.check("--fix", "--unfixable", "JAX2") == 1

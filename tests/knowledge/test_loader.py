@@ -88,7 +88,9 @@ def test_methods_and_fields_are_inherited(knowledge: Knowledge) -> None:
     assert knowledge.method("flax.linen.Dense", "no_such_method") is None
 
 
-@pytest.mark.parametrize("module", ["jax", "jax.numpy", "jax.numpy.linalg", "jax._src.numpy.lax_numpy", "optax", "math"])
+@pytest.mark.parametrize(
+    "module", ["jax", "jax.numpy", "jax.numpy.linalg", "jax._src.numpy.lax_numpy", "optax", "math"]
+)
 def test_modules(knowledge: Knowledge, module: str) -> None:
     assert knowledge.is_module(module)
 
