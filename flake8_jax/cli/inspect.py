@@ -101,6 +101,8 @@ def _described(record: dict[str, Any], view: View) -> str:
     state = "staged" if record["staged"] else "eager"
     if record["ambient"]:
         state += ", ambient"
+    if record.get("presumed") and not record["staged"]:
+        state += "; also run as users of this module may stage it"
     out = [f"{view.path(record['filename'])}:{record['line']}: {record['qualname'] or '<module>'}: {state}"]
     for root in record["roots"]:
         out.append(f"    {root['transform']} at {view.path(root['filename'])}:{root['line']}")

@@ -218,6 +218,8 @@ def convert_if(source: FixSource, node: ir.If) -> Fix:
     guarded = _after_guards(node.test)
     if guarded is not None:
         return _guarded_if(use, chain, place, *guarded)
+    if not node.orelse and len(node.body) == 1 and isinstance(node.body[0], ir.ExprStmt):
+        return _debugging(use, node, node.body[0])
     if all(isinstance(arm[-1], ir.Return) for arm in chain.arms):
         return _returning(use, node, chain, place)
     if any(leaves(arm) for arm in (*chain.arms, chain.orelse)):
@@ -262,6 +264,17 @@ def _guarded_if(use: Setting, chain: Chain, place: Place, kept: list[ir.Expr], r
     if source.lost_comments(arm.start, arm.end, [(item.value.start, item.value.end)]):
         raise Refused
     return _fix(use, "branch", text, [cut, Edit(arm.start, arm.end, f"{name.id} = {text}")])
+
+
+def _debugging(use: Setting, node: ir.If, statement: ir.ExprStmt) -> Fix:
+    """``if test: jax.debug.print(…)``: the branch of a ``lax.cond`` prints."""
+    source, call = use.source, statement.value
+    if not isinstance(call, ir.Call) or not _harmless(use, call):
+        raise Refused
+    test = condition(source, node.test, use.imports)
+    text = f"{use.imports.spell('jax.lax.cond')}({test}, lambda: {source.argument(call)}, lambda: None)"
+    edit = source.replace_statement(node, [text], [(n.start, n.end) for n in (node.test, call)])
+    return _fix(use, "branch", text, [edit])
 
 
 def _tests(use: Setting, chain: Chain) -> list[str]:

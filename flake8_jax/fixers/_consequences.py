@@ -1,64 +1,82 @@
-"""What a repair has to bring along: where a call gave a host value, and now gives a tracer, its tests must go too.
+"""What a repair has to bring along: where a call raised, and now gives a tracer, the code behind it is reached.
 
-``norm = np.linalg.norm(g)`` becomes ``jnp.linalg.norm(g)``; the ``if norm > 1`` below it could not be reached before,
-because the call raises, and would now be a mistake of its own. Repair and consequences are one atomic fix.
+``norm = np.linalg.norm(g)`` becomes ``jnp.linalg.norm(g)``; ``np.exp(norm)`` and ``if norm > 1`` below it would now be
+mistakes of their own. Repair and consequences are one atomic fix: first the calls that the value passes, then, on
+the text that results, the tests that depend on it.
 
-Vocabulary
-----------
-dependent   an ``if``, conditional expression, ``while`` or ``for … in range`` that tests the call's value itself, or
-            the one name that it is assigned to, later in the same function.
-
-Not modelled: values that flow on through other names, calls or containers. Where a dependent cannot be converted, the
-repair is left as it was: whoever applies it sees that it brings a new finding.
+Not modelled: see ``_flow``. What cannot be converted is left; whoever applies the fix sees that it brings a finding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import msgspec
+from collections.abc import Sequence
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._branches import convert_if, convert_ternary
-from flake8_jax.fixers._expressions import guards
+from flake8_jax.fixers._flow import Dependent, follow
+from flake8_jax.fixers._host_calls import edits_for
+from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_for_range, convert_while
-from flake8_jax.fixers._source import FixSource, Refused, walk
+from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.syntax.edits import apply_edits
-
-Dependent = ir.If | ir.IfExp | ir.While | ir.For
-_STATIC = frozenset(["shape", "ndim", "dtype", "size", "aval", "sharding"])
+from flake8_jax.syntax.lower import lower
 
 
-def with_consequences(source: FixSource, call: ir.Expr, fix: Fix) -> Fix:
-    """The fix of an expression, and with it what its value forces."""
-    inside = [e for e in fix.edits if call.start <= e.start and e.end <= call.end]
-    outside = [e for e in fix.edits if e not in inside]
-    direct = _tested_by(source, call)
-    if direct is not None:
-        more = _converted(source, direct)
-        if more is None:
-            return fix
-        old = source.slice(call)
-        new = apply_edits(old, [Edit(e.start - call.start, e.end - call.start, e.content) for e in inside])
-        edits = [Edit(e.start, e.end, e.content.replace(old, new)) for e in more.edits]
-        return _joined(fix, [*edits, *outside])
+def with_consequences(source: FixSource, node: ir.Expr, fix: Fix) -> Fix:
+    """The fix of an expression, and with it what its new value forces."""
+    flow = follow(source, node)
     edits = list(fix.edits)
-    for dependent in _later(source, call):
-        more = _converted(source, dependent)
-        if more is not None and not any(_overlap(a, b) for a in more.edits for b in edits):
-            edits += [e for e in more.edits if e not in edits]
-    return fix if len(edits) == len(fix.edits) else _joined(fix, edits)
+    applicability = fix.applicability
+    for call in flow.passed:
+        more = _passed(source, call)
+        if more and not any(_overlap(a, b) for a in more for b in edits):
+            edits += [e for e in more if e not in edits]
+            if (Imports(source, call).resolve(call.func) or "").partition(".")[0] != "numpy":
+                applicability = "unsafe"
+    if flow.dependents:
+        selected = _with_selections(source, edits, flow.dependents)
+        if selected is not None:
+            return Fix(f"{fix.message}, and select instead of testing the result", "unsafe", tuple(selected))
+    if len(edits) == len(fix.edits):
+        return fix
+    return Fix(f"{fix.message}, and so on for what takes the result", applicability, tuple(sorted(edits)))
 
 
-def _joined(fix: Fix, edits: list[Edit]) -> Fix:
-    return Fix(f"{fix.message}, and select instead of testing the result", "unsafe", tuple(dict.fromkeys(edits)))
+def _passed(source: FixSource, call: ir.Call) -> list[Edit]:
+    imports = Imports(source, call)
+    try:
+        return [*edits_for(source, call, imports), *imports.edits]
+    except Refused:
+        return []
 
 
 def _overlap(one: Edit, other: Edit) -> bool:
-    if one == other:
-        return False
-    return one.start < other.end and other.start < one.end
+    return one != other and one.start < other.end and other.start < one.end
+
+
+# --- tests -----------------------------------------------------------------------------------------
+
+
+def _with_selections(source: FixSource, edits: list[Edit], dependents: list[Dependent]) -> list[Edit] | None:
+    """The edits, and on top of them the conversion of each dependent that can be converted."""
+    merged, changed = edits, False
+    for dependent in dependents:
+        text = apply_edits(source.text, merged)
+        now = FixSource(source.path, text, lower(text))
+        start = _moved(dependent.start, merged)
+        node = None if start is None else _node_at(now, start, type(dependent))
+        conversion = None if node is None else _converted(now, node)
+        if conversion is not None:
+            merged, changed = compose(source.text, merged, conversion.edits), True
+    return merged if changed else None
+
+
+def _node_at(source: FixSource, start: int, kind: type) -> Dependent | None:
+    """The construct of that class that begins at an offset; the outermost where several do."""
+    found = [n for n in source.nodes_at(start) if isinstance(n, kind)]
+    node = max(found, key=lambda n: n.end, default=None)
+    return node if isinstance(node, (ir.If, ir.IfExp, ir.While, ir.For)) else None
 
 
 def _converted(source: FixSource, node: Dependent) -> Fix | None:
@@ -72,56 +90,61 @@ def _converted(source: FixSource, node: Dependent) -> Fix | None:
         return None
 
 
-def _tested(node: msgspec.Struct) -> ir.Expr | None:
-    """What a construct needs the concrete value of."""
-    if isinstance(node, (ir.If, ir.IfExp, ir.While)):
-        return None if guards(node.test) else node.test
-    if isinstance(node, ir.For) and isinstance(node.iter, ir.Call) and isinstance(node.iter.func, ir.Name):
-        return node.iter if node.iter.func.id == "range" else None
-    return None
+# --- edits on top of edits -------------------------------------------------------------------------
 
 
-def _tested_by(source: FixSource, call: ir.Expr) -> Dependent | None:
-    """The construct whose test the call is a part of."""
-    for above in source.ancestors(call):
-        if isinstance(above, (ir.Function, ir.Comprehension)):
+def _moved(offset: int, edits: Sequence[Edit]) -> int | None:
+    """Where an offset of the old text is in the new one; None inside an edit."""
+    shift = 0
+    for edit in sorted(edits):
+        if edit.start < offset < edit.end:
             return None
-        tested = _tested(above)
-        if tested is None or not (tested.start <= call.start and call.end <= tested.end):
+        if edit.end <= offset:
+            shift += len(edit.content) - (edit.end - edit.start)
+    return offset + shift
+
+
+_Piece = tuple[int, int] | str
+"""A span of the old text that is kept, or new text."""
+
+
+def compose(text: str, first: Sequence[Edit], second: Sequence[Edit]) -> list[Edit]:
+    """One set of edits of ``text`` that does what ``first`` and then, on the result, ``second`` do."""
+    made: list[Edit] = []
+    done, content = 0, ""
+    for piece in [*_edited(_edited([(0, len(text))], first), second), (len(text), len(text))]:
+        if isinstance(piece, str):
+            content += piece
             continue
-        if _only_static(source, call, tested):
-            return None
-        assert isinstance(above, (ir.If, ir.IfExp, ir.While, ir.For))
-        return above
-    return None
+        if content or piece[0] > done:
+            made.append(Edit(done, piece[0], content))
+        done, content = piece[1], ""
+    return made
 
 
-def _only_static(source: FixSource, node: ir.Expr, test: ir.Expr) -> bool:
-    """Whether the test looks at the node's shape or dtype, not at its value."""
-    for above in source.ancestors(node):
-        if isinstance(above, ir.Attribute) and above.attr in _STATIC:
-            return True
-        if isinstance(above, ir.Call) and isinstance(above.func, ir.Name) and above.func.id in ("len", "isinstance"):
-            return True
-        if above is test:
-            return False
-    return False
+def _edited(pieces: Sequence[_Piece], edits: Sequence[Edit]) -> list[_Piece]:
+    """The pieces of a text after edits of it."""
+    result: list[_Piece] = []
+    rest = list(pieces)
+    position = 0
+    for edit in sorted(edits):
+        before, rest = _split(rest, edit.start - position)
+        _, rest = _split(rest, edit.end - edit.start)
+        result += [*before, edit.content]
+        position = edit.end
+    return [*result, *rest]
 
 
-def _later(source: FixSource, call: ir.Expr) -> Iterator[Dependent]:
-    """The constructs behind the call's statement that test the name that it is assigned to."""
-    statement = source.statement(call)
-    around = source.functions(call)
-    if not isinstance(statement, ir.Assign) or len(statement.targets) != 1 or not around or around[0].is_lambda:
-        return
-    target = statement.targets[0]
-    if not isinstance(target, ir.Name):
-        return
-    found = [n for s in around[0].body for n in walk(s) if isinstance(n, (ir.If, ir.IfExp, ir.While, ir.For))]
-    for node in sorted(found, key=lambda n: (n.start, -n.end)):
-        tested = _tested(node) if node.start >= statement.end else None
-        if tested is None or source.functions(node) != around:
-            continue
-        names = [n for n in walk(tested) if isinstance(n, ir.Name) and n.id == target.id]
-        if any(not _only_static(source, n, tested) for n in names):
-            yield node
+def _split(pieces: Sequence[_Piece], length: int) -> tuple[list[_Piece], list[_Piece]]:
+    """The pieces of the first ``length`` characters, and the others."""
+    head: list[_Piece] = []
+    for at, piece in enumerate(pieces):
+        size = len(piece) if isinstance(piece, str) else piece[1] - piece[0]
+        if size > length:
+            if isinstance(piece, str):
+                return [*head, piece[:length]], [piece[length:], *pieces[at + 1 :]]
+            middle = piece[0] + length
+            return [*head, (piece[0], middle)], [(middle, piece[1]), *pieces[at + 1 :]]
+        head.append(piece)
+        length -= size
+    return head, []

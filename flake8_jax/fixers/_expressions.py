@@ -85,7 +85,7 @@ _EFFECT_METHODS = frozenset(
         "reverse",
     ]
 )
-_ARRAY_METHODS = frozenset(
+ARRAY_METHODS = frozenset(
     [
         "all",
         "any",
@@ -156,7 +156,7 @@ def _call_effect(node: ir.Call, imports: Imports) -> Effect:
     if isinstance(node.func, ir.Attribute):
         if node.func.attr in _EFFECT_METHODS:
             return Effect.EFFECT
-        return Effect.PURE if node.func.attr in _ARRAY_METHODS else Effect.OPAQUE
+        return Effect.PURE if node.func.attr in ARRAY_METHODS else Effect.OPAQUE
     return Effect.OPAQUE
 
 
@@ -240,7 +240,7 @@ def _call_kind(node: ir.Call, imports: Imports) -> Kind:
         if name.rpartition(".")[2][:1].isupper() or name.startswith("jax.numpy.linalg."):
             return Kind.UNKNOWN
         return Kind.ARRAY
-    if _is_update(node) or (isinstance(node.func, ir.Attribute) and node.func.attr in _ARRAY_METHODS - {"copy", "get"}):
+    if _is_update(node) or (isinstance(node.func, ir.Attribute) and node.func.attr in ARRAY_METHODS - {"copy", "get"}):
         return Kind.ARRAY
     if isinstance(node.func, ir.Name) and node.func.id in ("abs", "float", "int", "len", "sum", "max", "min"):
         return Kind.ARRAY

@@ -12,6 +12,7 @@ Not modelled: star imports, imports inside ``try`` or ``if`` (they neither help 
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterable
 
@@ -61,18 +62,21 @@ def _rebound(statements: list[ir.Stmt]) -> set[str]:
     return taken
 
 
+def _of_module(module: ir.Module) -> dict[str, str]:
+    taken = _rebound(module.body) | set(module.rebound_names)
+    return {n: q for n, q in _bindings(module.body).items() if n not in taken}
+
+
 class Imports:
     """The imports as seen from one node. ``edits`` grows by what ``spell`` has to add."""
 
     def __init__(self, source: FixSource, at: msgspec.Struct) -> None:
         self.source = source
         self.edits: list[Edit] = []
-        top = source.module.body
-        taken = _rebound(top) | set(source.module.rebound_names)
-        self._visible = {n: q for n, q in _bindings(top).items() if n not in taken}
+        self._visible = source.remember("imports", source.module, lambda: _of_module(source.module))
         for function in reversed(source.functions(at)):
             own = [s for s in function.body if s.end <= at.start]  # type: ignore[attr-defined]
-            taken = _rebound(function.body)
+            taken = source.remember("rebound", function, functools.partial(_rebound, function.body))
             here = {n: q for n, q in _bindings(own).items() if n not in taken and not function.is_lambda}
             hidden = {*function.local_names, *(p.name for p in function.params)} - set(function.global_names)
             self._visible = {**{n: q for n, q in self._visible.items() if n not in hidden}, **here}
@@ -99,13 +103,14 @@ class Imports:
         """
         known = self._spelled(qualified)
         prefix, statement, bound = next(a for a in _ADDITIONS if qualified == a[0] or qualified.startswith(a[0] + "."))
-        free = bound not in identifiers(self.source.module)
+        module = self.source.module
+        free = bound not in self.source.remember("identifiers", module, lambda: identifiers(module))
         if known is not None and not (prefix == "jax.numpy" and known.startswith("jax.numpy.") and free):
             return known
         if not free:
             raise Refused
         self.edits.append(add_import(self.source, statement))
-        self._visible[bound] = prefix
+        self._visible = {**self._visible, bound: prefix}
         return bound + qualified[len(prefix) :]
 
     def _spelled(self, qualified: str) -> str | None:

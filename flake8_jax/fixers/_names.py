@@ -171,7 +171,8 @@ def identifiers(root: msgspec.Struct) -> set[str]:
 def fresh(source: FixSource, at: msgspec.Struct, *wanted: str) -> list[str]:
     """Names like those wanted that are unused in the outermost function around ``at`` and at the module's top level."""
     around = source.functions(at)
-    taken = identifiers(around[-1] if around else source.module)
+    outermost = around[-1] if around else source.module
+    taken = set(source.remember("identifiers", outermost, lambda: identifiers(outermost)))
     taken.update(source.module.bound_names, dir(builtins), keyword.kwlist)
     found: list[str] = []
     for name in wanted:

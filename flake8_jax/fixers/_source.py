@@ -36,6 +36,7 @@ _CLOSED = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.List, ir.Dict, ir.Se
 _BRACKETED = (ir.List, ir.Dict, ir.Set, ir.Comprehension)
 
 Event = TypeVar("Event")
+Found = TypeVar("Found")
 
 
 class Refused(Exception):
@@ -110,6 +111,14 @@ class FixSource:
         self.path = path
         self.text = text
         self.module = module
+        self._remembered: dict[tuple[str, int], Any] = {}
+
+    def remember(self, what: str, node: msgspec.Struct, supply: Callable[[], Found]) -> Found:
+        """What ``supply`` says of a node, asked once. Nothing may change what it gives."""
+        key = (what, id(node))
+        if key not in self._remembered:
+            self._remembered[key] = supply()
+        return typing.cast("Found", self._remembered[key])
 
     # --- text ------------------------------------------------------------------------------------
 
@@ -398,6 +407,10 @@ class FixSource:
                 return found
             found.append(above)
         raise Refused
+
+    def nodes_at(self, start: int) -> list[ir.Node]:
+        """The nodes that begin at an offset, in no particular order."""
+        return [n for n in walk(self.module) if isinstance(n, ir.Node) and n.start == start]
 
     def at_span(self, start: int, end: int, kind: type) -> msgspec.Struct | None:
         """The node of that class at exactly those offsets."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._consequences import with_consequences
+from flake8_jax.fixers._host_calls import MATH
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events import LibraryCall
@@ -21,14 +22,6 @@ _WHOLE = {
     "builtins.all": "jax.numpy.all",
     "builtins.sorted": "jax.numpy.sort",
 }
-_MATH = {
-    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atan2": "arctan2",
-    "atanh": "arctanh", "pow": "power", "fabs": "abs",
-    **{n: n for n in (
-        "cbrt", "copysign", "cos", "cosh", "degrees", "exp", "exp2", "expm1", "fmod", "hypot", "isfinite", "isinf",
-        "isnan", "log", "log10", "log1p", "log2", "radians", "sin", "sinh", "sqrt", "tan", "tanh",
-    )},
-}  # fmt: skip
 _TO_INTEGER = frozenset(["ceil", "floor", "trunc"])
 _SPECIAL = {"erf": "erf", "erfc": "erfc", "lgamma": "gammaln", "gamma": "gamma"}
 
@@ -128,8 +121,8 @@ def _math(source: FixSource, imports: Imports, event: LibraryCall) -> Fix | None
         twin = f"jax.scipy.special.{_SPECIAL[short]}"
     elif short in _TO_INTEGER:
         twin = f"jax.numpy.{short}"
-    elif short in _MATH:
-        twin = f"jax.numpy.{_MATH[short]}"
+    elif short in MATH:
+        twin = f"jax.numpy.{MATH[short]}"
     else:
         return None
     edits = [Edit(call.func.start, call.func.end, imports.spell(twin))]

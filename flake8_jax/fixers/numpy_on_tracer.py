@@ -5,36 +5,12 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._consequences import with_consequences
+from flake8_jax.fixers._host_calls import HOST_ONLY_KEYWORDS, TAKES_SEQUENCES
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.events import LibraryCall
 from flake8_jax.semantics.values import GeneratorValue, ListValue, TupleValue
 
-_HOST_ONLY = frozenset(["out", "casting", "subok", "like", "extobj", "signature"])
-_TAKES_SEQUENCES = frozenset(
-    [
-        "array",
-        "asarray",
-        "stack",
-        "concatenate",
-        "concat",
-        "hstack",
-        "vstack",
-        "dstack",
-        "column_stack",
-        "row_stack",
-        "block",
-        "select",
-        "lexsort",
-        "einsum",
-        "meshgrid",
-        "multi_dot",
-        "choose",
-        "piecewise",
-        "ix_",
-        "broadcast_arrays",
-    ]
-)
 _DTYPES = frozenset(
     [
         "bool_",
@@ -63,7 +39,7 @@ _DTYPES = frozenset(
 def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     call = event.at
     twin = _twin(event)
-    if twin is None or any(a.star == 2 or a.keyword in _HOST_ONLY for a in call.args):
+    if twin is None or any(a.star == 2 or a.keyword in HOST_ONLY_KEYWORDS for a in call.args):
         return None
     if not isinstance(call.func, (ir.Name, ir.Attribute)) or source.comments(call.func.start, call.func.end):
         return None
@@ -71,7 +47,7 @@ def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     edits = [Edit(call.func.start, call.func.end, imports.spell(twin))]
     first = call.args[0] if call.args else None
     sequence = bool(event.args) and isinstance(event.args[0], (TupleValue, ListValue, GeneratorValue))
-    if first is not None and sequence and twin.rpartition(".")[2] not in _TAKES_SEQUENCES:
+    if first is not None and sequence and twin.rpartition(".")[2] not in TAKES_SEQUENCES:
         # jax.numpy takes arrays only, where NumPy takes lists of numbers as well.
         if first.star or isinstance(event.args[0], GeneratorValue):
             return None

@@ -29,6 +29,7 @@ Result descriptors (``FunctionFact.returns``)::
     one_or_list(D)                 D where one positional argument is passed, else a list of D (``atleast_1d``)
     none                           None
     function                       a callable of which no more is known
+    context                        a context manager; used as a decorator, it leaves the function as it is
     unknown                        nothing is known
 
 A dtype class is that of the plain call: where the call passes ``dtype`` (or ``preferred_element_type``), it is that

@@ -17,6 +17,15 @@ def place(site: Site, context: Context) -> str:
     return f"{posixpath.basename(site.scope.path)}:{row}"
 
 
+PICKING = frozenset({"jax.random.permutation", "jax.random.choice", "jax.random.shuffle"})
+"""Two calls of one of these with one key pick the same elements of two arrays, which may be meant."""
+
+
+def is_common_pick(event: KeyUse) -> bool:
+    """Both uses are the same sampler of indices."""
+    return event.sampler in PICKING and event.sampler == event.earlier_sampler
+
+
 def is_loop_reuse(event: KeyUse) -> bool:
     """The earlier use is the same expression in the previous iteration, not another argument of the same call."""
     return event.in_loop and bool(event.loop_kind) and not event.same_call

@@ -19,7 +19,9 @@ from flake8_jax.semantics.values import (
     GRAD,
     Array,
     Const,
+    DictValue,
     HostArray,
+    Instance,
     ListValue,
     Static,
     Tree,
@@ -43,7 +45,7 @@ def speaks(context: Context) -> bool:
 
 
 def contains_tracer(value: Value, minimum: int = ABSTRACT) -> bool:
-    """The value holds a tracer of at least that level, or is a tuple or list with such an element."""
+    """The value holds a tracer of at least that level, or is a container or pytree with such a part."""
     if isinstance(value, TupleValue):
         return any(contains_tracer(element, minimum) for element in value.elts)
     if isinstance(value, ListValue):
@@ -52,6 +54,14 @@ def contains_tracer(value: Value, minimum: int = ABSTRACT) -> bool:
             return any(contains_tracer(element, minimum) for element in known)
         rest = value.slots.get("*")
         return rest is not None and contains_tracer(rest, minimum)
+    if isinstance(value, DictValue):
+        return any(contains_tracer(item, minimum) for slot, item in value.slots.items() if slot != "open")
+    if isinstance(value, Instance) and "pytree" in value.cls.traits:
+        return any(
+            contains_tracer(field, minimum)
+            for name, field in value.slots.items()
+            if isinstance(field, Value) and name not in value.cls.static_names
+        )
     if isinstance(value, UnionValue):
         return all(contains_tracer(member, minimum) for member in value.members)
     return holds_tracer(value, minimum)

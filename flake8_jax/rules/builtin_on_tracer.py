@@ -16,6 +16,7 @@ from flake8_jax.semantics.values import (
     ListValue,
     TupleValue,
     Value,
+    holds_tracer,
     is_traced_array,
 )
 
@@ -154,7 +155,8 @@ def _elements(value: Value) -> tuple[Value, ...]:
 
 
 def _compares(elements: Sequence[Value]) -> bool:
-    return len(elements) > 1 and any(is_traced_array(element) for element in elements)
+    """Whatever a traced pytree is, an array or a container, comparing it needs the truth of a tracer or fails."""
+    return len(elements) > 1 and any(holds_tracer(element) for element in elements)
 
 
 def _tests(elements: Sequence[Value], *, stops_at: bool) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._keys import by_callee, is_loop_reuse, place
+from flake8_jax.rules._keys import by_callee, is_common_pick, is_loop_reuse, place
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events import KeyUse
 
@@ -15,7 +15,8 @@ def key_reuse(event: KeyUse) -> Report | None:
     Why it bites: JAX's random functions are pure: the same key gives the same numbers. Two samplers that share a key
     are correlated, often equal, and nothing says so: the result is silently wrong. Split the key and use each part
     once (<https://docs.jax.dev/en/latest/jax.random.html>). It does not matter whether a sampler draws here or inside
-    a called function; `split` after a draw counts as a second use.
+    a called function; `split` after a draw counts as a second use. Two calls of `permutation` with one key shuffle
+    two arrays alike, which is meant; two calls of `choice` may be, and are only a warning.
 
     Bad:
 
@@ -114,6 +115,12 @@ def key_reuse(event: KeyUse) -> Report | None:
     if event.same_call or event.in_loop:
         return Report(event.at, f"{key} is consumed twice by one call, so both draws are correlated; split it first")
     where = place(earlier, context)
+    if is_common_pick(event):
+        return Report(
+            event.at,
+            f"{key} picks the same elements again{by_callee(event)} as on {where}; split it if that is not meant",
+            level="warning",
+        )
     return Report(
         event.at,
         f"{key} is consumed again{by_callee(event)}, first on {where}: the draws repeat; split it first",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._keys import by_callee, is_loop_reuse
+from flake8_jax.rules._keys import by_callee, is_common_pick, is_loop_reuse
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events import KeyUse
 
@@ -12,7 +12,10 @@ _ADVICE = {
     "scan": "scan over keys from jax.random.split, or carry it",
     "while_loop": "carry it and split it in the body",
     "map": "map over keys from jax.random.split",
+    "tree_map": "map over a tree of keys from jax.random.split",
 }
+TREE_MAP = "tree_map"
+"""Shuffling every leaf of a tree with one key keeps the leaves in step: that is meant."""
 _IN_PYTHON = "split it in the body: key, subkey = jax.random.split(key)"
 
 
@@ -120,10 +123,12 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     context = event.context
     if not is_loop_reuse(event) or event.earlier is None or context.presumed or context.caught:
         return None
+    if event.loop_kind == TREE_MAP and is_common_pick(event):
+        return None
     key = quote(context, event.key_node, "this key")
     advice = _ADVICE.get(event.loop_kind, _IN_PYTHON)
     return Report(
         event.at,
-        f"{key} is consumed{by_callee(event)} in every iteration, which draws the same numbers each time; {advice}",
+        f"{key} is consumed{by_callee(event)} in every iteration and gives the same numbers each time; {advice}",
         level=None if event.certain else "warning",
     )

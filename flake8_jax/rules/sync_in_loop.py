@@ -98,7 +98,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
     Proof: the time per step, with the reading and without, in the steady state.
     """
     context = event.context
-    if context.loop == 0 or context.guarded or context.staged or context.presumed:
+    if context.guarded or context.staged or context.presumed:
         return None
     value = _read_value(event)
     if value is None or not is_dispatched(value, context):

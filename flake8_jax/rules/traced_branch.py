@@ -7,22 +7,23 @@ from flake8_jax.rules._tracers import quote, speaks
 from flake8_jax.semantics.events import TruthTest
 from flake8_jax.semantics.values import is_traced_array
 
+_SELECT = "use jnp.where or jax.lax.cond"
 _ADVICE = {
-    "if": "`if` needs it as a Python bool; use jnp.where or jax.lax.cond",
-    "elif": "`elif` needs it as a Python bool; use jnp.where or jax.lax.cond",
-    "ternary": "a conditional expression needs it as a Python bool; use jnp.where",
-    "assert": "`assert` needs it as a Python bool; use jax.experimental.checkify or chex",
-    "and": "`and` needs it as a Python bool; use jnp.logical_and or `&`",
-    "or": "`or` needs it as a Python bool; use jnp.logical_or, `|` or jnp.where",
-    "not": "`not` needs it as a Python bool; use jnp.logical_not or `~`",
-    "comprehension": "a comprehension's `if` needs it as a Python bool; select with jnp.where",
-    "match": "`match` compares it and needs a Python bool; use jax.lax.switch",
-    "case": "a `case` guard needs it as a Python bool; use jax.lax.switch",
-    "in": "membership compares it and needs a Python bool; use jnp.isin or `(x == a) | (x == b)`",
-    "compare": "this comparison needs it as a Python bool; join comparisons with `&`",
-    "filter": "`filter` needs it as a Python bool; select with jnp.where",
+    "if": ("`if`", _SELECT),
+    "elif": ("`elif`", _SELECT),
+    "ternary": ("a conditional expression", _SELECT),
+    "assert": ("`assert`", "use jax.experimental.checkify"),
+    "and": ("`and`", "use jnp.logical_and or `&`"),
+    "or": ("`or`", "use jnp.logical_or, `|` or jnp.where"),
+    "not": ("`not`", "use jnp.logical_not or `~`"),
+    "comprehension": ("a comprehension's `if`", "select with jnp.where"),
+    "match": ("`match`", "use jax.lax.switch"),
+    "case": ("a `case` guard", "use jax.lax.switch"),
+    "in": ("a membership test", "use jnp.isin or `(x == a) | (x == b)`"),
+    "compare": ("a comparison", "join comparisons with `&`"),
+    "filter": ("`filter`", "select with jnp.where"),
 }
-_OTHERWISE = "Python needs it as a bool; use jnp.where or jax.lax.cond"
+"""What asks for the truth, and what does the same on tracers."""
 
 
 @rule("JAX101", "error", fixable="sometimes")
@@ -152,7 +153,8 @@ def traced_branch(event: TruthTest) -> Report | None:
     context = event.context
     if event.how == "while" or not speaks(context) or not is_traced_array(event.value):
         return None
+    construct, advice = _ADVICE.get(event.how, ("Python", _SELECT))
     subject = quote(context, event.at)
     return Report(
-        event.at, f"{subject} is traced and has no truth value while JAX traces: {_ADVICE.get(event.how, _OTHERWISE)}"
+        event.at, f"{construct} converts {subject} to a bool, but it is traced and has no value yet; {advice}"
     )

@@ -10,6 +10,7 @@ from flake8_jax.semantics.classes import find_in_class, generic_instance, is_stu
 from flake8_jax.semantics.events import Store
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level
+from flake8_jax.semantics.presumption import ARRAY_ATTRIBUTES
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     ABSTRACT,
@@ -133,6 +134,8 @@ def _array_attribute(m: Machine, base: Array, attr: str) -> Value:
 
 
 def _opaque_attribute(m: Machine, base: Opaque, attr: str) -> Value:
+    if m.presumption is not None and attr in ARRAY_ATTRIBUTES:
+        m.presumption.mark(base)
     if attr in ("shape", "ndim", "dtype") and not (base.parts and "." + attr in base.parts):
         return Static(_STATIC_KINDS[attr])
     if attr == "at":

@@ -14,7 +14,7 @@ from flake8_jax.semantics.containers import at_update, dict_method, item_of, lis
 from flake8_jax.semantics.events import Formatting, LibraryCall, MethodCall
 from flake8_jax.semantics.expressions import iterated, known_elements
 from flake8_jax.semantics.machine import LoopState, Machine
-from flake8_jax.semantics.operators import result_level, test_truth, truth_of
+from flake8_jax.semantics.operators import dispatched_from, result_level, test_truth, truth_of
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.types import has_attribute, instance_test
 from flake8_jax.semantics.values import (
@@ -602,14 +602,16 @@ def array_method(
         dtype = dtype_class(target)
         if level == GRAD and dtype in ("int", "bool"):
             level = CONCRETE
-        return Array(level, dtype, getattr(base, "ndim", None))
+        return Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched_from(m, (base,)))
     if fact is None:
-        return Array(level) if isinstance(base, Array) else Unknown(name)
+        return Array(level, dispatched=dispatched_from(m, (base,))) if isinstance(base, Array) else Unknown(name)
     bound: dict[str, Value] = {"self": base}
     for parameter, value in zip([p for p in fact.params if not p.startswith("*")], args.values, strict=False):
         bound[parameter] = value
     bound.update(args.kwargs)
     result = value_of_descriptor(m, fact.returns, level, bound)
+    if isinstance(result, Array):
+        result.dispatched = result.dispatched or dispatched_from(m, (base, *args.values))
     if isinstance(result, Array) and result.ndim is None:
         result.ndim = _method_rank(name, base, args)
     return result

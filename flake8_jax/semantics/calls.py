@@ -302,7 +302,8 @@ def bind(m: Machine, func: FunctionValue, args: Arguments) -> dict[str, Value]:
         if p.annotation is not None and isinstance(value, (Unknown, Tree)):
             said = value_of_annotation(m, func.scope, func.closure, p.annotation)
             if said is not None:
-                value = refined(value, said)
+                trusted = m.mode.presumed and isinstance(said, Static)
+                value = said if trusted else refined(value, said)
         bound[p.name] = value
     return bound
 
@@ -402,6 +403,11 @@ def call_function_value(
     if func.cached:
         _tell_cached(m, frame, node, func, args)
     run_mode = mode if mode is not None else m.mode
+    if m.presumption is not None:
+        if run_mode.presumed:
+            bound = m.presumption.presumed(func, bound)
+        else:
+            m.presumption.bind(fn, bound)
     key, inputs, plain = _fingerprint(m, func, bound, run_mode)
     known = m.memo.setdefault(id(fn), {})
     found = known.get(key) if plain and serial is None else None
@@ -440,8 +446,11 @@ def _fingerprint(
     m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode
 ) -> tuple[Any, list[Any], bool]:
     """Key of a run, its inputs in order, and whether such a run may be remembered at all."""
-    prints = lattice.Fingerprint(m.uses)
-    parts: list[Any] = [mode.staged, mode.ambient, mode.presumed, m.caught > 0, bool(mode.lanes)]
+    loops = frozenset() if mode.staged else frozenset(id(loop) for loop in m.loops)
+    prints = lattice.Fingerprint(m.uses, loops=loops)
+    # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
+    waiting = bool(loops) and not any(loop.guards for loop in m.loops)
+    parts: list[Any] = [mode.staged, mode.ambient, mode.presumed, m.caught > 0, bool(mode.lanes), waiting, mode.differentiated]
     for name, value in bound.items():
         prints.budget = lattice.MAX_NODES
         parts.append((name, prints.of(value)))
@@ -643,6 +652,8 @@ def _transplant(value: Value, mapping: dict[int, Any], m: Machine, depth: int = 
     if isinstance(value, (Array, Opaque)):
         origin = value.origin if isinstance(value, (Array, Tree, Unknown)) else None
         made = freshen(value)
+        if isinstance(made, Array) and made.dispatched:
+            made.dispatched = id(m.loops[-1]) if m.loops else 1
         if origin is not None:
             made.origin = mapping.get(id(origin), origin)  # type: ignore[attr-defined]
         return made

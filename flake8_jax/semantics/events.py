@@ -25,7 +25,7 @@ class Context:
     staged: while JAX traces it, for sure. ambient: inside abstract tracing with omnistaging.
     trace: number of the innermost trace, 0 when eager. function: innermost function's qualname ("" at module level).
     loop: depth of eager Python loops of the innermost function around the event; loops_all: over all callers since
-    the innermost staging. guarded: inside an ``if`` of the innermost loop whose test looks at a loop counter.
+    the innermost staging. guarded: inside an ``if`` of a running loop whose test looks at a loop counter.
     caught: inside a ``try`` whose handlers catch what the event would raise.
     inner: the IR of the innermost function, None at module level.
     presumed: no known caller stages this; it is run as a library's user would (preview rules only).

@@ -23,6 +23,7 @@ from flake8_jax.semantics.operators import (
     as_array,
     binary,
     compare,
+    is_awaited,
     negated,
     result_level,
     surely_not_none,
@@ -191,7 +192,18 @@ def _identity(m: Machine, value: Value) -> Any:
 
 
 def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Condition:
-    """``a and b``: b is tested only where a was true, and everything learnt from a holds there."""
+    """``a and b``: b is tested only where a was true; where a tests the number of the iteration, it guards b."""
+    if not m.loops:
+        return _bool_operands(m, frame, node, how, whole)
+    loop = m.loops[-1]
+    guards = loop.guards
+    made = _bool_operands(m, frame, node, how, whole)
+    loop.guards = guards
+    return made
+
+
+def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Condition:
+    """The operands of ``a and b`` in turn; everything learnt from one holds in the next."""
     conjunction = node.op == "and"
     mark = len(m.journal)
     learnt: list[Callable[[Machine], None]] = []
@@ -212,6 +224,8 @@ def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: 
         if condition.truth is None:
             undecided = True
             result = None
+            if m.loops and _looks_at_counter(m, frame, operand):
+                m.loops[-1].guards += 1
         steps = condition.when_true if conjunction else condition.when_false
         learnt += steps
         for step in steps:
@@ -587,7 +601,7 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
         evaluate(m, frame, nested)
     has_spec = bool(node.spec_text) or (node.spec is not None and node.spec_text is None)
     if has_spec and not node.conversion and m.wants(Formatting) and isinstance(value, (Array, UnionValue)):
-        if holds_tracer(value, GRAD):
+        if holds_tracer(value, GRAD) or is_awaited(m, value):
             m.emit(Formatting(m.context(frame.scope), node.value, value, "f-string", node.spec_text or ""))
         return Static("str")
     return Static("str", (value, *getattr(value, "holds", ())) if isinstance(value, (Array, Tree, Static)) else ())

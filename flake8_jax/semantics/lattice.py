@@ -261,7 +261,18 @@ def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8) -> 
     def inner(v: Value) -> Value:
         return tracify(v, level, lane=lane, depth=depth - 1)
 
-    return map_leaves(value, inner)
+    inside = map_leaves(value, inner)
+    if isinstance(value, Instance) and value.cls.has_unknown_base and inside is not value:
+        _forget_undeclared(value, inside)
+    return inside
+
+
+def _forget_undeclared(value: Instance, inside: Value) -> None:
+    """Fields that a base class declares which nobody knows: a host value among them may be static."""
+    declared = {f.name for f in value.cls.fields}
+    for name, outside in value.slots.items():
+        if name not in declared and not isinstance(outside, (Array, Tree)):
+            inside.slots[name] = outside if name in value.cls.static_names else Unknown(name)  # type: ignore[attr-defined]
 
 
 def _inner_array(value: Array, level: int, lane: bool) -> Array:
@@ -364,13 +375,16 @@ def canonical_key(value: Value) -> Value:
 class Fingerprint:
     """Numbers the objects that it visits; ``objects`` are those with an identity, in the order of first visit."""
 
-    __slots__ = ("numbers", "objects", "uses", "budget")
+    __slots__ = ("numbers", "objects", "uses", "budget", "loops")
 
-    def __init__(self, uses: dict[Value, tuple[Any, ...]] | None = None, budget: int = MAX_NODES) -> None:
+    def __init__(
+        self, uses: dict[Value, tuple[Any, ...]] | None = None, budget: int = MAX_NODES, loops: frozenset[int] = frozenset()
+    ) -> None:
         self.numbers: dict[int, int] = {}
         self.objects: list[Any] = []
         self.uses = uses if uses is not None else {}
         self.budget = budget
+        self.loops = loops
 
     def _number(self, value: Any) -> int | None:
         """The number of an object seen before, else None (and it gets one)."""
@@ -395,18 +409,18 @@ class Fingerprint:
             return ("b", value.name, None if value.bound is None else self.of(value.bound))
         if value is MISSING:
             return "missing"
-        self.budget -= 1
-        if self.budget < 0:
-            self._number(value)
-            return ("id", id(value))
         number = self._number(value)
         if number is not None:
             return ("ref", number)
+        self.budget -= 1
+        if self.budget < 0:
+            return ("id", id(value))
         return self._structure(kind, value)
 
     def _structure(self, kind: type, value: Any) -> Any:
         if kind is Array:
-            return ("a", value.level, value.dtype, value.ndim, value.length, bool(value.dispatched), *self._key_state(value))
+            awaited = bool(value.dispatched) + (value.dispatched in self.loops)
+            return ("a", value.level, value.dtype, value.ndim, value.length, awaited, *self._key_state(value))
         if kind is Tree:
             return ("t", value.level, *self._key_state(value))
         if kind is Unknown:

@@ -23,7 +23,7 @@ from flake8_jax.semantics.expressions import known_elements
 from flake8_jax.semantics.events import KeyUse
 from flake8_jax.semantics.keys import derive_key, may_be_key, share_like, use_key
 from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.operators import result_level
+from flake8_jax.semantics.operators import dispatched_from, result_level
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     ABSTRACT,
@@ -301,10 +301,17 @@ def call_fact(
         bound["self"] = self_value
     tell_call(m, frame, node, name, args, fact, used=used, bound=bound, bound_nodes=nodes)
     run_function_arguments(m, frame, node, name, fact, bound)
+    if fact.returns == "context":
+        return ExternalInstance(name, dict(bound))
     if fact.key_effect is not None:
         result = _key_call(m, frame, node, name, fact, bound, nodes)
         if result is not None:
             return result
+    if m.presumption is not None and name.startswith(_ARRAY_NAMESPACES) and fact.returns not in ("static", "dtype", "unknown"):
+        static = {*fact.shape_params, *fact.axis_params, "dtype", "key", "size", "length", "precision", "name"}
+        for parameter, value in bound.items():
+            if parameter not in static:
+                m.presumption.mark(value)
     values = _all(args) if self_value is None else [self_value, *_all(args)]
     if fact.host:
         return _host_result(m, fact, values, bound)
@@ -313,10 +320,14 @@ def call_fact(
         level = CONCRETE
     result = value_of_descriptor(m, fact.returns, level, bound)
     if isinstance(result, Array):
+        result.dispatched = result.dispatched or dispatched_from(m, values)
         _refine_array(result, name, fact, bound)
     elif isinstance(result, Static) and result.kind == "":
         result = Static(_static_kind(name))
     return result
+
+
+_ARRAY_NAMESPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.")
 
 
 def _is_jax(name: str) -> bool:

@@ -41,6 +41,7 @@ from flake8_jax.semantics.values import (
 if TYPE_CHECKING:
     from flake8_jax.knowledge import Knowledge
     from flake8_jax.semantics.modules import Modules
+    from flake8_jax.semantics.presumption import Presumption
     from flake8_jax.semantics.records import Records
     from flake8_jax.semantics.scopes import Frame, ModuleScope
 
@@ -56,7 +57,8 @@ Writes = dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """How code runs right now; see ``events.Context``. ``lanes``: the vmaps around it."""
+    """How code runs right now; see ``events.Context``. ``lanes``: the vmaps around it. ``differentiated``: so is a
+    ``grad`` or another transform that needs derivatives."""
 
     staged: bool = False
     ambient: bool = False
@@ -64,6 +66,7 @@ class Mode:
     presumed: bool = False
     lanes: tuple[Lane, ...] = ()
     shapes_only: bool = False
+    differentiated: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,6 +155,7 @@ class Machine:
         self.modules: Modules = None  # type: ignore[assignment]
         self.free_names: dict[int, tuple[str, ...]] = {}
         self.instantiating: list[Any] = []
+        self.presumption: Presumption | None = None
         self.keep_alive: list[Any] = []
         self.called_functions: set[int] = set()
         self.body_serials: dict[Any, int] = {}
@@ -208,12 +212,12 @@ class Machine:
             contents = [arm[where][2] if where in arm else now for arm in arms]
             if slots is self.uses:
                 self.write(slots, slot, merge_uses(contents))
-            elif slot == "n":
+            elif slot == "n" and not any(isinstance(c, Value) for c in contents):
                 if any(c != contents[0] for c in contents):
                     resized.append(slots)
                 else:
                     self.write(slots, slot, contents[0])
-            elif slot == "open":
+            elif slot == "open" and not any(isinstance(c, Value) for c in contents):
                 self.write(slots, slot, any(contents))
             else:
                 if type(slot) is tuple and any(c is MISSING for c in contents) and "open" in slots:
@@ -273,7 +277,7 @@ class Machine:
             function=inner.function if inner is not None else "",
             inner=inner.fn if inner is not None else None,
             loop=len(loops),
-            guarded=any(loop.guards for loop in loops),
+            guarded=any(loop.guards for loop in self.loops),
             caught=self.caught > 0 if caught is None else caught,
             presumed=self.mode.presumed,
             shapes_only=self.mode.shapes_only,

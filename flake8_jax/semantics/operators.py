@@ -84,6 +84,16 @@ def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) 
     return MAYBE if unknown else CONCRETE
 
 
+def dispatched_from(m: Machine, values: Iterable[Value]) -> int:
+    """``Array.dispatched`` of what is computed from ``values``: it is ready no sooner than they are."""
+    if m.mode.staged:
+        return 0
+    found = {v.dispatched for value in values for v in lattice.members_of(value) if isinstance(v, Array)}
+    if not any(found):
+        return 0
+    return next((id(loop) for loop in reversed(m.loops) if id(loop) in found), 1)
+
+
 def _rank(values: Iterable[Value]) -> int | None:
     """The rank that broadcasting gives; None where any rank is unknown."""
     best = 0
@@ -191,11 +201,12 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
     level = result_level(m, (left, right))
     if op in COMPARISONS:
         # Booleans have no tangent: under ``grad`` alone they are concrete arrays.
-        return Array(CONCRETE if level == GRAD else level, "bool", _rank((left, right)))
+        level = CONCRETE if level == GRAD else level
+        return Array(level, "bool", _rank((left, right)), dispatched=dispatched_from(m, (left, right)))
     dtype = _joint_dtype(left, right)
     if op == "/" and dtype in ("int", "bool"):
         dtype = "float"
-    return Array(level, dtype, _rank((left, right)))
+    return Array(level, dtype, _rank((left, right)), dispatched=dispatched_from(m, (left, right)))
 
 
 def _fold(a: Any, op: str, b: Any) -> Value:
@@ -261,7 +272,7 @@ def _percent_format(m: Machine, frame: Frame, node: Any, left: Value, right: Val
     if specs is None:
         return
     for spec, value in zip(specs, values, strict=False):
-        if spec[-1] not in "sra" and holds_tracer(value, GRAD):
+        if spec[-1] not in "sra" and (holds_tracer(value, GRAD) or is_awaited(m, value)):
             m.emit(Formatting(m.context(frame.scope), node, value, "percent", spec))
 
 
@@ -286,7 +297,8 @@ def unary(m: Machine, value: Value, op: str) -> Value:
     if isinstance(value, UnionValue):
         return lattice.union_of([unary(m, v, op) for v in value.members])
     if isinstance(value, Array):
-        return Array(result_level(m, (value,)), value.dtype, value.ndim, value.length)
+        dispatched = dispatched_from(m, (value,))
+        return Array(result_level(m, (value,)), value.dtype, value.ndim, value.length, dispatched=dispatched)
     if isinstance(value, Tree):
         return Array(result_level(m, (value,)))
     if isinstance(value, Const) and type(value.value) in (int, float) and op in "-+":
@@ -321,9 +333,15 @@ def truth_of(value: Value) -> bool | None:
     return None
 
 
+def is_awaited(m: Machine, value: Value) -> bool:
+    """A result that a loop still running has dispatched: reading it waits for the device."""
+    dispatched = dispatched_from(m, (value,))
+    return dispatched != 0 and any(id(loop) == dispatched for loop in m.loops)
+
+
 def test_truth(m: Machine, frame: Frame, value: Value, how: str, at: Any, whole: Any) -> None:
-    """Tell the rules that the truth of a traced value is asked for."""
-    if is_traced_array(value) and m.wants(TruthTest):
+    """Tell the rules that the truth of a traced value is asked for, or of one that a loop waits for."""
+    if m.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value)):
         m.emit(TruthTest(m.context(frame.scope), at, value, how, whole))
 
 

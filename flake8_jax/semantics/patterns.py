@@ -21,6 +21,15 @@ def compares_by_value(pattern: ir.Pattern) -> bool:
     return False
 
 
+def compares_with_number(pattern: ir.Pattern) -> bool:
+    """Whether matching compares the subject with a number: pointless for anything but a number or a lone array."""
+    if isinstance(pattern, ir.MatchValue):
+        return isinstance(pattern.value, ir.Constant) and pattern.value.kind in ("int", "float")
+    if isinstance(pattern, ir.MatchOr):
+        return any(compares_with_number(p) for p in pattern.patterns)
+    return isinstance(pattern, ir.MatchAs) and pattern.pattern is not None and compares_with_number(pattern.pattern)
+
+
 def bind_pattern(m: Machine, frame: Frame, pattern: ir.Pattern, subject: Value) -> None:
     """Bind the names of a pattern that matched."""
     if isinstance(pattern, ir.MatchAs):

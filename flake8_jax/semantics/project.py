@@ -20,14 +20,16 @@ from flake8_jax.core.registry import Fixer, Rule
 from flake8_jax.knowledge import Knowledge, load
 from flake8_jax.semantics.calls import Arguments, call_function_value
 from flake8_jax.semantics.classes import find_in_class, generic_instance, mro_of
-from flake8_jax.semantics.machine import Emission, Link, Machine
+from flake8_jax.semantics.machine import Emission, Link, Machine, Mode
 from flake8_jax.semantics.modules import Modules
+from flake8_jax.semantics.presumption import Presumption
 from flake8_jax.semantics.records import FunctionRecord, Records
 from flake8_jax.semantics.scopes import Frame, ModuleScope
 from flake8_jax.semantics.transforms import run_root, stage_unknown
 from flake8_jax.semantics.values import (
     ClassValue,
     FunctionValue,
+    Instance,
     PropertyValue,
     StaticMethodValue,
     TransformedValue,
@@ -118,7 +120,11 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
     machine = Machine(knowledge, tuple(options.rules), records)
     scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
     machine.modules = Modules(machine, scopes)
+    if records is not None:
+        machine.presumption = Presumption()
     _run_entries(machine, scopes)
+    if machine.presumption is not None:
+        _run_presumed(machine)
     findings = _findings(machine, options)
     functions: list[FunctionRecord] = []
     if records is not None:
@@ -168,6 +174,49 @@ def _run_pending(m: Machine, scopes: list[ModuleScope]) -> None:
                 _guarded(m, func.scope, lambda func=func: _entry(m, func))
 
 
+def _run_presumed(m: Machine) -> None:
+    """Every function once more, as a library's users would stage it; see ``presumption``."""
+    assert m.presumption is not None
+    m.presumption.settle()
+    m.contexts.clear()
+    for func in list(m.deferred_functions):
+        if func.closure is None and func.owner is None:
+            _guarded(m, func.scope, lambda func=func: _presumed_entry(m, func, []))
+    for cls in list(m.modules.classes):
+        for value in list(cls.namespace.values()):
+            _guarded(m, cls.scope, lambda cls=cls, value=value: _presumed_method(m, cls, value))
+
+
+def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
+    """A method; ``self`` is bare in a constructor. Whether its leaves would be traced, only a caller could say."""
+    target = _method_function(value)
+    if target is None:
+        return
+    first: list[Value] = [Instance(cls, exact=False)]
+    if isinstance(value, StaticMethodValue):
+        first = [cls] if value.to_class else []
+    elif target.fn.name not in ("__init__", "__post_init__", "__new__", "setup", "tree_unflatten"):
+        first = [generic_instance(m, cls)]
+    _presumed_entry(m, target, first)
+
+
+def _presumed_entry(m: Machine, func: FunctionValue, first: list[Value]) -> None:
+    frame = Frame(None, func.scope, None)
+    m.traces += 1
+    m.mode = Mode(True, True, m.traces, True)
+    args = Arguments(first, unknown_rest=True)
+    call_function_value(m, frame, None, func, args, kind="entry", text=f"{func.fn.qualname} is called")
+
+
+def _method_function(value: Value) -> FunctionValue | None:
+    """The function behind something found in a class body."""
+    if isinstance(value, StaticMethodValue):
+        value = value.func
+    if isinstance(value, PropertyValue):
+        value = value.fget
+    return value if isinstance(value, FunctionValue) else None
+
+
 def _underlying(value: Value) -> Value:
     while isinstance(value, TransformedValue):
         value = value.operand
@@ -202,13 +251,12 @@ def _class_entries(m: Machine, cls: ClassValue, decorated: set[int]) -> None:
         for name, value in list(owner.namespace.items()):
             if owner is not cls and (find_in_class(cls, name) or (owner, None))[0] is not owner:
                 continue
-            static = isinstance(value, StaticMethodValue)
-            target = value.func if isinstance(value, StaticMethodValue) else value.fget if isinstance(value, PropertyValue) else value
-            if not isinstance(target, FunctionValue) or id(target) in decorated:
+            target = _method_function(value)
+            if target is None or id(target) in decorated:
                 continue
             first: list[Value] = [self_value]
-            if static:
-                first = [cls] if isinstance(value, StaticMethodValue) and value.to_class else []
+            if isinstance(value, StaticMethodValue):
+                first = [cls] if value.to_class else []
             args = Arguments(first, unknown_rest=True)
             call_function_value(m, frame, None, target, args, kind="entry", text=f"{target.fn.qualname} is called")
 

@@ -62,7 +62,10 @@ class ParameterRecord(msgspec.Struct, frozen=True):
 
 
 class FunctionRecord(msgspec.Struct, frozen=True):
-    """One function, method or lambda. ``line``: of the ``def``; ``first_line``: of its first decorator."""
+    """One function, method or lambda. ``line``: of the ``def``; ``first_line``: of its first decorator.
+
+    presumed: it was (also) run as a library's users would stage it; kinds then include what it would see there.
+    """
 
     filename: str
     qualname: str
@@ -73,12 +76,13 @@ class FunctionRecord(msgspec.Struct, frozen=True):
     roots: tuple[RootRecord, ...]
     params: tuple[ParameterRecord, ...]
     contexts: int
+    presumed: bool = False
 
 
 class _Notes:
     """What was seen of one function so far."""
 
-    __slots__ = ("scope", "fn", "contexts", "staged", "ambient", "kinds", "roots")
+    __slots__ = ("scope", "fn", "contexts", "staged", "ambient", "presumed", "kinds", "roots")
 
     def __init__(self, scope: ModuleScope, fn: ir.Function) -> None:
         self.scope = scope
@@ -86,6 +90,7 @@ class _Notes:
         self.contexts = 0
         self.staged = False
         self.ambient = False
+        self.presumed = False
         self.kinds: dict[str, set[str]] = {p.name: set() for p in fn.params}
         self.roots: dict[tuple[int, ...], tuple[Link, ...]] = {}
 
@@ -132,13 +137,19 @@ class Records:
         if notes is None:
             notes = self.notes[id(fn)] = _Notes(scope, fn)
         notes.contexts += 1
-        notes.staged = notes.staged or mode.staged
-        notes.ambient = notes.ambient or mode.ambient
+        if mode.presumed:
+            notes.presumed = True
+        else:
+            notes.staged = notes.staged or mode.staged
+            notes.ambient = notes.ambient or mode.ambient
+        variadic = {p.name for p in fn.params if p.kind in ("vararg", "kwarg")} if mode.presumed else ()
         for name, value in bound.items():
+            if name in variadic:
+                continue  # what a user might forward says nothing
             kinds = notes.kinds.get(name)
             if kinds is not None and len(kinds) < 7:
                 kinds |= kind_of(value)
-        if mode.staged and len(notes.roots) < 4:
+        if mode.staged and not mode.presumed and len(notes.roots) < 4:
             start = next((i for i, link in enumerate(stack) if link.kind in ("root", "contract")), None)
             if start is not None:
                 chain = tuple(stack[start:])
@@ -165,6 +176,7 @@ class Records:
                             ParameterRecord(p.name, tuple(sorted(notes.kinds[p.name]))) for p in fn.params
                         ),
                         contexts=notes.contexts,
+                        presumed=notes.presumed,
                     )
                 )
         return found
@@ -176,8 +188,18 @@ def _root_record(chain: tuple[Link, ...]) -> RootRecord:
         transform=root.text.split(" ", 1)[0],
         filename=root.scope.path,
         line=_row(root),
-        chain=tuple(ChainLink(link.scope.path, _row(link), link.function) for link in chain[1:]),
+        chain=tuple(ChainLink(link.scope.path, _row(link), link.function) for link in _entered(chain[1:])),
     )
+
+
+def _entered(links: tuple[Link, ...]) -> list[Link]:
+    """The links without the roots that the call of their operand repeats."""
+    followers = (*links[1:], None)
+    return [
+        link
+        for link, then in zip(links, followers)
+        if link.kind != "root" or then is None or then.node is not link.node or then.kind != "call"
+    ]
 
 
 def _row(link: Link) -> int:

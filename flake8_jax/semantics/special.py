@@ -136,7 +136,9 @@ def leaf_of(value: Value, depth: int = 6) -> Value:
     if isinstance(value, (Array, HostArray)):
         return value
     found: list[Value] = []
-    if depth and collect_leaves(value, found) and found:
+    if depth <= 0:
+        return Unknown("deep")
+    if collect_leaves(value, found) and found:
         return freshen(lattice.join_all(found))
     if isinstance(value, ListValue):
         return leaf_of(lattice.any_element(value), depth - 1)

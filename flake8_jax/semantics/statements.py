@@ -13,7 +13,7 @@ constants), exceptions that a call may raise outside ``try``, ``async`` interlea
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flake8_jax.core import ir
@@ -29,8 +29,8 @@ from flake8_jax.semantics.expressions import (
     store_item,
     truth_of,
 )
-from flake8_jax.semantics.machine import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Machine, Mode, Writes
-from flake8_jax.semantics.operators import binary
+from flake8_jax.semantics.machine import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Machine, Writes
+from flake8_jax.semantics.operators import as_array, binary
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     MISSING,
@@ -67,6 +67,8 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
     conditions = len(m.conditions)
     flow = NORMAL
     doubtful, doubt_from = frame.doubtful, -1
+    loop = m.loops[-1] if m.loops else None
+    guards = loop.guards if loop is not None else 0
     for statement in body:
         m.steps += 1
         flow = RUN[type(statement)](m, frame, statement)
@@ -77,6 +79,8 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
             doubtful, doubt_from = True, len(m.emissions)
     if doubt_from >= 0:
         m.drop_errors(doubt_from)
+    if loop is not None:
+        loop.guards = guards
     del m.conditions[conditions:]
     return flow
 
@@ -258,7 +262,7 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
         return run_block(m, frame, tail)
     tests = m.take_back(mark)
     guards = sum(1 for _, c in pending if c.counter)
-    loop = frame.loops[-1] if frame.loops else None
+    loop = m.loops[-1] if m.loops else None
     arms: list[Arm] = []
     false_learn: list[Callable[[Machine], None]] = []
     guess = False
@@ -280,17 +284,23 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
     if guards and loop is not None:
         loop.guards += 1
     flow = branch(m, frame, arms)
-    if guards and loop is not None:
-        loop.guards -= 1
+    if guards and loop is not None and not any(_leaves(current_if.body) for current_if, _ in pending):
+        loop.guards -= 1  # else ``if step % 100: continue`` guards the rest of the block, which takes it back
     return flow
 
 
+def _leaves(body: list[ir.Stmt]) -> bool:
+    """The block ends the iteration or the function."""
+    return bool(body) and isinstance(body[-1], (ir.Continue, ir.Return))
+
+
 def _match(m: Machine, frame: Frame, node: ir.Match) -> int:
-    from flake8_jax.semantics.patterns import bind_pattern, compares_by_value
+    from flake8_jax.semantics.patterns import bind_pattern, compares_by_value, compares_with_number
 
     subject = evaluate(m, frame, node.subject)
-    if lattice_traced(subject) and any(compares_by_value(c.pattern) for c in node.cases) and m.wants(TruthTest):
-        m.emit(TruthTest(m.context(frame.scope), node.subject, subject, "match", node))
+    number = as_array(subject) if any(compares_with_number(c.pattern) for c in node.cases) else subject
+    if lattice_traced(number) and any(compares_by_value(c.pattern) for c in node.cases) and m.wants(TruthTest):
+        m.emit(TruthTest(m.context(frame.scope), node.subject, number, "match", node))
     arms: list[Arm] = []
     exhaustive = False
     for case in node.cases:
@@ -560,9 +570,9 @@ def _with(m: Machine, frame: Frame, node: ir.With) -> int:
         manager = evaluate(m, frame, item.context)
         if isinstance(manager, ExternalInstance):
             if manager.cls == "jax.ensure_compile_time_eval":
-                m.mode = Mode(m.mode.staged, False, m.mode.trace, m.mode.presumed, m.mode.lanes)
+                m.mode = replace(m.mode, ambient=False)
             elif manager.cls in ("jax.disable_jit", "chex.fake_jit"):
-                m.mode = Mode(m.mode.staged, m.mode.ambient, m.mode.trace, True, m.mode.lanes)
+                m.mode = replace(m.mode, presumed=True)
             elif manager.cls in ("contextlib.suppress", "pytest.raises"):
                 m.caught += 1
         if item.target is not None:
@@ -581,6 +591,10 @@ def _entered(m: Machine, frame: Frame, node: ir.With, manager: Value) -> Value:
         entered = call_method(m, frame, node, manager, "__enter__")
         return entered if entered is not None else manager
     if isinstance(manager, ExternalInstance):
+        fact = m.knowledge.function(manager.cls)
+        if fact is not None and fact.returns == "context":
+            entered = manager.slots.get("enter_result")
+            return entered if isinstance(entered, Value) else Unknown("with")
         return manager
     return Unknown("with")
 

@@ -24,6 +24,7 @@ from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.calls import Arguments, call, captured_values
 from flake8_jax.semantics.classes import find_in_class, generic_instance
+from flake8_jax.semantics.custom_rules import DEFINING, define, run_rules
 from flake8_jax.semantics.events import RootMet
 from flake8_jax.semantics.expressions import known_elements
 from flake8_jax.semantics.keys import shared_values
@@ -198,6 +199,7 @@ def enter(m: Machine, fact: TransformFact, name: str, lane: Lane | None = None) 
         presumed=m.mode.presumed,
         lanes=lanes,
         shapes_only=m.mode.shapes_only or fact.result == "shape",
+        differentiated=m.mode.differentiated or fact.tracing == "concrete",
     )
 
 
@@ -242,7 +244,10 @@ def call_transformed(m: Machine, frame: Frame, node: Any, tv: TransformedValue, 
     if fact.tracing == "none":
         if isinstance(tv.operand, (Unknown, Const)):
             return Unknown("call")
-        return call(m, frame, node, tv.operand, args)
+        result = call(m, frame, node, tv.operand, args)
+        if tv.rules:
+            run_rules(m, frame, node, tv, args, result)
+        return result
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
     crossed = _cross(m, tv, args, level)
     lane: Lane | None = None
@@ -253,7 +258,7 @@ def call_transformed(m: Machine, frame: Frame, node: Any, tv: TransformedValue, 
     outside = outer_level(m, args)
     dispatched = 0
     if not m.mode.staged and fact.omnistaging:
-        dispatched = id(m.loops[-1]) if m.loops[m.loop_base :] else 1
+        dispatched = id(m.loops[-1]) if m.loops else 1
     return _result_outside(m, tv, args, result, outside, dispatched)
 
 
@@ -320,7 +325,7 @@ def _cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Arg
 
     def inward(value: Value) -> Value:
         if filtered:
-            return _filter_in(value, level)
+            return filter_in(value, level)
         return lattice.tracify(value, level)
 
     star = inward(args.star) if args.star is not None else None
@@ -347,7 +352,7 @@ def _cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Arg
     return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, double_star, args.unknown_rest)
 
 
-def _filter_in(value: Value, level: int, depth: int = 8) -> Value:
+def filter_in(value: Value, level: int, depth: int = 8) -> Value:
     """equinox's view: arrays become tracers, everything else stays static."""
     if isinstance(value, (Array, Tree)):
         return lattice.tracify(value, level)
@@ -355,7 +360,7 @@ def _filter_in(value: Value, level: int, depth: int = 8) -> Value:
         return Array(level, value.dtype, value.ndim)
     if depth == 0 or isinstance(value, (Unknown, Const, Static)):
         return value
-    return lattice.map_leaves(value, lambda v: _filter_in(v, level, depth - 1))
+    return lattice.map_leaves(value, lambda v: filter_in(v, level, depth - 1))
 
 
 def _axes_of(value: Value | None, count: int) -> list[Value | None]:
@@ -462,6 +467,8 @@ def transformed_method(m: Machine, frame: Frame, node: Any, tv: TransformedValue
     if name in ("lower", "trace", "eval_shape") and tv.fact.tracing != "none":
         call_transformed(m, frame, node, tv, args)
         return Unknown(name)
+    if name in DEFINING and tv.fact.model == "custom":
+        return define(tv, name, args)
     return Unknown(name)
 
 
@@ -499,7 +506,8 @@ def _settled(before: Value, after: Value) -> Value:
         )
     if isinstance(before, (Array, Tree, Unknown)) and lattice.canonical_key(before) is lattice.canonical_key(after):
         return before
-    return lattice.join(before, after)
+    # Whatever the first iteration was given, the second is given something else: a key among it is another key.
+    return lattice.join(freshen(before), after)
 
 
 def _loop_serial(m: Machine, node: Any, which: str) -> int:
@@ -679,9 +687,10 @@ def _call_now(
     else:
         skip = 1 + sum(1 for p in fact.params[1:] if not p.startswith("*") and fact.params.index(p) < _first_star(fact.params))
         values = args.values[skip:]
-        kwargs = {k: lattice.tracify(v, level) for k, v in args.kwargs.items() if k not in own}
+        inward = filter_in if fact.filters else lattice.tracify
+        kwargs = {k: inward(v, level) for k, v in args.kwargs.items() if k not in own}
         inner = Arguments(
-            [lattice.tracify(v, level) for v in values], kwargs, args.nodes[skip:],
+            [inward(v, level) for v in values], kwargs, args.nodes[skip:],
             star=lattice.tracify(args.star, level) if args.star is not None else None, double_star=args.double_star,
         )  # fmt: skip
     result = stage(m, frame, node, name, operand, inner, enter(m, fact, name))
@@ -762,6 +771,13 @@ def stage_unknown(
     mode = Mode(True, True, m.traces, m.mode.presumed, m.mode.lanes)
     names = parameter_names(operand) or []
     values: list[Value] = [Tree(ABSTRACT) for _ in names[:traced_arguments]]
+    if m.presumption is not None:
+        method = m.knowledge.method(name, what)
+        function = operand
+        while isinstance(function, (BoundMethod, PartialValue)):
+            function = function.func
+        if method is not None and isinstance(function, FunctionValue):
+            m.presumption.contract(function.fn, names[: sum(not p.startswith("*") for p in method.params)])
     stage(m, frame, node, name, operand, Arguments(values, unknown_rest=True), mode, kind="contract")
 
 
@@ -799,7 +815,12 @@ def _map_trees(
         return at_leaf([first, *[leaf_of(t) if not isinstance(t, (Array, Const)) else t for t in trees[1:]]])
     if isinstance(first, (Tree, Unknown)):
         leaf: Value = Array(first.level) if isinstance(first, Tree) and not custom_leaves else Tree(first.level) if isinstance(first, Tree) else Unknown("leaf")
-        result = at_leaf([leaf, *[_leaf_like(t) for t in trees[1:]]])
+        leaves = [leaf, *[_leaf_like(t) for t in trees[1:]]]
+        result = at_leaf(leaves)
+        if m.presumption is not None:
+            for tree, seen in zip(trees, leaves, strict=True):
+                if m.presumption.is_marked(seen):
+                    m.presumption.mark(tree)
         if isinstance(result, (Array, Tree)):
             return Tree(result.level)
         if isinstance(result, TupleValue) and all(isinstance(v, (Array, Tree)) for v in result.elts):

@@ -35,6 +35,8 @@ ARRAY_CLASSES = frozenset({"jax.Array", "jax.numpy.ndarray", "jaxtyping.Array", 
 TRACER_CLASSES = frozenset({"jax.core.Tracer", "jax.extend.core.Tracer", "jax.interpreters.partial_eval.Tracer"})
 _PYTHON_TYPES = frozenset({"int", "float", "bool", "str", "bytes", "complex", "tuple", "list", "dict", "set", "frozenset",
                            "type", "slice", "range"})  # fmt: skip
+_LEAF_TYPES = frozenset({"int", "float", "bool", "str", "bytes", "complex", "numpy.ndarray", "numpy.generic"})
+"""What no pytree of tracers is: it is a tracer itself, or a container of them."""
 _PYTHON_MODULES = ("builtins.", "numpy.", "collections.abc.", "typing.", "numbers.", "collections.", "enum.", "pathlib.")
 
 
@@ -57,6 +59,8 @@ def instance_test(m: Machine, value: Value, classes: Value) -> bool | None:
         return answers[0] if len(set(answers)) == 1 else None
     if isinstance(value, Array):
         return _array_test(value, name, classes)
+    if isinstance(value, Tree):
+        return False if value.level >= GRAD and name in _LEAF_TYPES else None
     if isinstance(value, Const):
         return _const_test(value, name, classes)
     if isinstance(value, Static):

@@ -270,10 +270,10 @@ class TransformedValue(Value):
     """What ``jax.jit(f)``, ``jax.vmap(f, in_axes=0)`` or ``jax.grad(f)`` returns.
 
     name: canonical name of the transform. options: the transform's other arguments by parameter name.
-    site: where the transform was applied.
+    site: where the transform was applied. rules: derivative rules set by ``defvjp`` or ``defjvp``.
     """
 
-    __slots__ = ("name", "fact", "operand", "options", "site", "called")
+    __slots__ = ("name", "fact", "operand", "options", "site", "called", "rules")
 
     def __init__(
         self, name: str, fact: TransformFact, operand: Value, options: dict[str, Value], site: Site
@@ -284,6 +284,7 @@ class TransformedValue(Value):
         self.options = options
         self.site = site
         self.called = False
+        self.rules: tuple[Value, ...] = ()
 
 
 class External(Value):

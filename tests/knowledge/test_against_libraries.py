@@ -17,7 +17,22 @@ from flake8_jax.knowledge.model import ClassFact
 
 pytest.importorskip("jax")
 
-LIBRARIES = ["brax", "chex", "diffrax", "distrax", "equinox", "flax", "haiku", "jaxopt", "jaxtyping", "jmp", "lineax", "numpyro", "optax", "optimistix"]
+LIBRARIES = [
+    "brax",
+    "chex",
+    "diffrax",
+    "distrax",
+    "equinox",
+    "flax",
+    "haiku",
+    "jaxopt",
+    "jaxtyping",
+    "jmp",
+    "lineax",
+    "numpyro",
+    "optax",
+    "optimistix",
+]
 NOT_IMPORTABLE = frozenset(
     {
         # Objects that libraries hand out but do not export, described under a name of their own.

@@ -13,14 +13,66 @@ from flake8_jax.knowledge.notation import split_arguments
 
 TABLES = Path(__file__).resolve().parents[2] / "flake8_jax" / "knowledge"
 LIBRARIES = sorted({path.name.partition(".")[0] for path in TABLES.glob("*.toml")})
-PLAIN = frozenset(["array", "float", "int", "bool", "complex", "static", "dtype", "key", "keys", "tree", "host", "none", "function", "unknown"])
+PLAIN = frozenset(
+    [
+        "array",
+        "float",
+        "int",
+        "bool",
+        "complex",
+        "context",
+        "static",
+        "dtype",
+        "key",
+        "keys",
+        "tree",
+        "host",
+        "none",
+        "function",
+        "unknown",
+    ]
+)
 OF_A_PARAMETER = frozenset(["like", "same", "tree_like", "collective", "leaves", "tree_of"])
 OF_DESCRIPTORS = frozenset(["list", "tuple", "one_or_list"])
 MODELS = frozenset(
-    ["wrap", "lift", "call", "stage", "scan", "map", "fori_loop", "while_loop", "cond", "switch", "associative_scan", "tree_map", "tree_map_with_path", "tree_reduce", "custom", "custom_root", "custom_linear_solve", "pallas_call", "pallas_loop"]
+    [
+        "wrap",
+        "lift",
+        "call",
+        "stage",
+        "scan",
+        "map",
+        "fori_loop",
+        "while_loop",
+        "cond",
+        "switch",
+        "associative_scan",
+        "tree_map",
+        "tree_map_with_path",
+        "tree_reduce",
+        "custom",
+        "custom_root",
+        "custom_linear_solve",
+        "pallas_call",
+        "pallas_loop",
+    ]
 )
 WRAPPED_RESULTS = frozenset(
-    ["same", "gradient", "value_and_gradient", "jacobian", "first", "shape", "jvp", "vjp", "linearize", "jaxpr", "unknown", "none", "function"]
+    [
+        "same",
+        "gradient",
+        "value_and_gradient",
+        "jacobian",
+        "first",
+        "shape",
+        "jvp",
+        "vjp",
+        "linearize",
+        "jaxpr",
+        "unknown",
+        "none",
+        "function",
+    ]
 )
 
 

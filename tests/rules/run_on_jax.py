@@ -15,6 +15,8 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
+CHECKING_KEYS = "checking keys: "
+
 
 def load(file: Path) -> ModuleType:
     """The file as a module of its own; modules beside it are imported afresh."""
@@ -34,7 +36,7 @@ def run(file: Path, expression: str, raises: str) -> str:
     try:
         module = load(file)
         if expression:
-            eval(expression, vars(module))
+            evaluate(expression, module)
     except Exception as error:  # whatever a program raises is compared with what it promises
         return judge(error, file.parent, raises)
     finally:
@@ -45,13 +47,25 @@ def run(file: Path, expression: str, raises: str) -> str:
     return f"{raises} was not raised" if raises else ""
 
 
+def evaluate(expression: str, module: ModuleType) -> None:
+    """Evaluate an expression in a module; after ``checking keys:``, while JAX looks for reused keys."""
+    import jax
+
+    plain = expression.removeprefix(CHECKING_KEYS)
+    if plain == expression:
+        eval(expression, vars(module))
+        return
+    with jax.debug_key_reuse(True):
+        eval(plain, vars(module))
+
+
 def judge(error: BaseException, folder: Path, raises: str) -> str:
-    """Is it the promised exception, from a line that carries a label?"""
+    """Is it the promised exception, from a line that carries a label? (Reused keys show only in the finished jaxpr.)"""
     trace = "".join(traceback.format_exception(error))
     if raises not in {kind.__name__ for kind in type(error).__mro__}:
         return trace
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(str(folder))]
-    if not any("# expect:" in (frame.line or "") for frame in own):
+    if raises != "KeyReuseError" and not any("# expect:" in (frame.line or "") for frame in own):
         return "raised at a line without label\n" + trace
     return ""
 

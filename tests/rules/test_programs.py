@@ -1,7 +1,8 @@
 """The programs under ``data/``, one a rule: every line that must be flagged is labelled, every other is silent.
 
 Comments say what running them on JAX shows: ``# raises NAME: expression`` raises, at a labelled line;
-``# runs: expression`` does not. That keeps the labels honest.
+``# runs: expression`` does not. ``# reuses keys: expression`` and ``# keeps keys: expression`` say the same of
+``KeyReuseError`` while JAX checks keys. That keeps the labels honest.
 """
 
 from __future__ import annotations
@@ -18,20 +19,28 @@ from flake8_jax.rules import all_rules
 PROGRAMS = sorted((Path(__file__).parent / "data").glob("*.py"))
 JAX_INSTALLED = importlib.util.find_spec("jax") is not None
 
-_CLAIM = re.compile(r"^# (?:raises (\w+)|runs): (.+)$", re.MULTILINE)
+_CLAIM = re.compile(r"^# (raises \w+|runs|reuses keys|keeps keys): (.+)$", re.MULTILINE)
 
 
 _IMPORT = re.compile(r"^(?:import|from) (\w+)", re.MULTILINE)
 
 
+def _claim(program: Path, says: str, expression: str) -> tuple[str, Path, str, str]:
+    name = f"{program.stem}: {expression}"
+    if says.endswith("keys"):
+        raises = "KeyReuseError" if says == "reuses keys" else ""
+        return name, program, f"checking keys: {expression}", raises
+    return name, program, expression, says.removeprefix("raises ") if says != "runs" else ""
+
+
 def _claims() -> list[tuple[str, Path, str, str]]:
     """Name, program, expression and exception of every claim whose program can be imported here."""
     return [
-        (f"{program.stem}: {expression}", program, expression, raises)
+        _claim(program, says, expression)
         for program in PROGRAMS
         for text in [program.read_text(encoding="utf-8")]
         if all(importlib.util.find_spec(library) for library in _IMPORT.findall(text))
-        for raises, expression in _CLAIM.findall(text)
+        for says, expression in _CLAIM.findall(text)
     ]
 
 

@@ -70,7 +70,7 @@ class Attention(eqx.Module):
     query: jax.Array
     heads: int = eqx.field(static=True)
     dropout: float = eqx.field(static=True)
-    activation: Callable = jnp.tanh
+    activation: Callable
 
     def __init__(self, size, heads, *, dropout=0.0, key):
         if size % heads:
@@ -78,6 +78,7 @@ class Attention(eqx.Module):
         self.query = jax.random.normal(key, (heads, size // heads, size))
         self.heads = heads
         self.dropout = dropout
+        self.activation = jnp.tanh
 
     def __call__(self, x, *, key=None, mask=None):
         if x.ndim != 2:

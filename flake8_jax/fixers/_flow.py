@@ -1,0 +1,129 @@
+"""Where a value goes within its function: through which host calls, and into which tests.
+
+Vocabulary
+----------
+carries     an expression that is traced because a part of it is: arithmetic, comparisons, items, array methods, calls
+            of array libraries.
+host call   a call that would raise on the tracer: NumPy, ``math``, ``float``, ``.item()``. *passed*: the value goes
+            through it, so it has to be repaired as well.
+dependent   an ``if``, conditional expression, ``while`` or ``for … in range`` that tests what the value carries.
+
+Not modelled: other functions, containers, names that are bound again in between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.fixers._expressions import ARRAY_METHODS, guards
+from flake8_jax.fixers._host_calls import is_host_call
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._names import target_names
+from flake8_jax.fixers._source import FixSource, walk
+
+Dependent = ir.If | ir.IfExp | ir.While | ir.For
+_STATIC = frozenset(["shape", "ndim", "dtype", "size", "aval", "sharding"])
+_CARRYING = (ir.BinOp, ir.Compare, ir.BoolOp, ir.UnaryOp, ir.List, ir.Tuple)
+_ARRAY_LIBRARIES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "numpy.")
+
+
+@dataclass
+class Flow:
+    """What was found; filled while following."""
+
+    passed: list[ir.Call] = field(default_factory=list)
+    dependents: list[Dependent] = field(default_factory=list)
+
+
+def follow(source: FixSource, start: ir.Expr) -> Flow:
+    """Where the value of ``start`` goes."""
+    follower = _Follower(source, start)
+    follower.climb(start)
+    while follower.names:
+        follower.readers(*follower.names.pop())
+    found = follower.flow
+    found.dependents.sort(key=lambda n: (n.start, -n.end))
+    return found
+
+
+class _Follower:
+    def __init__(self, source: FixSource, start: ir.Expr) -> None:
+        self.source = source
+        around = source.functions(start)
+        self.function = around[0] if around else None
+        self.flow = Flow()
+        self.names: list[tuple[str, int]] = []
+        self._known: set[str] = set()
+        self._seen: set[int] = set()
+
+    def climb(self, node: msgspec.Struct) -> None:
+        """Go up from an expression for as long as the value is carried."""
+        while id(node) not in self._seen:
+            self._seen.add(id(node))
+            above = self.source.parent(node)
+            if isinstance(above, (ir.If, ir.While)) and above.test is node:
+                self._test(above)
+                return
+            if isinstance(above, ir.IfExp) and above.test is node:
+                self._test(above)
+            elif isinstance(above, (ir.Assign, ir.AnnAssign, ir.AugAssign)):
+                self._assigned(above)
+                return
+            elif not self._carries(node, above):
+                return
+            node = above
+
+    def _carries(self, node: msgspec.Struct, above: msgspec.Struct) -> bool:
+        if isinstance(above, _CARRYING):
+            return not (isinstance(above, ir.Compare) and guards(above))
+        if isinstance(above, ir.Subscript):
+            return above.value is node
+        if isinstance(above, ir.IfExp):
+            return True
+        if isinstance(above, ir.Attribute):
+            return above.attr not in _STATIC
+        if isinstance(above, ir.Argument):
+            return not above.star and above.keyword not in ("axis", "shape", "dtype")
+        return isinstance(above, ir.Call) and self._through(node, above)
+
+    def _through(self, node: msgspec.Struct, call: ir.Call) -> bool:
+        imports = Imports(self.source, call)
+        if is_host_call(call, imports):
+            self.flow.passed.append(call)
+            return True
+        name = imports.resolve(call.func)
+        if name is not None:
+            return name.startswith(_ARRAY_LIBRARIES)
+        if isinstance(call.func, ir.Attribute):
+            return call.func is node and call.func.attr in ARRAY_METHODS
+        if isinstance(call.func, ir.Name) and call.func.id == "range":
+            above = self.source.parent(call)
+            if isinstance(above, ir.For) and above.iter is call:
+                self._test(above)
+            return False
+        return isinstance(call.func, ir.Name) and call.func.id in ("abs", "sum", "round", "pow")
+
+    def _test(self, node: Dependent) -> None:
+        if not any(node is d for d in self.flow.dependents):
+            self.flow.dependents.append(node)
+
+    def _assigned(self, statement: ir.Assign | ir.AnnAssign | ir.AugAssign) -> None:
+        targets = statement.targets if isinstance(statement, ir.Assign) else [statement.target]
+        for target in targets:
+            for name in target_names(target):
+                if name not in self._known:
+                    self._known.add(name)
+                    self.names.append((name, statement.end))
+
+    def readers(self, name: str, since: int) -> None:
+        """Go up from every place behind an assignment where its name is read in the same function."""
+        if self.function is None or self.function.is_lambda:
+            return
+        for node in (n for s in self.function.body for n in walk(s)):
+            if isinstance(node, ir.Name) and node.id == name and node.start >= since:
+                around = self.source.functions(node)
+                if around and around[0] is self.function:
+                    self.climb(node)
