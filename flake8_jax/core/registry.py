@@ -40,7 +40,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. ``doc`` is the manual page (markdown): the docstring of ``check``."""
+    """One rule. ``doc`` is the manual page (markdown): the docstring of ``check``.
+
+    names: for rules that listen to ``NameUse``: the canonical names that they care for; None for all.
+    """
 
     code: str
     name: str
@@ -50,6 +53,7 @@ class Rule:
     events: tuple[type, ...]
     check: Callable[[Any], Report | list[Report] | None]
     doc: str
+    names: frozenset[str] | None = None
 
     @property
     def summary(self) -> str:
@@ -83,7 +87,7 @@ def event_types(function: Callable[..., Any]) -> tuple[type, ...]:
 
 
 def rule(
-    code: str, level: Level, *, fixable: Fixable = "never", opt_in: bool = False
+    code: str, level: Level, *, fixable: Fixable = "never", opt_in: bool = False, names: frozenset[str] | None = None
 ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
     """Declare ``def traced_branch(event: TruthTest) -> Report | None`` to be the rule ``traced-branch``."""
 
@@ -97,6 +101,7 @@ def rule(
             events=event_types(check),
             check=check,
             doc=inspect.getdoc(check) or "",
+            names=names,
         )
         setattr(check, _RULE_MARK, made)
         return check

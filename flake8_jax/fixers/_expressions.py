@@ -276,7 +276,7 @@ def guards(node: ir.Expr) -> bool:
     )
 
 
-def _conjunction(source: FixSource, name: str, operands: list[str]) -> str:
+def _conjunction(name: str, operands: list[str]) -> str:
     text = operands[0]
     for operand in operands[1:]:
         text = f"{name}({text}, {operand})"
@@ -325,7 +325,7 @@ def logical(source: FixSource, node: ir.BoolOp, imports: Imports) -> str:
     if any(guards(v) for v in node.values[:-1]) or any(effect(v, imports) is Effect.EFFECT for v in node.values):
         raise Refused
     name = imports.spell("jax.numpy.logical_and" if node.op == "and" else "jax.numpy.logical_or")
-    return _conjunction(source, name, [condition(source, v, imports) for v in node.values])
+    return _conjunction(name, [condition(source, v, imports) for v in node.values])
 
 
 def comparison(source: FixSource, node: ir.Compare, imports: Imports) -> str:
@@ -350,7 +350,7 @@ def comparison(source: FixSource, node: ir.Compare, imports: Imports) -> str:
     terms = [node.left, *node.comparators]
     spans = itertools.pairwise(terms)
     links = [f"{_operand(source, a)} {op} {_operand(source, b)}" for (a, b), op in zip(spans, node.ops, strict=True)]
-    return _conjunction(source, imports.spell("jax.numpy.logical_and"), links)
+    return _conjunction(imports.spell("jax.numpy.logical_and"), links)
 
 
 def test_root(source: FixSource, node: ir.Node) -> ir.Node:

@@ -242,11 +242,6 @@ def binder_before(source: FixSource, statement: ir.Stmt, name: str) -> ir.Stmt |
         place = source.place(owner)
 
 
-def touched_between(place: Place, last: int, names: frozenset[str]) -> bool:
-    """Whether the statements behind ``place`` up to index ``last`` (left out) bind one of the names."""
-    return any(uses(s).binds & names for s in place.block[place.index + 1 : last])
-
-
 def read_outside(source: FixSource, function: ir.Function, inside: msgspec.Struct, name: str) -> bool:
     """Whether the function reads the name anywhere but within ``inside``."""
     skip = id(inside)

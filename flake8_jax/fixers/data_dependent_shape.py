@@ -14,7 +14,7 @@ from flake8_jax.semantics.events import Indexing, LibraryCall, MethodCall
 from flake8_jax.semantics.values import Array
 
 _WHERE = frozenset(["sum", "mean", "prod", "any", "all", "std", "var"])
-_EXTREME = {"max": "-jnp.inf", "min": "jnp.inf"}
+_EXTREME = frozenset(["max", "min"])
 
 
 @repair("data-dependent-shape")

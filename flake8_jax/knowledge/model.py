@@ -77,6 +77,7 @@ class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     callback: parameters that are functions run on the host, never staged.
     calls: parameters that are functions which it simply calls, unstaged, with unknown arguments.
     stages: parameters that are functions which it stages with *unknown* arguments (a contract).
+    schedules: parameters that are functions of a step count which it stages on a traced integer (a contract).
     pure: no effect but its result; a statement that drops the result is a mistake.
     axis_name: the parameter that names a mapped axis (``psum``, ``axis_index`` …).
     """
@@ -97,6 +98,7 @@ class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     callback: list[str] = []
     calls: list[str] = []
     stages: list[str] = []
+    schedules: list[str] = []
     pure: bool = False
     axis_name: str | None = None
 

@@ -9,6 +9,7 @@ role   what follows a parameter's colon, where the parameter means something spe
     shape axis                        must be static: a shape, length or count; an axis or dimension number
     size                              makes a data-dependent result shape static
     callback calls stages             a function run on the host; called unstaged; staged with unknown arguments
+    schedule                          a function of a step count; staged with a traced integer
     axis_name                         names a mapped axis
 
 flag   ``pure``, ``make`` (a key comes out, none goes in), or ``field=value`` for ``host``, ``twin``, ``impure``,
@@ -33,6 +34,7 @@ LIST_ROLES = {
     "callback": "callback",
     "calls": "calls",
     "stages": "stages",
+    "schedule": "schedules",
 }
 SINGLE_ROLES = {"size": "size_param", "axis_name": "axis_name"}
 VALUE_FLAGS = frozenset({"host", "twin", "impure", "sync", "data_dependent", "data_dependent_on"})

@@ -12,6 +12,7 @@ _ADVICE = {
     "scan": "scan over keys from jax.random.split, or carry it",
     "while_loop": "carry it and split it in the body",
     "map": "map over keys from jax.random.split",
+    "tree_map": "split it into a tree of keys and map over that as well",
     "tree_map": "map over a tree of keys from jax.random.split",
 }
 TREE_MAP = "tree_map"

@@ -12,7 +12,7 @@ from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import replaced
 from flake8_jax.semantics.containers import at_update, dict_method, item_of, list_method, string_method
 from flake8_jax.semantics.events import Formatting, LibraryCall, MethodCall
-from flake8_jax.semantics.expressions import iterated, known_elements
+from flake8_jax.semantics.expressions import iterated, known_elements, tell_hash
 from flake8_jax.semantics.machine import LoopState, Machine
 from flake8_jax.semantics.operators import dispatched_from, result_level, test_truth, truth_of
 from flake8_jax.semantics.scopes import Frame
@@ -334,7 +334,27 @@ def _dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return DictValue(items, rest, is_open=is_open, born=m.mode.trace)
 
 
+def _tell_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments) -> None:
+    """What ``sorted(x, key=f)``, ``max(…, key=f)`` and ``x.sort(…)`` compare: the elements, or their keys."""
+    key = args.kwargs.get("key", NONE)
+    compared = args.values[0] if len(args.values) == 1 else TupleValue(tuple(args.values))
+    if not isinstance(key, Const):
+        known = known_elements(compared)
+        if known is not None and len(known) <= MAX_UNROLLED:
+            compared = TupleValue(tuple(call(m, frame, node, key, Arguments([v])) for v in known))
+        else:
+            supply = iterated(m, frame, node, compared, "quiet", None)
+            if supply is None:
+                return
+            compared = ListValue(None, call(m, frame, node, key, Arguments([supply()])))
+    elif isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
+        return  # told when the builtin was called
+    tell_call(m, frame, node, "builtins." + name, Arguments([compared]), None, used=True)
+
+
 def _extremum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    if "key" in args.kwargs:
+        _tell_order(m, frame, node, "max", args)
     values = list(args.values)
     if len(values) == 1:
         known = known_elements(values[0])
@@ -381,10 +401,7 @@ def _divmod(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("sorted")
-    if "key" in args.kwargs and not isinstance(args.kwargs["key"], Const):
-        supply = iterated(m, frame, node, args.values[0], "quiet", None)
-        if supply is not None:
-            call(m, frame, node, args.kwargs["key"], Arguments([supply()]))
+    _tell_order(m, frame, node, "sorted", args)
     return _to_list(m, frame, node, Arguments(args.values[:1]), is_tuple=False)
 
 
@@ -482,8 +499,12 @@ def _method(m: Machine, frame: Frame, node: Any, name: str, base: Value, args: A
     if isinstance(base, ListValue):
         if name in ("index", "count") and args.values:
             _tell_list_search(m, frame, node, base, args.values[0])
+        if name == "sort":
+            _tell_order(m, frame, node, "sorted", Arguments([base], {"key": args.kwargs.get("key", NONE)}))
         return list_method(m, frame, node, base, name, tuple(args.values))
     if isinstance(base, DictValue):
+        if name in ("get", "pop", "setdefault") and args.values and args.nodes:
+            tell_hash(m, frame, args.nodes[0] or node, args.values[0], "dict-lookup")
         return dict_method(m, frame, node, base, name, tuple(args.values), args.kwargs)
     if isinstance(base, AtValue):
         if name == "get":

@@ -11,7 +11,7 @@ effects     what a run changed outside of itself; replayed when the run is remem
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flake8_jax.core import ir
@@ -341,13 +341,17 @@ def refined(value: Unknown | Tree, said: Value) -> Value:
 
 @dataclass(slots=True)
 class Remembered:
-    """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports."""
+    """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports.
+
+    depth: how many links the call stack had outside of it.
+    """
 
     inputs: list[Any]
     result: Value
     use_effects: list[tuple[int, tuple[str, ...], Any]]
     slot_effects: list[tuple[int, Any, Any]]
     emissions: list[Emission]
+    depth: int
 
 
 def free_names(m: Machine, fn: ir.Function) -> tuple[str, ...]:
@@ -393,6 +397,8 @@ def call_function_value(
     """Run a function of the project on arguments, or remember an equal run."""
     fn = func.fn
     m.called_functions.add(id(fn))
+    if kind == "call":
+        m.callees.add(id(fn))
     if len(m.stack) >= MAX_CALL_DEPTH or sum(1 for link in m.stack if link.fn is fn) >= 2:
         m.count("recursion or depth")
         return Unknown("recursion")
@@ -412,18 +418,18 @@ def call_function_value(
     known = m.memo.setdefault(id(fn), {})
     found = known.get(key) if plain and serial is None else None
     if found is not None:
-        return _repeat(m, found, inputs, frame.scope, node)
+        return _repeat(m, found, inputs, frame.scope, node, fn)
     count = m.contexts.get(id(fn), 0)
     if count >= MAX_CONTEXTS and plain and serial is None and kind == "call":
         bound = {k: _generalised(v) for k, v in bound.items()}
         key, inputs, plain = _fingerprint(m, func, bound, run_mode)
         found = known.get(key) if plain else None
         if found is not None:
-            return _repeat(m, found, inputs, frame.scope, node)
-        if count >= 3 * MAX_CONTEXTS:
+            return _repeat(m, found, inputs, frame.scope, node, fn)
+        if count >= 2 * MAX_CONTEXTS:
             m.count("contexts")
             return Unknown("contexts")
-    elif count >= 6 * MAX_CONTEXTS:
+    elif count >= 3 * MAX_CONTEXTS:
         m.count("contexts")
         return Unknown("contexts")
     m.contexts[id(fn)] = count + 1
@@ -494,7 +500,7 @@ def _run(
     mark, reports = len(m.journal), len(m.emissions)
     link = Link(
         scope=frame.scope, node=node, kind=kind, function=fn.qualname,
-        text=text or f"{m.stack[-1].function if m.stack else 'module'} calls {fn.qualname}",
+        text=text or _calls(m, fn),
         serial=serial if serial is not None else m.new_serial(), fn=fn, receiver=inner.self_value, bound=bound,
     )  # fmt: skip
     saved_mode, saved_base, saved_conditions = m.mode, m.loop_base, len(m.conditions)
@@ -523,6 +529,11 @@ def _run(
     if plain and serial is None:
         _remember(m, func, inner, inputs, result, known, key, mark, reports)
     return result
+
+
+def _calls(m: Machine, fn: ir.Function) -> str:
+    """The sentence for a call, for evidence."""
+    return f"{m.stack[-1].function if m.stack else 'module'} calls {fn.qualname}"
 
 
 def _remember(
@@ -556,6 +567,7 @@ def _remember(
         [(i, steps, uses) for (i, steps), uses in use_effects.items()],
         [(i, slot, value) for (i, slot), value in slot_effects.items()],
         m.emissions[reports:],
+        len(m.stack),
     )
 
 
@@ -607,9 +619,12 @@ def _holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5) ->
     return any(_holds_fresh_closure(v, closure, depth - 1) for v in parts)
 
 
-def _repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope, node: Any) -> Value:
+def _repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope, node: Any, fn: ir.Function) -> Value:
     """Do again what a remembered run did, to these inputs."""
-    m.emissions += found.emissions
+    if found.emissions:
+        link = Link(scope, node, "call", fn.qualname, _calls(m, fn), 0, fn)
+        outside = (*m.stack, link)
+        m.emissions += [replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions]
     mapping: dict[int, Any] = {}
     same = True
     for old, new in zip(found.inputs, inputs, strict=True):
@@ -634,7 +649,7 @@ def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:
     from flake8_jax.semantics.keys import Use, current_path
 
     path = current_path(m, scope, node if node is not None else use.path[-1].node)
-    return Use(use.effect, path, frozenset(m.conditions), use.call)
+    return Use(use.effect, path, frozenset(m.conditions), use.call, use.sampler)
 
 
 def _transplant(value: Value, mapping: dict[int, Any], m: Machine, depth: int = 8) -> Value:

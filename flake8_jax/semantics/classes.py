@@ -299,7 +299,7 @@ def _stage_constructor_arguments(m: Machine, frame: Frame, node: Any, cls: Class
     """Functions handed to a known library class that runs them staged (optax's ``GradientTransformation``)."""
     name = library_name(m, cls)
     fact = m.knowledge.function(name) if name else None
-    if fact is not None and (fact.stages or fact.calls):
+    if fact is not None and (fact.stages or fact.schedules or fact.calls):
         from flake8_jax.semantics.library import bind_parameters, run_function_arguments
 
         run_function_arguments(m, frame, node, name, fact, bind_parameters(fact.params, args)[0])

@@ -18,7 +18,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.events import Discarded, Formatting, Hashing, Indexing, Iteration, NameUse, Slicing, Store
-from flake8_jax.semantics.machine import LoopState, Machine
+from flake8_jax.semantics.machine import LoopState, Machine, labelled
 from flake8_jax.semantics.operators import (
     as_array,
     binary,
@@ -59,6 +59,7 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
     freshen,
+    hashes_tracer,
     holds_tracer,
     is_traced_array,
 )
@@ -124,6 +125,8 @@ def _late_global(m: Machine, frame: Frame, name: str) -> Value:
 
 def tell_name(m: Machine, frame: Frame, node: Any, value: External, spelled: str, *, is_import: bool = False) -> None:
     """Tell the rules that a library name is read."""
+    if m.names_wanted is not None and value.name not in m.names_wanted:
+        return
     m.emit(NameUse(m.context(frame.scope), node, value.name, spelled, is_import, node.start, node.end))
 
 
@@ -205,7 +208,7 @@ def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: 
 def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Condition:
     """The operands of ``a and b`` in turn; everything learnt from one holds in the next."""
     conjunction = node.op == "and"
-    mark = len(m.journal)
+    mark, conditions = len(m.journal), len(m.conditions)
     learnt: list[Callable[[Machine], None]] = []
     host = False
     undecided = False
@@ -219,7 +222,7 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: A
             result = not conjunction if not undecided else None
             if undecided:
                 break
-            m.take_back(mark) if not conjunction and False else None
+            del m.conditions[conditions:]
             return Condition(not conjunction, host=host)
         if condition.truth is None:
             undecided = True
@@ -227,14 +230,26 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: A
             if m.loops and _looks_at_counter(m, frame, operand):
                 m.loops[-1].guards += 1
         steps = condition.when_true if conjunction else condition.when_false
+        if condition.key is not None:
+            steps = (*steps, _fact(condition.key, conjunction))
         learnt += steps
         for step in steps:
             step(m)
     narrowings = tuple(learnt)
     _undo_narrowings(m, mark)
+    del m.conditions[conditions:]
     if conjunction:
         return Condition(result, None, narrowings, (), host)
     return Condition(result, None, (), narrowings, host)
+
+
+def _fact(key: Any, truth: bool) -> Callable[[Machine], None]:
+    """Learn the outcome of a test that is a part of a larger one."""
+
+    def learn(m: Machine) -> None:
+        m.conditions.append((key, truth))
+
+    return learn
 
 
 def _undo_narrowings(m: Machine, mark: int) -> None:
@@ -389,7 +404,7 @@ def _bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
     """``a and b`` as a value: one of the operands."""
     results: list[Value] = []
     last = len(node.values) - 1
-    learnt_mark = len(m.journal)
+    learnt_mark, conditions = len(m.journal), len(m.conditions)
     for i, operand in enumerate(node.values):
         if i == last:
             results.append(evaluate(m, frame, operand))
@@ -418,6 +433,7 @@ def _bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
             for learn in condition.when_true if node.op == "and" else condition.when_false:
                 learn(m)
     _undo_narrowings(m, learnt_mark)
+    del m.conditions[conditions:]
     return lattice.join_all(results)
 
 
@@ -488,6 +504,8 @@ def _if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
         arms.append(m.take_back(mark))
     m.merge(arms)
     joined = lattice.join(results[0], results[1])
+    if isinstance(joined, UnionValue) and condition.key is not None:
+        joined = labelled(joined, results, [(condition.key, True), (condition.key, False)])
     if condition.host and not isinstance(joined, Unknown) and results[0] is not results[1]:
         # Which one it is, only the host knows: neither may be evidence.
         return Unknown("host test", host_test=isinstance(joined, (Const, Static)))
@@ -550,12 +568,13 @@ def _list(m: Machine, frame: Frame, node: ir.List) -> Value:
 def _set(m: Machine, frame: Frame, node: ir.Set) -> Value:
     for element in node.elts:
         value = evaluate(m, frame, element.value if isinstance(element, ir.Starred) else element)
-        _tell_hash(m, frame, element, value, "set-element", node)
+        tell_hash(m, frame, element, value, "set-element")
     return Static("set")
 
 
-def _tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: str, whole: Any) -> None:
-    if m.wants(Hashing) and isinstance(value, (Array, Tree, UnionValue)) and holds_tracer(value, GRAD):
+def tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: str) -> None:
+    """Tell the rules that a value that holds a tracer is hashed."""
+    if m.wants(Hashing) and hashes_tracer(value, GRAD):
         m.emit(Hashing(m.context(frame.scope), at, value, how))
 
 
@@ -576,7 +595,7 @@ def _dict(m: Machine, frame: Frame, node: ir.Dict) -> Value:
                 rest = more if rest is None else lattice.join(rest, more)
             continue
         key = evaluate(m, frame, key_node)
-        _tell_hash(m, frame, key_node, key, "dict-key", node)
+        tell_hash(m, frame, key_node, key, "dict-key")
         if isinstance(key, Const) and len(items) < 64:
             items[key.value] = value
         else:
@@ -654,6 +673,9 @@ def load_item(
     m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, *, quiet: bool = False
 ) -> Value:
     """``base[index]``."""
+    if not quiet and all(isinstance(b, DictValue) for b in lattice.members_of(base)):
+        tell_hash(m, frame, node.index, index, "dict-lookup")
+        quiet = True
     if isinstance(base, UnionValue):
         return lattice.union_of([load_item(m, frame, node, b, index, quiet=quiet) for b in base.members])
     if not quiet and not isinstance(base, (AtValue, ClassValue, External)):
@@ -681,7 +703,7 @@ def store_item(
     from flake8_jax.semantics.containers import set_item
 
     if isinstance(base, DictValue):
-        _tell_hash(m, frame, node.index, index, "dict-key", node)
+        tell_hash(m, frame, node.index, index, "dict-key")
     if isinstance(base, Instance):
         from flake8_jax.semantics.calls import call_method
 
@@ -863,7 +885,7 @@ def _comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> Value:
         if level == len(node.generators):
             if node.key is not None:
                 key = evaluate(m, inner, node.key)
-                _tell_hash(m, inner, node.key, key, "dict-key", node)
+                tell_hash(m, inner, node.key, key, "dict-key")
             results.append(evaluate(m, inner, node.element))
             return
         generator = node.generators[level]
@@ -891,7 +913,7 @@ def _comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> Value:
         return GeneratorValue(element if element is not None else Unknown("nothing"))
     if node.kind == "set":
         if element is not None:
-            _tell_hash(m, frame, node.element, element, "set-element", node)
+            tell_hash(m, frame, node.element, element, "set-element")
         return Static("set")
     if node.kind == "dict":
         return DictValue({}, element, is_open=True, born=m.mode.trace)
@@ -917,7 +939,7 @@ def _element_by_element(m: Machine, frame: Frame, inner: Frame, node: ir.Compreh
         assign(m, inner, generator.target, element, generator.iter)
         if node.key is not None:
             keys.append(evaluate(m, inner, node.key))
-            _tell_hash(m, inner, node.key, keys[-1], "dict-key", node)
+            tell_hash(m, inner, node.key, keys[-1], "dict-key")
         values.append(evaluate(m, inner, node.element))
     m.loops.pop()
     if node.kind == "dict":

@@ -92,6 +92,8 @@ def use_key(
 def _use_one(
     m: Machine, scope: ModuleScope, node: Any, key: Value, effect: str, key_node: ir.Expr | None, sampler: str
 ) -> None:
+    if m.mode.shapes_only:
+        return  # nothing is drawn where only shapes are asked for
     canonical = canonical_key(key)
     path = current_path(m, scope, node)
     _tell_shared(m, scope, node, canonical, path)
@@ -100,7 +102,7 @@ def _use_one(
     for use in earlier:
         if contradict(use.conditions, conditions):
             continue
-        if _same_shuffle(m, sampler, use):
+        if _same_shuffle(m, sampler, use, path):
             continue
         certain = {_normal(c) for c in use.conditions} <= {_normal(c) for c in conditions}
         _tell_collision(m, key, effect, use, path, key_node, sampler, certain=certain)
@@ -113,11 +115,17 @@ def _use_one(
 SHUFFLES = frozenset({"jax.random.permutation", "jax.random.shuffle"})
 
 
-def _same_shuffle(m: Machine, sampler: str, earlier: Use) -> bool:
-    """The same permutation for several arrays on purpose: what keeps inputs and labels aligned."""
+def _same_shuffle(m: Machine, sampler: str, earlier: Use, path: tuple[Place, ...]) -> bool:
+    """The same permutation for several arrays on purpose: what keeps inputs and labels aligned.
+
+    One and the same call in the next iteration of a loop is none, but for comprehensions and maps over a tree, whose
+    "iterations" are the arrays.
+    """
     if sampler not in SHUFFLES or earlier.sampler not in SHUFFLES:
         return False
-    return not any(loop.kind in ("for", "while") for loop in m.loops[m.loop_base :])
+    if [p.node for p in path] != [p.node for p in earlier.path]:
+        return True
+    return not m.loops or m.loops[-1].kind in ("comprehension", "tree_map")
 
 
 def contradict(a: frozenset[tuple[Any, bool]], b: frozenset[tuple[Any, bool]]) -> bool:
@@ -229,6 +237,8 @@ def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
     positional = [p.name for p in link.fn.params if p.kind in ("positional", "posonly")]
     offset = 1 if link.receiver is not None else 0
     plain = [a for a in link.node.args if a.star == 0]
+    if sum(not a.keyword for a in plain) + offset > len(positional):
+        return None  # a library stands in between (``model.apply(variables, x)``) and takes arguments for itself
     for i, argument in enumerate(plain):
         name = argument.keyword or (positional[i + offset] if i + offset < len(positional) else "")
         value = link.bound.get(name)

@@ -261,10 +261,23 @@ def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8) -> 
     def inner(v: Value) -> Value:
         return tracify(v, level, lane=lane, depth=depth - 1)
 
+    if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
+        return filter_in(value, level, lane=lane, depth=depth)
     inside = map_leaves(value, inner)
     if isinstance(value, Instance) and value.cls.has_unknown_base and inside is not value:
         _forget_undeclared(value, inside)
     return inside
+
+
+def filter_in(value: Value, level: int, *, lane: bool = False, depth: int = 8) -> Value:
+    """equinox's and nnx' view: arrays become tracers, everything else stays static."""
+    if isinstance(value, (Array, Tree)):
+        return tracify(value, level, lane=lane)
+    if isinstance(value, HostArray):
+        return Array(level, value.dtype, value.ndim - 1 if lane and value.ndim else value.ndim)
+    if depth == 0 or isinstance(value, (Unknown, Const, Static)):
+        return value
+    return map_leaves(value, lambda v: filter_in(v, level, lane=lane, depth=depth - 1))
 
 
 def _forget_undeclared(value: Instance, inside: Value) -> None:

@@ -450,6 +450,12 @@ def run_function_arguments(
             for member in known_elements(operand) or lattice.members_of(operand):
                 if isinstance(member, (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)):
                     stage_unknown(m, frame, node, name, member, parameter)
+    for parameter in fact.schedules:
+        operand = bound.get(parameter)
+        if isinstance(operand, (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)):
+            from flake8_jax.semantics.transforms import stage_unknown
+
+            stage_unknown(m, frame, node, name, operand, parameter, leading=(Array(ABSTRACT, "int", 0),))
     for parameter in fact.calls:
         operand = bound.get(parameter)
         if isinstance(operand, (FunctionValue, BoundMethod, PartialValue)):

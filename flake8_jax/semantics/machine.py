@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Rule
 from flake8_jax.semantics import lattice
-from flake8_jax.semantics.events import Context
+from flake8_jax.semantics.events import Context, NameUse
 from flake8_jax.semantics.values import (
     MISSING,
     Array,
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
 
+_NO_LOOPS: frozenset[int] = frozenset()
 MAX_CALL_DEPTH = 40
 MAX_STEPS_PER_ENTRY = 30_000
 MAX_CONTEXTS = 8
@@ -132,9 +133,14 @@ class Machine:
             for event in rule.events:
                 self.listeners.setdefault(event, []).append(rule)
         self.records = records
+        listening = [rule.names for rule in self.listeners.get(NameUse, ())]
+        self.names_wanted: frozenset[str] | None = (
+            None if None in listening else frozenset().union(*[n for n in listening if n is not None])
+        )
         self.journal: list[tuple[dict[Any, Any], Any, Any]] = []
         self.emissions: list[Emission] = []
         self.settled: list[Emission] = []
+        self._last_context: tuple[Any, Context] | None = None
         self.uses: dict[Value, Any] = {}
         self.stack: list[Link] = []
         self.mode = Mode()
@@ -158,6 +164,7 @@ class Machine:
         self.presumption: Presumption | None = None
         self.keep_alive: list[Any] = []
         self.called_functions: set[int] = set()
+        self.callees: set[int] = set()
         self.body_serials: dict[Any, int] = {}
 
     # --- slots and branches ---------------------------------------------------------------------
@@ -226,7 +233,7 @@ class Machine:
                 for other in contents[1:]:
                     joined = lattice.join(joined, other)
                 if labels is not None and isinstance(joined, UnionValue):
-                    joined = _labelled(joined, contents, labels)
+                    joined = labelled(joined, contents, labels)
                 self.write(slots, slot, joined)
         for slots in resized:
             elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]
@@ -268,22 +275,27 @@ class Machine:
     def context(self, scope: ModuleScope, *, caught: bool | None = None) -> Context:
         """How the code runs right now, for an event."""
         inner = self.stack[-1] if self.stack else None
-        loops = self.loops[self.loop_base :]
-        return Context(
+        mode, loops = self.mode, self.loops
+        state = (inner, mode, len(loops), self.loop_base, self.caught, caught, scope)
+        if self._last_context is not None and self._last_context[0] == state and not loops:
+            return self._last_context[1]
+        made = Context(
             scope=scope,
-            staged=self.mode.staged,
-            ambient=self.mode.ambient,
-            trace=self.mode.trace,
+            staged=mode.staged,
+            ambient=mode.ambient,
+            trace=mode.trace,
             function=inner.function if inner is not None else "",
             inner=inner.fn if inner is not None else None,
-            loop=len(loops),
-            guarded=any(loop.guards for loop in self.loops),
+            loop=len(loops) - self.loop_base,
+            guarded=any([loop.guards for loop in loops]) if loops else False,
             caught=self.caught > 0 if caught is None else caught,
-            presumed=self.mode.presumed,
-            shapes_only=self.mode.shapes_only,
-            loop_ids=frozenset(id(loop) for loop in self.loops),
-            in_main=any(link.function == "main" or link.kind == "main" for link in self.stack),
+            presumed=mode.presumed,
+            shapes_only=mode.shapes_only,
+            loop_ids=frozenset([id(loop) for loop in loops]) if loops else _NO_LOOPS,
+            in_main=any([link.function == "main" or link.kind == "main" for link in self.stack]),
         )
+        self._last_context = (state, made)
+        return made
 
     def site(self, scope: ModuleScope, node: Any) -> Site:
         return Site(scope, node.start, node.end)
@@ -335,7 +347,7 @@ class Machine:
         return self.serial
 
 
-def _labelled(joined: UnionValue, contents: list[Any], labels: list[tuple[Any, bool] | None]) -> UnionValue:
+def labelled(joined: UnionValue, contents: list[Any], labels: list[tuple[Any, bool] | None]) -> UnionValue:
     """The union with the condition under which each of its members arose."""
     conditions: list[frozenset[tuple[Any, bool]]] = []
     for member in joined.members:

@@ -41,6 +41,7 @@ from flake8_jax.semantics.values import (
     UnionValue,
     Unknown,
     Value,
+    hashes_tracer,
     holds_tracer,
     is_traced_array,
 )
@@ -388,7 +389,7 @@ def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value)
         return lattice.union_of([contains(m, frame, node, item, c) for c in container.members])
     traced_item = is_traced_array(item) or _numeric_subject(item, container)
     if isinstance(container, (DictValue, Static)) and (isinstance(container, DictValue) or container.kind == "set"):
-        if holds_tracer(item, GRAD) and isinstance(item, (Array, Tree)) and m.wants(Hashing):
+        if hashes_tracer(item, GRAD) and m.wants(Hashing):
             m.emit(Hashing(m.context(frame.scope), node, item, "membership"))
         if isinstance(container, DictValue) and isinstance(item, Const):
             try:

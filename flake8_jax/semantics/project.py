@@ -278,20 +278,21 @@ def _contract_entries(m: Machine, cls: ClassValue) -> None:
 
 
 def _findings(m: Machine, options: AnalysisOptions) -> list[Finding]:
-    seen: set[tuple[str, str, int]] = set()
+    best: dict[tuple[str, str, int], Emission] = {}
     found: list[Finding] = []
     sources: dict[str, Any] = {}
     for emission in m.settled:
-        report, rule = emission.report, emission.rule
         path = emission.scope.path
         if options.wanted is not None and path not in options.wanted:
             continue
-        if report.preview and not options.preview:
+        if emission.report.preview and not options.preview:
             continue
-        key = (rule.code, path, report.at.start)
-        if key in seen:
-            continue
-        seen.add(key)
+        key = (emission.rule.code, path, emission.report.at.start)
+        other = best.get(key)
+        if other is None or _merit(m, emission) > _merit(m, other):
+            best[key] = emission
+    for emission in best.values():
+        report, rule, path = emission.report, emission.rule, emission.scope.path
         found.append(
             Finding(
                 code=rule.code,
@@ -307,6 +308,17 @@ def _findings(m: Machine, options: AnalysisOptions) -> list[Finding]:
         )
     found.sort(key=lambda f: (f.path, f.start, f.code))
     return found
+
+
+_GRAVITY = {"error": 2, "warning": 1, "upgrade": 0}
+
+
+def _merit(m: Machine, emission: Emission) -> tuple[int, bool]:
+    """Of several reports at one place the gravest counts, and then one whose chain is whole: it does not start in a
+    function that others are known to call."""
+    start = emission.chain[0] if emission.chain else None
+    whole = start is None or start.kind != "entry" or id(start.fn) not in m.callees
+    return _GRAVITY[emission.report.level or emission.rule.level], whole
 
 
 def _fix(m: Machine, emission: Emission, options: AnalysisOptions, sources: dict[str, Any]) -> Fix | None:

@@ -237,7 +237,7 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
     pending: list[tuple[ir.If, Any]] = []
     current: ir.If | None = node
     tail: list[ir.Stmt] = []
-    mark = -1
+    mark, known = -1, len(m.conditions)
     while current is not None:
         condition = condition_of(m, frame, current.test, "elif" if current.is_elif else "if", current)
         if mark < 0:
@@ -261,6 +261,7 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
     if not pending:
         return run_block(m, frame, tail)
     tests = m.take_back(mark)
+    del m.conditions[known:]
     guards = sum(1 for _, c in pending if c.counter)
     loop = m.loops[-1] if m.loops else None
     arms: list[Arm] = []
@@ -500,9 +501,12 @@ def _while(m: Machine, frame: Frame, node: ir.While) -> int:
         if condition.truth is False:
             return RAISE
         endless = condition.truth is True
+        conditions = len(m.conditions)
         for learn in condition.when_true:
             learn(m)
-        return run_block(m, frame, node.body)
+        flow = run_block(m, frame, node.body)
+        del m.conditions[conditions:]
+        return flow
 
     run_loop(m, frame, loop, once)
     flow = RAISE if endless else NORMAL

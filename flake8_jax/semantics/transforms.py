@@ -325,7 +325,7 @@ def _cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Arg
 
     def inward(value: Value) -> Value:
         if filtered:
-            return filter_in(value, level)
+            return lattice.filter_in(value, level)
         return lattice.tracify(value, level)
 
     star = inward(args.star) if args.star is not None else None
@@ -352,17 +352,6 @@ def _cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Arg
     return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, double_star, args.unknown_rest)
 
 
-def filter_in(value: Value, level: int, depth: int = 8) -> Value:
-    """equinox's view: arrays become tracers, everything else stays static."""
-    if isinstance(value, (Array, Tree)):
-        return lattice.tracify(value, level)
-    if isinstance(value, HostArray):
-        return Array(level, value.dtype, value.ndim)
-    if depth == 0 or isinstance(value, (Unknown, Const, Static)):
-        return value
-    return lattice.map_leaves(value, lambda v: filter_in(v, level, depth - 1))
-
-
 def _axes_of(value: Value | None, count: int) -> list[Value | None]:
     """One entry per positional argument: the axes given for it; None where nobody knows."""
     if value is None:
@@ -381,15 +370,21 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int)
     is_specs = (tv.fact.maps_axes or "").endswith("specs")
     statics = static_parameters(tv) if tv.fact.statics else (set(), set())
     axes = _axes_of(option, len(args.values)) if not is_specs else _axes_of(option, len(args.values))
+    filtered = tv.fact.filters and option is None
     values: list[Value] = []
     for i, (value, axis) in enumerate(zip(args.values, axes, strict=True)):
         if statics is None or i in statics[0]:
             values.append(value)
+        elif filtered:
+            values.append(lattice.filter_in(value, level, lane=True))
         elif is_specs:
             values.append(_cross_spec(value, axis, option, level))
         else:
             values.append(_cross_axis(value, axis, level, tv.fact.omnistaging))
-    kwargs = {k: lattice.tracify(v, level, lane=True) if not is_specs else v for k, v in args.kwargs.items()}
+    kwargs = dict(args.kwargs)
+    if not is_specs:
+        inward = lattice.filter_in if tv.fact.filters else lattice.tracify
+        kwargs = {k: inward(v, level, lane=True) for k, v in kwargs.items()}
     star = None if args.star is None else Unknown("mapped") if option is not None else lattice.tracify(args.star, level, lane=True)
     return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, args.double_star, args.unknown_rest)
 
@@ -679,19 +674,19 @@ def _call_now(
     operand = bound.get(fact.operands[0], Unknown("operand"))
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
     own = {p for p in fact.params if not p.startswith("*")}
+    inward = lattice.filter_in if fact.filters else lattice.tracify
     if fact.result == "jvp":
         primals = bound.get("primals")
         known = known_elements(primals) if primals is not None else None
         values = list(known) if known is not None else []
-        inner = Arguments([lattice.tracify(v, level) for v in values], unknown_rest=known is None)
+        inner = Arguments([inward(v, level) for v in values], unknown_rest=known is None)
     else:
         skip = 1 + sum(1 for p in fact.params[1:] if not p.startswith("*") and fact.params.index(p) < _first_star(fact.params))
         values = args.values[skip:]
-        inward = filter_in if fact.filters else lattice.tracify
         kwargs = {k: inward(v, level) for k, v in args.kwargs.items() if k not in own}
         inner = Arguments(
             [inward(v, level) for v in values], kwargs, args.nodes[skip:],
-            star=lattice.tracify(args.star, level) if args.star is not None else None, double_star=args.double_star,
+            star=inward(args.star, level) if args.star is not None else None, double_star=args.double_star,
         )  # fmt: skip
     result = stage(m, frame, node, name, operand, inner, enter(m, fact, name))
     outside = outer_level(m, Arguments(values))
@@ -761,16 +756,17 @@ def _stage_by_contract(
 
 
 def stage_unknown(
-    m: Machine, frame: Frame, node: Any, name: str, operand: Value, what: str, traced_arguments: int = 0
-) -> None:
+    m: Machine, frame: Frame, node: Any, name: str, operand: Value, what: str, traced_arguments: int = 0,
+    *, leading: tuple[Value, ...] = (),
+) -> None:  # fmt: skip
     """By contract a library runs this function staged and ambient; which parameters are traced is not known.
 
-    traced_arguments: so many leading arguments surely are (pytrees of) tracers.
+    traced_arguments: so many leading arguments surely are (pytrees of) tracers. leading: what they are, where known.
     """
     m.traces += 1
     mode = Mode(True, True, m.traces, m.mode.presumed, m.mode.lanes)
     names = parameter_names(operand) or []
-    values: list[Value] = [Tree(ABSTRACT) for _ in names[:traced_arguments]]
+    values: list[Value] = [*leading] or [Tree(ABSTRACT) for _ in names[:traced_arguments]]
     if m.presumption is not None:
         method = m.knowledge.method(name, what)
         function = operand
@@ -799,7 +795,10 @@ def _tree_map(
         more = Unknown("rest") if args.star is not None else None
         return call(m, frame, node, function, Arguments([*extra, *leaves], star=more))
 
-    return _map_trees(m, trees, at_leaf, budget, custom_leaves)
+    m.loops.append(LoopState("tree_map", node))
+    mapped = _map_trees(m, trees, at_leaf, budget, custom_leaves)
+    m.loops.pop()
+    return mapped
 
 
 def _map_trees(

@@ -526,6 +526,13 @@ def holds_tracer(value: Value, minimum: int = ABSTRACT) -> bool:
     return isinstance(value, UnionValue) and all(holds_tracer(m, minimum) for m in value.members)
 
 
+def hashes_tracer(value: Value, minimum: int = ABSTRACT) -> bool:
+    """Hashing the value hashes a tracer: it is one, or a tuple that contains one."""
+    if isinstance(value, TupleValue):
+        return any(hashes_tracer(element, minimum) for element in value.elts)
+    return holds_tracer(value, minimum)
+
+
 def is_host_value(value: Value) -> bool:
     """Surely no JAX array: a constant, a static, a NumPy array, a function, a container of those."""
     if isinstance(value, (Const, Static, HostArray, FunctionValue, ClassValue, External, ModuleValue, BuiltinValue)):

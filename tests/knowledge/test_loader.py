@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from flake8_jax.knowledge import Knowledge, KnowledgeError, load
+from flake8_jax.knowledge.loader import _read_table
 from flake8_jax.knowledge.model import ClassFact, FunctionFact, NamespaceFact, TransformFact
 from flake8_jax.knowledge.notation import NotationError, parse_function, split_arguments
+
+TABLES = Path(__file__).resolve().parents[2] / "flake8_jax" / "knowledge"
 
 
 @pytest.fixture(scope="module")
@@ -173,3 +178,10 @@ def test_split_arguments(descriptor: str, parts: tuple[str, list[str]]) -> None:
 def test_split_arguments_rejects(descriptor: str) -> None:
     with pytest.raises(NotationError):
         split_arguments(descriptor)
+
+
+@pytest.mark.parametrize("path", sorted(TABLES.glob("*.toml")), ids=lambda path: path.name)
+def test_tables_are_read_as_toml(path: Path) -> None:
+    """The reader's short cut gives what the TOML parser gives."""
+    tomllib = pytest.importorskip("tomllib")
+    assert _read_table(path.name) == tomllib.loads(path.read_text(encoding="utf-8"))

@@ -136,7 +136,7 @@ def test_fields_constants_and_namespaces_are_descriptors(library: str) -> None:
 def test_roles_name_parameters(library: str) -> None:
     wrong = []
     for name, fact in functions_of(library):
-        roles = [*fact.shape_params, *fact.axis_params, *fact.callback, *fact.calls, *fact.stages]
+        roles = [*fact.shape_params, *fact.axis_params, *fact.callback, *fact.calls, *fact.stages, *fact.schedules]
         roles += [role for role in (fact.key, fact.size_param, fact.axis_name, fact.data_dependent_on) if role]
         wrong += [f"{name}: {role}" for role in roles if role not in names_of(fact.params)]
     assert wrong == []

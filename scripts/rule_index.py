@@ -1,0 +1,65 @@
+"""Write ``docs/rules.md``, the index of the rules, from what the rules say of themselves.
+
+    python scripts/rule_index.py
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from flake8_jax.backend import default_backend
+from flake8_jax.core.report import RuleInfo
+
+INDEX = Path(__file__).resolve().parents[1] / "docs" / "rules.md"
+
+_GROUPS = {
+    "JAX0": "jaxlint itself",
+    "JAX1": "Tracing: Python needs a concrete value",
+    "JAX2": "Host synchronisation",
+    "JAX3": "Randomness",
+    "JAX4": "Recompilation and compile cost",
+    "JAX5": "Purity and mutation",
+    "JAX6": "Parallelism and sharding",
+    "JAX7": "Differentiation, numerics, structured control flow",
+    "JAX8": "Versions of JAX",
+    "JAX9": "Measuring and configuration",
+}
+_HEAD = """\
+# Rules
+
+<!-- Written by scripts/rule_index.py from the docstrings of the rules. -->
+
+`jaxlint rule NAME` prints the manual page of a rule: why it bites, wrong and right examples, and the repair. **Level**:
+an *error* raises or is silently wrong on the path shown; a *warning* works, and costs time, memory or trust; an
+*upgrade* has a better successor. **Repair**: whether `--fix` can repair it, always or sometimes, with `--unsafe-fixes`
+where the repair may change values.
+"""
+
+
+def index(rules: Iterable[RuleInfo]) -> str:
+    """The text of the index."""
+    parts = [_HEAD]
+    group = ""
+    for rule in rules:
+        if rule.code[:4] != group:
+            group = rule.code[:4]
+            parts.append(f"\n## {group}xx: {_GROUPS[group]}\n\n| code | name | level | repair | |\n|---|---|---|---|---|\n")
+        level = f"{rule.level}, opt-in" if rule.opt_in else rule.level
+        repair = {"never": "–"}.get(rule.fixable, rule.fixable)
+        parts.append(f"| {rule.code} | `{rule.name}` | {level} | {repair} | {_escaped(rule.summary)} |\n")
+    return "".join(parts)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def main() -> int:
+    INDEX.write_text(index(default_backend().rules.values()), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

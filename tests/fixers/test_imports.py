@@ -1,0 +1,83 @@
+"""Spelling library functions, and where a missing import goes."""
+
+from __future__ import annotations
+
+import pytest
+
+from flake8_jax.core import ir
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._source import FixSource, Refused, walk
+from flake8_jax.syntax.edits import apply_edits
+from flake8_jax.syntax.lower import lower
+
+
+def spelled(text: str, qualified: str) -> tuple[str, str]:
+    """How the name is written at ``HERE``, and the text with the imports that it takes."""
+    source = FixSource("example.py", text, lower(text))
+    here = next(n for n in walk(source.module) if isinstance(n, ir.Name) and n.id == "HERE")
+    imports = Imports(source, here)
+    return imports.spell(qualified), apply_edits(text, imports.edits)
+
+
+@pytest.mark.parametrize(
+    ("imports", "spelling"),
+    [
+        ("import jax.numpy as jnp", "jnp.sin"),
+        ("import jax.numpy as np", "np.sin"),
+        ("from jax import numpy", "numpy.sin"),
+        ("from jax import numpy as xp", "xp.sin"),
+        ("from jax.numpy import sin", "sin"),
+        ("from jax.numpy import sin as sine", "sine"),
+    ],
+)
+def test_the_files_own_names_are_used(imports: str, spelling: str) -> None:
+    text = f"{imports}\nHERE\n"
+    assert spelled(text, "jax.numpy.sin") == (spelling, text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("HERE\n", "import jax.numpy as jnp\n\nHERE\n"),
+        ("# licence\n\nHERE\n", "# licence\n\nimport jax.numpy as jnp\n\nHERE\n"),
+        ('"""Doc."""\nHERE\n', '"""Doc."""\n\nimport jax.numpy as jnp\nHERE\n'),
+        (
+            "from __future__ import annotations\nHERE\n",
+            "from __future__ import annotations\n\nimport jax.numpy as jnp\nHERE\n",
+        ),
+        ("import jax\nHERE\n", "import jax\nimport jax.numpy as jnp\nHERE\n"),
+        ("import os\nimport numpy as np\nHERE\n", "import os\nimport jax.numpy as jnp\nimport numpy as np\nHERE\n"),
+        ("import os  # a\n\nHERE\n", "import os  # a\n\nimport jax.numpy as jnp\n\nHERE\n"),
+        ("import os\r\nimport sys\r\nHERE\r\n", "import os\r\nimport sys\r\n\r\nimport jax.numpy as jnp\r\nHERE\r\n"),
+        ("from . import x\nHERE\n", "import jax.numpy as jnp\n\nfrom . import x\nHERE\n"),
+        ("@HERE\ndef f(): pass\n", "import jax.numpy as jnp\n\n@HERE\ndef f(): pass\n"),
+    ],
+)
+def test_a_missing_import_goes_where_it_belongs(before: str, after: str) -> None:
+    assert spelled(before, "jax.numpy.sin") == ("jnp.sin", after)
+
+
+def test_a_shadowed_name_is_not_used() -> None:
+    text = "import jax.numpy as jnp\ndef f(jnp):\n    return HERE\n"
+    with pytest.raises(Refused):
+        spelled(text, "jax.numpy.sin")
+
+
+def test_another_name_serves_where_one_is_shadowed() -> None:
+    text = "import jax\nimport jax.numpy as jnp\ndef f(jnp):\n    return HERE\n"
+    assert spelled(text, "jax.numpy.sin") == ("jax.numpy.sin", text)
+
+
+def test_a_rebound_module_name_is_not_trusted() -> None:
+    text = "import jax\nimport jax.numpy as jnp\njnp = None\nHERE\n"
+    assert spelled(text, "jax.numpy.sin") == ("jax.numpy.sin", text)
+
+
+def test_an_import_in_the_function_counts_behind_it() -> None:
+    text = "import jax\ndef f(x):\n    from jax import lax\n    return HERE\n"
+    assert spelled(text, "jax.lax.cond") == ("lax.cond", text)
+
+
+def test_standard_library_modules_come_first() -> None:
+    text = "import jax\nHERE\n"
+    assert spelled(text, "math.prod") == ("math.prod", "import math\n\nimport jax\nHERE\n")
