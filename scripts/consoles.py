@@ -4,8 +4,8 @@ Vocabulary
 ----------
 session   a fenced ``console`` block: lines after ``$ `` are commands, the lines below are what they print (standard
           output and error together). A line ``…`` stands for any number of lines.
-file      a fenced block of any language whose first line is a comment ``# file: NAME``; it is written before the
-          sessions below it run.
+file      a fenced block of any language whose first line is a comment ``# file: NAME``; it is written as it stands
+          before the sessions below it run.
 
 All sessions of one document run in one scratch directory that holds a copy of ``examples`` and is a project of its
 own. A command may exit with 0 or 1; 2 is a failure unless the session shows it by ``echo $?``. ``jaxlint``,
@@ -34,6 +34,8 @@ DOCUMENTS = ("README.md", "examples/README.md", *sorted(f"docs/{path.name}" for 
 _FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# file: (\S+)\n")
 _ANY = "…"
+PLACE = "/home/you/project"
+"""What the scratch directory is called in documents."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Scratch:
     """A directory to run commands in."""
 
     def __init__(self, directory: Path) -> None:
-        self.top = directory / "project"
+        self.top = directory.resolve() / "project"
         self.cwd = self.top
         programs = directory / "bin"
         site = directory / "site"
@@ -103,7 +105,7 @@ class Scratch:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", check=False,
         )  # fmt: skip
         assert done.returncode in (0, 1), f"$ {command}\n{done.stdout}exit status {done.returncode}"
-        return done.stdout
+        return done.stdout.replace(str(self.top), PLACE)
 
 
 def _declare_plugin(site: Path) -> None:
@@ -144,7 +146,7 @@ def rerun(document: str) -> tuple[str, list[Difference]]:
         def replaced(fence: re.Match[str]) -> str:
             body = fence["body"]
             if (named := _FILE.match(body)) is not None:
-                scratch.write(named[1], body[named.end() :])
+                scratch.write(named[1], body)
             if fence["language"] != "console":
                 return fence[0]
             out = ["```console\n"]

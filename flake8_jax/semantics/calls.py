@@ -203,14 +203,41 @@ def _call_any(m: Machine, frame: Frame, node: Any, func: UnionValue, args: Argum
     """One of several functions: run each from the same state."""
     results: list[Value] = []
     arms = []
-    for member in func.members:
+    held = func.conditions or (frozenset(),) * len(func.members)
+    for member, conditions in zip(func.members, held, strict=True):
         if isinstance(member, Const):
             continue
-        mark = len(m.journal)
-        results.append(call(m, frame, node, member, args, used=used))
+        mark, assumed = len(m.journal), m.assumed
+        m.assumed = assumed | conditions
+        chosen = _narrowed(args, conditions) if conditions else args
+        results.append(call(m, frame, node, member, chosen, used=used))
+        m.assumed = assumed
         arms.append(m.take_back(mark))
     m.merge(arms)
     return lattice.union_of(results) if results else Unknown("call")
+
+
+def _narrowed(args: Arguments, conditions: frozenset[tuple[Any, bool]]) -> Arguments:
+    """The arguments as they are where ``conditions`` hold: None, or surely not None."""
+    from flake8_jax.semantics.keys import normal_condition
+
+    is_none: dict[int, bool] = {}
+    for condition in conditions:
+        key, truth = normal_condition(condition)
+        if key[0] == "is" and key[2] == ("c", "NoneType", None) and key[1][0] == "v":
+            is_none[key[1][1]] = truth
+
+    def narrow(value: Value) -> Value:
+        wanted = is_none.get(id(value))
+        if wanted is None or not isinstance(value, UnionValue):
+            return value
+        kept = [v for v in value.members if (isinstance(v, Const) and v.value is None) == wanted]
+        return lattice.union_of(kept) if kept else value
+
+    return Arguments(
+        [narrow(v) for v in args.values], {k: narrow(v) for k, v in args.kwargs.items()}, args.nodes, args.keyword_nodes,
+        args.star, args.double_star, args.unknown_rest,
+    )  # fmt: skip
 
 
 def call_method(
@@ -457,6 +484,7 @@ def _fingerprint(
     # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
     waiting = bool(loops) and not any(loop.guards for loop in m.loops)
     parts: list[Any] = [mode.staged, mode.ambient, mode.presumed, m.caught > 0, bool(mode.lanes), waiting, mode.differentiated]
+    parts.append(m.assumed)
     for name, value in bound.items():
         prints.budget = lattice.MAX_NODES
         parts.append((name, prints.of(value)))

@@ -12,7 +12,7 @@ Not modelled: overloaded operators of library classes, string contents beyond co
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flake8_jax.core import ir
@@ -148,9 +148,23 @@ class Condition:
 def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) -> Condition:
     """Evaluate a test: tell the rules whose truth is asked for, and find what each outcome teaches."""
     made = _condition(m, frame, node, how, whole)
+    if made.truth is None and made.key is not None and m.assumed:
+        made = replace(made, truth=_assumed_truth(m, made.key))
     if made.truth is None and m.loops and how in ("if", "elif", "ternary", "and", "or") and _looks_at_counter(m, frame, node):
         return Condition(None, made.key, made.when_true, made.when_false, made.host, True)
     return made
+
+
+def _assumed_truth(m: Machine, key: Any) -> bool | None:
+    """The outcome of a test on which it hung that the running function is called at all."""
+    from flake8_jax.semantics.keys import normal_condition
+
+    plain, truth = normal_condition((key, True))
+    for condition in m.assumed:
+        other, held = normal_condition(condition)
+        if other == plain:
+            return held == truth
+    return None
 
 
 def _condition(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) -> Condition:
@@ -176,7 +190,8 @@ def _condition(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) ->
         when_true, when_false = _narrow_isinstance(m, frame, node)  # type: ignore[arg-type]
     if kind is ir.NamedExpr:
         when_true, when_false = _narrow_truth(frame, node.target.id, value)  # type: ignore[union-attr]
-    key = ("truth", _identity(m, value), None) if truth is None and not isinstance(value, (Array, Static)) else None
+    named = not isinstance(value, Array) and (not isinstance(value, Static) or value.kind == "bool")
+    key = ("truth", _identity(m, value), None) if truth is None and named else None
     return Condition(truth, key, when_true, when_false, host)
 
 
@@ -901,12 +916,15 @@ def _comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> Value:
         once(level + 1)
 
     m.loops.append(loop)
-    reports = len(m.emissions)
+    reports, conditions = len(m.emissions), len(m.conditions)
     once(0)
-    if any(slots is m.uses for slots, _, _ in m.journal[uses_before:]):
+    del m.conditions[conditions:]
+    single = len(node.generators) == 1 and len(known_elements(outermost) or ()) == 1
+    if not single and any(slots is m.uses for slots, _, _ in m.journal[uses_before:]):
         # A key was used: a second iteration shows whether it is the same one again.
         del m.emissions[reports:]
         once(0)
+        del m.conditions[conditions:]
     m.loops.pop()
     element = results[-1] if results else None
     if node.kind == "generator":

@@ -104,7 +104,7 @@ def _use_one(
             continue
         if _same_shuffle(m, sampler, use, path):
             continue
-        certain = {_normal(c) for c in use.conditions} <= {_normal(c) for c in conditions}
+        certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
         _tell_collision(m, key, effect, use, path, key_node, sampler, certain=certain)
         break
     made = Use(effect, path, conditions, id(node), sampler)
@@ -132,9 +132,9 @@ def contradict(a: frozenset[tuple[Any, bool]], b: frozenset[tuple[Any, bool]]) -
     """No path fulfils both sets of conditions."""
     if not a or not b:
         return False
-    facts = dict(_normal(c) for c in a)
+    facts = dict(normal_condition(c) for c in a)
     for condition in b:
-        key, truth = _normal(condition)
+        key, truth = normal_condition(condition)
         if key in facts and facts[key] != truth:
             return True
         if truth and key[0] == "==":
@@ -144,7 +144,7 @@ def contradict(a: frozenset[tuple[Any, bool]], b: frozenset[tuple[Any, bool]]) -
     return False
 
 
-def _normal(condition: tuple[Any, bool]) -> tuple[Any, bool]:
+def normal_condition(condition: tuple[Any, bool]) -> tuple[Any, bool]:
     key, truth = condition
     while key[0] == "not":
         key, truth = key[2], not truth
@@ -183,9 +183,9 @@ def _tell_collision(
             context=context,
             at=here.node,
             key=key,
-            effect=effect,
+            effect=effect if innermost else "consume",
             earlier=Site(there.scope, there.node.start, there.node.end),
-            earlier_effect=earlier.effect,
+            earlier_effect=earlier.effect if level >= len(earlier.path) - 1 else "consume",
             in_loop=in_loop,
             loop_kind=m.loops[-1].kind if in_loop and m.loops else "",
             same_call=False,

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 _KIND_OF_CONST = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "str"}
 NUMBERS = (bool, int, float, complex)
 MAX_NODES = 40
+LANE = "[*]"
+"""The step from a mapped value to what one lane sees of it."""
 
 
 def const_kind(value: object) -> str:
@@ -239,8 +241,7 @@ def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8) -> 
         return _inner_array(value, level, lane)  # type: ignore[arg-type]
     if kind is Unknown or kind is Tree:
         tree = Tree(max(level, value.level) if isinstance(value, Tree) else level)
-        if not lane:
-            tree.origin = value
+        tree.origin = lane_of(value) if lane else value  # type: ignore[arg-type]
         return tree
     if kind is Const:
         const = value.value  # type: ignore[attr-defined]
@@ -295,7 +296,22 @@ def _inner_array(value: Array, level: int, lane: bool) -> Array:
     made = Array(max(level, value.level), value.dtype, ndim, None if lane else value.length)
     if not lane:
         made.origin = value
+    elif value.dtype == "key":
+        made.origin = lane_of(value)
     return made
+
+
+def lane_of(value: Array | Opaque) -> Value:
+    """What every lane of a vmap over ``value`` receives of it: a second vmap over it hands out the same again."""
+    whole = canonical_key(value)
+    assert isinstance(whole, (Array, Opaque))
+    if whole.parts is None:
+        whole.parts = {}
+    found = whole.parts.get(LANE)
+    if found is None:
+        found = Array(whole.level, whole.dtype) if isinstance(whole, Array) else Unknown("lane", whole, LANE)
+        whole.parts[LANE] = found
+    return found
 
 
 def release(value: Value, level: int, depth: int = 8, *, dispatched: int = 0) -> Value:

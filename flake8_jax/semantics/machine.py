@@ -145,6 +145,7 @@ class Machine:
         self.stack: list[Link] = []
         self.mode = Mode()
         self.conditions: list[tuple[Any, bool]] = []
+        self.assumed: frozenset[tuple[Any, bool]] = frozenset()
         self.caught = 0
         self.loop_base = 0
         self.loops: list[LoopState] = []
@@ -248,8 +249,9 @@ class Machine:
         """Run something whose effects are for good, whatever branch or loop asked for it: a module, a generic object."""
         saved = (
             self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
-            self.emissions, self.steps,
+            self.emissions, self.steps, self.assumed,
         )  # fmt: skip
+        self.assumed = frozenset()
         self.journal, self.stack, self.mode, self.conditions = [], [], Mode(), []
         self.caught, self.loop_base, self.loops, self.passes, self.emissions = 0, 0, [], 0, []
         self.steps = 0
@@ -259,7 +261,7 @@ class Machine:
             self.settled += self.emissions
             (
                 self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
-                self.emissions, self.steps,
+                self.emissions, self.steps, self.assumed,
             ) = saved  # fmt: skip
 
     # --- names, sites, contexts -----------------------------------------------------------------

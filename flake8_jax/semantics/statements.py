@@ -431,7 +431,9 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> int:
 
 
 def _worth_unrolling(m: Machine, elements: tuple[Value, ...]) -> bool:
-    """A few elements that are so different from one another that their join would say nothing."""
+    """A few elements that are so different from one another that their join would say nothing; or just one."""
+    if len(elements) == 1:
+        return True
     depth = sum(loop.unrolled for loop in m.loops)
     if not 1 < len(elements) <= (MAX_UNROLLED >> depth):
         return False
@@ -525,11 +527,10 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
     catches = any(_catches_tracer_errors(m, frame, handler.type) for handler in node.handlers)
 
     def body() -> int:
-        if catches:
-            m.caught += 1
+        reports = len(m.emissions)
         flow = run_block(m, frame, node.body)
-        if catches:
-            m.caught -= 1
+        if catches and _drop_caught(m, reports) and flow == NORMAL:
+            return RAISE  # the body fails on a tracer: what goes on are the handlers
         if flow == NORMAL and node.orelse:
             flow = run_block(m, frame, node.orelse)
         return flow
@@ -551,6 +552,13 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
         if final != NORMAL:
             return final
     return flow
+
+
+def _drop_caught(m: Machine, reports: int) -> bool:
+    """Forget the errors reported since: a handler catches them. Whether one of them says that JAX raises here."""
+    found = [e for e in m.emissions[reports:] if (e.report.level or e.rule.level) == "error"]
+    m.drop_errors(reports)
+    return any(e.rule.code.startswith(("JAX1", "JAX2")) for e in found)
 
 
 def _catches_tracer_errors(m: Machine, frame: Frame, kind: ir.Expr | None) -> bool:

@@ -536,6 +536,15 @@ def _stage_body(
     m: Machine, frame: Frame, node: Any, name: str, body: Value, values: list[Value], mode: Mode, serial: int
 ) -> Value:
     """Stage a loop body under a fixed serial for the body's own frame as well."""
+    args = Arguments(values)
+    operand = body
+    while isinstance(body, (BoundMethod, PartialValue)):
+        if isinstance(body, PartialValue):
+            args = args.prepended(*body.args)
+            args.kwargs = {**body.kwargs, **args.kwargs}
+        else:
+            args = args.prepended(body.self_value)
+        body = body.func
     if isinstance(body, FunctionValue):
         from flake8_jax.semantics.calls import call_function_value
 
@@ -546,13 +555,13 @@ def _stage_body(
         saved = m.mode
         m.mode = mode
         result = call_function_value(
-            m, frame, node, body, Arguments(values), serial=_loop_serial(m, node, "frame")
+            m, frame, node, body, args, serial=_loop_serial(m, node, "frame")
         )
         m.mode = saved
         m.stack.pop()
         m.loop_base = saved_base
         return result
-    return stage(m, frame, node, name, body, Arguments(values), mode, serial=serial)
+    return stage(m, frame, node, name, operand, Arguments(values), mode, serial=serial)
 
 
 def _scan(

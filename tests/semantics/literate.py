@@ -322,6 +322,9 @@ def differences(section: Section, outcome: Outcome) -> list[str]:
         want, got = expected.get(place, set()), outcome.findings.get(place, set())
         wrong += [f"{place[0]}:{place[1]}: missed {name}" for name in sorted(want - got)]
         wrong += [f"{place[0]}:{place[1]}: false {name}" for name in sorted(got - want)]
+    for place, chains in outcome.evidence.items():
+        if len(chains) != len(outcome.findings[place]):
+            wrong.append(f"{place[0]}:{place[1]}: reported {len(chains)} times")
     for place, steps in section.evidence.items():
         chains = outcome.evidence.get(place, [])
         if steps not in chains:
