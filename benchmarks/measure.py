@@ -31,7 +31,10 @@ class Cost:
 
 
 def run_child(command: Sequence[str], stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Cost:
-    """Run a command to its end; its stderr is passed through. Raises OSError where it cannot be started."""
+    """Run a command to its end; its stderr is passed through. Raises OSError where it cannot be started.
+
+    On Linux the peak is never below that of this process, which the child is forked from.
+    """
     read_out, write_out = os.pipe()
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=write_out, env=env)
     os.close(write_out)

@@ -78,7 +78,7 @@ class Scratch:
             program = programs / name
             program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n', encoding="utf-8")
             program.chmod(0o755)
-        _declare_plugin(site)
+        declare_plugin(site)
         kept = {name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "GITHUB_ACTIONS")}
         self.environment = {
             **kept,
@@ -108,7 +108,7 @@ class Scratch:
         return done.stdout.replace(str(self.top), PLACE)
 
 
-def _declare_plugin(site: Path) -> None:
+def declare_plugin(site: Path) -> None:
     """Make flake8 find the plugin also where the checkout is not installed."""
     metadata = site / "flake8_jax-0.dist-info"
     metadata.mkdir(parents=True)

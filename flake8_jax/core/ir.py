@@ -40,7 +40,7 @@ class Constant(Node, tag=1):
     """
 
     kind: str
-    value: Union[None, bool, int, float, str] = None
+    value: Union[bool, int, float, str, None] = None
 
 
 class Name(Node, tag=2):

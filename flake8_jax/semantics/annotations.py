@@ -56,16 +56,16 @@ def value_of_annotation(m: Machine, scope: ModuleScope, frame: Frame | None, nod
     return None
 
 
-def _resolve(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr) -> Value | None:
+def resolve_name(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr) -> Value | None:
     """The object that a (dotted) name in an annotation denotes, without telling any rule."""
     from flake8_jax.semantics.attributes import load_attribute
-    from flake8_jax.semantics.expressions import lookup
+    from flake8_jax.semantics.dispatch import lookup
 
     if isinstance(node, ir.Name):
         anchor = frame if frame is not None else Frame(None, scope, None)
         return lookup(m, anchor, node.id) or m.modules.builtin(node.id)
     if isinstance(node, ir.Attribute):
-        base = _resolve(m, scope, frame, node.value)
+        base = resolve_name(m, scope, frame, node.value)
         if base is None:
             return None
         return load_attribute(m, frame if frame is not None else Frame(None, scope, None), node, base, node.attr)
@@ -73,7 +73,7 @@ def _resolve(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr)
 
 
 def _plain(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr) -> Value | None:
-    target = _resolve(m, scope, frame, node)
+    target = resolve_name(m, scope, frame, node)
     if isinstance(target, BuiltinValue):
         kind = _STATIC.get(target.name)
         if kind is not None:
@@ -114,7 +114,7 @@ def _library_class(m: Machine, name: str) -> Value | None:
 
 
 def _subscripted(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Subscript) -> Value | None:
-    target = _resolve(m, scope, frame, node.value)
+    target = resolve_name(m, scope, frame, node.value)
     parts = node.index.elts if isinstance(node.index, ir.Tuple) else [node.index]
     name = target.name if isinstance(target, (External, BuiltinValue)) else ""
     short = name.rpartition(".")[2]

@@ -14,7 +14,6 @@ from flake8_jax.semantics.presumption import ARRAY_ATTRIBUTES
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     ABSTRACT,
-    GRAD,
     MAYBE,
     Array,
     AtValue,
@@ -338,9 +337,7 @@ def store_attribute(
     """``base.attr = value``."""
     if m.wants(Store):
         m.emit(Store(m.context(frame.scope), node, "attribute", base, value, attr, op))
-    if isinstance(base, Instance):
-        m.write(base.slots, attr, value)
-    elif isinstance(base, ExternalInstance):
+    if isinstance(base, Instance) or isinstance(base, ExternalInstance):
         m.write(base.slots, attr, value)
     elif isinstance(base, ClassValue):
         m.write(base.namespace, attr, value)

@@ -8,21 +8,20 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.assignment import tell_hash
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import replaced
-from flake8_jax.semantics.containers import at_update, dict_method, item_of, list_method, string_method
+from flake8_jax.semantics.containers import at_update, dict_method, list_method, string_method
 from flake8_jax.semantics.events import Formatting, LibraryCall, MethodCall
-from flake8_jax.semantics.expressions import iterated, known_elements, tell_hash
-from flake8_jax.semantics.machine import LoopState, Machine
+from flake8_jax.semantics.iteration import iterated, known_elements
+from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import dispatched_from, result_level, test_truth, truth_of
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.types import has_attribute, instance_test
 from flake8_jax.semantics.values import (
-    ABSTRACT,
     CONCRETE,
     FALSE,
     GRAD,
-    MAYBE,
     NONE,
     TRUE,
     Array,
@@ -33,7 +32,6 @@ from flake8_jax.semantics.values import (
     Const,
     DictValue,
     External,
-    ExternalInstance,
     FunctionValue,
     GeneratorValue,
     HostArray,
@@ -176,6 +174,7 @@ def _range(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
             return TupleValue(())
         if len(numbers) <= 4:
             return ListValue(tuple(Const(i) for i in numbers), is_tuple=True)
+        return GeneratorValue(Static("int"), fresh=True, some=True)
     return GeneratorValue(Static("int"), fresh=True)
 
 
@@ -354,7 +353,8 @@ def _tell_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments)
 
 def _extremum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if "key" in args.kwargs:
-        _tell_order(m, frame, node, "max", args)
+        name = node.func.id if isinstance(node, ir.Call) and isinstance(node.func, ir.Name) else "max"
+        _tell_order(m, frame, node, name if name in ("max", "min") else "max", args)
     values = list(args.values)
     if len(values) == 1:
         known = known_elements(values[0])

@@ -59,6 +59,9 @@ from flake8_jax.semantics.values import (
     freshen,
 )
 
+MAX_DESCENT = 8
+"""A recursion that counts down is followed to this depth, another one to the second call."""
+
 
 @dataclass(slots=True)
 class Arguments:
@@ -90,7 +93,8 @@ class Arguments:
 
 def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
     """The arguments of a call, left to right."""
-    from flake8_jax.semantics.expressions import evaluate, iterated, known_elements
+    from flake8_jax.semantics.dispatch import evaluate
+    from flake8_jax.semantics.iteration import iterated, known_elements
 
     args = Arguments([])
     for argument in node.args:
@@ -124,7 +128,7 @@ def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
 
 def evaluate_call(m: Machine, frame: Frame, node: ir.Call, *, used: bool = True) -> Value:
     """A call expression."""
-    from flake8_jax.semantics.expressions import evaluate
+    from flake8_jax.semantics.dispatch import evaluate
 
     func = evaluate(m, frame, node.func)
     if isinstance(func, BuiltinValue) and func.name == "super" and func.bound is None:
@@ -144,9 +148,9 @@ def _super(m: Machine, frame: Frame, node: ir.Call) -> Value:
 
 def callee_name(m: Machine, frame: Frame, node: ir.Call) -> str:
     """The canonical name of the library function that a call expression calls; empty if it is none."""
-    from flake8_jax.semantics.annotations import _resolve
+    from flake8_jax.semantics.annotations import resolve_name
 
-    target = _resolve(m, frame.scope, frame, node.func) if isinstance(node.func, (ir.Name, ir.Attribute)) else None
+    target = resolve_name(m, frame.scope, frame, node.func) if isinstance(node.func, (ir.Name, ir.Attribute)) else None
     if isinstance(target, External):
         return target.name
     if isinstance(target, BuiltinValue):
@@ -426,7 +430,8 @@ def call_function_value(
     m.called_functions.add(id(fn))
     if kind == "call":
         m.callees.add(id(fn))
-    if len(m.stack) >= MAX_CALL_DEPTH or sum(1 for link in m.stack if link.fn is fn) >= 2:
+    running = [link for link in m.stack if link.fn is fn]
+    if len(m.stack) >= MAX_CALL_DEPTH or (len(running) >= 2 and not _descends(m, func, args, running)):
         m.count("recursion or depth")
         return Unknown("recursion")
     if m.steps > MAX_STEPS_PER_ENTRY:
@@ -461,6 +466,19 @@ def call_function_value(
         return Unknown("contexts")
     m.contexts[id(fn)] = count + 1
     return _run(m, frame, node, func, bound, run_mode, kind, text, serial, known, key, inputs, plain)
+
+
+def _descends(m: Machine, func: FunctionValue, args: Arguments, running: list[Link]) -> bool:
+    """A recursion that counts down: a constant argument is smaller than it was, and not below zero."""
+    before = running[-1].bound
+    if before is None or len(running) >= MAX_DESCENT:
+        return False
+    for name, now in bind(m, func, args).items():
+        then = before.get(name)
+        if isinstance(now, Const) and isinstance(then, Const) and type(now.value) is type(then.value) is int:
+            if 0 <= now.value < then.value:
+                return True
+    return False
 
 
 def _tell_cached(m: Machine, frame: Frame, node: Any, func: FunctionValue, args: Arguments) -> None:
@@ -518,6 +536,7 @@ def _run(
     m: Machine, frame: Frame, node: Any, func: FunctionValue, bound: dict[str, Value], mode: Mode, kind: str, text: str,
     serial: int | None, known: dict[Any, Any], key: Any, inputs: list[Any], plain: bool,
 ) -> Value:  # fmt: skip
+    from flake8_jax.semantics.keys import settle_splits
     from flake8_jax.semantics.statements import run_block
 
     fn = func.fn
@@ -554,6 +573,8 @@ def _run(
             result = lattice.join(result, other)
     else:
         result = Unknown("raises" if flow != RETURN else "return")
+    if m.uses:
+        settle_splits(m, mark, result)
     if plain and serial is None:
         _remember(m, func, inner, inputs, result, known, key, mark, reports)
     return result
@@ -716,7 +737,7 @@ def _transplant(value: Value, mapping: dict[int, Any], m: Machine, depth: int = 
     if isinstance(value, PartialValue):
         return PartialValue(value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()})
     if isinstance(value, GeneratorValue):
-        return GeneratorValue(inner(value.element), fresh=value.fresh)
+        return GeneratorValue(inner(value.element), fresh=value.fresh, some=value.some)
     return lattice.map_leaves(value, inner)
 
 

@@ -16,14 +16,11 @@ from typing import TYPE_CHECKING, Any
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
-    MAYBE,
-    NONE,
     ClassField,
     ClassValue,
     Const,
-    DictValue,
     External,
     FunctionValue,
     Instance,
@@ -203,7 +200,7 @@ def _field_default(m: Machine, cls: ClassValue, node: ir.Expr | None, name: str)
     if isinstance(node, ir.Call):
         for argument in node.args:
             if argument.keyword == "default":
-                from flake8_jax.semantics.expressions import evaluate
+                from flake8_jax.semantics.dispatch import evaluate
 
                 return evaluate(m, Frame(None, cls.scope, cls.closure), argument.value)
             if argument.keyword in ("default_factory", "factory"):
@@ -373,9 +370,7 @@ def _initialise_generic(m: Machine, cls: ClassValue, made: Instance) -> None:
             call_function_value(m, Frame(None, post[1].scope, None), None, post[1], Arguments([made]))
     changed = _assigned_later(cls)
     for name, value in list(made.slots.items()):
-        if name in changed and isinstance(value, (Const, UnionValue)):
-            made.slots[name] = Unknown(name)
-        elif isinstance(value, Const) and init is None:
+        if (name in changed and isinstance(value, (Const, UnionValue))) or (isinstance(value, Const) and init is None):
             made.slots[name] = Unknown(name)
 
 

@@ -219,7 +219,7 @@ def delete_item(m: Machine, base: Value, index: Value) -> None:
 
 def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: Any) -> None:
     """``base += more`` or ``base.extend(more)``."""
-    from flake8_jax.semantics.expressions import iterated, known_elements
+    from flake8_jax.semantics.iteration import iterated, known_elements
 
     known = known_elements(more)
     n = base.slots["n"]

@@ -18,7 +18,7 @@ from typing import Any
 
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.calls import Arguments, call
-from flake8_jax.semantics.expressions import known_elements
+from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.library import relevelled
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flake8_jax.core import ir
 from flake8_jax.semantics.classes import apply_class_decorator, finish_class
-from flake8_jax.semantics.expressions import evaluate, tell_name
+from flake8_jax.semantics.dispatch import evaluate
 from flake8_jax.semantics.events import NameUse
+from flake8_jax.semantics.expressions import tell_name
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     BuiltinValue,
     ClassValue,
     Const,
-    Deferred,
+    External,
     ExternalInstance,
     FunctionValue,
     PropertyValue,
     Static,
     Unknown,
     Value,
-    External,
 )
 
 

@@ -14,19 +14,20 @@ Not modelled: keys that pass through unknown library calls (such a call is no us
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.events import KeyUse, SharedKey
 from flake8_jax.semantics.lattice import canonical_key, members_of
-from flake8_jax.semantics.machine import Link, Machine
+from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.scopes import Frame, ModuleScope
 from flake8_jax.semantics.values import (
     ABSTRACT,
     Array,
     Const,
     DictValue,
+    GeneratorValue,
     Instance,
     ListValue,
     Opaque,
@@ -34,6 +35,7 @@ from flake8_jax.semantics.values import (
     Static,
     Tree,
     TupleValue,
+    UnionValue,
     Unknown,
     Value,
 )
@@ -112,6 +114,37 @@ def _use_one(
         m.write(m.uses, canonical, (*earlier, made)[-6:])
 
 
+def settle_splits(m: Machine, mark: int, result: Value) -> None:
+    """A function that was run since ``mark`` has returned: if it gives no keys back, it consumed what it split."""
+    touched = {id(slot): slot for slots, slot, _old in m.journal[mark:] if slots is m.uses}
+    if not touched or _holds_key(result):
+        return
+    depth = sum(link.node is not None for link in m.stack) + 1
+    for key in touched.values():
+        uses = m.uses.get(key, ())
+        settled = tuple(
+            replace(use, effect="consume") if use.effect == "split" and len(use.path) > depth else use for use in uses
+        )
+        if settled != uses:
+            m.write(m.uses, key, settled)
+
+
+def _holds_key(value: Value, depth: int = 4) -> bool:
+    """The value is or contains a key, or may."""
+    if isinstance(value, Array):
+        return value.dtype == "key"
+    parts: list[Any] = []
+    if isinstance(value, TupleValue):
+        parts = list(value.elts)
+    elif isinstance(value, UnionValue):
+        parts = list(value.members)
+    elif isinstance(value, (ListValue, DictValue, Instance)):
+        parts = [v for v in value.slots.values() if isinstance(v, Value)]
+    elif isinstance(value, GeneratorValue):
+        parts = [value.element]
+    return depth > 0 and any(_holds_key(part, depth - 1) for part in parts)
+
+
 SHUFFLES = frozenset({"jax.random.permutation", "jax.random.shuffle"})
 
 
@@ -185,7 +218,7 @@ def _tell_collision(
             key=key,
             effect=effect if innermost else "consume",
             earlier=Site(there.scope, there.node.start, there.node.end),
-            earlier_effect=earlier.effect if level >= len(earlier.path) - 1 else "consume",
+            earlier_effect=earlier.effect,
             in_loop=in_loop,
             loop_kind=m.loops[-1].kind if in_loop and m.loops else "",
             same_call=False,
@@ -263,9 +296,7 @@ def shared_values(values: list[Value], captured: bool, limit: int = 60) -> dict[
                 todo += value.parts.values()
         elif isinstance(value, TupleValue):
             todo += value.elts
-        elif isinstance(value, ListValue):
-            todo += [v for v in value.slots.values() if isinstance(v, Value)]
-        elif isinstance(value, DictValue):
+        elif isinstance(value, ListValue) or isinstance(value, DictValue):
             todo += [v for v in value.slots.values() if isinstance(v, Value)]
     return found
 

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.values import (
-    ABSTRACT,
     CONCRETE,
     GRAD,
     MAX_UNION,
@@ -35,7 +34,6 @@ from flake8_jax.semantics.values import (
     HostArray,
     Instance,
     ListValue,
-    ModuleValue,
     Opaque,
     PartialValue,
     Static,
@@ -404,7 +402,7 @@ def canonical_key(value: Value) -> Value:
 class Fingerprint:
     """Numbers the objects that it visits; ``objects`` are those with an identity, in the order of first visit."""
 
-    __slots__ = ("numbers", "objects", "uses", "budget", "loops")
+    __slots__ = ("budget", "loops", "numbers", "objects", "uses")
 
     def __init__(
         self, uses: dict[Value, tuple[Any, ...]] | None = None, budget: int = MAX_NODES, loops: frozenset[int] = frozenset()
@@ -476,7 +474,7 @@ class Fingerprint:
         if kind is UnionValue:
             return ("u", *[self.of(v) for v in value.members])
         if kind is GeneratorValue:
-            return ("g", self.of(value.element))
+            return ("g", value.fresh, value.some, self.of(value.element))
         if kind is AtValue:
             return ("at", self.of(value.base), None if value.index is None else self.of(value.index))
         return ("id", id(value))

@@ -19,8 +19,8 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.builtins import dtype_class, tell_call
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import find_in_class
-from flake8_jax.semantics.expressions import known_elements
 from flake8_jax.semantics.events import KeyUse
+from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.keys import derive_key, may_be_key, share_like, use_key
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import dispatched_from, result_level
@@ -40,7 +40,6 @@ from flake8_jax.semantics.values import (
     ExternalInstance,
     ExternalMethod,
     FunctionValue,
-    GeneratorValue,
     HostArray,
     Instance,
     ListValue,
@@ -53,9 +52,7 @@ from flake8_jax.semantics.values import (
     UnionValue,
     Unknown,
     Value,
-    freshen,
     holds_tracer,
-    level_of,
 )
 
 NO_TANGENT = frozenset({"jax.lax.stop_gradient", "jax.numpy.round", "jax.numpy.floor", "jax.numpy.ceil", "jax.numpy.sign",
@@ -129,7 +126,7 @@ def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Valu
             return ListValue(None, value_of_descriptor(m, parts[0], level, bound), is_tuple=True)
         return TupleValue(tuple(value_of_descriptor(m, p, level, bound) for p in parts))
     if head == "instance":
-        return make_instance(m, parts[0], level)
+        return make_instance(m, parts[0], level, given=bound)
     if head == "host":
         return HostArray()
     if head == "none":
@@ -162,10 +159,15 @@ def relevelled(value: Value, level: int, depth: int = 8) -> Value:
     return lattice.map_leaves(value, lambda v: relevelled(v, level, depth - 1))
 
 
-def make_instance(m: Machine, cls: str, level: int, args: Arguments | None = None) -> Value:
-    """An instance of a library class, from constructor arguments where there are any."""
+def make_instance(
+    m: Machine, cls: str, level: int, args: Arguments | None = None, given: dict[str, Value] | None = None
+) -> Value:
+    """An instance of a library class, from constructor arguments where there are any. given: the arguments of another
+    function that makes it; those named as a field become that field."""
     fact = m.knowledge.class_(cls)
     slots: dict[Any, Any] = {}
+    if given and fact is not None:
+        slots.update({k: v for k, v in given.items() if k in fact.order or k in fact.fields})
     if args is not None:
         order = fact.order if fact is not None else []
         slots.update(zip(order, args.values, strict=False))
@@ -373,7 +375,7 @@ def _refine_array(result: Array, name: str, fact: FunctionFact, bound: dict[str,
         stop = bound.get("start")
         if "stop" not in bound and isinstance(stop, Const) and type(stop.value) is int:
             result.length = stop.value
-        if not result.dtype and all(isinstance(v, Const) and type(v.value) is int or isinstance(v, Static) for v in bound.values()):
+        if not result.dtype and all((isinstance(v, Const) and type(v.value) is int) or isinstance(v, Static) for v in bound.values()):
             result.dtype = "int"
     elif last in ("asarray", "array"):
         _refine_conversion(result, bound)

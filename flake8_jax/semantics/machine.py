@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.modules import Modules
     from flake8_jax.semantics.presumption import Presumption
     from flake8_jax.semantics.records import Records
-    from flake8_jax.semantics.scopes import Frame, ModuleScope
+    from flake8_jax.semantics.scopes import ModuleScope
 
 NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
 
@@ -112,7 +112,7 @@ class Emission:
 @dataclass(slots=True, eq=False)
 class LoopState:
     """A Python loop being run. counters: values that count its iterations. exits: writes of arms that leave it.
-    unrolled: it is run element by element."""
+    unrolled: it is run element by element. runs: its next iteration is the first, and there surely is one."""
 
     kind: str
     node: Any
@@ -121,6 +121,7 @@ class LoopState:
     counters: set[int] = field(default_factory=set)
     guards: int = 0
     unrolled: bool = False
+    runs: bool = False
 
 
 class Machine:

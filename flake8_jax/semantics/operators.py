@@ -10,7 +10,6 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.events import Formatting, Hashing, TruthTest
 from flake8_jax.semantics.machine import Machine
@@ -220,7 +219,7 @@ def _fold(a: Any, op: str, b: Any) -> Value:
         value = f(a, b)
     except (TypeError, ZeroDivisionError, OverflowError, ValueError):
         return Unknown("operator")
-    if isinstance(value, int) and abs(value) > BIG or isinstance(value, str) and len(value) > 200:
+    if (isinstance(value, int) and abs(value) > BIG) or (isinstance(value, str) and len(value) > 200):
         return Static(lattice.const_kind(value))
     return Const(value)
 
@@ -232,7 +231,7 @@ def _sequence_binary(left: Value, op: str, right: Value) -> Value:
     if op == "*":
         if isinstance(other, Const) and isinstance(other.value, int) and elements is not None:
             count = other.value
-            if 0 <= count and count * len(elements) <= 64:
+            if count >= 0 and count * len(elements) <= 64:
                 repeated = elements * count
                 return TupleValue(repeated) if is_tuple else ListValue(repeated)
         return ListValue(None, lattice.join_all(elements) if elements else None, is_tuple=is_tuple)

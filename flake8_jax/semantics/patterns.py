@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.containers import item_of
-from flake8_jax.semantics.expressions import evaluate
+from flake8_jax.semantics.dispatch import evaluate
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import Const, DictValue, Tree, TupleValue, Unknown, Value

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flake8_jax.semantics.lattice import canonical_key
-from flake8_jax.semantics.values import ABSTRACT, Array, Const, Static, Tree, Unknown, Value
+from flake8_jax.semantics.values import ABSTRACT, Array, Tree, Unknown, Value
 
 if TYPE_CHECKING:
     from flake8_jax.core import ir

@@ -82,7 +82,7 @@ class FunctionRecord(msgspec.Struct, frozen=True):
 class _Notes:
     """What was seen of one function so far."""
 
-    __slots__ = ("scope", "fn", "contexts", "staged", "ambient", "presumed", "kinds", "roots")
+    __slots__ = ("ambient", "contexts", "fn", "kinds", "presumed", "roots", "scope", "staged")
 
     def __init__(self, scope: ModuleScope, fn: ir.Function) -> None:
         self.scope = scope

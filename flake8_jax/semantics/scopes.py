@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class ModuleScope:
     """One file. ``state``: 0 not run, 1 running, 2 run. ``slots``: its global bindings."""
 
-    __slots__ = ("path", "name", "is_package", "tree", "slots", "state", "rebound", "function_lines", "text")
+    __slots__ = ("function_lines", "is_package", "name", "path", "rebound", "slots", "state", "text", "tree")
 
     def __init__(self, path: str, name: str, *, is_package: bool, tree: ir.Module, text: str = "") -> None:
         self.path = path
@@ -40,7 +40,18 @@ class Frame:
     """
 
     __slots__ = (
-        "fn", "scope", "parent", "slots", "owner", "returns", "yields", "exits", "loops", "names", "self_value", "doubtful",
+        "doubtful",
+        "exits",
+        "fn",
+        "loops",
+        "names",
+        "owner",
+        "parent",
+        "returns",
+        "scope",
+        "self_value",
+        "slots",
+        "yields",
     )  # fmt: skip
 
     def __init__(

@@ -8,7 +8,7 @@ from typing import Any
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import apply_class_decorator, replaced
-from flake8_jax.semantics.expressions import iterated, known_elements
+from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level
 from flake8_jax.semantics.scopes import Frame

@@ -18,17 +18,12 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.assignment import assign, store_item
+from flake8_jax.semantics.conditions import condition_of
+from flake8_jax.semantics.dispatch import evaluate
 from flake8_jax.semantics.events import Store, TruthTest
-from flake8_jax.semantics.expressions import (
-    assign,
-    condition_of,
-    evaluate,
-    iterated,
-    known_elements,
-    load_item,
-    store_item,
-    truth_of,
-)
+from flake8_jax.semantics.expressions import load_item
+from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Machine, Writes
 from flake8_jax.semantics.operators import as_array, binary
 from flake8_jax.semantics.scopes import Frame
@@ -37,10 +32,8 @@ from flake8_jax.semantics.values import (
     NONE,
     Array,
     Const,
-    Deferred,
     External,
     ExternalInstance,
-    FunctionValue,
     GeneratorValue,
     HostArray,
     Instance,
@@ -342,7 +335,8 @@ def run_loop(
     m.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
     doubtful = frame.doubtful
     limit = MAX_PASSES if m.passes <= 2 else 1
-    for attempt in range(limit + 1):
+    attempt = 0
+    while True:
         last = attempt == limit
         mark, reports = len(m.journal), len(m.emissions)
         returns, yields = len(frame.returns), len(frame.yields)
@@ -362,6 +356,11 @@ def run_loop(
             loop.exits.append(writes)
         elif flow == RETURN:
             frame.exits.append(writes)
+        if loop.runs and arms:
+            # There surely is a first iteration, and this was it: the fixpoint starts behind it.
+            loop.runs = False
+            m.merge(arms)
+            continue
         changed = _widen_head(m, arms, give_up=attempt + 1 >= limit)
         if last or not changed:
             break
@@ -370,6 +369,7 @@ def run_loop(
         del frame.yields[yields:]
         del loop.exits[exits:]
         del frame.exits[function_exits:]
+        attempt += 1
     m.passes -= 1
     return None
 
@@ -420,6 +420,8 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> int:
     supply = iterated(m, frame, node.iter, iterable, "for", loop)
     if supply is None:  # surely empty
         return run_block(m, frame, node.orelse)
+
+    loop.runs = bool(known) or (isinstance(iterable, GeneratorValue) and iterable.some)
 
     def once() -> int:
         assign(m, frame, node.target, supply(), node.iter)
@@ -495,11 +497,13 @@ def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: int) -> int:
 
 def _while(m: Machine, frame: Frame, node: ir.While) -> int:
     loop = LoopState("while", node)
-    endless = False
+    endless, first = False, True
 
     def once() -> int:
-        nonlocal endless
+        nonlocal endless, first
         condition = condition_of(m, frame, node.test, "while", node)
+        loop.runs = first and condition.truth is True
+        first = False
         if condition.truth is False:
             return RAISE
         endless = condition.truth is True

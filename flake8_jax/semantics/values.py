@@ -46,7 +46,7 @@ class Opaque(Value):
     origin: the value outside a staging boundary that this one stands for inside it.
     """
 
-    __slots__ = ("parts", "parent", "step", "origin")
+    __slots__ = ("origin", "parent", "parts", "step")
 
     def __init__(self, parent: Value | None = None, step: str = "") -> None:
         self.parts: dict[str, Value] | None = None
@@ -62,7 +62,7 @@ class Unknown(Opaque):
     a module flag): what happens behind such a test is no evidence.
     """
 
-    __slots__ = ("label", "host_test")
+    __slots__ = ("host_test", "label")
 
     def __init__(
         self, label: str = "", parent: Value | None = None, step: str = "", *, host_test: bool = False
@@ -92,7 +92,7 @@ class Array(Value):
     origin: as in Opaque.
     """
 
-    __slots__ = ("level", "dtype", "ndim", "length", "dispatched", "parts", "derived", "origin")
+    __slots__ = ("derived", "dispatched", "dtype", "length", "level", "ndim", "origin", "parts")
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class Static(Value):
     holds: the values interpolated into a string (``f"{x}"``) without a format spec.
     """
 
-    __slots__ = ("kind", "holds")
+    __slots__ = ("holds", "kind")
 
     def __init__(self, kind: str = "", holds: tuple[Value, ...] = ()) -> None:
         self.kind = kind
@@ -150,7 +150,7 @@ class Static(Value):
 class TupleValue(Value):
     """A tuple of known length; a NamedTuple when ``cls`` is set (``names`` are then its fields)."""
 
-    __slots__ = ("elts", "cls", "names")
+    __slots__ = ("cls", "elts", "names")
 
     def __init__(self, elts: tuple[Value, ...], cls: Value | None = None, names: tuple[str, ...] = ()) -> None:
         self.elts = elts
@@ -163,7 +163,7 @@ class ListValue(Value):
     ``slots["n"]`` is None and ``slots["*"]`` stands for every element. ``is_tuple``: an immutable one of unknown length.
     born: number of the trace in which it was made (0: eager)."""
 
-    __slots__ = ("slots", "is_tuple", "born")
+    __slots__ = ("born", "is_tuple", "slots")
 
     def __init__(
         self, elts: tuple[Value, ...] | None, rest: Value | None = None, *, is_tuple: bool = False, born: int = 0
@@ -191,7 +191,7 @@ class DictValue(Value):
     ``slots["open"]`` is true when there may be keys that we do not know.
     """
 
-    __slots__ = ("slots", "born")
+    __slots__ = ("born", "slots")
 
     def __init__(
         self,
@@ -219,7 +219,7 @@ class FunctionValue(Value):
     defaults: evaluated defaults by parameter name. owner: the class whose body defined it, for ``super()``.
     """
 
-    __slots__ = ("fn", "scope", "closure", "defaults", "owner", "wrapped", "cached")
+    __slots__ = ("cached", "closure", "defaults", "fn", "owner", "scope", "wrapped")
 
     def __init__(
         self,
@@ -249,7 +249,7 @@ class BoundMethod(Value):
 class PartialValue(Value):
     """``functools.partial(func, *args, **kwargs)``."""
 
-    __slots__ = ("func", "args", "kwargs")
+    __slots__ = ("args", "func", "kwargs")
 
     def __init__(self, func: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
         self.func = func
@@ -273,7 +273,7 @@ class TransformedValue(Value):
     site: where the transform was applied. rules: derivative rules set by ``defvjp`` or ``defjvp``.
     """
 
-    __slots__ = ("name", "fact", "operand", "options", "site", "called", "rules")
+    __slots__ = ("called", "fact", "name", "operand", "options", "rules", "site")
 
     def __init__(
         self, name: str, fact: TransformFact, operand: Value, options: dict[str, Value], site: Site
@@ -302,7 +302,7 @@ class ExternalInstance(Value):
     ``slots`` holds what is known of its attributes. level: level of the arrays in it, where it is a pytree.
     """
 
-    __slots__ = ("cls", "slots", "level", "born")
+    __slots__ = ("born", "cls", "level", "slots")
 
     def __init__(self, cls: str, slots: dict[Any, Any] | None = None, level: int = MAYBE, born: int = 0) -> None:
         self.cls = cls
@@ -314,7 +314,7 @@ class ExternalInstance(Value):
 class BuiltinValue(Value):
     """A builtin of Python by name (``max``, ``len``), or a method of a builtin value with the value bound."""
 
-    __slots__ = ("name", "bound")
+    __slots__ = ("bound", "name")
 
     def __init__(self, name: str, bound: Value | None = None) -> None:
         self.name = name
@@ -349,8 +349,19 @@ class ClassValue(Value):
     """
 
     __slots__ = (
-        "node", "scope", "bases", "namespace", "traits", "fields", "static_names", "mro_cache", "subclasses", "generic",
-        "external_bases", "has_unknown_base", "closure",
+        "bases",
+        "closure",
+        "external_bases",
+        "fields",
+        "generic",
+        "has_unknown_base",
+        "mro_cache",
+        "namespace",
+        "node",
+        "scope",
+        "static_names",
+        "subclasses",
+        "traits",
     )  # fmt: skip
 
     def __init__(self, node: ir.ClassDef, scope: ModuleScope, bases: list[Value], closure: Frame | None) -> None:
@@ -374,7 +385,7 @@ class Instance(Value):
     constructed here), not only a base of it. level: for pytrees of unknown contents, what its leaves are.
     born: number of the trace in which it was made (0: eager)."""
 
-    __slots__ = ("cls", "slots", "exact", "level", "born", "complete")
+    __slots__ = ("born", "cls", "complete", "exact", "level", "slots")
 
     def __init__(self, cls: ClassValue, *, exact: bool, level: int | None = None, born: int = 0) -> None:
         self.cls = cls
@@ -398,7 +409,7 @@ class AtValue(Value):
 class Deferred(Value):
     """A name imported from a module that was still being run; looked up again when it is read."""
 
-    __slots__ = ("scope", "name")
+    __slots__ = ("name", "scope")
 
     def __init__(self, scope: ModuleScope, name: str) -> None:
         self.scope = scope
@@ -418,7 +429,7 @@ class SuperValue(Value):
 class PropertyValue(Value):
     """A property: ``fget`` runs on access."""
 
-    __slots__ = ("fget", "cached")
+    __slots__ = ("cached", "fget")
 
     def __init__(self, fget: Value, *, cached: bool = False) -> None:
         self.fget = fget
@@ -436,19 +447,21 @@ class StaticMethodValue(Value):
 
 
 class GeneratorValue(Value):
-    """What calling a generator function gives: iterating yields ``element`` (made afresh by ``produce`` for keys)."""
+    """What calling a generator function gives: iterating yields ``element``. fresh: which counts the iterations.
+    some: there surely is a first element."""
 
-    __slots__ = ("element", "fresh")
+    __slots__ = ("element", "fresh", "some")
 
-    def __init__(self, element: Value, *, fresh: bool = False) -> None:
+    def __init__(self, element: Value, *, fresh: bool = False, some: bool = False) -> None:
         self.element = element
         self.fresh = fresh
+        self.some = some
 
 
 class UnionValue(Value):
     """One of a few values, depending on the path taken. conditions: for each member, what held when it arose."""
 
-    __slots__ = ("members", "conditions")
+    __slots__ = ("conditions", "members")
 
     def __init__(
         self, members: tuple[Value, ...], conditions: tuple[frozenset[tuple[Any, bool]], ...] | None = None
@@ -547,7 +560,7 @@ def is_host_value(value: Value) -> bool:
 class SliceValue(Value):
     """``lower:upper:step`` inside an index; None where absent."""
 
-    __slots__ = ("lower", "upper", "step")
+    __slots__ = ("lower", "step", "upper")
 
     def __init__(self, lower: Value | None, upper: Value | None, step: Value | None) -> None:
         self.lower = lower

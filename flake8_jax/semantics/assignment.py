@@ -1,0 +1,136 @@
+"""Binding targets: names, unpacking, attributes, items.
+
+Not modelled: ``del`` of names seen from other scopes, extended slices on the left of an assignment.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics import lattice
+from flake8_jax.semantics.dispatch import evaluate
+from flake8_jax.semantics.events import Hashing, Iteration, Store
+from flake8_jax.semantics.iteration import iterated, known_elements
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.values import (
+    GRAD,
+    Array,
+    Const,
+    DictValue,
+    HostArray,
+    Instance,
+    ListValue,
+    Tree,
+    UnionValue,
+    Unknown,
+    Value,
+    hashes_tracer,
+)
+
+
+def tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: str) -> None:
+    """Tell the rules that a value that holds a tracer is hashed."""
+    if m.wants(Hashing) and hashes_tracer(value, GRAD):
+        m.emit(Hashing(m.context(frame.scope), at, value, how))
+
+
+def store_item(
+    m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, value: Value, *, how: str, op: str = ""
+) -> None:
+    """``base[index] = value``."""
+    if m.wants(Store):
+        m.emit(Store(m.context(frame.scope), node, how, base, value, "", op))
+    from flake8_jax.semantics.containers import set_item
+
+    if isinstance(base, DictValue):
+        tell_hash(m, frame, node.index, index, "dict-key")
+    if isinstance(base, Instance):
+        from flake8_jax.semantics.calls import call_method
+
+        call_method(m, frame, node, base, "__setitem__", (index, value))
+        return
+    set_item(m, base, index, value)
+
+
+def assign(m: Machine, frame: Frame, target: ir.Expr, value: Value, source: ir.Expr | None, op: str = "") -> None:
+    """Bind a target to a value. ``source``: the IR of the value, for events about unpacking."""
+    kind = type(target)
+    if kind is ir.Name:
+        _bind(m, frame, target, value, op)  # type: ignore[arg-type]
+    elif kind is ir.Tuple or kind is ir.List:
+        _unpack(m, frame, target, value, source)  # type: ignore[arg-type]
+    elif kind is ir.Attribute:
+        from flake8_jax.semantics.attributes import store_attribute
+
+        base = evaluate(m, frame, target.value)  # type: ignore[union-attr]
+        store_attribute(m, frame, target, base, target.attr, value, op)  # type: ignore[union-attr,arg-type]
+    elif kind is ir.Subscript:
+        base = evaluate(m, frame, target.value)  # type: ignore[union-attr]
+        index = evaluate(m, frame, target.index)  # type: ignore[union-attr]
+        store_item(m, frame, target, base, index, value, how="item")  # type: ignore[arg-type]
+    elif kind is ir.Starred:
+        assign(m, frame, target.value, value, source)  # type: ignore[union-attr]
+
+
+def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, op: str) -> None:
+    fn = frame.fn
+    name = target.id
+    if fn is not None:
+        if name in fn.global_names:
+            if m.wants(Store):
+                m.emit(Store(m.context(frame.scope), target, "global", None, value, name, op))
+            joined = lattice.join(frame.scope.slots.get(name, value), value)
+            # Which of its values a global has by then, only the host knows.
+            m.write(frame.scope.slots, name, Unknown(name, host_test=True) if type(joined) is Unknown else joined)
+            return
+        if name in fn.nonlocal_names:
+            if m.wants(Store):
+                m.emit(Store(m.context(frame.scope), target, "nonlocal", None, value, name, op))
+            outer = frame.parent
+            while outer is not None and name not in outer.slots:
+                outer = outer.parent
+            m.write(outer.slots if outer is not None else frame.slots, name, value)
+            return
+    m.write(frame.slots, name, value)
+
+
+def _unpack(m: Machine, frame: Frame, target: ir.Tuple | ir.List, value: Value, source: ir.Expr | None) -> None:
+    targets = target.elts
+    star = next((i for i, t in enumerate(targets) if isinstance(t, ir.Starred)), None)
+    if isinstance(value, UnionValue):
+        per_member = [_unpacked(m, frame, target, v, len(targets), star, source) for v in value.members]
+        values = [lattice.union_of(column) for column in zip(*per_member, strict=True)]
+    else:
+        values = _unpacked(m, frame, target, value, len(targets), star, source)
+    for t, v in zip(targets, values, strict=True):
+        assign(m, frame, t, v, source)
+
+
+def _unpacked(
+    m: Machine, frame: Frame, target: ir.Expr, value: Value, count: int, star: int | None, source: ir.Expr | None
+) -> list[Value]:
+    """One value per target."""
+    from flake8_jax.semantics.containers import item_of
+
+    known = known_elements(value)
+    if known is not None:
+        if star is None and len(known) == count:
+            return list(known)
+        if star is not None and len(known) >= count - 1:
+            tail = count - star - 1
+            middle = ListValue(known[star : len(known) - tail], born=m.mode.trace)
+            return [*known[:star], middle, *known[len(known) - tail :]]
+        return [Unknown("unpack") for _ in range(count)]
+    if isinstance(value, Array) and value.dtype != "key" and source is not None and m.wants(Iteration):
+        m.emit(Iteration(m.context(frame.scope), source, value, "unpack", count if star is None else None))
+    if isinstance(value, (Array, Tree, Unknown, HostArray)) and star is None:
+        return [item_of(m, value, Const(i)) for i in range(count)]
+    supply = iterated(m, frame, target, value, "quiet", None)
+    if supply is None:
+        return [Unknown("unpack") for _ in range(count)]
+    values = [supply() for _ in range(count)]
+    if star is not None:
+        values[star] = ListValue(None, values[star], born=m.mode.trace)
+    return values

@@ -1,0 +1,229 @@
+"""What crosses a staging boundary, inwards and outwards.
+
+Static arguments, ``in_axes`` None and undifferentiated arguments cross it unchanged. Not modelled: ``out_axes``,
+shardings, prefix pytrees of axes deeper than one layer of dicts.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.semantics import lattice
+from flake8_jax.semantics.calls import Arguments, captured_values
+from flake8_jax.semantics.iteration import known_elements
+from flake8_jax.semantics.keys import shared_values
+from flake8_jax.semantics.library import relevelled
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.staging import constants_of, static_parameters
+from flake8_jax.semantics.values import (
+    Array,
+    BoundMethod,
+    Const,
+    DictValue,
+    ExternalInstance,
+    FunctionValue,
+    Instance,
+    ListValue,
+    PartialValue,
+    Static,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    freshen,
+)
+
+
+def result_outside(
+    m: Machine, tv: TransformedValue, args: Arguments, result: Value, level: int, dispatched: int
+) -> Value:
+    kind = tv.fact.result
+    if kind == "same":
+        if tv.fact.maps_axes is not None and not tv.fact.maps_axes.endswith("specs"):
+            return _mapped_out(result, level, dispatched)
+        return lattice.release(result, level, dispatched=dispatched)
+    aux: Value | None = None
+    value = result
+    option = tv.options.get(tv.fact.has_aux or "has_aux")
+    has_aux = option is not None and not (isinstance(option, Const) and not option.value)
+    if has_aux:
+        pair = known_elements(result)
+        if pair is not None and len(pair) == 2:
+            value, aux = pair
+        else:
+            value, aux = Unknown("value"), Unknown("aux")
+        aux = lattice.release(aux, level)
+    value = lattice.release(value, level)
+    if kind in ("gradient", "value_and_gradient", "jacobian"):
+        grads = _gradients(tv, args, level, is_jacobian=kind == "jacobian")
+        if kind == "value_and_gradient":
+            first = value if aux is None else TupleValue((value, aux))
+            return TupleValue((first, grads))
+        return grads if aux is None else TupleValue((grads, aux))
+    if kind == "first":
+        pair = known_elements(result)
+        return lattice.release(pair[0], level) if pair else Unknown("first")
+    return Unknown(kind)
+
+
+def _mapped_out(value: Value, level: int, dispatched: int) -> Value:
+    """A vmapped result: every leaf gains an axis."""
+    stacked = lattice.stack_axis(value)
+    return lattice.release(stacked, level, dispatched=dispatched)
+
+
+def _gradients(tv: TransformedValue, args: Arguments, level: int, *, is_jacobian: bool) -> Value:
+    argnums = constants_of(tv.options.get(tv.fact.differentiates or "argnums"))
+    option = tv.options.get(tv.fact.differentiates or "argnums")
+    if argnums is None:
+        return Unknown("gradients")
+    several = option is not None and not isinstance(option, Const)
+    positions = argnums or [0]
+    found: list[Value] = []
+    for p in positions:
+        if isinstance(p, int) and -len(args.values) <= p < len(args.values):
+            found.append(Tree(level) if is_jacobian else relevelled(args.values[p], level))
+        else:
+            found.append(Tree(level))
+    return TupleValue(tuple(found)) if several else found[0]
+
+
+def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Arguments:
+    """The arguments as the operand sees them."""
+    fact = tv.fact
+    values = list(args.values)
+    kwargs = dict(args.kwargs)
+    filtered = fact.filters
+
+    def inward(value: Value) -> Value:
+        if filtered:
+            return lattice.filter_in(value, level)
+        return lattice.tracify(value, level)
+
+    star = inward(args.star) if args.star is not None else None
+    double_star = inward(args.double_star) if args.double_star is not None else None
+    if fact.differentiates is not None:
+        argnums = constants_of(tv.options.get(fact.differentiates))
+        if argnums is None:
+            star = double_star = None
+            values = [v if not isinstance(v, (Array, Tree)) else freshen(v) for v in values]
+            return Arguments(values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest)
+        for p in argnums or [0]:
+            if isinstance(p, int) and -len(values) <= p < len(values):
+                values[p] = inward(values[p])
+        return Arguments(values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest)
+    if fact.maps_axes is not None:
+        return _cross_mapped(m, tv, args, level)
+    statics = static_parameters(tv) if fact.statics else (set(), set())
+    if statics is None:
+        values = [lattice.tracify(v, level) if isinstance(v, Array) else v for v in values]
+        return Arguments(values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest)
+    positions, names = statics
+    values = [v if i in positions else inward(v) for i, v in enumerate(values)]
+    kwargs = {k: v if k in names else inward(v) for k, v in kwargs.items()}
+    return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, double_star, args.unknown_rest)
+
+
+def _axes_of(value: Value | None, count: int) -> list[Value | None]:
+    """One entry per positional argument: the axes given for it; None where nobody knows."""
+    if value is None:
+        return [Const(0)] * count
+    if isinstance(value, Const):
+        return [value] * count
+    known = known_elements(value)
+    if known is not None:
+        return [known[i] if i < len(known) else None for i in range(count)]
+    return [None] * count
+
+
+def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Arguments:
+    """vmap, pmap, shard_map: mapped arguments lose an axis, unmapped ones stay as they are."""
+    option = tv.options.get(tv.fact.maps_axes or "")
+    is_specs = (tv.fact.maps_axes or "").endswith("specs")
+    statics = static_parameters(tv) if tv.fact.statics else (set(), set())
+    axes = _axes_of(option, len(args.values)) if not is_specs else _axes_of(option, len(args.values))
+    filtered = tv.fact.filters and option is None
+    values: list[Value] = []
+    for i, (value, axis) in enumerate(zip(args.values, axes, strict=True)):
+        if statics is None or i in statics[0]:
+            values.append(value)
+        elif filtered:
+            values.append(lattice.filter_in(value, level, lane=True))
+        elif is_specs:
+            values.append(_cross_spec(value, axis, option, level))
+        else:
+            values.append(_cross_axis(value, axis, level, tv.fact.omnistaging))
+    kwargs = dict(args.kwargs)
+    if not is_specs:
+        inward = lattice.filter_in if tv.fact.filters else lattice.tracify
+        kwargs = {k: inward(v, level, lane=True) for k, v in kwargs.items()}
+    star = None if args.star is None else Unknown("mapped") if option is not None else lattice.tracify(args.star, level, lane=True)
+    return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, args.double_star, args.unknown_rest)
+
+
+def _cross_axis(value: Value, axis: Value | None, level: int, omnistaging: bool) -> Value:
+    if axis is None or isinstance(axis, (Unknown, Static, UnionValue)):
+        # Computed axes: nobody knows whether this argument is mapped.
+        return Unknown("computed in_axes") if not isinstance(value, (FunctionValue, Const, Instance)) else value
+    if isinstance(axis, Const):
+        if axis.value is None:
+            return lattice.tracify(value, level) if omnistaging else value
+        return lattice.tracify(value, level, lane=True)
+    if isinstance(axis, (TupleValue, ListValue)) and isinstance(value, (TupleValue, ListValue)):
+        inner_axes, inner = known_elements(axis), known_elements(value)
+        if inner_axes is not None and inner is not None and len(inner_axes) == len(inner):
+            parts = tuple(_cross_axis(v, a, level, omnistaging) for v, a in zip(inner, inner_axes, strict=True))
+            if isinstance(value, TupleValue):
+                return TupleValue(parts, value.cls, value.names)
+            return ListValue(parts)
+    if isinstance(axis, DictValue) and isinstance(value, DictValue):
+        inner_dict = dict(axis.items())
+        return DictValue(
+            {k: _cross_axis(v, inner_dict.get(k), level, omnistaging) for k, v in value.items()},
+            Unknown("mapped") if value.slots["open"] else None,
+            is_open=value.slots["open"],
+        )
+    return Unknown("mapped")
+
+
+def _cross_spec(value: Value, spec: Value | None, option: Value | None, level: int) -> Value:
+    """shard_map: ``P(...)`` makes a tracer of anything; None leaves a Python value alone."""
+    if isinstance(spec, Const) and spec.value is None:
+        return value if not isinstance(value, Array) else lattice.tracify(value, level)
+    if isinstance(spec, ExternalInstance) or (option is not None and isinstance(option, ExternalInstance)):
+        return lattice.tracify(value, level)
+    if isinstance(value, (Array, Tree)):
+        return lattice.tracify(value, level)
+    return Unknown("sharded")
+
+
+def shared_in_lanes(m: Machine, tv: TransformedValue, args: Arguments, crossed: Arguments) -> dict[Value, bool]:
+    """Values that every lane of this vmap receives alike: passed with ``in_axes`` None, or captured."""
+    option = tv.options.get(tv.fact.maps_axes or "")
+    axes = _axes_of(option, len(args.values))
+    passed: list[Value] = []
+    for value, axis in zip(args.values, axes, strict=True):
+        passed += _unmapped(value, axis)
+    for lane in m.mode.lanes:
+        mapped_outside = [v for v in passed if lattice.canonical_key(v) not in lane.shared]
+        passed = [v for v in passed if v not in mapped_outside] or passed
+    found = shared_values(passed, captured=False)
+    operand = tv.operand
+    while isinstance(operand, (PartialValue, TransformedValue, BoundMethod)):
+        if isinstance(operand, PartialValue):
+            found.update(shared_values([*operand.args, *operand.kwargs.values()], captured=False))
+        operand = operand.operand if isinstance(operand, TransformedValue) else operand.func
+    if isinstance(operand, FunctionValue):
+        for key, captured in shared_values(list(captured_values(m, operand).values()), captured=True).items():
+            found.setdefault(key, captured)
+    return found
+
+
+def _unmapped(value: Value, axis: Value | None) -> list[Value]:
+    if isinstance(axis, Const) and axis.value is None:
+        return [value]
+    if isinstance(axis, (TupleValue, ListValue)):
+        inner_axes, inner = known_elements(axis), known_elements(value)
+        if inner_axes is not None and inner is not None:
+            return [u for v, a in zip(inner, inner_axes, strict=False) for u in _unmapped(v, a)]
+    return []

@@ -1,0 +1,236 @@
+"""How ``scan``, ``fori_loop``, ``while_loop``, ``cond`` and their kin call what they stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flake8_jax.knowledge.model import TransformFact
+from flake8_jax.semantics import lattice
+from flake8_jax.semantics.calls import Arguments, call
+from flake8_jax.semantics.iteration import known_elements
+from flake8_jax.semantics.library import relevelled
+from flake8_jax.semantics.machine import Link, LoopState, Machine, Mode
+from flake8_jax.semantics.operators import result_level
+from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.staging import describe, enter, outer_level, stage
+from flake8_jax.semantics.values import (
+    ABSTRACT,
+    NONE,
+    Array,
+    BoundMethod,
+    Const,
+    DictValue,
+    FunctionValue,
+    Instance,
+    ListValue,
+    PartialValue,
+    Tree,
+    TupleValue,
+    Unknown,
+    Value,
+    freshen,
+)
+
+
+def _inner(value: Value | None, level: int = ABSTRACT) -> Value:
+    return lattice.tracify(value, level) if value is not None else Unknown("missing")
+
+
+def _settled(before: Value, after: Value) -> Value:
+    """The carry of a second iteration: what stayed the same stays, what changed is whatever it may become."""
+    if before is after:
+        return before
+    if isinstance(before, TupleValue) and isinstance(after, TupleValue) and len(before.elts) == len(after.elts):
+        return TupleValue(
+            tuple(_settled(b, a) for b, a in zip(before.elts, after.elts, strict=True)), after.cls or before.cls, after.names or before.names
+        )
+    if isinstance(before, Instance) and isinstance(after, Instance) and before.cls is after.cls:
+        made = Instance(after.cls, exact=after.exact, level=after.level, born=after.born)
+        made.complete = after.complete
+        for name in before.slots.keys() | after.slots.keys():
+            b, a = before.slots.get(name), after.slots.get(name)
+            made.slots[name] = _settled(b, a) if b is not None and a is not None else a if a is not None else b
+        return made
+    if isinstance(before, DictValue) and isinstance(after, DictValue):
+        items = dict(before.items())
+        return DictValue(
+            {k: _settled(items[k], v) if k in items else v for k, v in after.items()},
+            after.slots.get("*"),
+            is_open=after.slots["open"],
+        )
+    if isinstance(before, (Array, Tree, Unknown)) and lattice.canonical_key(before) is lattice.canonical_key(after):
+        return before
+    # Whatever the first iteration was given, the second is given something else: a key among it is another key.
+    return lattice.join(freshen(before), after)
+
+
+def _loop_serial(m: Machine, node: Any, which: str) -> int:
+    """One serial for all iterations of a loop's body, so that its second iteration meets the uses of the first."""
+    key = (id(node), which, tuple(link.serial for link in m.stack))
+    found = m.body_serials.get(key)
+    if found is None:
+        found = m.body_serials[key] = m.new_serial()
+    return found
+
+
+def _iterate(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, body: Value, first: Value,
+    arguments: Callable[[Value], list[Value]], carry_of: Callable[[Value], Value],
+) -> tuple[Value, Value]:  # fmt: skip
+    """Run a loop body twice: once on the initial carry, once on what the carry may have become."""
+    mode = enter(m, fact, name)
+    loop = LoopState(name.rpartition(".")[2], node)
+    m.loops.append(loop)
+    serial = _loop_serial(m, node, "body")
+    reports = len(m.emissions)
+    result = _stage_body(m, frame, node, name, body, arguments(first), mode, serial)
+    carry = _settled(first, carry_of(result))
+    del m.emissions[reports:]
+    result = _stage_body(m, frame, node, name, body, arguments(carry), mode, serial)
+    m.loops.pop()
+    return _settled(carry, carry_of(result)), result
+
+
+def _stage_body(
+    m: Machine, frame: Frame, node: Any, name: str, body: Value, values: list[Value], mode: Mode, serial: int
+) -> Value:
+    """Stage a loop body under a fixed serial for the body's own frame as well."""
+    args = Arguments(values)
+    operand = body
+    while isinstance(body, (BoundMethod, PartialValue)):
+        if isinstance(body, PartialValue):
+            args = args.prepended(*body.args)
+            args.kwargs = {**body.kwargs, **args.kwargs}
+        else:
+            args = args.prepended(body.self_value)
+        body = body.func
+    if isinstance(body, FunctionValue):
+        from flake8_jax.semantics.calls import call_function_value
+
+        saved_base = m.loop_base
+        m.loop_base = len(m.loops)
+        link = Link(frame.scope, node, "root", describe(body), f"{name} stages {describe(body)}", serial, None)
+        m.stack.append(link)
+        saved = m.mode
+        m.mode = mode
+        result = call_function_value(
+            m, frame, node, body, args, serial=_loop_serial(m, node, "frame")
+        )
+        m.mode = saved
+        m.stack.pop()
+        m.loop_base = saved_base
+        return result
+    return stage(m, frame, node, name, operand, Arguments(values), mode, serial=serial)
+
+
+def run_scan(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
+) -> Value:
+    body = bound.get("f", Unknown("body"))
+    first = _inner(bound.get("init"))
+    xs = bound.get("xs", NONE)
+
+    def arguments(carry: Value) -> list[Value]:
+        return [carry, _axis_element(xs)]
+
+    def carry_of(result: Value) -> Value:
+        pair = known_elements(result)
+        return pair[0] if pair is not None and len(pair) == 2 else Unknown("carry")
+
+    carry, result = _iterate(m, frame, node, name, fact, body, first, arguments, carry_of)
+    pair = known_elements(result)
+    ys = pair[1] if pair is not None and len(pair) == 2 else Unknown("ys")
+    level = outer_level(m, args)
+    return TupleValue((lattice.release(carry, level), lattice.release(lattice.stack_axis(ys), level)))
+
+
+def _axis_element(xs: Value) -> Value:
+    """A slice of ``xs`` as the body sees it: surely tracers."""
+    if isinstance(xs, Const) and xs.value is None:
+        return NONE
+    if isinstance(xs, Unknown):
+        return Tree(ABSTRACT)
+    return lattice.tracify(lattice.element_of_axis(xs), ABSTRACT)
+
+
+def run_map(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
+) -> Value:
+    body = bound.get("f", Unknown("body"))
+    element = _axis_element(bound.get("xs", Unknown("xs")))
+    _, result = _iterate(m, frame, node, name, fact, body, NONE, lambda carry: [freshen(element)], lambda r: NONE)
+    return lattice.release(lattice.stack_axis(result), outer_level(m, args))
+
+
+def run_fori_loop(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
+) -> Value:
+    body = bound.get("body_fun", Unknown("body"))
+    first = _inner(bound.get("init_val"))
+    carry, _ = _iterate(
+        m, frame, node, name, fact, body, first, lambda c: [Array(ABSTRACT, "int", 0), c], lambda r: r
+    )
+    return lattice.release(carry, outer_level(m, args))
+
+
+def run_while_loop(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
+) -> Value:
+    condition = bound.get("cond_fun", Unknown("cond"))
+    body = bound.get("body_fun", Unknown("body"))
+    first = _inner(bound.get("init_val"))
+    mode = enter(m, fact, name)
+    stage(m, frame, node, name, condition, Arguments([first]), mode)
+    carry, _ = _iterate(m, frame, node, name, fact, body, first, lambda c: [c], lambda r: r)
+    return lattice.release(carry, outer_level(m, args))
+
+
+def _branches(m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, functions: list[Value], operands: list[Value]) -> Value:
+    results: list[Value] = []
+    arms = []
+    for function in functions:
+        mark = len(m.journal)
+        results.append(stage(m, frame, node, name, function, Arguments(list(operands)), enter(m, fact, name)))
+        arms.append(m.take_back(mark))
+    m.merge(arms)
+    return lattice.join_all(results) if results else Unknown("branch")
+
+
+def run_cond(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
+) -> Value:
+    operands = list(known_elements(bound["operands"]) or ()) if "operands" in bound else []
+    if "operand" in bound:
+        operands.append(bound["operand"])
+    inner = [lattice.tracify(v, ABSTRACT) for v in operands]
+    if args.star is not None:
+        inner.append(Unknown("operands"))
+    functions = [bound.get(p, Unknown("branch")) for p in fact.operands]
+    result = _branches(m, frame, node, name, fact, functions, inner)
+    return lattice.release(result, outer_level(m, args))
+
+
+def run_switch(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
+) -> Value:
+    operands = list(known_elements(bound["operands"]) or ()) if "operands" in bound else []
+    if "operand" in bound:
+        operands.append(bound["operand"])
+    inner = [lattice.tracify(v, ABSTRACT) for v in operands]
+    branches = bound.get("branches", Unknown("branches"))
+    known = known_elements(branches)
+    if known is None:
+        element = lattice.any_element(branches) if isinstance(branches, ListValue) else Unknown("branch")
+        known = lattice.members_of(element)
+    result = _branches(m, frame, node, name, fact, list(known), inner)
+    return lattice.release(result, outer_level(m, args))
+
+
+def run_associative_scan(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
+) -> Value:
+    elems = bound.get("elems", Unknown("elems"))
+    function = bound.get("fn", Unknown("fn"))
+    call(m, frame, node, function, Arguments([freshen(elems), freshen(elems)]))
+    return relevelled(elems, result_level(m, [elems], library=True)) if not isinstance(elems, Unknown) else Unknown("scan")

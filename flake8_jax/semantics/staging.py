@@ -1,0 +1,154 @@
+"""Running a staged operand: its signature, the mode inside, the root on the call stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flake8_jax.knowledge.model import TransformFact
+from flake8_jax.semantics.calls import Arguments, call
+from flake8_jax.semantics.classes import find_in_class
+from flake8_jax.semantics.iteration import known_elements
+from flake8_jax.semantics.machine import Lane, Link, Machine, Mode
+from flake8_jax.semantics.operators import result_level
+from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.values import (
+    BoundMethod,
+    Const,
+    External,
+    FunctionValue,
+    Instance,
+    PartialValue,
+    TransformedValue,
+    Value,
+)
+
+
+def describe(value: Value) -> str:
+    """A short name of an operand, for evidence."""
+    if isinstance(value, FunctionValue):
+        return value.fn.qualname if not value.fn.is_lambda else "a lambda"
+    if isinstance(value, BoundMethod):
+        return describe(value.func)
+    if isinstance(value, (PartialValue,)):
+        return describe(value.func)
+    if isinstance(value, TransformedValue):
+        return describe(value.operand)
+    if isinstance(value, External):
+        return value.name
+    if isinstance(value, Instance):
+        return value.cls.node.name
+    return "a function"
+
+
+def parameter_names(value: Value) -> list[str] | None:
+    """Positional parameter names of a callable; None where its signature is not known."""
+    if isinstance(value, FunctionValue):
+        return [p.name for p in value.fn.params if p.kind in ("positional", "posonly")]
+    if isinstance(value, BoundMethod):
+        names = parameter_names(value.func)
+        return names[1:] if names is not None else None
+    if isinstance(value, PartialValue):
+        names = parameter_names(value.func)
+        return None if names is None else [n for n in names[len(value.args) :] if n not in value.kwargs]
+    if isinstance(value, TransformedValue):
+        return parameter_names(value.operand)
+    if isinstance(value, Instance):
+        found = find_in_class(value.cls, "__call__")
+        if found is None:
+            return None
+        names = parameter_names(found[1])
+        return names[1:] if names is not None else None
+    return None
+
+
+def defaults_of(value: Value) -> set[str]:
+    """Names of parameters that have a default."""
+    while isinstance(value, (BoundMethod, PartialValue, TransformedValue)):
+        value = value.operand if isinstance(value, TransformedValue) else value.func
+    return set(value.defaults) if isinstance(value, FunctionValue) else set()
+
+
+def constants_of(value: Value | None) -> list[Any] | None:
+    """The constants in an option such as ``static_argnums=(0, 1)``; None where they are not known."""
+    if value is None or (isinstance(value, Const) and value.value is None):
+        return []
+    if isinstance(value, Const):
+        return [value.value]
+    known = known_elements(value)
+    if known is not None and all(isinstance(v, Const) for v in known):
+        return [v.value for v in known if isinstance(v, Const)]
+    return None
+
+
+def static_parameters(tv: TransformedValue) -> tuple[set[int], set[str]] | None:
+    """Static positions and names of a transform's operand; None where the options are not known."""
+    positions: set[int] = set()
+    names: set[str] = set()
+    signature = parameter_names(tv.operand)
+    for option in tv.fact.statics:
+        constants = constants_of(tv.options.get(option))
+        if constants is None:
+            return None
+        for constant in constants:
+            if isinstance(constant, str):
+                names.add(constant)
+            elif isinstance(constant, int):
+                if constant < 0 and signature is not None:
+                    constant += len(signature)
+                positions.add(constant)
+    if signature is not None:
+        names |= {signature[i] for i in positions if 0 <= i < len(signature)}
+        positions |= {i for i, n in enumerate(signature) if n in names}
+    return positions, names
+
+
+def enter(m: Machine, fact: TransformFact, name: str, lane: Lane | None = None) -> Mode:
+    """The mode inside a staged operand."""
+    if fact.tracing == "none":
+        return m.mode
+    m.traces += 1
+    lanes = m.mode.lanes + ((lane,) if lane is not None else ())
+    return Mode(
+        staged=True,
+        ambient=m.mode.ambient or fact.omnistaging,
+        trace=m.traces,
+        presumed=m.mode.presumed,
+        lanes=lanes,
+        shapes_only=m.mode.shapes_only or fact.result == "shape",
+        differentiated=m.mode.differentiated or fact.tracing == "concrete",
+    )
+
+
+def stage(
+    m: Machine, frame: Frame, node: Any, name: str, operand: Value, args: Arguments, mode: Mode, *,
+    serial: int | None = None, kind: str = "root",
+) -> Value:  # fmt: skip
+    """Run an operand the way a transform does: in ``mode``, with the root on the call stack."""
+    saved_mode, saved_base = m.mode, m.loop_base
+    link = Link(
+        scope=frame.scope, node=node, kind=kind, function=describe(operand), text=f"{name} stages {describe(operand)}",
+        serial=serial if serial is not None else m.new_serial(), fn=None,
+    )  # fmt: skip
+    m.stack.append(link)
+    m.mode = mode
+    m.loop_base = len(m.loops)
+    target_node = _definition(operand) or node
+    result = call(m, frame, target_node if False else node, operand, args)
+    m.loop_base = saved_base
+    m.mode = saved_mode
+    m.stack.pop()
+    return result
+
+
+def _definition(operand: Value) -> Any:
+    return None
+
+
+def outer_level(m: Machine, args: Arguments) -> int:
+    """The level of a staged call's results, seen from outside."""
+    extra = [v for v in (args.star, args.double_star) if v is not None]
+    return result_level(m, [*args.values, *args.kwargs.values(), *extra], library=True)
+
+
+Model = Callable[[Machine, Frame, Any, str, TransformFact, dict[str, Value], Arguments], Value]

@@ -1,0 +1,44 @@
+"""The example project: repaired as its README says, it runs on JAX; as it is shipped, it does not."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.projects import ROOT, python, run
+
+needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
+PROGRAMS = ("train", "evaluate", "simulate")
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    copy = tmp_path / "examples"
+    shutil.copytree(ROOT / "examples", copy, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    return copy
+
+
+@needs_jax
+@pytest.mark.slow
+def test_as_it_is_it_fails_where_jaxlint_says(examples: Path) -> None:
+    done = run(python("-m", "spirals.train"), examples, paths=[examples], JAX_PLATFORMS="cpu")
+    assert done.returncode == 1
+    assert "TracerArrayConversionError" in done.stderr and 'model.py", line 30' in done.stderr
+
+
+@needs_jax
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch program")
+def test_repaired_it_runs(examples: Path) -> None:
+    fixed = run(python("-m", "flake8_jax", "--fix", "--unsafe-fixes", "."), examples)
+    assert fixed.returncode == 1, "some repairs are left to people"
+    patched = run(["patch", "-s", "-p1", "-i", "by_hand.patch"], examples)
+    assert patched.returncode == 0, patched.stdout
+    assert run(python("-m", "flake8_jax", "."), examples).stdout == "All checks passed!\n"
+    for program in PROGRAMS:
+        done = run(python("-m", f"spirals.{program}"), examples, paths=[examples], JAX_PLATFORMS="cpu")
+        assert done.returncode == 0, done.stderr
+        assert program != "evaluate" or "accuracy" in done.stdout

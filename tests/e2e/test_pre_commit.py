@@ -1,0 +1,85 @@
+"""The real pre-commit runs our hooks."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.e2e.projects import FILES, FINDING, ROOT, python, run, write_project
+
+pytest.importorskip("pre_commit")
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="pre-commit needs git")
+
+HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+IDENTITY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.invalid", "-c", "commit.gpgsign=false")
+
+
+def repository(directory: Path, files: dict[str, str]) -> Path:
+    """A git repository with the files in its first commit."""
+    directory.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=directory, check=True)
+    write_project(directory, files)
+    subprocess.run(["git", "add", "-A"], cwd=directory, check=True)
+    subprocess.run(["git", *IDENTITY, "commit", "-q", "-m", "all", "--no-verify"], cwd=directory, check=True)
+    return directory
+
+
+def installed(hook: dict[str, object]) -> dict[str, object]:
+    """The hook as it is when its environment has been made: that of the tests."""
+    program, _, rest = str(hook["entry"]).partition(" ")
+    assert program == "jaxlint"
+    return {**hook, "language": "system", "entry": f"{sys.executable} -m flake8_jax {rest}"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    hooks = {"repos": [{"repo": "local", "hooks": [installed(hook) for hook in HOOKS]}]}
+    configuration = yaml.safe_dump(hooks)
+    return repository(tmp_path / "project", {**FILES, ".pre-commit-config.yaml": configuration})
+
+
+def test_a_changed_helper_is_judged_by_the_whole_project(project: Path, tmp_path: Path) -> None:
+    path, row, _, code = FINDING
+    home = str(tmp_path / "home")
+    command = python("-m", "pre_commit", "run", "jaxlint", "--files")
+    clean = run([*command, "train.py"], project, PRE_COMMIT_HOME=home)
+    assert clean.returncode == 0, clean.stdout + clean.stderr
+    done = run([*command, path], project, PRE_COMMIT_HOME=home)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"{path}:{row}" in done.stdout and code in done.stdout
+
+
+def test_repairs_fail_the_commit_so_that_they_are_looked_at(project: Path, tmp_path: Path) -> None:
+    path = project / "pkg" / "clip.py"
+    path.write_text("import numpy as np\n\n\ndef clip(x, limit):\n    return np.sin(x)\n")
+    command = python("-m", "pre_commit", "run", "jaxlint-fix", "--files", "pkg/clip.py")
+    done = run(command, project, PRE_COMMIT_HOME=str(tmp_path / "home"))
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "jnp.sin(x)" in path.read_text()
+
+
+@pytest.mark.slow
+def test_the_hook_installs_itself(tmp_path: Path) -> None:
+    """``try-repo`` makes an environment and installs this package with what it depends on: it needs an index."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "flake8_jax", "*.toml", ".pre-commit-hooks.yaml", "README.md",
+         "LICENSE"], cwd=ROOT, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    if listed.returncode:
+        pytest.skip("the sources are no git repository")
+    names = [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+    source = repository(tmp_path / "source", {name: (ROOT / name).read_text(encoding="utf-8") for name in names})
+    project = repository(tmp_path / "project", dict(FILES))
+    path, row, _, code = FINDING
+    command = python("-m", "pre_commit", "try-repo", str(source), "jaxlint", "--files", path)
+    done = run(command, project, PRE_COMMIT_HOME=str(tmp_path / "home"))
+    said = done.stdout + done.stderr
+    if "No matching distribution" in said or "Failed to establish" in said or "Could not fetch" in said:
+        pytest.skip("no package index to install from")
+    assert done.returncode == 1, said
+    assert f"{path}:{row}" in said and code in said
