@@ -22,9 +22,11 @@ from flake8_jax.semantics.values import (
     Const,
     DictValue,
     FunctionValue,
+    HostArray,
     Instance,
     ListValue,
     PartialValue,
+    Static,
     Tree,
     TupleValue,
     Unknown,
@@ -62,7 +64,13 @@ def _settled(before: Value, after: Value) -> Value:
     if isinstance(before, (Array, Tree, Unknown)) and lattice.canonical_key(before) is lattice.canonical_key(after):
         return before
     # Whatever the first iteration was given, the second is given something else: a key among it is another key.
-    return lattice.join(freshen(before), after)
+    return lattice.join(freshen(before), _carried(after) if isinstance(before, (Array, Tree)) else after)
+
+
+def _carried(leaf: Value) -> Value:
+    """What the next iteration gets for a leaf: a number that the body returned comes back as an array."""
+    hosts = (Const, Static, HostArray)
+    return lattice.join_all(_inner(v) if isinstance(v, hosts) else v for v in lattice.members_of(leaf))
 
 
 def _loop_serial(m: Machine, node: Any, which: str) -> int:

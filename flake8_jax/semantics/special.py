@@ -12,6 +12,7 @@ from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.stdlib import STANDARD_LIBRARY
 from flake8_jax.semantics.values import (
     NONE,
     Array,
@@ -91,12 +92,11 @@ def _reduce(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return call(m, frame, node, args.values[0], Arguments([lattice.join(start, first), supply()]))
 
 
-def _namedtuple(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    return Unknown("namedtuple")
-
-
 def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0] if args.values else Unknown("tree")
+    is_leaf = args.kwargs.get("is_leaf", args.values[1] if len(args.values) > 1 else None)
+    if is_leaf is not None and not isinstance(is_leaf, (Const, Unknown)):
+        call(m, frame, node, is_leaf, Arguments([value if isinstance(value, Tree) else leaf_of(value)]))
     found: list[Value] = []
     if collect_leaves(value, found) and len(found) <= 16:
         return ListValue(tuple(found), born=m.mode.trace)
@@ -216,10 +216,6 @@ def _to_host(value: Value, depth: int = 6) -> Value:
     return lattice.map_leaves(value, lambda v: _to_host(v, depth - 1))
 
 
-def _itemgetter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    return Unknown("itemgetter")
-
-
 def _chain(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     parts: list[Value] = []
     for value in args.values:
@@ -252,6 +248,7 @@ def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 
 SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
+    **STANDARD_LIBRARY,
     "functools.partial": _partial,
     "functools.partialmethod": _partial,
     "jax.tree_util.Partial": _partial,
@@ -281,7 +278,6 @@ SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
     "copy.copy": _first,
     "copy.deepcopy": _first,
     "dataclasses.replace": _replace,
-    "collections.namedtuple": _namedtuple,
     "jax.tree.leaves": _leaves,
     "jax.tree.flatten": _flatten,
     "jax.tree.flatten_with_path": _flatten_with_path,
@@ -293,7 +289,6 @@ SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
     "jax.tree_util.register_pytree_node_class": _register_node,
     "jax.tree_util.register_pytree_with_keys_class": _register_node,
     "jax.device_get": _device_get,
-    "operator.itemgetter": _itemgetter,
     "itertools.chain": _chain,
     "itertools.product": _product,
     "jax.numpy.stack": _stack_like,

@@ -40,6 +40,10 @@ def run_tree_map(
     custom_leaves = is_leaf is not None and not (isinstance(is_leaf, Const) and is_leaf.value is None)
     budget = [10]
 
+    if custom_leaves and is_leaf is not None and not isinstance(is_leaf, Unknown):
+        # The predicate sees every subtree on the way down, the leaves included.
+        call(m, frame, node, is_leaf, Arguments([leaf_of(trees[0]) if not isinstance(trees[0], Tree) else trees[0]]))
+
     def at_leaf(leaves: list[Value]) -> Value:
         extra: list[Value] = [Static("shape")] if with_path else []
         more = Unknown("rest") if args.star is not None else None
