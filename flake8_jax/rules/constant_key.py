@@ -101,7 +101,12 @@ def constant_key(event: LibraryCall) -> Report | None:
 
 
 def _is_literal(node: ir.Expr | None, context: Context) -> bool:
-    """A literal, or a name of the module level: not an argument that happens to be constant, nor a loop's target."""
+    """A literal, or a name of the module level: not an argument that happens to be constant, nor a loop's target.
+
+    So is an attribute of such a name: ``settings.SEED``.
+    """
+    while isinstance(node, ir.Attribute):
+        node = node.value
     if isinstance(node, ir.Name):
         return context.inner is not None and node.id not in context.inner.local_names
     return isinstance(node, ir.Constant)

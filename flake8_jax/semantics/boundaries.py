@@ -226,4 +226,7 @@ def _unmapped(value: Value, axis: Value | None) -> list[Value]:
         inner_axes, inner = known_elements(axis), known_elements(value)
         if inner_axes is not None and inner is not None:
             return [u for v, a in zip(inner, inner_axes, strict=False) for u in _unmapped(v, a)]
+    if isinstance(axis, DictValue) and isinstance(value, DictValue):
+        axes = dict(axis.items())
+        return [u for k, v in value.items() if k in axes for u in _unmapped(v, axes[k])]
     return []

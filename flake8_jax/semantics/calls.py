@@ -151,6 +151,8 @@ def callee_name(m: Machine, frame: Frame, node: ir.Call) -> str:
     from flake8_jax.semantics.annotations import resolve_name
 
     target = resolve_name(m, frame.scope, frame, node.func) if isinstance(node.func, (ir.Name, ir.Attribute)) else None
+    while isinstance(target, PartialValue):
+        target = target.func
     if isinstance(target, External):
         return target.name
     if isinstance(target, BuiltinValue):
@@ -333,10 +335,20 @@ def bind(m: Machine, func: FunctionValue, args: Arguments) -> dict[str, Value]:
         if p.annotation is not None and isinstance(value, (Unknown, Tree)):
             said = value_of_annotation(m, func.scope, func.closure, p.annotation)
             if said is not None:
-                trusted = m.mode.presumed and isinstance(said, Static)
+                trusted = m.mode.presumed and is_only_static(said)
                 value = said if trusted else refined(value, said)
         bound[p.name] = value
     return bound
+
+
+def is_only_static(value: Value) -> bool:
+    """An annotation that leaves no room for arrays: ``int``, ``tuple[int, ...]`` …"""
+    if isinstance(value, (TupleValue, UnionValue)):
+        parts = value.elts if isinstance(value, TupleValue) else value.members
+        return bool(parts) and all(is_only_static(v) for v in parts)
+    if isinstance(value, ListValue):
+        return is_only_static(lattice.any_element(value))
+    return isinstance(value, (Static, Const))
 
 
 def refined(value: Unknown | Tree, said: Value) -> Value:
@@ -433,19 +445,55 @@ def call_function_value(
     running = [link for link in m.stack if link.fn is fn]
     if len(m.stack) >= MAX_CALL_DEPTH or (len(running) >= 2 and not _descends(m, func, args, running)):
         m.count("recursion or depth")
-        return Unknown("recursion")
+        return Unknown("recursion", host_test=True)
     if m.steps > MAX_STEPS_PER_ENTRY:
         m.count("step budget")
-        return Unknown("budget")
+        return Unknown("budget", host_test=True)
     bound = bind(m, func, args)
     if func.cached:
         _tell_cached(m, frame, node, func, args)
     run_mode = mode if mode is not None else m.mode
     if m.presumption is not None:
         if run_mode.presumed:
+            if id(fn) in m.presumption.drivers:
+                return Unknown("driver")
             bound = m.presumption.presumed(func, bound)
         else:
             m.presumption.bind(fn, bound)
+    assumed = m.assumed
+    if m.conditions and func.closure is not None:
+        m.assumed = assumed | _held_of_captures(m, func)
+    result = _run_or_repeat(m, frame, node, func, bound, run_mode, kind, text, serial)
+    m.assumed = assumed
+    return result
+
+
+def _held_of_captures(m: Machine, func: FunctionValue) -> frozenset[tuple[Any, bool]]:
+    """What the way to this call has taught of the values that the function closes over."""
+    captured = {id(v) for v in captured_values(m, func).values()}
+    return frozenset(c for c in m.conditions if not captured.isdisjoint(mentioned(m, c)))
+
+
+def mentioned(m: Machine, condition: tuple[Any, bool]) -> set[int]:
+    """Identities of the values that a condition is about, and of those that they are parts of."""
+    from flake8_jax.semantics.keys import normal_condition
+
+    found: set[int] = set()
+    for part in normal_condition(condition)[0][1:]:
+        if type(part) is tuple and part[0] == "v":
+            value = m.identified.get(part[1])
+            while value is not None:
+                found.add(id(value))
+                value = value.parent if isinstance(value, Opaque) else None
+    return found
+
+
+def _run_or_repeat(
+    m: Machine, frame: Frame, node: Any, func: FunctionValue, bound: dict[str, Value], run_mode: Mode, kind: str, text: str,
+    serial: int | None,
+) -> Value:  # fmt: skip
+    """Run a function on bound arguments, unless an equal run is remembered or there were too many."""
+    fn = func.fn
     key, inputs, plain = _fingerprint(m, func, bound, run_mode)
     known = m.memo.setdefault(id(fn), {})
     found = known.get(key) if plain and serial is None else None
@@ -460,10 +508,10 @@ def call_function_value(
             return _repeat(m, found, inputs, frame.scope, node, fn)
         if count >= 2 * MAX_CONTEXTS:
             m.count("contexts")
-            return Unknown("contexts")
+            return Unknown("contexts", host_test=True)
     elif count >= 3 * MAX_CONTEXTS:
         m.count("contexts")
-        return Unknown("contexts")
+        return Unknown("contexts", host_test=True)
     m.contexts[id(fn)] = count + 1
     return _run(m, frame, node, func, bound, run_mode, kind, text, serial, known, key, inputs, plain)
 
@@ -502,13 +550,14 @@ def _fingerprint(
     # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
     waiting = bool(loops) and not any(loop.guards for loop in m.loops)
     parts: list[Any] = [mode.staged, mode.ambient, mode.presumed, m.caught > 0, bool(mode.lanes), waiting, mode.differentiated]
-    parts.append(m.assumed)
     for name, value in bound.items():
         prints.budget = lattice.MAX_NODES
         parts.append((name, prints.of(value)))
     for name, value in captured_values(m, func).items():
         prints.budget = lattice.MAX_NODES
         parts.append(("^" + name, prints.of(value)))
+    if m.assumed:
+        parts.append(frozenset(c for c in m.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
     key = tuple(parts)
     used = any(
         isinstance(v, (Array, Opaque)) and lattice.canonical_key(v) in m.uses  # type: ignore[arg-type]
@@ -551,6 +600,7 @@ def _run(
         serial=serial if serial is not None else m.new_serial(), fn=fn, receiver=inner.self_value, bound=bound,
     )  # fmt: skip
     saved_mode, saved_base, saved_conditions = m.mode, m.loop_base, len(m.conditions)
+    saved_condition_base, m.condition_base = m.condition_base, saved_conditions
     m.stack.append(link)
     m.mode = mode
     m.loop_base = len(m.loops)
@@ -558,6 +608,7 @@ def _run(
         m.records.note(func.scope, fn, bound, mode, m.stack)
     flow = run_block(m, inner, fn.body)
     del m.conditions[saved_conditions:]
+    m.condition_base = saved_condition_base
     m.loop_base = saved_base
     m.mode = saved_mode
     m.stack.pop()

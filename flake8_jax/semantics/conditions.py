@@ -32,8 +32,11 @@ from flake8_jax.semantics.values import (
     Array,
     BuiltinValue,
     Const,
+    DictValue,
     External,
+    ExternalInstance,
     Instance,
+    ListValue,
     Static,
     Tree,
     UnionValue,
@@ -58,19 +61,21 @@ class Condition:
 def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) -> Condition:
     """Evaluate a test: tell the rules whose truth is asked for, and find what each outcome teaches."""
     made = _condition(m, frame, node, how, whole)
-    if made.truth is None and made.key is not None and m.assumed:
-        made = replace(made, truth=_assumed_truth(m, made.key))
+    if made.truth is None and made.key is not None and how != "while":
+        made = replace(made, truth=_known_truth(m, made.key))
     if made.truth is None and m.loops and how in ("if", "elif", "ternary", "and", "or") and _looks_at_counter(m, frame, node):
         return Condition(None, made.key, made.when_true, made.when_false, made.host, True)
     return made
 
 
-def _assumed_truth(m: Machine, key: Any) -> bool | None:
-    """The outcome of a test on which it hung that the running function is called at all."""
+def _known_truth(m: Machine, key: Any) -> bool | None:
+    """The outcome of a test that was made before: on the way here, or on the way to the running function."""
     from flake8_jax.semantics.keys import normal_condition
 
     plain, truth = normal_condition((key, True))
-    for condition in m.assumed:
+    if plain[0] == "truth" and isinstance(m.identified.get(plain[1][1]), (ListValue, DictValue, Instance, ExternalInstance)):
+        return None  # it may have been filled or emptied since
+    for condition in (*m.assumed, *m.conditions[m.condition_base :]):
         other, held = normal_condition(condition)
         if other == plain:
             return held == truth
@@ -115,7 +120,7 @@ def _identity(m: Machine, value: Value) -> Any:
         return ("c", type(value.value).__name__, value.value)
     if isinstance(value, External):
         return ("e", value.name)
-    m.keep_alive.append(value)
+    m.identified[id(value)] = value
     return ("v", id(value))
 
 

@@ -91,10 +91,8 @@ def _iterate(
     loop = LoopState(name.rpartition(".")[2], node)
     m.loops.append(loop)
     serial = _loop_serial(m, node, "body")
-    reports = len(m.emissions)
     result = _stage_body(m, frame, node, name, body, arguments(first), mode, serial)
     carry = _settled(first, carry_of(result))
-    del m.emissions[reports:]
     result = _stage_body(m, frame, node, name, body, arguments(carry), mode, serial)
     m.loops.pop()
     return _settled(carry, carry_of(result)), result
@@ -176,9 +174,14 @@ def run_fori_loop(
 ) -> Value:
     body = bound.get("body_fun", Unknown("body"))
     first = _inner(bound.get("init_val"))
-    carry, _ = _iterate(
-        m, frame, node, name, fact, body, first, lambda c: [Array(ABSTRACT, "int", 0), c], lambda r: r
-    )
+
+    def arguments(carry: Value) -> list[Value]:
+        index = Array(ABSTRACT, "int", 0)
+        for lane in m.mode.lanes:  # the count of the iterations is no lane's own
+            lane.shared[index] = False
+        return [index, carry]
+
+    carry, _ = _iterate(m, frame, node, name, fact, body, first, arguments, lambda r: r)
     return lattice.release(carry, outer_level(m, args))
 
 

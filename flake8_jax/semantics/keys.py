@@ -321,16 +321,18 @@ def derive_key(m: Machine, key: Value, data: Value | None) -> Array:
     """``fold_in(key, data)``: another key; per lane if the data may differ between lanes."""
     level = key.level if isinstance(key, (Array, Tree)) else 1
     made = Array(level, "key", 0)
-    if data is not None and isinstance(data, (Const, Static)):
+    if isinstance(data, (Const, Static)):
         share_like(m, key, made)
+    elif isinstance(data, Array):
+        share_like(m, key, made, canonical_key(data))
     return made
 
 
-def share_like(m: Machine, parent: Value, child: Value) -> None:
-    """A key made of a key that all lanes share is shared as well."""
+def share_like(m: Machine, parent: Value, child: Value, data: Value | None = None) -> None:
+    """A key made of a key that all lanes share is shared as well, if ``data`` (where there is some) is."""
     canonical = canonical_key(parent)
     for lane in m.mode.lanes:
-        if canonical in lane.shared:
+        if canonical in lane.shared and (data is None or data in lane.shared):
             lane.shared[child] = lane.shared[canonical]
 
 

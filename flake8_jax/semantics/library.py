@@ -309,11 +309,10 @@ def call_fact(
         result = _key_call(m, frame, node, name, fact, bound, nodes)
         if result is not None:
             return result
-    if m.presumption is not None and name.startswith(_ARRAY_NAMESPACES) and fact.returns not in ("static", "dtype", "unknown"):
-        static = {*fact.shape_params, *fact.axis_params, "dtype", "key", "size", "length", "precision", "name"}
-        for parameter, value in bound.items():
-            if parameter not in static:
-                m.presumption.mark(value)
+    if m.presumption is not None and name.startswith(_ARRAY_NAMESPACES) and fact.returns not in _NO_ARRAYS:
+        for parameter in fact.params[:3]:
+            if parameter in _ARRAY_OPERANDS or parameter == fact.params[0]:
+                m.presumption.mark(bound.get(parameter, NONE))
     values = _all(args) if self_value is None else [self_value, *_all(args)]
     if fact.host:
         return _host_result(m, fact, values, bound)
@@ -329,6 +328,8 @@ def call_fact(
     return result
 
 
+_NO_ARRAYS = frozenset({"static", "dtype", "unknown"})
+_ARRAY_OPERANDS = frozenset({"x", "y", "a", "b", "x1", "x2", "rhs", "lhs", "condition", "pred", "operand", "update", "v"})
 _ARRAY_NAMESPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.")
 
 

@@ -146,7 +146,9 @@ class Machine:
         self.stack: list[Link] = []
         self.mode = Mode()
         self.conditions: list[tuple[Any, bool]] = []
+        self.condition_base = 0
         self.assumed: frozenset[tuple[Any, bool]] = frozenset()
+        self.identified: dict[int, Value] = {}
         self.caught = 0
         self.loop_base = 0
         self.loops: list[LoopState] = []
@@ -250,9 +252,9 @@ class Machine:
         """Run something whose effects are for good, whatever branch or loop asked for it: a module, a generic object."""
         saved = (
             self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
-            self.emissions, self.steps, self.assumed,
+            self.emissions, self.steps, self.assumed, self.condition_base,
         )  # fmt: skip
-        self.assumed = frozenset()
+        self.assumed, self.condition_base = frozenset(), 0
         self.journal, self.stack, self.mode, self.conditions = [], [], Mode(), []
         self.caught, self.loop_base, self.loops, self.passes, self.emissions = 0, 0, [], 0, []
         self.steps = 0
@@ -262,7 +264,7 @@ class Machine:
             self.settled += self.emissions
             (
                 self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
-                self.emissions, self.steps, self.assumed,
+                self.emissions, self.steps, self.assumed, self.condition_base,
             ) = saved  # fmt: skip
 
     # --- names, sites, contexts -----------------------------------------------------------------

@@ -8,6 +8,7 @@ staged, and takes for traced what the code itself uses as an array: what it hand
 Vocabulary
 ----------
 array-like   a parameter that was seen, holding an unknown value, where JAX takes arrays.
+driver       a function that compiles others (``jit``, ``pmap``).
 
 Not modelled: arithmetic between two unknown values says nothing of either.
 """
@@ -35,6 +36,7 @@ class Presumption:
         self.bindings: list[tuple[int, str, Value]] = []
         self.array_like: set[tuple[int, str]] = set()
         self.contracts: set[tuple[int, str]] = set()
+        self.drivers: set[int] = set()
 
     def mark(self, value: Value) -> None:
         """JAX takes ``value`` for an array."""
@@ -44,6 +46,12 @@ class Presumption:
     def is_marked(self, value: Value) -> bool:
         """JAX took ``value`` for an array at some point."""
         return isinstance(value, Unknown) and canonical_key(value) in self.marked
+
+    def applies_to(self, path: str, fn: ir.Function) -> bool:
+        """Tests and drivers run eagerly: whoever compiles functions is not compiled itself."""
+        name = path.replace("\\", "/").rpartition("/")[2]
+        is_test = name.startswith(("test_", "conftest")) or name.endswith("_test.py") or "/tests/" in path or "/test/" in path
+        return not is_test and id(fn) not in self.drivers
 
     def contract(self, fn: ir.Function, names: list[str]) -> None:
         """A library passes pytrees of arrays for these parameters; claimed of those that the code looks into."""

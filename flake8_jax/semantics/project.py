@@ -180,7 +180,7 @@ def _run_presumed(m: Machine) -> None:
     m.presumption.settle()
     m.contexts.clear()
     for func in list(m.deferred_functions):
-        if func.closure is None and func.owner is None:
+        if func.closure is None and func.owner is None and m.presumption.applies_to(func.scope.path, func.fn):
             _guarded(m, func.scope, lambda func=func: _presumed_entry(m, func, []))
     for cls in list(m.modules.classes):
         for value in list(cls.namespace.values()):
@@ -190,7 +190,8 @@ def _run_presumed(m: Machine) -> None:
 def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
     """A method; ``self`` is bare in a constructor. Whether its leaves would be traced, only a caller could say."""
     target = _method_function(value)
-    if target is None:
+    assert m.presumption is not None
+    if target is None or not m.presumption.applies_to(cls.scope.path, target.fn):
         return
     first: list[Value] = [Instance(cls, exact=False)]
     if isinstance(value, StaticMethodValue):

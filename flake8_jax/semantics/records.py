@@ -142,10 +142,10 @@ class Records:
         else:
             notes.staged = notes.staged or mode.staged
             notes.ambient = notes.ambient or mode.ambient
-        variadic = {p.name for p in fn.params if p.kind in ("vararg", "kwarg")} if mode.presumed else ()
+        variadic = _unsaid(fn) if mode.presumed else frozenset()
         for name, value in bound.items():
             if name in variadic:
-                continue  # what a user might forward says nothing
+                continue
             kinds = notes.kinds.get(name)
             if kinds is not None and len(kinds) < 7:
                 kinds |= kind_of(value)
@@ -180,6 +180,16 @@ class Records:
                     )
                 )
         return found
+
+
+def _unsaid(fn: ir.Function) -> frozenset[str]:
+    """Parameters of which a presumed run says nothing: what a user might forward, and what objects are made of."""
+    if fn.name in ("__init__", "__new__", "__post_init__"):
+        return frozenset(p.name for p in fn.params)
+    names = [p.name for p in fn.params if p.kind in ("vararg", "kwarg")]
+    if fn.params and fn.params[0].name in ("self", "cls"):
+        names.append(fn.params[0].name)
+    return frozenset(names)
 
 
 def _root_record(chain: tuple[Link, ...]) -> RootRecord:

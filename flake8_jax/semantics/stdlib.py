@@ -257,6 +257,8 @@ def _namedtuple(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     made.fields = [
         ClassField(name, None, defaults[i - late] if i >= late else None, False, frame.scope) for i, name in enumerate(names)
     ]
+    if not m.stack:
+        m.modules.classes.append(made)
     return made
 
 

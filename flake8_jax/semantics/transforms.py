@@ -97,6 +97,8 @@ def _wrap(
 ) -> Value:  # fmt: skip
     if m.wants(RootMet):
         m.emit(RootMet(m.context(frame.scope), node, name, operand, options, decorating))
+    if m.presumption is not None and fact.omnistaging and fact.statics and m.stack:
+        m.presumption.drivers.update(id(link.fn) for link in m.stack if link.fn is not None and not m.mode.staged)
     if fact.model == "lift" and isinstance(operand, ClassValue):
         return operand
     if isinstance(operand, (Unknown, Const, Static)) and fact.model != "custom":
