@@ -1,3 +1,3 @@
-"""jaxlint: sees the sharp bits of JAX code across a whole project, repairs them, and proves both on the compiler."""
+"""jaxlint: sees the sharp bits of JAX code across a whole project, and repairs them."""
 
 __version__ = "0.2.0"

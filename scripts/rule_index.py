@@ -37,6 +37,8 @@ an *error* raises or is silently wrong on the path shown; a *warning* works, and
 where the repair may change values.
 """
 
+_COLUMNS = "| code | name | level | repair | |\n|---|---|---|---|---|\n"
+
 
 def index(rules: Iterable[RuleInfo]) -> str:
     """The text of the index."""
@@ -45,7 +47,7 @@ def index(rules: Iterable[RuleInfo]) -> str:
     for rule in rules:
         if rule.code[:4] != group:
             group = rule.code[:4]
-            parts.append(f"\n## {group}xx: {_GROUPS[group]}\n\n| code | name | level | repair | |\n|---|---|---|---|---|\n")
+            parts.append(f"\n## {group}xx: {_GROUPS[group]}\n\n{_COLUMNS}")
         level = f"{rule.level}, opt-in" if rule.opt_in else rule.level
         repair = {"never": "–"}.get(rule.fixable, rule.fixable)
         parts.append(f"| {rule.code} | `{rule.name}` | {level} | {repair} | {_escaped(rule.summary)} |\n")

@@ -16,7 +16,7 @@ COMMANDS = ("check", "rule", "rules", "inspect", "config", "clean", "format", "v
 _GLOBAL_FLAGS = frozenset({"-q", "--quiet", "-s", "--silent", "-v", "--verbose", "--isolated"})
 
 _HELP = """\
-jaxlint finds, repairs and proves the sharp bits of JAX code.
+jaxlint finds and repairs the sharp bits of JAX code.
 
 usage: jaxlint [check] [options] PATH…
        jaxlint COMMAND [options]

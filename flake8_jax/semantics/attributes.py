@@ -9,6 +9,7 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.classes import find_in_class, generic_instance, is_stub, mro_of, overrides_of
 from flake8_jax.semantics.events import Store
 from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.names import names_read
 from flake8_jax.semantics.operators import result_level
 from flake8_jax.semantics.presumption import ARRAY_ATTRIBUTES
 from flake8_jax.semantics.scopes import Frame
@@ -145,7 +146,8 @@ def _opaque_attribute(m: Machine, base: Opaque, attr: str) -> Value:
         if attr in ("T", "mT"):
             return Array(result_level(m, (base,)))
         fact = m.knowledge.class_("jax.Array")
-        if fact is not None and attr in fact.methods:
+        own = [c.namespace.get(attr) for c in m.modules.pytree_with(attr)]
+        if fact is not None and attr in fact.methods and not any(isinstance(v, FunctionValue) for v in own):
             return BuiltinValue("." + attr, base)
         if attr in ("items", "keys", "values", "get", "pop", "update", "copy"):
             return BuiltinValue("." + attr, base)
@@ -213,7 +215,7 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
     if attr == "__dict__":
         return DictValue({k: v for k, v in base.slots.items() if isinstance(v, Value)}, is_open=True)
     found = find_in_class(cls, attr)
-    overrides = [] if base.exact else overrides_of(cls, attr)
+    overrides = [] if base.exact else [o for o in overrides_of(cls, attr) if _comes_here(m, base, o[0])]
     if overrides and (found is None or isinstance(found[1], (FunctionValue, TransformedValue, PropertyValue))):
         candidates = [v for _, v in overrides]
         if found is not None and not (isinstance(found[1], FunctionValue) and is_stub(found[1].fn)):
@@ -232,6 +234,11 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
         method = library_member(m, name, attr, base)
         if method is not None:
             return method
+    delegate = find_in_class(cls, "__getattr__")
+    if delegate is not None and not attr.startswith("__"):
+        from flake8_jax.semantics.calls import Arguments, call
+
+        return call(m, frame, node, bind_to(m, frame, node, delegate[1], base, delegate[0]), Arguments([Const(attr)]))
     made: Value = Unknown(attr)
     if base.level is not None and "pytree" in cls.traits and base.level == ABSTRACT and not cls.has_unknown_base and any(
         f.name == attr and not f.static for f in cls.fields
@@ -240,6 +247,19 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
     # Remembered without the journal: reading decides nothing, but two reads must give one value.
     base.slots[attr] = made
     return made
+
+
+def _comes_here(m: Machine, self_value: Instance, sub: ClassValue) -> bool:
+    """Whether an instance of a subclass can be what runs the methods on the call stack: it may override one of them."""
+    for link in m.stack:
+        if link.receiver is not self_value or link.fn is None:
+            continue
+        own = find_in_class(sub, link.fn.name)
+        if own is None or own[0] is self_value.cls or not isinstance(own[1], FunctionValue) or own[1].fn is link.fn:
+            continue
+        if own[0] not in mro_of(self_value.cls) and "super" not in names_read(own[1].fn):
+            return False
+    return True
 
 
 def library_member(m: Machine, cls: str, attr: str, self_value: Value) -> Value | None:

@@ -7,7 +7,8 @@ shardings, prefix pytrees of axes deeper than one layer of dicts.
 from __future__ import annotations
 
 from flake8_jax.semantics import lattice
-from flake8_jax.semantics.calls import Arguments, captured_values
+from flake8_jax.semantics.annotations import value_of_annotation
+from flake8_jax.semantics.calls import Arguments, captured_values, refined
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.keys import shared_values
 from flake8_jax.semantics.library import relevelled
@@ -94,6 +95,8 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Argu
     values = list(args.values)
     kwargs = dict(args.kwargs)
     filtered = fact.filters
+    if filtered:
+        values = _as_annotated(m, tv.operand, values)
 
     def inward(value: Value) -> Value:
         if filtered:
@@ -122,6 +125,25 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Argu
     values = [v if i in positions else inward(v) for i, v in enumerate(values)]
     kwargs = {k: v if k in names else inward(v) for k, v in kwargs.items()}
     return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, double_star, args.unknown_rest)
+
+
+def _as_annotated(m: Machine, operand: Value, values: list[Value]) -> list[Value]:
+    """Unknown arguments as their parameters' annotations describe them: a filter looks for the arrays in them."""
+    function = operand
+    skip = 0
+    while isinstance(function, (BoundMethod, PartialValue)):
+        skip += len(function.args) if isinstance(function, PartialValue) else 1
+        function = function.func
+    if not isinstance(function, FunctionValue):
+        return values
+    parameters = [p for p in function.fn.params if p.kind in ("positional", "posonly")][skip:]
+    found = list(values)
+    for i, (value, parameter) in enumerate(zip(values, parameters)):
+        if isinstance(value, Unknown) and parameter.annotation is not None:
+            said = value_of_annotation(m, function.scope, function.closure, parameter.annotation)
+            if said is not None:
+                found[i] = refined(value, said)
+    return found
 
 
 def _axes_of(value: Value | None, count: int) -> list[Value | None]:
@@ -202,8 +224,9 @@ def shared_in_lanes(m: Machine, tv: TransformedValue, args: Arguments, crossed: 
     option = tv.options.get(tv.fact.maps_axes or "")
     axes = _axes_of(option, len(args.values))
     passed: list[Value] = []
-    for value, axis in zip(args.values, axes, strict=True):
-        passed += _unmapped(value, axis)
+    if not args.unknown_rest:  # else nobody is known to pass them
+        for value, axis in zip(args.values, axes, strict=True):
+            passed += _unmapped(value, axis)
     for lane in m.mode.lanes:
         mapped_outside = [v for v in passed if lattice.canonical_key(v) not in lane.shared]
         passed = [v for v in passed if v not in mapped_outside] or passed

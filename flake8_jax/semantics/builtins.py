@@ -15,7 +15,7 @@ from flake8_jax.semantics.containers import at_update, dict_method, list_method,
 from flake8_jax.semantics.events import Formatting, LibraryCall, MethodCall
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.operators import dispatched_from, result_level, test_truth, truth_of
+from flake8_jax.semantics.operators import as_array, dispatched_from, result_level, test_truth, truth_of
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.types import has_attribute, instance_test
 from flake8_jax.semantics.values import (
@@ -39,6 +39,7 @@ from flake8_jax.semantics.values import (
     ListValue,
     PartialValue,
     PropertyValue,
+    SliceValue,
     Static,
     StaticMethodValue,
     TransformedValue,
@@ -145,6 +146,11 @@ def _str(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0] if args.values else Const("")
     if isinstance(value, Const) and isinstance(value.value, str):
         return value
+    if isinstance(value, Instance):
+        from flake8_jax.semantics.expressions import shown
+
+        is_repr = isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id != "str"
+        return shown(m, frame, node, value, "__repr__" if is_repr else "__str__")
     return Static("str", (value,) if isinstance(value, (Array, Tree)) else ())
 
 
@@ -232,9 +238,11 @@ def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         if len(rows) <= MAX_UNROLLED:
             return ListValue(tuple(TupleValue(tuple(r)) for r in rows), is_tuple=True)
     elements: list[Value] = []
+    lengths = [len(k) if k is not None else getattr(v, "length", None) for k, v in zip(known, args.values, strict=True)]
+    shortest = min((n for n in lengths if n is not None), default=None)
     for i, value in enumerate(args.values):
         at = args.nodes[i] if i < len(args.nodes) else None
-        supply = iterated(m, frame, at if at is not None else node, value, "zip", None)
+        supply = iterated(m, frame, at if at is not None else node, value, "zip", None, shortest)
         if supply is None:
             return TupleValue(())
         elements.append(supply())
@@ -290,6 +298,8 @@ def _to_list(m: Machine, frame: Frame, node: Any, args: Arguments, *, is_tuple: 
     if not args.values:
         return TupleValue(()) if is_tuple else ListValue((), born=m.mode.trace)
     known = known_elements(args.values[0])
+    if isinstance(args.values[0], DictValue) and args.values[0].is_closed():
+        known = tuple(Const(k) for k, _ in args.values[0].items())
     if known is not None:
         return TupleValue(known) if is_tuple else ListValue(known, born=m.mode.trace)
     if isinstance(args.values[0], Static) and args.values[0].kind == "shape":
@@ -402,7 +412,16 @@ def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("sorted")
     _tell_order(m, frame, node, "sorted", args)
-    return _to_list(m, frame, node, Arguments(args.values[:1]), is_tuple=False)
+    listed = _to_list(m, frame, node, Arguments(args.values[:1]), is_tuple=False)
+    known = known_elements(listed)
+    if known is None or len(known) < 2:
+        return listed
+    constants = [v.value for v in known if isinstance(v, Const)]
+    types = {type(c) for c in constants}
+    if len(constants) == len(known) and not args.kwargs and types in ({int}, {float}, {str}):
+        return ListValue(tuple(Const(c) for c in sorted(constants)), born=m.mode.trace)
+    joined = lattice.join_all(known)  # in which order, nobody knows
+    return ListValue(tuple(freshen(joined) for _ in known), born=m.mode.trace)
 
 
 def _reversed(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -445,7 +464,7 @@ def _type(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 
 def _format(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    if len(args.values) == 2 and isinstance(args.values[0], Array) and holds_tracer(args.values[0], GRAD):
+    if len(args.values) == 2 and isinstance(args.values[0], (Array, Tree)) and holds_tracer(args.values[0], GRAD):
         spec = args.values[1]
         text = spec.value if isinstance(spec, Const) else None
         if text != "" and m.wants(Formatting):
@@ -465,13 +484,25 @@ def _class_method(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value
     return StaticMethodValue(args.values[0], to_class=True) if args.values else Unknown("classmethod")
 
 
-def _none(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+def _print(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    from flake8_jax.semantics.expressions import shown
+
+    for value in args.values:
+        if isinstance(value, Instance):
+            shown(m, frame, node, value)
     return NONE
 
 
 def _same(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """A decorator that gives back what it decorates."""
     return args.values[0] if args.values else Unknown("decorator")
+
+
+def _slice(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    parts: list[Value | None] = [None if isinstance(v, Const) and v.value is None else v for v in args.values]
+    if len(parts) == 1:
+        return SliceValue(None, parts[0], None)
+    return SliceValue(parts[0], parts[1], parts[2] if len(parts) == 3 else None) if len(parts) in (2, 3) else Unknown("slice")
 
 
 def _static(kind: str) -> Callable[[Machine, Frame, Any, Arguments], Value]:
@@ -485,8 +516,8 @@ _HANDLERS: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
     "filter": _filter, "list": _list, "tuple": _tuple, "dict": _dict, "set": _static("set"), "frozenset": _static("set"),
     "max": _extremum, "min": _extremum, "sum": _sum, "abs": _same_kind, "round": _same_kind, "pow": _same_kind,
     "divmod": _divmod, "sorted": _sorted, "reversed": _reversed, "next": _next, "iter": _iter, "any": _any_all,
-    "all": _any_all, "type": _type, "format": _format, "property": _property, "staticmethod": _static_method,
-    "classmethod": _class_method, "print": _none, "id": _static("int"), "hash": _static("int"), "ord": _static("int"),
+    "all": _any_all, "type": _type, "slice": _slice, "format": _format, "property": _property, "staticmethod": _static_method,
+    "classmethod": _class_method, "print": _print, "id": _static("int"), "hash": _static("int"), "ord": _static("int"),
     "chr": _static("str"), "same": _same, "bytes": _static("str"), "ascii": _str, "hex": _static("str"), "bin": _static("str"),
 }  # fmt: skip
 
@@ -577,7 +608,7 @@ def _format_method(m: Machine, frame: Frame, node: Any, base: Value, args: Argum
             value = args.values[int(name)] if int(name) < len(args.values) else None
         elif name.isidentifier():
             value = args.kwargs.get(name)
-        if spec and not conversion and isinstance(value, Array) and holds_tracer(value, GRAD):
+        if spec and not conversion and isinstance(value, (Array, Tree)) and holds_tracer(value, GRAD):
             m.emit(Formatting(m.context(frame.scope), node, value, "format-method", spec))
 
 
@@ -593,9 +624,11 @@ def array_method(
     facts = m.knowledge.class_("jax.Array")
     fact = facts.methods.get(name) if facts is not None else None
     if m.wants(MethodCall) and isinstance(node, ir.Call):
+        # ``x.item()`` makes sense for a lone array only, unless a class of the project has a method of that name.
+        alone = fact is not None and fact.sync is not None and not m.modules.pytree_with(name)
         m.emit(
             MethodCall(
-                m.context(frame.scope), node, base, name, tuple(args.values), args.kwargs, tuple(args.nodes),
+                m.context(frame.scope), node, as_array(base) if alone else base, name, tuple(args.values), args.kwargs, tuple(args.nodes),
                 args.keyword_nodes, used, fact,
             )  # fmt: skip
         )
@@ -623,7 +656,8 @@ def array_method(
         dtype = dtype_class(target)
         if level == GRAD and dtype in ("int", "bool"):
             level = CONCRETE
-        return Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched_from(m, (base,)))
+        dispatched, derived = dispatched_from(m, (base,)), getattr(base, "derived", "")
+        return Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived)
     if fact is None:
         return Array(level, dispatched=dispatched_from(m, (base,))) if isinstance(base, Array) else Unknown(name)
     bound: dict[str, Value] = {"self": base}
@@ -633,6 +667,7 @@ def array_method(
     result = value_of_descriptor(m, fact.returns, level, bound)
     if isinstance(result, Array):
         result.dispatched = result.dispatched or dispatched_from(m, (base, *args.values))
+        result.derived = result.derived or getattr(base, "derived", "")
     if isinstance(result, Array) and result.ndim is None:
         result.ndim = _method_rank(name, base, args)
     return result

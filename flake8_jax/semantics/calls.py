@@ -11,8 +11,9 @@ effects     what a run changed outside of itself; replayed when the run is remem
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
@@ -63,17 +64,16 @@ MAX_DESCENT = 8
 """A recursion that counts down is followed to this depth, another one to the second call."""
 
 
-@dataclass(slots=True)
-class Arguments:
+class Arguments(msgspec.Struct, eq=False):
     """Evaluated arguments. nodes/keyword_nodes: their IR (None where there is none).
 
     unknown_rest: nobody knows what else is passed: parameters without an argument are unknown, not their defaults.
     """
 
     values: list[Value]
-    kwargs: dict[str, Value] = field(default_factory=dict)
-    nodes: list[ir.Expr | None] = field(default_factory=list)
-    keyword_nodes: dict[str, ir.Expr] = field(default_factory=dict)
+    kwargs: dict[str, Value] = {}
+    nodes: list[ir.Expr | None] = []
+    keyword_nodes: dict[str, ir.Expr] = {}
     star: Value | None = None
     double_star: Value | None = None
     unknown_rest: bool = False
@@ -133,7 +133,13 @@ def evaluate_call(m: Machine, frame: Frame, node: ir.Call, *, used: bool = True)
     func = evaluate(m, frame, node.func)
     if isinstance(func, BuiltinValue) and func.name == "super" and func.bound is None:
         return _super(m, frame, node)
+    saved = m.mode
+    if isinstance(func, External) and not saved.shapes_only:
+        transform = m.knowledge.transform(func.name)
+        if transform is not None and transform.result == "shape":
+            m.mode = replace(saved, shapes_only=True)  # what is written in the call is made for its shape alone
     args = evaluate_arguments(m, frame, node)
+    m.mode = saved
     return call(m, frame, node, func, args, used=used)
 
 
@@ -336,6 +342,7 @@ def bind(m: Machine, func: FunctionValue, args: Arguments) -> dict[str, Value]:
             said = value_of_annotation(m, func.scope, func.closure, p.annotation)
             if said is not None:
                 trusted = m.mode.presumed and is_only_static(said)
+                said = individual(m, said, value)
                 value = said if trusted else refined(value, said)
         bound[p.name] = value
     return bound
@@ -349,6 +356,32 @@ def is_only_static(value: Value) -> bool:
     if isinstance(value, ListValue):
         return is_only_static(lattice.any_element(value))
     return isinstance(value, (Static, Const))
+
+
+def individual(m: Machine, said: Value, value: Opaque, depth: int = 2) -> Value:
+    """A generic instance stands for any of its class; as an argument it has leaves of its own, those of ``value``."""
+    if isinstance(said, UnionValue):
+        return UnionValue(tuple(individual(m, v, value, depth) for v in said.members))
+    if not isinstance(said, Instance) or said is not said.cls.generic:
+        return said
+    # The settings of other objects are looked up here and there: they stay one and the same for all.
+    leaves = (Array, Tree, Unknown, Instance) if "pytree" in said.cls.traits else (Array,)
+    if not any(isinstance(part, leaves) for part in said.slots.values()):
+        return said
+    made = Instance(said.cls, exact=said.exact, level=said.level, born=said.born)
+    made.complete = said.complete
+    for name, part in said.slots.items():
+        made.slots[name] = part
+        if isinstance(part, leaves):
+            outside = m.part(value, "." + name, lambda: Unknown("part"))
+            if isinstance(part, Instance):
+                if depth and isinstance(outside, Opaque):
+                    made.slots[name] = individual(m, part, outside, depth - 1)
+            else:
+                own = freshen(part)
+                own.origin = outside
+                made.slots[name] = own
+    return made
 
 
 def refined(value: Unknown | Tree, said: Value) -> Value:
@@ -382,8 +415,7 @@ def refined(value: Unknown | Tree, said: Value) -> Value:
 # --- running a function ---------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Remembered:
+class Remembered(msgspec.Struct, frozen=True, eq=False):
     """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports.
 
     depth: how many links the call stack had outside of it.
@@ -564,10 +596,11 @@ def _fingerprint(
         for v in prints.objects
     )
     try:
-        hash(key)
+        # Two hashes in place of the key itself: thousands of runs are remembered, and keys are large.
+        digest = (hash(key), hash(key[::-1]))
     except TypeError:
         return None, prints.objects, False
-    return key, prints.objects, not used and not mode.lanes
+    return digest, prints.objects, not used and not mode.lanes
 
 
 def _generalised(value: Value) -> Value:
@@ -724,7 +757,7 @@ def _repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope
     if found.emissions:
         link = Link(scope, node, "call", fn.qualname, _calls(m, fn), 0, fn)
         outside = (*m.stack, link)
-        m.emissions += [replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions]
+        m.emissions += [msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions]
     mapping: dict[int, Any] = {}
     same = True
     for old, new in zip(found.inputs, inputs, strict=True):

@@ -6,7 +6,7 @@ trait       what a class is to JAX and to Python: ``pytree``, ``dataclass``, ``n
             ``static_attributes`` (linen-like: attributes are configuration), ``filtered`` (equinox-like).
 generic     an instance of which only the class is known: ``__init__`` run once with arguments that nobody knows.
 
-Not modelled: metaclasses, ``__slots__``, ``__new__``, ``__getattr__`` (its results are unknown), C3 corner cases.
+Not modelled: metaclasses, ``__slots__``, ``__new__``, C3 corner cases.
 """
 
 from __future__ import annotations
@@ -78,6 +78,7 @@ def finish_class(m: Machine, cls: ClassValue) -> None:
             base.subclasses.append(cls)
             cls.traits |= base.traits
             cls.static_names |= base.static_names
+            cls.leaf_names = base.leaf_names if cls.leaf_names is None else cls.leaf_names
             cls.external_bases += [b for b in base.external_bases if b not in cls.external_bases]
             cls.has_unknown_base = cls.has_unknown_base or base.has_unknown_base
             if base.traits & {"dataclass", "namedtuple"}:
@@ -216,8 +217,14 @@ def _read_flatten(cls: ClassValue) -> None:
     """``tree_flatten`` of a hand-made pytree: what stands in its auxiliary data is static."""
     for statement in cls.node.body:
         if isinstance(statement, ir.FunctionDef) and statement.function.name in ("tree_flatten", "tree_flatten_with_keys"):
-            data, static = _flatten_names(statement.function.body)
-            cls.static_names |= static - data
+            note_leaves(cls, statement.function.body)
+
+
+def note_leaves(cls: ClassValue, flatten: list[ir.Stmt]) -> None:
+    """What the body of a flatten function says: its children are leaves, what stands in the auxiliary data is static."""
+    data, static = _flatten_names(flatten)
+    cls.static_names |= static - data
+    cls.leaf_names = frozenset(data)
 
 
 def _flatten_names(body: list[ir.Stmt]) -> tuple[set[str], set[str]]:

@@ -11,12 +11,14 @@ Not modelled: relations between numbers, narrowing of items and of attributes of
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.dispatch import evaluate, lookup
+from flake8_jax.semantics.events import TruthTest
 from flake8_jax.semantics.machine import Machine, labelled
 from flake8_jax.semantics.operators import (
     as_array,
@@ -46,8 +48,7 @@ from flake8_jax.semantics.values import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(msgspec.Struct, frozen=True, eq=False):
     """What a test amounts to; see ``statements``. ``counter``: it looks at a loop counter."""
 
     truth: bool | None
@@ -62,7 +63,7 @@ def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) 
     """Evaluate a test: tell the rules whose truth is asked for, and find what each outcome teaches."""
     made = _condition(m, frame, node, how, whole)
     if made.truth is None and made.key is not None and how != "while":
-        made = replace(made, truth=_known_truth(m, made.key))
+        made = msgspec.structs.replace(made, truth=_known_truth(m, made.key))
     if made.truth is None and m.loops and how in ("if", "elif", "ternary", "and", "or") and _looks_at_counter(m, frame, node):
         return Condition(None, made.key, made.when_true, made.when_false, made.host, True)
     return made
@@ -138,7 +139,7 @@ def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: 
 def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Condition:
     """The operands of ``a and b`` in turn; everything learnt from one holds in the next."""
     conjunction = node.op == "and"
-    mark, conditions = len(m.journal), len(m.conditions)
+    mark, conditions, reports = len(m.journal), len(m.conditions), len(m.emissions)
     learnt: list[Callable[[Machine], None]] = []
     host = False
     undecided = False
@@ -147,6 +148,8 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: A
     for i, operand in enumerate(node.values):
         inner_how = how if i == last or how == "while" else node.op
         condition = _condition(m, frame, operand, inner_how, whole)
+        if condition.truth is None and condition.key is not None and how != "while":
+            condition = msgspec.structs.replace(condition, truth=_known_truth(m, condition.key))
         host = host or condition.host
         if condition.truth is (not conjunction):
             result = not conjunction if not undecided else None
@@ -166,11 +169,19 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: A
         for step in steps:
             step(m)
     narrowings = tuple(learnt)
+    _keep_first_test(m, reports, whole)
     _undo_narrowings(m, mark)
     del m.conditions[conditions:]
     if conjunction:
         return Condition(result, None, narrowings, (), host)
     return Condition(result, None, (), narrowings, host)
+
+
+def _keep_first_test(m: Machine, reports: int, whole: Any) -> None:
+    """Where one operand raises, the truth of the following ones is never asked for."""
+    tests = [e for e in m.emissions[reports:] if isinstance(e.event, TruthTest) and e.event.whole is whole]
+    later = {id(e) for e in tests if e.event.at is not tests[0].event.at}
+    m.emissions[reports:] = [e for e in m.emissions[reports:] if id(e) not in later]
 
 
 def _fact(key: Any, truth: bool) -> Callable[[Machine], None]:

@@ -57,11 +57,29 @@ def run_rules(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: A
     """Run the rules of a function that was just called with ``args`` and gave ``result``, if JAX would."""
     if not tv.rules or not m.mode.differentiated or result_level(m, args.values) < GRAD:
         return
-    values = [_plain(v) for v in args.values]
+    given = _by_position(tv, args)
+    if given is None:
+        return
+    values = [_plain(v) for v in given]
     if len(tv.rules) == 1:
         _run_jvp(m, frame, node, tv, values)
     else:
-        _run_vjp(m, frame, node, tv, Arguments(values, dict(args.kwargs), args.nodes), result)
+        _run_vjp(m, frame, node, tv, Arguments(values, {}, args.nodes), result)
+
+
+def _by_position(tv: TransformedValue, args: Arguments) -> list[Value] | None:
+    """All arguments in the order of the parameters, as JAX hands them to the rules; None where that is not known."""
+    if args.star is not None or args.double_star is not None:
+        return None
+    if not isinstance(tv.operand, FunctionValue):
+        return list(args.values) if not args.kwargs else None
+    values = list(args.values)
+    for parameter in tv.operand.fn.params[len(values) :]:
+        value = args.kwargs.get(parameter.name) or tv.operand.defaults.get(parameter.name)
+        if value is None or (args.unknown_rest and parameter.name not in args.kwargs):
+            return None if args.kwargs or args.unknown_rest else values
+        values.append(value)
+    return values
 
 
 def _run_vjp(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments, result: Value) -> None:

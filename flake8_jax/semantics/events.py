@@ -8,8 +8,9 @@ page says otherwise; ``context`` tells how the code is running.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Union
+
+import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact, NamespaceFact
@@ -17,8 +18,7 @@ from flake8_jax.semantics.scopes import ModuleScope
 from flake8_jax.semantics.values import Site, Value
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(msgspec.Struct, frozen=True, eq=False):
     """How the code at an event runs.
 
     shapes_only: the innermost trace only asks for shapes (``eval_shape``). loop_ids: identities of the running loops.
@@ -50,8 +50,7 @@ class Context:
         return dispatched in self.loop_ids
 
 
-@dataclass(frozen=True, slots=True)
-class TruthTest:
+class TruthTest(msgspec.Struct, frozen=True, eq=False):
     """``value`` is asked for its truth. ``how``: if elif ternary while assert and or not comprehension match in
     compare case filter. ``at``: the tested expression; ``whole``: the statement or expression around it."""
 
@@ -62,8 +61,7 @@ class TruthTest:
     whole: ir.Node
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryCall:
+class LibraryCall(msgspec.Struct, frozen=True, eq=False):
     """A call of a library function, under its canonical name (``jax.numpy.zeros``, ``numpy.sin``, ``math.sqrt``,
     ``builtins.max``, ``time.time``). args/kwargs: abstract values in call order; ``nodes``: the IR of each
     positional argument (same order; None where it came out of a ``*``), ``keyword_nodes`` by keyword.
@@ -89,8 +87,7 @@ class LibraryCall:
     """Values interpolated, without a format spec, into the strings among the arguments."""
 
 
-@dataclass(frozen=True, slots=True)
-class MethodCall:
+class MethodCall(msgspec.Struct, frozen=True, eq=False):
     """A method of an array, tree or unknown value is called: ``value.method(args)``."""
 
     context: Context
@@ -105,10 +102,9 @@ class MethodCall:
     fact: FunctionFact | None
 
 
-@dataclass(frozen=True, slots=True)
-class Iteration:
+class Iteration(msgspec.Struct, frozen=True, eq=False):
     """``value`` is iterated. ``how``: for comprehension unpack zip enumerate star map list. count: number of targets
-    when unpacking."""
+    when unpacking; for zip the least known length."""
 
     context: Context
     at: ir.Node
@@ -117,8 +113,7 @@ class Iteration:
     count: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Indexing:
+class Indexing(msgspec.Struct, frozen=True, eq=False):
     """``base[index]`` is read (``mode`` load) or, through ``base.at[index].method(…)``, updated (``mode`` at)."""
 
     context: Context
@@ -128,8 +123,7 @@ class Indexing:
     mode: str
 
 
-@dataclass(frozen=True, slots=True)
-class Slicing:
+class Slicing(msgspec.Struct, frozen=True, eq=False):
     """``base[lower:upper:step]``: one per slice in an index, with the values of its parts (None where absent)."""
 
     context: Context
@@ -142,8 +136,7 @@ class Slicing:
     mode: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hashing:
+class Hashing(msgspec.Struct, frozen=True, eq=False):
     """``value`` is hashed. ``how``: dict-key set-element membership dict-lookup cache."""
 
     context: Context
@@ -152,8 +145,7 @@ class Hashing:
     how: str
 
 
-@dataclass(frozen=True, slots=True)
-class Formatting:
+class Formatting(msgspec.Struct, frozen=True, eq=False):
     """``value`` goes through a non-empty format spec. ``how``: f-string percent format-method format-builtin.
     spec: its text where known."""
 
@@ -164,8 +156,7 @@ class Formatting:
     spec: str
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(msgspec.Struct, frozen=True, eq=False):
     """An assignment to something that is not a local name. ``how``: item (``x[i] = v``), item-augmented, item-delete,
     attribute, global, nonlocal. base: the container or object; None for names."""
 
@@ -179,8 +170,7 @@ class Store:
     """The operator of an augmented assignment, else the empty string."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyUse:
+class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """A PRNG key is used up: by a sampler or by ``split``, here or inside the function called at ``at``.
 
     effect: consume or split (a callee that splits the key and gives no keys back consumes it). earlier: the earlier use that it collides
@@ -208,8 +198,7 @@ class KeyUse:
     earlier_sampler: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SharedKey:
+class SharedKey(msgspec.Struct, frozen=True, eq=False):
     """A key that is the same in every lane of a vmap or pmap is consumed inside. ``at``: the call that passes it with
     ``in_axes`` None, or, for a captured key, the expression that consumes it. transform: canonical name."""
 
@@ -219,8 +208,7 @@ class SharedKey:
     captured: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RootMet:
+class RootMet(msgspec.Struct, frozen=True, eq=False):
     """A transform is applied to ``operand``. name: canonical name. decorator: it was written as a decorator.
     options: its other arguments by parameter name."""
 
@@ -232,8 +220,7 @@ class RootMet:
     decorator: bool
 
 
-@dataclass(frozen=True, slots=True)
-class NameUse:
+class NameUse(msgspec.Struct, frozen=True, eq=False):
     """A library name is read (not necessarily called): ``jax.pmap``, ``jax.random.PRNGKey``. name: canonical;
     spelled: the qualified name as the code's imports spell it. ``at``: the Name or Attribute, or the imported name
     (``is_import`` true)."""
@@ -247,8 +234,7 @@ class NameUse:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Discarded:
+class Discarded(msgspec.Struct, frozen=True, eq=False):
     """An expression statement whose value nobody uses. call_name: canonical name of the library function called, or
     ``.method`` for a method of an array, or the empty string."""
 

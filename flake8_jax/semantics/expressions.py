@@ -175,12 +175,25 @@ def _joined_str(m: Machine, frame: Frame, node: ir.JoinedStr) -> Value:
     return Static("str", tuple(held))
 
 
+def shown(m: Machine, frame: Frame, node: Any, value: Instance, method: str = "__str__") -> Value:
+    """The string that an instance is shown as: what its own method returns, where it has one."""
+    from flake8_jax.semantics.calls import call_method
+
+    for name in dict.fromkeys((method, "__repr__")):
+        text = call_method(m, frame, node, value, name)
+        if text is not None:
+            return text if isinstance(text, (Const, Static)) else Static("str")
+    return Static("str")
+
+
 def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
     value = evaluate(m, frame, node.value)
     for nested in node.spec or ():
         evaluate(m, frame, nested)
     has_spec = bool(node.spec_text) or (node.spec is not None and node.spec_text is None)
-    if has_spec and not node.conversion and m.wants(Formatting) and isinstance(value, (Array, UnionValue)):
+    if isinstance(value, Instance) and not has_spec:
+        value = shown(m, frame, node, value, "__repr__" if node.conversion in ("r", "a") else "__str__")
+    if has_spec and not node.conversion and m.wants(Formatting) and isinstance(value, (Array, Tree, UnionValue)):
         if holds_tracer(value, GRAD) or is_awaited(m, value):
             m.emit(Formatting(m.context(frame.scope), node.value, value, "f-string", node.spec_text or ""))
         return Static("str")
@@ -220,9 +233,11 @@ def _index_pairs(node: ir.Expr, index: Value) -> list[tuple[ir.Expr, Value]]:
 def _tell_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, mode: str) -> None:
     context = None
     for part_node, part in _index_pairs(node.index, index):
-        if isinstance(part, SliceValue) and isinstance(part_node, ir.Slice) and m.wants(Slicing):
+        if isinstance(part, SliceValue) and m.wants(Slicing):
             if any(v is not None and holds_tracer(v, GRAD) for v in (part.lower, part.upper, part.step)):
                 context = context or m.context(frame.scope)
+                if not isinstance(part_node, ir.Slice):  # ``slice(i, j)``: its bounds stand elsewhere
+                    part_node = ir.Slice(part_node.start, part_node.end, None, None, None)
                 m.emit(Slicing(context, node, part_node, base, part.lower, part.upper, part.step, mode))
     if m.wants(Indexing) and any(
         isinstance(v, (Array, Tree, UnionValue)) and holds_tracer(v, GRAD) for _, v in _index_pairs(node.index, index)

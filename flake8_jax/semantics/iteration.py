@@ -52,12 +52,12 @@ def known_elements(value: Value) -> tuple[Value, ...] | None:
 
 
 def iterated(
-    m: Machine, frame: Frame, node: Any, value: Value, how: str, loop: LoopState | None
+    m: Machine, frame: Frame, node: Any, value: Value, how: str, loop: LoopState | None, count: int | None = None
 ) -> Callable[[], Value] | None:
-    """How to get the element of one iteration; None if there is surely none. how: as in ``events.Iteration``."""
+    """How to get the element of one iteration; None if there is surely none. how, count: as in ``events.Iteration``."""
     if how != "quiet" and m.wants(Iteration) and isinstance(value, (Array, UnionValue)):
         if is_traced_array(value) and getattr(value, "dtype", "") != "key":
-            m.emit(Iteration(m.context(frame.scope), node, value, how, None))
+            m.emit(Iteration(m.context(frame.scope), node, value, how, count))
     known = known_elements(value)
     if known is not None:
         if not known:

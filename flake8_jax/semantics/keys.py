@@ -86,20 +86,22 @@ def use_key(
     m: Machine, frame: Frame, node: Any, value: Value, effect: str, key_node: ir.Expr | None, sampler: str = ""
 ) -> None:
     """A sampler or ``split`` uses ``value`` at ``node``. sampler: its canonical name."""
-    for member in members_of(value):
+    conditions = value.conditions if isinstance(value, UnionValue) else None
+    for i, member in enumerate(members_of(value)):
         if may_be_key(member):
-            _use_one(m, frame.scope, node, member, effect, key_node, sampler)
+            held = frozenset(m.conditions) | (conditions[i] if conditions else frozenset())
+            _use_one(m, frame.scope, node, member, effect, key_node, sampler, held)
 
 
 def _use_one(
-    m: Machine, scope: ModuleScope, node: Any, key: Value, effect: str, key_node: ir.Expr | None, sampler: str
-) -> None:
+    m: Machine, scope: ModuleScope, node: Any, key: Value, effect: str, key_node: ir.Expr | None, sampler: str,
+    conditions: frozenset[tuple[Any, bool]],
+) -> None:  # fmt: skip
     if m.mode.shapes_only:
         return  # nothing is drawn where only shapes are asked for
     canonical = canonical_key(key)
     path = current_path(m, scope, node)
     _tell_shared(m, scope, node, canonical, path)
-    conditions = frozenset(m.conditions)
     earlier = m.uses.get(canonical, ())
     for use in earlier:
         if contradict(use.conditions, conditions):

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _KIND_OF_CONST = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "str"}
+SHAPES = frozenset({"jax.ShapeDtypeStruct", "jax.core.ShapedArray"})
+"""What stands for an array where only shapes are asked for."""
 NUMBERS = (bool, int, float, complex)
 MAX_NODES = 40
 LANE = "[*]"
@@ -256,6 +258,8 @@ def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8) -> 
         return Array(level, value.dtype, ndim - 1 if lane and ndim else ndim)  # type: ignore[attr-defined]
     if depth == 0:
         return Unknown("deep")
+    if kind is ExternalInstance and value.cls in SHAPES:  # type: ignore[attr-defined]
+        return Array(level)
 
     def inner(v: Value) -> Value:
         return tracify(v, level, lane=lane, depth=depth - 1)
@@ -263,8 +267,11 @@ def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8) -> 
     if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
         return filter_in(value, level, lane=lane, depth=depth)
     inside = map_leaves(value, inner)
-    if isinstance(value, Instance) and value.cls.has_unknown_base and inside is not value:
-        _forget_undeclared(value, inside)
+    if isinstance(value, Instance) and inside is not value:
+        if value.cls.leaf_names is not None:
+            _keep_leaves(value, inside, value.cls.leaf_names)
+        elif value.cls.has_unknown_base:
+            _forget_undeclared(value, inside)
     return inside
 
 
@@ -277,6 +284,13 @@ def filter_in(value: Value, level: int, *, lane: bool = False, depth: int = 8) -
     if depth == 0 or isinstance(value, (Unknown, Const, Static)):
         return value
     return map_leaves(value, lambda v: filter_in(v, level, lane=lane, depth=depth - 1))
+
+
+def _keep_leaves(value: Instance, inside: Value, leaves: frozenset[str]) -> None:
+    """A flatten function says what the leaves are; what an unflatten function makes of the rest, nobody knows."""
+    for name in value.slots:
+        if name not in leaves and name not in value.cls.static_names:
+            inside.slots[name] = Unknown(name)  # type: ignore[attr-defined]
 
 
 def _forget_undeclared(value: Instance, inside: Value) -> None:
@@ -425,6 +439,8 @@ class Fingerprint:
         kind = type(value)
         if kind is Const:
             const = value.value
+            if const == -1:
+                const = "-1"  # Python hashes -1 and -2 alike
             return ("c", type(const).__name__, const if const == const else "nan")
         if kind is Static:
             return ("s", value.kind)

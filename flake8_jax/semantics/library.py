@@ -11,6 +11,7 @@ A call that the tables do not know gives an unknown result and has no effect.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
@@ -23,7 +24,7 @@ from flake8_jax.semantics.events import KeyUse
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.keys import derive_key, may_be_key, share_like, use_key
 from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.operators import dispatched_from, result_level
+from flake8_jax.semantics.operators import derived_from, dispatched_from, result_level
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     ABSTRACT,
@@ -69,6 +70,8 @@ ELEMENTWISE_RANK = frozenset({"exp", "log", "sin", "cos", "tanh", "sqrt", "abs",
                               "log_softmax", "log1p", "expm1", "rint", "stop_gradient", "invert", "astype"})  # fmt: skip
 
 
+MAX_LEAVES = 16
+
 # --- descriptors --------------------------------------------------------------------------------------
 
 
@@ -95,6 +98,8 @@ def parse_descriptor(text: str) -> tuple[str, tuple[Any, ...]]:
 def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
     """The value that a result descriptor describes, its arrays at ``level``."""
     head, parts = parse_descriptor(text)
+    if head in _OF_ARGUMENT:
+        return _OF_ARGUMENT[head](bound.get(parts[0]), level)
     if head == "array":
         return Array(level)
     if head in ("float", "complex"):
@@ -131,7 +136,71 @@ def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Valu
         return HostArray()
     if head == "none":
         return NONE
+    if head == "unless":
+        return Unknown(head) if any(p in bound for p in parts[:-1]) else value_of_descriptor(m, parts[-1], level, bound)
+    if head == "one_or_list":
+        return _one_or_list(m, parts[0], level, bound)
     return Unknown("library")
+
+
+def _one_or_list(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
+    """One result for one argument, else a list with one for each."""
+    given = next(iter(bound.values()), None)
+    count = len(given.elts) if isinstance(given, TupleValue) else len(bound)
+    if count == 1:
+        return value_of_descriptor(m, text, level, bound)
+    made = tuple(value_of_descriptor(m, text, level, bound) for _ in range(count))
+    return ListValue(made, born=m.mode.trace) if made else Unknown("one or several")
+
+
+def _collective(value: Value | None, level: int) -> Value:
+    """``psum`` and its kin: like the argument, but of a number they give another number (``psum(1, axis)``: lanes)."""
+    if isinstance(value, UnionValue):
+        return lattice.union_of([_collective(v, level) for v in value.members])
+    if isinstance(value, (Const, Static)):
+        kind = value.kind if isinstance(value, Static) else lattice.const_kind(value.value)
+        return value if isinstance(value, Const) and value.value is None else Static(kind)
+    if value is None or isinstance(value, Unknown):
+        return Unknown("collective")
+    return relevelled(value, level)
+
+
+def _leaves(value: Value | None, level: int) -> Value:
+    """A list of the leaves of an argument."""
+    from flake8_jax.semantics.special import collect_leaves, leaf_of
+
+    found: list[Value] = []
+    if value is None:
+        return Unknown("leaves")
+    if collect_leaves(value, found) and len(found) <= MAX_LEAVES:
+        return ListValue(tuple(found))
+    return ListValue(None, leaf_of(value))
+
+
+def _tree_of(value: Value | None, level: int) -> Value:
+    """A pytree with the leaves of an argument, where these are alike."""
+    found = _leaves_level(value) if value is not None else None
+    return Tree(found) if found is not None else Unknown("tree")
+
+
+def _leaves_level(value: Value, depth: int = 8) -> int | None:
+    """The level that all leaves of a pytree have, None where they differ or are not all known to be arrays."""
+    if isinstance(value, (Array, Tree)):
+        return value.level
+    parts: list[Value] = []
+    if isinstance(value, TupleValue):
+        parts = list(value.elts)
+    elif isinstance(value, ListValue):
+        known = value.known()
+        parts = [lattice.any_element(value)] if known is None else list(known)
+    elif isinstance(value, DictValue):
+        parts = [v for slot, v in value.slots.items() if slot != "open"]
+    elif isinstance(value, UnionValue):
+        parts = list(value.members)
+    elif isinstance(value, Instance) and "pytree" in value.cls.traits and value.complete:
+        parts = [v for name, v in value.slots.items() if name not in value.cls.static_names]
+    levels = {_leaves_level(v, depth - 1) for v in parts} if depth else {None}
+    return levels.pop() if len(levels) == 1 else None
 
 
 def _like(value: Value | None, level: int) -> Value:
@@ -143,6 +212,8 @@ def _like(value: Value | None, level: int) -> Value:
         return Array(level, lattice.const_kind(value.value) if type(value.value) in lattice.NUMBERS else "")
     if isinstance(value, HostArray):
         return Array(level, value.dtype)
+    if isinstance(value, Static):
+        return Array(level, value.kind if value.kind in ("int", "bool", "float", "complex") else "", 0 if value.kind == "int" else None)
     return Array(level)
 
 
@@ -157,6 +228,14 @@ def relevelled(value: Value, level: int, depth: int = 8) -> Value:
     if depth == 0:
         return Tree(level)
     return lattice.map_leaves(value, lambda v: relevelled(v, level, depth - 1))
+
+
+_OF_ARGUMENT: dict[str, Callable[[Value | None, int], Value]] = {
+    "collective": _collective,
+    "leaves": _leaves,
+    "tree_of": _tree_of,
+}
+"""Descriptors that say what a result is by one argument alone."""
 
 
 def make_instance(
@@ -317,12 +396,16 @@ def call_fact(
     if fact.host:
         return _host_result(m, fact, values, bound)
     level = result_level(m, values, library=_is_jax(name))
-    if level == GRAD and name in NO_TANGENT:
+    without_tangent = level == GRAD and name in NO_TANGENT
+    if without_tangent:
         level = CONCRETE
     result = value_of_descriptor(m, fact.returns, level, bound)
+    if without_tangent:
+        result = relevelled(result, CONCRETE)
     if isinstance(result, Array):
         result.dispatched = result.dispatched or dispatched_from(m, values)
         _refine_array(result, name, fact, bound)
+        result.derived = result.derived or derived_from(values)
     elif isinstance(result, Static) and result.kind == "":
         result = Static(_static_kind(name))
     return result
@@ -427,6 +510,10 @@ def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dic
     if fact.host == "converts" and traced and any(holds_tracer(v, GRAD) for v in values):
         return Unknown("raised")
     head, parts = parse_descriptor(fact.returns)
+    if head == "unless":
+        if any(p in bound for p in parts[:-1]):
+            return Unknown(head)
+        head, parts = parse_descriptor(parts[-1])
     if head == "static":
         return Static("")
     if head in ("array", "int", "float", "bool", "host", "like"):
@@ -555,6 +642,8 @@ def _module_call(
     tell_call(m, frame, node, f"{func.cls}.{func.name}", args, fact, used=True, bound=bound, bound_nodes=nodes)
     if fact.key_effect is not None:
         _key_call(m, frame, node, func.name, fact, bound, nodes)
+    elif "rngs" in bound:
+        _tell_same_call(m, frame, node, bound["rngs"])
     leading = 0
     for p in fact.params:
         if p.startswith("*"):
@@ -604,6 +693,9 @@ def call_external_instance(m: Machine, frame: Frame, node: Any, func: ExternalIn
     fact = m.knowledge.method(func.cls, "__call__")
     if fact is not None:
         return call_fact(m, frame, node, func.cls + ".__call__", fact, args, used=True, self_value=func)
+    manager = m.knowledge.function(func.cls)
+    if manager is not None and manager.returns == "context" and len(args.values) == 1:
+        return args.values[0]  # a context manager as a decorator: the function does what it did
     if args.values and isinstance(args.values[0], ClassValue):
         from flake8_jax.semantics.classes import apply_class_decorator
 

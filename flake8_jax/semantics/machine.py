@@ -20,6 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Rule
 from flake8_jax.semantics import lattice
@@ -56,8 +58,7 @@ Writes = dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]
 """What an arm leaves behind: (id of slots, slot) → (slots, slot, new contents)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(msgspec.Struct, frozen=True, eq=False):
     """How code runs right now; see ``events.Context``. ``lanes``: the vmaps around it. ``differentiated``: so is a
     ``grad`` or another transform that needs derivatives."""
 
@@ -70,8 +71,7 @@ class Mode:
     differentiated: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lane:
+class Lane(msgspec.Struct, frozen=True, eq=False):
     """One vmap or pmap around the running code. ``call``: where it was called; ``shared``: canonical values that every
     lane receives alike, with whether they were captured (else: passed with ``in_axes`` None)."""
 
@@ -80,8 +80,7 @@ class Lane:
     shared: dict[Value, bool]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Link:
+class Link(msgspec.Struct, frozen=True, eq=False):
     """One link of the call stack: the place in the caller, and which run of the callee it led to.
 
     receiver: the object of a method call. bound: the callee's arguments by parameter.
@@ -98,8 +97,7 @@ class Link:
     bound: dict[str, Value] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Emission:
+class Emission(msgspec.Struct, frozen=True, eq=False):
     """A report of a rule, with the chain of links that led to it."""
 
     rule: Rule
@@ -233,8 +231,8 @@ class Machine:
             else:
                 if type(slot) is tuple and any(c is MISSING for c in contents) and "open" in slots:
                     self.write(slots, "open", True)
-                joined = contents[0]
-                for other in contents[1:]:
+                joined = _either_key(contents, labels) or contents[0]
+                for other in contents[1:] if joined is contents[0] else ():
                     joined = lattice.join(joined, other)
                 if labels is not None and isinstance(joined, UnionValue):
                     joined = labelled(joined, contents, labels)
@@ -365,6 +363,18 @@ def labelled(joined: UnionValue, contents: list[Any], labels: list[tuple[Any, bo
                     found = mine if found is None else found & mine
         conditions.append(found if found is not None else frozenset())
     return UnionValue(joined.members, tuple(conditions))
+
+
+def _either_key(contents: list[Any], labels: list[tuple[Any, bool] | None] | None) -> UnionValue | None:
+    """One of two keys, where one test decides which: each keeps its own uses."""
+    if labels is None or len(labels) != 2 or labels[0] is None or labels[1] is None or labels[0][0] != labels[1][0]:
+        return None
+    known = [isinstance(c, Array) and c.dtype == "key" for c in contents]
+    if not any(known) or not all(k or isinstance(c, (Unknown, Tree)) for k, c in zip(known, contents, strict=True)):
+        return None
+    if lattice.canonical_key(contents[0]) is lattice.canonical_key(contents[1]):
+        return None
+    return UnionValue((contents[0], contents[1]))
 
 
 def merge_uses(contents: list[Any]) -> Any:

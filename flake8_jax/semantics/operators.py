@@ -94,6 +94,24 @@ def dispatched_from(m: Machine, values: Iterable[Value]) -> int:
     return next((id(loop) for loop in reversed(m.loops) if id(loop) in found), 1)
 
 
+def derived_from(values: Iterable[Value]) -> str:
+    """``Array.derived`` of what is computed from ``values``: the reason, where all of them are shapes and numbers."""
+    found = ""
+    for value in values:
+        if isinstance(value, Array) and value.derived:
+            found = value.derived
+        elif isinstance(value, Static) and value.kind in ("int", "float", "shape"):
+            found = found or "static"
+        elif isinstance(value, (TupleValue, ListValue)):
+            inner = derived_from(_elements(value) or (Unknown(),))
+            if not inner:
+                return ""
+            found = inner
+        elif not isinstance(value, (Const, External, BuiltinValue)) and not (isinstance(value, Static) and value.kind == "dtype"):
+            return ""
+    return found
+
+
 def _rank(values: Iterable[Value]) -> int | None:
     """The rank that broadcasting gives; None where any rank is unknown."""
     best = 0
@@ -118,6 +136,10 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
         _percent_format(m, frame, node, left, right)
         shown = right.elts if isinstance(right, TupleValue) else (right,)
         return Static("str", tuple(v for v in shown if isinstance(v, (Array, Tree))))
+    if op == "+" and _is_text(left) and _is_text(right):
+        held = (*getattr(left, "holds", ()), *getattr(right, "holds", ()))
+        if held:
+            return Static("str", held)
     kinds = (type(left), type(right))
     if Array in kinds or Tree in kinds:
         return _array_binary(m, frame, node, left, op, right)
@@ -162,6 +184,8 @@ def _static_binary(left: Value, op: str, right: Value) -> Value:
         return Static("float")
     if "float" in (ka, kb):
         return Static("float")
+    if op == "+" and ka == kb == "str":
+        return Static("str", (*getattr(left, "holds", ()), *getattr(right, "holds", ())))
     return Static(ka if ka == kb else "shape" if "shape" in (ka, kb) else "")
 
 
@@ -206,7 +230,8 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
     dtype = _joint_dtype(left, right)
     if op == "/" and dtype in ("int", "bool"):
         dtype = "float"
-    return Array(level, dtype, _rank((left, right)), dispatched=dispatched_from(m, (left, right)))
+    dispatched, derived = dispatched_from(m, (left, right)), derived_from((left, right))
+    return Array(level, dtype, _rank((left, right)), dispatched=dispatched, derived=derived)
 
 
 def _fold(a: Any, op: str, b: Any) -> Value:
@@ -235,6 +260,8 @@ def _sequence_binary(left: Value, op: str, right: Value) -> Value:
                 repeated = elements * count
                 return TupleValue(repeated) if is_tuple else ListValue(repeated)
         return ListValue(None, lattice.join_all(elements) if elements else None, is_tuple=is_tuple)
+    if isinstance(other, Static) and other.kind == "shape" and elements is not None and all(_is_static(e) for e in elements):
+        return other
     if isinstance(other, (ListValue, TupleValue)):
         more = _elements(other)
         if elements is not None and more is not None:
@@ -298,7 +325,9 @@ def unary(m: Machine, value: Value, op: str) -> Value:
         return lattice.union_of([unary(m, v, op) for v in value.members])
     if isinstance(value, Array):
         dispatched = dispatched_from(m, (value,))
-        return Array(result_level(m, (value,)), value.dtype, value.ndim, value.length, dispatched=dispatched)
+        return Array(
+            result_level(m, (value,)), value.dtype, value.ndim, value.length, dispatched=dispatched, derived=value.derived
+        )
     if isinstance(value, Tree):
         return Array(result_level(m, (value,)))
     if isinstance(value, Const) and type(value.value) in (int, float) and op in "-+":

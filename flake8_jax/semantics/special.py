@@ -7,13 +7,16 @@ from typing import Any
 
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.calls import Arguments, call
-from flake8_jax.semantics.classes import apply_class_decorator, replaced
+from flake8_jax.semantics.classes import apply_class_decorator, note_leaves, replaced
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.stdlib import STANDARD_LIBRARY
+from flake8_jax.semantics.transformed_pairs import PAIRS
 from flake8_jax.semantics.values import (
+    CONCRETE,
+    GRAD,
     NONE,
     Array,
     BuiltinValue,
@@ -193,10 +196,9 @@ def _register_node(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
         cls = args.values[0]
         cls.traits.add("pytree")
         if len(args.values) > 1 and isinstance(args.values[1], FunctionValue):
-            from flake8_jax.semantics.classes import _flatten_names
-
-            data, static = _flatten_names(args.values[1].fn.body)
-            cls.static_names |= static - data
+            note_leaves(cls, args.values[1].fn.body)
+        elif len(args.values) > 1:
+            cls.leaf_names = frozenset()
         return cls
     return NONE
 
@@ -238,17 +240,21 @@ def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     source = args.values[0] if args.values else Unknown("stack")
     elements = known_elements(source)
     level = result_level(m, [*args.values, *(elements or ())], library=True)
-    if elements:
-        joined = lattice.join_all(elements)
-        if isinstance(joined, Array):
-            if level == 2 and joined.dtype in ("int", "bool"):
-                level = 0
-            return Array(level, joined.dtype, joined.ndim + 1 if joined.ndim is not None else None, len(elements))
-    return Array(level)
+    if not elements:
+        return Array(level)
+    axis = args.kwargs.get("axis", args.values[1] if len(args.values) > 1 else Const(0))
+    length = len(elements) if isinstance(axis, Const) and axis.value == 0 else None
+    joined = lattice.join_all(elements)
+    if isinstance(joined, Array):
+        if level == GRAD and joined.dtype in ("int", "bool"):
+            level = CONCRETE
+        return Array(level, joined.dtype, joined.ndim + 1 if joined.ndim is not None else None, length)
+    return Array(level, length=length)
 
 
 SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
     **STANDARD_LIBRARY,
+    **PAIRS,
     "functools.partial": _partial,
     "functools.partialmethod": _partial,
     "jax.tree_util.Partial": _partial,

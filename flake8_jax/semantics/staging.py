@@ -62,11 +62,26 @@ def parameter_names(value: Value) -> list[str] | None:
     return None
 
 
+def default_values(value: Value) -> dict[str, Value]:
+    """The defaults of a callable's parameters, but for those that it already has an argument for."""
+    bound: set[str] = set()
+    taken = 0
+    while isinstance(value, (BoundMethod, PartialValue, TransformedValue)):
+        if isinstance(value, PartialValue):
+            bound |= value.kwargs.keys()
+            taken += len(value.args)
+        elif isinstance(value, BoundMethod):
+            taken += 1
+        value = value.operand if isinstance(value, TransformedValue) else value.func
+    if not isinstance(value, FunctionValue):
+        return {}
+    bound |= {p.name for p in value.fn.params[:taken]}
+    return {name: default for name, default in value.defaults.items() if name not in bound}
+
+
 def defaults_of(value: Value) -> set[str]:
     """Names of parameters that have a default."""
-    while isinstance(value, (BoundMethod, PartialValue, TransformedValue)):
-        value = value.operand if isinstance(value, TransformedValue) else value.func
-    return set(value.defaults) if isinstance(value, FunctionValue) else set()
+    return set(default_values(value))
 
 
 def constants_of(value: Value | None) -> list[Any] | None:
@@ -105,7 +120,7 @@ def static_parameters(tv: TransformedValue) -> tuple[set[int], set[str]] | None:
 
 def enter(m: Machine, fact: TransformFact, name: str, lane: Lane | None = None) -> Mode:
     """The mode inside a staged operand."""
-    if fact.tracing == "none":
+    if fact.tracing == "none" and not fact.omnistaging:
         return m.mode
     m.traces += 1
     lanes = m.mode.lanes + ((lane,) if lane is not None else ())

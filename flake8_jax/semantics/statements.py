@@ -13,8 +13,9 @@ constants), exceptions that a call may raise outside ``try``, ``async`` interlea
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
@@ -175,8 +176,7 @@ def _continue(m: Machine, frame: Frame, node: ir.Continue) -> int:
 # --- branches -------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Arm:
+class Arm(msgspec.Struct, frozen=True, eq=False):
     """One alternative: what is learnt on entering it, then what runs. ``guess``: taken only if the host says so."""
 
     run: Callable[[], int]
@@ -586,9 +586,9 @@ def _with(m: Machine, frame: Frame, node: ir.With) -> int:
         manager = evaluate(m, frame, item.context)
         if isinstance(manager, ExternalInstance):
             if manager.cls == "jax.ensure_compile_time_eval":
-                m.mode = replace(m.mode, ambient=False)
+                m.mode = msgspec.structs.replace(m.mode, ambient=False)
             elif manager.cls in ("jax.disable_jit", "chex.fake_jit"):
-                m.mode = replace(m.mode, presumed=True)
+                m.mode = msgspec.structs.replace(m.mode, presumed=True)
             elif manager.cls in ("contextlib.suppress", "pytest.raises"):
                 m.caught += 1
         if item.target is not None:

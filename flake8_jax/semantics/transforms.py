@@ -38,11 +38,23 @@ from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.library import bind_parameters, relevelled, value_of_descriptor
 from flake8_jax.semantics.machine import Lane, Link, Machine, Mode
 from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.staging import Model, defaults_of, describe, enter, outer_level, parameter_names, stage
+from flake8_jax.semantics.staging import (
+    Model,
+    default_values,
+    defaults_of,
+    describe,
+    enter,
+    outer_level,
+    parameter_names,
+    stage,
+    static_parameters,
+)
 from flake8_jax.semantics.tree_models import run_tree_map, run_tree_reduce
 from flake8_jax.semantics.values import (
     ABSTRACT,
     GRAD,
+    MAYBE,
+    NONE,
     Array,
     BoundMethod,
     ClassValue,
@@ -54,6 +66,7 @@ from flake8_jax.semantics.values import (
     Instance,
     PartialValue,
     Static,
+    StaticMethodValue,
     TransformedValue,
     Tree,
     TupleValue,
@@ -118,6 +131,9 @@ def call_transformed(m: Machine, frame: Frame, node: Any, tv: TransformedValue, 
     if fact.tracing == "none":
         if isinstance(tv.operand, (Unknown, Const)):
             return Unknown("call")
+        if fact.omnistaging:  # checkify: what it calls is staged, on the arguments as they are
+            stage(m, frame, node, tv.name, tv.operand, args, enter(m, fact, tv.name))
+            return Unknown(tv.name)
         result = call(m, frame, node, tv.operand, args)
         if tv.rules:
             run_rules(m, frame, node, tv, args, result)
@@ -303,11 +319,32 @@ def run_root(m: Machine, tv: TransformedValue, node: Any, frame: Frame, chain: t
         if parameter in defaults:
             break
         if i == 0 and isinstance(tv.operand, FunctionValue) and tv.operand.owner is not None:
-            values.append(generic_instance(m, tv.operand.owner))
+            values.append(_receiver(m, tv.operand, tv.operand.owner))
         else:
             values.append(Unknown(parameter))
     m.stack = list(chain)
-    call_transformed(m, frame, node, tv, Arguments(values, unknown_rest=True))
+    call_transformed(m, frame, node, tv, Arguments(values, _optional_arguments(tv), unknown_rest=True))
     m.stack = []
+
+
+def _receiver(m: Machine, function: FunctionValue, owner: ClassValue) -> Value:
+    """The first argument of a function from a class body: an instance, the class, or for a static method anything."""
+    found = owner.namespace.get(function.fn.name)
+    if isinstance(found, StaticMethodValue):
+        return owner if found.to_class else Unknown(function.fn.name)
+    return generic_instance(m, owner)
+
+
+def _optional_arguments(tv: TransformedValue) -> dict[str, Value]:
+    """What a caller may pass for parameters whose default is None: an argument that turns into a tracer, or nothing."""
+    fact = tv.fact
+    statics = static_parameters(tv)
+    if fact.tracing != "abstract" or fact.filters or fact.maps_axes or fact.differentiates or statics is None:
+        return {}
+    return {
+        name: UnionValue((NONE, Tree(MAYBE)))
+        for name, default in default_values(tv.operand).items()
+        if isinstance(default, Const) and default.value is None and name not in statics[1]
+    }
 
 

@@ -207,6 +207,10 @@ class DictValue(Value):
             self.slots["*"] = rest
         self.born = born
 
+    def is_closed(self) -> bool:
+        """All keys are known."""
+        return not self.slots["open"] and "*" not in self.slots
+
     def items(self) -> Iterator[tuple[Any, Value]]:
         for slot, value in self.slots.items():
             if type(slot) is tuple:
@@ -346,6 +350,7 @@ class ClassValue(Value):
 
     bases: the evaluated bases (ClassValue, External, Unknown …). namespace: the class body's bindings.
     traits: what decorators and library bases make of it: ``pytree dataclass namedtuple static_attributes frozen enum``.
+    leaf_names: the attributes that a flatten function of its own gives out as children; None where it has none.
     """
 
     __slots__ = (
@@ -355,6 +360,7 @@ class ClassValue(Value):
         "fields",
         "generic",
         "has_unknown_base",
+        "leaf_names",
         "mro_cache",
         "namespace",
         "node",
@@ -378,6 +384,7 @@ class ClassValue(Value):
         self.generic: Instance | None = None
         self.external_bases: list[str] = []
         self.has_unknown_base = False
+        self.leaf_names: frozenset[str] | None = None
 
 
 class Instance(Value):

@@ -17,6 +17,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from operator import attrgetter
+from sys import intern
 from typing import Any
 
 import libcst as cst
@@ -123,7 +124,7 @@ def name(cursor: Cursor, node: cst.Name) -> ir.Expr:
     word = _WORDS.get(raw)
     if word is not None:
         return ir.Constant(start, end, word[0], word[1])
-    return ir.Name(start, end, raw if raw.isascii() else identifier(raw))
+    return ir.Name(start, end, intern(raw if raw.isascii() else identifier(raw)))
 
 
 def _number(convert: Callable[[str], tuple[str, literals.Value]]) -> Leaf:
@@ -369,7 +370,7 @@ def _attribute(cursor: Cursor, node: Any, start: int, value: ir.Expr) -> ir.Expr
         attr_start = cursor.pos
     raw = node.attr.value
     end = cursor.pos = attr_start + len(raw)
-    return ir.Attribute(start, end, value, raw if raw.isascii() else identifier(raw), attr_start)
+    return ir.Attribute(start, end, value, intern(raw if raw.isascii() else identifier(raw)), attr_start)
 
 
 def _call(cursor: Cursor, node: Any, start: int, func: ir.Expr) -> ir.Expr:
@@ -402,7 +403,7 @@ def arguments(cursor: Cursor, nodes: Sequence[cst.Arg]) -> list[ir.Argument]:
             keyword = node.keyword.value
             cursor.pos += len(keyword)
             cursor.expect(EQUAL, node)
-            keyword = identifier(keyword)
+            keyword = intern(identifier(keyword))
         value = expression(cursor, node.value)
         args.append(ir.Argument(start, cursor.pos, value, keyword, star))
         if type(node.comma) is cst.Comma:
@@ -601,7 +602,7 @@ def _parameter(cursor: Cursor, node: cst.Param, kind: str, stars: int) -> ir.Par
         default = expression(cursor, node.default)
     if type(node.comma) is cst.Comma:
         cursor.expect(COMMA, node)
-    return ir.Parameter(start, end, identifier(raw), kind, annotation, default)
+    return ir.Parameter(start, end, intern(identifier(raw)), kind, annotation, default)
 
 
 def _lambda(cursor: Cursor, node: cst.Lambda) -> ir.Expr:

@@ -11,12 +11,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 FILES: Mapping[str, str] = {
-    "train.py": "import jax\nfrom pkg.body import scan_body\n\nrun = jax.jit(lambda x: jax.lax.scan(scan_body, x, None, 3))\n"
-    "\n\ndef main(x):\n    return run(x)\n",
+    "train.py": "import jax\nfrom pkg.body import scan_body\n\n"
+    "run = jax.jit(lambda x: jax.lax.scan(scan_body, x, None, 3))\n\n\ndef main(x):\n    return run(x)\n",
     "pkg/__init__.py": "",
     "pkg/body.py": "from pkg.clip import clip\n\n\ndef scan_body(carry, _):\n    return clip(carry, 1.0), None\n",
-    "pkg/clip.py": "def clip(x, limit):\n    if x.ndim > 1:\n        x = x[0]\n    if x > limit:\n        return limit\n"
-    "    return x\n",
+    "pkg/clip.py": "def clip(x, limit):\n    if x.ndim > 1:\n        x = x[0]\n"
+    "    if x > limit:\n        return limit\n    return x\n",
 }
 FINDING = ("pkg/clip.py", 4, 8, "JAX101")
 """Path, row, column (from 1) and code of the one finding."""

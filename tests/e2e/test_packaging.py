@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 import flake8_jax
 from tests.e2e.projects import ROOT
@@ -52,8 +53,7 @@ def test_the_metadata_name_the_doors(wheel: zipfile.ZipFile) -> None:
 
 
 def test_version_and_changelog_are_in_step() -> None:
-    numbers = tuple(map(int, flake8_jax.__version__.split(".")))
-    assert numbers >= (0, 1, 6), "ruff-lsp asks for this much"
+    assert Version(flake8_jax.__version__) >= Version("0.1.6"), "ruff-lsp asks for this much"
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     released = re.findall(r"^## (\d\S*)", changelog, re.MULTILINE)
     assert released[0] == flake8_jax.__version__

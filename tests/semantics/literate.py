@@ -296,7 +296,7 @@ def _shown(kinds: Iterable[str]) -> str:
 
 def _says_less(kind: str, wanted: set[str]) -> bool:
     """A kind that claims nothing beside those wanted: unknown, of unknown structure, a static without its constant."""
-    if "unknown" in kind or kind in ("pytree", "tree", "array"):
+    if re.search(r"\b(unknown|pytree|tree|array)\b", kind):
         return True
     return kind == "static" and any(w.startswith("static ") for w in wanted)
 

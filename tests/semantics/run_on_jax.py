@@ -34,7 +34,8 @@ class Recorder:
     def reveal(self, value: Any) -> None:
         frame = sys._getframe(1)
         place = (str(Path(frame.f_code.co_filename).relative_to(self.folder)), frame.f_lineno)
-        self.reveals.setdefault(place, []).append((is_staged(), value))
+        seen = type(value)(value) if type(value) in (list, dict) else value
+        self.reveals.setdefault(place, []).append((is_staged(), seen))
 
     @contextmanager
     def defect(self) -> Iterator[None]:

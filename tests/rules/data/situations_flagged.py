@@ -153,6 +153,10 @@ def predict(params, x, train):
     return Block(3).apply(params, x, train)
 
 
+def predict_all(params, xs):
+    return [predict(params, x, True) for x in xs]
+
+
 # raises TracerBoolConversionError: predict(Block(3).init(jax.random.key(0), jnp.ones((1, 2)), False), jnp.ones((1, 2)), True)
 
 

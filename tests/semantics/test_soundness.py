@@ -1,0 +1,114 @@
+"""The engine against JAX on random programs: whatever JAX shows, the engine allowed for; whatever it says fails, does.
+
+Not compared: what the engine could have known better.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from semantics.literate import Section, outcome_of
+from semantics.programs import program
+from semantics.test_sections import RAISING
+
+HERE = Path(__file__).parent
+SEEDS = range(150)
+DRIVE = "from program import main\nmain()\n"
+
+
+def watched(seeds: list[int], folder: Path) -> dict[int, Any]:
+    """What JAX shows: seed → ``{"reveals": {row: [kinds]}, "raised": row or 0, "error": text}``."""
+    index = folder / "index.json"
+    index.write_text(json.dumps([[seed, program(seed)] for seed in seeds]), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(HERE / "watch_on_jax.py"), str(index)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return {int(seed): shown for seed, shown in json.loads(done.stdout.splitlines()[-1]).items()}
+
+
+def judge(seed: int, shown: dict[str, Any]) -> list[str]:
+    """Where the engine contradicts JAX."""
+    from semantics.run_on_jax import split_top
+
+    section = Section(f"seed {seed}", "programs", 0, files={"program.py": program(seed)})
+    outcome = outcome_of(section)
+    wrong = list(outcome.crashes)
+    for row_text, facts in shown["reveals"].items():
+        row = int(row_text)
+        kinds = outcome.staged[("program.py", row)]
+        if not kinds:
+            wrong.append(f"line {row}: JAX runs it, the engine does not")
+        for fact in facts:
+            if kinds and not any(allows(kind, fact, split_top) for kind in kinds):
+                wrong.append(f"line {row}: JAX shows {fact}, the engine {' | '.join(sorted(kinds))}")
+    reached = {int(row) for row in shown["reveals"]}
+    for (_, row), names in outcome.findings.items():
+        before = max((r for r in reached if r < row), default=0)
+        if not shown["raised"] and names & RAISING and before == row - 1:
+            wrong.append(f"line {row}: {names & RAISING}, but JAX runs it")
+    return wrong
+
+
+def allows(kind: str, fact: Any, split_top: Any) -> bool:
+    """Whether a kind that the engine names covers what JAX shows: ``[type, repr or parts]``."""
+    choices = split_top(kind, " or ")
+    if len(choices) > 1:
+        return any(allows(c, fact, split_top) for c in choices)
+    head, content = fact
+    if kind in ("unknown", "tree"):
+        return True
+    if head == "tracer":
+        return kind in ("traced", "pytree", "traced key", "array", "traced concretely")
+    if head == "array":
+        return kind in ("concrete", "array", "key")
+    if kind == "static":
+        return head == "value"
+    if kind == "None":
+        return head == "value" and content == "None"
+    if kind.startswith("static "):
+        return head == "value" and content == kind.removeprefix("static ")
+    if kind == "pytree":
+        return True
+    if head in ("tuple", "list") and kind.startswith(head + "["):
+        parts = split_top(kind[len(head) + 1 : -1], ",")
+        if parts and parts[-1] == "...":
+            return all(allows(parts[0], c, split_top) for c in content)
+        return len(parts) == len(content) and all(allows(p, c, split_top) for p, c in zip(parts, content, strict=True))
+    if head == "dict" and kind.startswith("dict["):
+        parts = split_top(kind[5:-1], ",")
+        known = dict(p.split(": ", 1) for p in parts if p != "...")
+        extra = content.keys() - known.keys()
+        return (not extra or "...") and all(k not in known or allows(known[k], v, split_top) for k, v in content.items())
+    return head == "other"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
+def test_programs(tmp_path: Path) -> None:
+    shown = watched(list(SEEDS), tmp_path)
+    wrong = {seed: said for seed, facts in shown.items() if (said := judge(seed, facts))}
+    ran = sum(not facts["raised"] for facts in shown.values())
+    assert ran > len(SEEDS) / 3, "most programs should run to their end"
+    assert not wrong, "\n".join(f"seed {seed}: {'; '.join(said)}" for seed, said in wrong.items())
+
+
+if __name__ == "__main__":  # ``python test_soundness.py FIRST LAST``
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, facts in watched(list(range(int(sys.argv[1]), int(sys.argv[2]))), Path(scratch)).items():
+            for sentence in judge(number, facts):
+                print(number, sentence)
