@@ -15,6 +15,8 @@ from typing import Any, Literal, Protocol
 from flake8_jax.core.findings import Fix, Level
 
 Fixable = Literal["always", "sometimes", "never"]
+Where = Literal["eager", "loop", "staged"]
+EVERYWHERE: frozenset[Where] = frozenset({"eager", "loop", "staged"})
 
 
 class Spanned(Protocol):
@@ -42,7 +44,14 @@ class Report:
 class Rule:
     """One rule. ``doc`` is the manual page (markdown): the docstring of ``check``.
 
-    names: for rules that listen to ``NameUse``: the canonical names that they care for; None for all.
+    Most calls concern no rule, so a rule says beforehand, in facts that cost nothing to know, when it has nothing to say:
+
+    names: for rules that listen to ``NameUse`` or ``Discarded``: the canonical names that they care for; None for all.
+    where: for ``LibraryCall`` and ``MethodCall``: only in code that runs so: staged (or presumed to be), in an eager
+        loop, in other eager code.
+    arrays: for ``LibraryCall``: only if an argument may hold an array.
+    effects: for ``LibraryCall``: only if the function has one of these effects (``FunctionFact.impure``, that of its
+        module, or ``key_effect``); None for all.
     """
 
     code: str
@@ -54,6 +63,9 @@ class Rule:
     check: Callable[[Any], Report | list[Report] | None]
     doc: str
     names: frozenset[str] | None = None
+    where: frozenset[Where] = EVERYWHERE
+    arrays: bool = False
+    effects: frozenset[str] | None = None
 
     @property
     def summary(self) -> str:
@@ -87,7 +99,15 @@ def event_types(function: Callable[..., Any]) -> tuple[type, ...]:
 
 
 def rule(
-    code: str, level: Level, *, fixable: Fixable = "never", opt_in: bool = False, names: frozenset[str] | None = None
+    code: str,
+    level: Level,
+    *,
+    fixable: Fixable = "never",
+    opt_in: bool = False,
+    names: frozenset[str] | None = None,
+    where: frozenset[Where] = EVERYWHERE,
+    arrays: bool = False,
+    effects: frozenset[str] | None = None,
 ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
     """Declare ``def traced_branch(event: TruthTest) -> Report | None`` to be the rule ``traced-branch``."""
 
@@ -102,6 +122,9 @@ def rule(
             check=check,
             doc=inspect.getdoc(check) or "",
             names=names,
+            where=where,
+            arrays=arrays,
+            effects=effects,
         )
         setattr(check, _RULE_MARK, made)
         return check

@@ -64,6 +64,21 @@ class _Library(msgspec.Struct, frozen=True):
     modules: frozenset[str]
 
 
+class Entry(msgspec.Struct, frozen=True):
+    """What the tables say of one name, by kind; ``namespace`` as in ``Knowledge.namespace``.
+
+    effects: what a call of it does: ``FunctionFact.impure`` (else that of the namespace) and ``key_effect``.
+    """
+
+    name: str
+    transform: TransformFact | None
+    function: FunctionFact | None
+    class_: ClassFact | None
+    constant: str | None
+    namespace: NamespaceFact | None
+    effects: frozenset[str]
+
+
 class Knowledge:
     """All tables, behind look-ups by qualified name. Read-only; the dictionaries inside only remember answers.
 
@@ -75,6 +90,7 @@ class Knowledge:
         self._loaded: dict[str, _Library] = {}
         self._canonical: dict[str, str] = {}
         self._functions: dict[str, FunctionFact | None] = {}
+        self._entries: dict[str, Entry] = {}
 
     @property
     def libraries(self) -> frozenset[str]:
@@ -95,6 +111,28 @@ class Knowledge:
         if known is None:
             known = self._canonical[qualified] = self._follow_aliases(qualified)
         return known
+
+    def entry(self, qualified: str) -> Entry:
+        """All that is known of a name, by kind; the same object every time."""
+        found = self._entries.get(qualified)
+        if found is None:
+            found = self._entries[qualified] = self._make_entry(self.canonical(qualified))
+        return found
+
+    def _make_entry(self, name: str) -> Entry:
+        library = self._library_of(name)
+        function, namespace = self.function(name), self._innermost_namespace(name, library)
+        done = function if function is not None else namespace
+        effects = (done.impure if done is not None else None, function.key_effect if function is not None else None)
+        return Entry(
+            name=name,
+            transform=library.transforms.get(name),
+            function=function,
+            class_=library.classes.get(name),
+            constant=library.constants.get(name),
+            namespace=namespace,
+            effects=frozenset([effect for effect in effects if effect is not None]),
+        )
 
     def lookup(self, qualified: str) -> Fact | None:
         """What is known of a name: its own fact first, then its namespace's default, else None.
@@ -122,24 +160,23 @@ class Knowledge:
         return self._functions[name]
 
     def transform(self, qualified: str) -> TransformFact | None:
-        name = self.canonical(qualified)
-        return self._library_of(name).transforms.get(name)
+        return self.entry(qualified).transform
 
     def class_(self, qualified: str) -> ClassFact | None:
-        name = self.canonical(qualified)
-        return self._library_of(name).classes.get(name)
+        return self.entry(qualified).class_
 
     def constant(self, qualified: str) -> str | None:
         """The result descriptor of a plain attribute."""
-        name = self.canonical(qualified)
-        return self._library_of(name).constants.get(name)
+        return self.entry(qualified).constant
 
     def namespace(self, qualified: str) -> NamespaceFact | None:
         """The default of the innermost described module (or class) around the name, or of the name itself."""
-        name = self.canonical(qualified)
-        namespaces = self._library_of(name).namespaces
+        return self.entry(qualified).namespace
+
+    @staticmethod
+    def _innermost_namespace(name: str, library: _Library) -> NamespaceFact | None:
         while name:
-            fact = namespaces.get(name)
+            fact = library.namespaces.get(name)
             if fact is not None:
                 return fact
             name = name.rpartition(".")[0]

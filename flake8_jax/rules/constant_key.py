@@ -10,7 +10,7 @@ from flake8_jax.semantics.events import Context, LibraryCall
 from flake8_jax.semantics.values import Const
 
 
-@rule("JAX304", "warning")
+@rule("JAX304", "warning", where=frozenset({"staged", "loop"}), effects=frozenset({"make"}))
 def constant_key(event: LibraryCall) -> Report | None:
     """A PRNG key is made from a constant seed inside of a staged function or a loop.
 

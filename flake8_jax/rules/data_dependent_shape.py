@@ -22,7 +22,7 @@ from flake8_jax.semantics.values import (
 )
 
 
-@rule("JAX106", "error", fixable="sometimes")
+@rule("JAX106", "error", fixable="sometimes", where=frozenset({"staged"}), arrays=True)
 def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report | None:
     """Staged code asks for a result whose shape depends on the data.
 

@@ -8,7 +8,7 @@ from flake8_jax.semantics.events import Discarded
 _MAKING = frozenset({"jax.random.split", "jax.random.fold_in", "jax.random.clone"})
 
 
-@rule("JAX307", "warning")
+@rule("JAX307", "warning", names=_MAKING)
 def discarded_split(event: Discarded) -> Report | None:
     """The result of `jax.random.split`, `fold_in` or `clone` is not used.
 

@@ -9,7 +9,7 @@ from flake8_jax.semantics.events import MethodCall
 from flake8_jax.semantics.values import is_traced_array, is_tracer
 
 
-@rule("JAX202", "error", fixable="sometimes")
+@rule("JAX202", "error", fixable="sometimes", where=frozenset({"staged"}))
 def host_item(event: MethodCall) -> Report | None:
     """`.item()` or `.tolist()` is called on a traced array.
 

@@ -7,7 +7,7 @@ from flake8_jax.rules._facts import RANDOM, effect
 from flake8_jax.semantics.events import LibraryCall, MethodCall
 
 
-@rule("JAX305", "error")
+@rule("JAX305", "error", where=frozenset({"staged"}), effects=frozenset({RANDOM}))
 def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`numpy.random`, `random`, `secrets`, `uuid` or `os.urandom` is used in staged code.
 

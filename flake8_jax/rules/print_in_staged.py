@@ -8,7 +8,7 @@ from flake8_jax.rules._tracers import contains_tracer
 from flake8_jax.semantics.events import LibraryCall, MethodCall
 
 
-@rule("JAX205", "warning", fixable="sometimes")
+@rule("JAX205", "warning", fixable="sometimes", where=frozenset({"staged"}), arrays=True)
 def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`print`, `logging` or `warnings.warn` shows a traced value.
 

@@ -13,7 +13,7 @@ _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins
 _READING_METHODS = frozenset({"item", "tolist"})
 
 
-@rule("JAX206", "warning")
+@rule("JAX206", "warning", where=frozenset({"loop"}), arrays=True)
 def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Report | None:
     """A loop that dispatches compiled work reads a result on the host in every iteration.
 

@@ -12,7 +12,7 @@ _SYNCHRONISING = frozenset({"block_until_ready", "copy_to_host_async"})
 _WAITING = _SYNCHRONISING | {"device_get"}
 
 
-@rule("JAX204", "warning", fixable="sometimes")
+@rule("JAX204", "warning", fixable="sometimes", where=frozenset({"staged"}), arrays=True)
 def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`jax.device_get`, `block_until_ready` or `copy_to_host_async` is used on a traced value.
 

@@ -8,7 +8,7 @@ from flake8_jax.semantics.events import LibraryCall
 from flake8_jax.semantics.values import holds_tracer
 
 
-@rule("JAX103", "error", fixable="sometimes")
+@rule("JAX103", "error", fixable="sometimes", where=frozenset({"staged"}), arrays=True)
 def traced_range(event: LibraryCall) -> Report | None:
     """`range()` gets a traced bound.
 

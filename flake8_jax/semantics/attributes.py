@@ -156,6 +156,13 @@ def _opaque_attribute(m: Machine, base: Opaque, attr: str) -> Value:
     return m.part(base, "." + attr, lambda: Unknown(attr, host_test=host))
 
 
+def field_of_tree(m: Machine, base: Tree, attr: str) -> Value | None:
+    """An attribute that is read, not called, and that pytree classes of the project have as well as arrays do."""
+    if not m.modules.pytree_with(attr):
+        return None
+    return m.part(base, "." + attr, lambda: _tree_part(m, base, attr))
+
+
 def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
     """An attribute of a traced pytree of unknown class.
 

@@ -12,6 +12,7 @@ from flake8_jax.semantics.assignment import tell_hash
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import replaced
 from flake8_jax.semantics.containers import at_update, dict_method, list_method, string_method
+from flake8_jax.semantics.dispatch import CALL
 from flake8_jax.semantics.events import Formatting, LibraryCall, MethodCall
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
@@ -32,6 +33,7 @@ from flake8_jax.semantics.values import (
     Const,
     DictValue,
     External,
+    ExternalInstance,
     FunctionValue,
     GeneratorValue,
     HostArray,
@@ -57,7 +59,9 @@ from flake8_jax.semantics.values import (
 MAX_UNROLLED = 16
 
 
-def call_builtin(m: Machine, frame: Frame, node: Any, func: BuiltinValue, args: Arguments, *, used: bool) -> Value:
+def call_builtin(
+    m: Machine, frame: Frame, node: Any, func: BuiltinValue, args: Arguments, used: bool, decorating: bool
+) -> Value:
     """Call a builtin, or a method of a builtin value."""
     if func.bound is not None:
         return _method(m, frame, node, func.name.lstrip("."), func.bound, args, used=used)
@@ -66,6 +70,10 @@ def call_builtin(m: Machine, frame: Frame, node: Any, func: BuiltinValue, args: 
     if handler is None:
         return Unknown(func.name)
     return handler(m, frame, node, args)
+
+
+_MAY_HOLD_ARRAYS = frozenset({Array, Tree, UnionValue, TupleValue, ListValue, DictValue, GeneratorValue, HostArray,
+                              Instance, ExternalInstance})  # fmt: skip
 
 
 def tell_call(
@@ -81,12 +89,24 @@ def tell_call(
     bound_nodes: dict[str, ir.Expr] | None = None,
 ) -> None:
     """Tell the rules of a call of a library function."""
-    if not m.wants(LibraryCall) or not isinstance(node, ir.Call):
+    rules = m.hearers(LibraryCall)
+    if not rules or type(node) is not ir.Call:
         return
     held: list[Value] = []
+    arrays = False
     for value in (*args.values, *args.kwargs.values()):
-        if isinstance(value, Static) and value.holds:
+        if type(value) in _MAY_HOLD_ARRAYS:
+            arrays = True
+        elif type(value) is Static and value.holds:
             held += value.holds
+            arrays = True
+    known = m.knowledge.entry(name)
+    rules = tuple([
+        rule for rule in rules
+        if (arrays or not rule.arrays) and (rule.effects is None or not rule.effects.isdisjoint(known.effects))
+    ])  # fmt: skip
+    if not rules:
+        return
     m.emit(
         LibraryCall(
             context=m.context(frame.scope),
@@ -100,9 +120,10 @@ def tell_call(
             bound_nodes=bound_nodes if bound_nodes is not None else {},
             used=used,
             fact=fact,
-            namespace=m.knowledge.namespace(name),
+            namespace=known.namespace,
             formatted=tuple(held),
-        )
+        ),
+        rules,
     )
 
 
@@ -623,14 +644,16 @@ def array_method(
 
     facts = m.knowledge.class_("jax.Array")
     fact = facts.methods.get(name) if facts is not None else None
-    if m.wants(MethodCall) and isinstance(node, ir.Call):
+    rules = m.hearers(MethodCall)
+    if rules and isinstance(node, ir.Call):
         # ``x.item()`` makes sense for a lone array only, unless a class of the project has a method of that name.
         alone = fact is not None and fact.sync is not None and not m.modules.pytree_with(name)
         m.emit(
             MethodCall(
-                m.context(frame.scope), node, as_array(base) if alone else base, name, tuple(args.values), args.kwargs, tuple(args.nodes),
-                args.keyword_nodes, used, fact,
-            )  # fmt: skip
+                m.context(frame.scope), node, as_array(base) if alone else base, name, tuple(args.values), args.kwargs,
+                tuple(args.nodes), args.keyword_nodes, used, fact,
+            ),  # fmt: skip
+            rules,
         )
     if isinstance(base, Tree) and name in ("items", "keys", "values", "get", "pop", "update", "copy"):
         if name == "items":
@@ -699,3 +722,4 @@ def dtype_class(value: Value) -> str:
     return ""
 
 
+CALL[BuiltinValue] = call_builtin

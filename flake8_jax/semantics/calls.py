@@ -18,6 +18,9 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.classes import construct, find_in_class
+from flake8_jax.semantics.dispatch import CALL, EVALUATE, evaluate, run_block
+from flake8_jax.semantics.iteration import iterated, known_elements
+from flake8_jax.semantics.keys import settle_splits
 from flake8_jax.semantics.machine import (
     MAX_CALL_DEPTH,
     MAX_CONTEXTS,
@@ -93,13 +96,18 @@ class Arguments(msgspec.Struct, eq=False):
 
 def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
     """The arguments of a call, left to right."""
-    from flake8_jax.semantics.dispatch import evaluate
-    from flake8_jax.semantics.iteration import iterated, known_elements
-
     args = Arguments([])
     for argument in node.args:
-        value = evaluate(m, frame, argument.value)
-        if argument.star == 1:
+        expression = argument.value
+        value = EVALUATE[type(expression)](m, frame, expression)
+        if argument.star == 0 and args.star is None:
+            if argument.keyword is None:
+                args.values.append(value)
+                args.nodes.append(expression)
+            else:
+                args.kwargs[argument.keyword] = value
+                args.keyword_nodes[argument.keyword] = expression
+        elif argument.star == 1:
             known = known_elements(value)
             if known is not None and args.star is None:
                 args.values += known
@@ -118,26 +126,26 @@ def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
         elif argument.keyword is not None:
             args.kwargs[argument.keyword] = value
             args.keyword_nodes[argument.keyword] = argument.value
-        elif args.star is None:
-            args.values.append(value)
-            args.nodes.append(argument.value)
-        else:
+        elif args.star is not None:
             args.star = lattice.join(args.star, value)
     return args
 
 
 def evaluate_call(m: Machine, frame: Frame, node: ir.Call, *, used: bool = True) -> Value:
     """A call expression."""
-    from flake8_jax.semantics.dispatch import evaluate
+    return call_evaluated(m, frame, node, evaluate(m, frame, node.func), used=used)
 
-    func = evaluate(m, frame, node.func)
-    if isinstance(func, BuiltinValue) and func.name == "super" and func.bound is None:
+
+def call_evaluated(m: Machine, frame: Frame, node: ir.Call, func: Value, *, used: bool = True) -> Value:
+    """A call expression whose callee is evaluated."""
+    if type(func) is BuiltinValue and func.name == "super" and func.bound is None:
         return _super(m, frame, node)
     saved = m.mode
     if isinstance(func, External) and not saved.shapes_only:
         transform = m.knowledge.transform(func.name)
         if transform is not None and transform.result == "shape":
-            m.mode = replace(saved, shapes_only=True)  # what is written in the call is made for its shape alone
+            # What is written in the call is made for its shape alone.
+            m.mode = msgspec.structs.replace(saved, shapes_only=True)
     args = evaluate_arguments(m, frame, node)
     m.mode = saved
     return call(m, frame, node, func, args, used=used)
@@ -152,11 +160,8 @@ def _super(m: Machine, frame: Frame, node: ir.Call) -> Value:
     return Unknown("super")
 
 
-def callee_name(m: Machine, frame: Frame, node: ir.Call) -> str:
-    """The canonical name of the library function that a call expression calls; empty if it is none."""
-    from flake8_jax.semantics.annotations import resolve_name
-
-    target = resolve_name(m, frame.scope, frame, node.func) if isinstance(node.func, (ir.Name, ir.Attribute)) else None
+def callee_name(target: Value) -> str:
+    """The canonical name of the library function that a callee is; empty if it is none."""
     while isinstance(target, PartialValue):
         target = target.func
     if isinstance(target, External):
@@ -170,48 +175,54 @@ def call(
     m: Machine, frame: Frame, node: Any, func: Value, args: Arguments, *, used: bool = True, decorating: bool = False
 ) -> Value:
     """Call ``func``. ``node``: where (for evidence and events); ``decorating``: as a decorator."""
-    kind = type(func)
-    if kind is FunctionValue:
-        return call_function_value(m, frame, node, func, args)  # type: ignore[arg-type]
-    if kind is BoundMethod:
-        return call(m, frame, node, func.func, args.prepended(func.self_value), used=used)  # type: ignore[attr-defined]
-    if kind is External:
-        from flake8_jax.semantics.library import call_external
-
-        return call_external(m, frame, node, func.name, args, used=used, decorating=decorating)  # type: ignore[attr-defined]
-    if kind is BuiltinValue:
-        from flake8_jax.semantics.builtins import call_builtin
-
-        return call_builtin(m, frame, node, func, args, used=used)  # type: ignore[arg-type]
-    if kind is TransformedValue:
-        from flake8_jax.semantics.transforms import call_transformed
-
-        return call_transformed(m, frame, node, func, args)  # type: ignore[arg-type]
-    if kind is ClassValue:
-        return construct(m, frame, node, func, args)  # type: ignore[arg-type]
-    if kind is PartialValue:
-        merged = args.prepended(*func.args)  # type: ignore[attr-defined]
-        merged.kwargs = {**func.kwargs, **args.kwargs}  # type: ignore[attr-defined]
-        return call(m, frame, node, func.func, merged, used=used, decorating=decorating)  # type: ignore[attr-defined]
-    if kind is ExternalMethod:
-        from flake8_jax.semantics.library import call_external_method
-
-        return call_external_method(m, frame, node, func, args, used=used)  # type: ignore[arg-type]
-    if kind is Instance:
-        result = call_method(m, frame, node, func, "__call__", tuple(args.values), args)  # type: ignore[arg-type]
-        return result if result is not None else Unknown("call")
-    if kind is UnionValue:
-        return _call_any(m, frame, node, func, args, used=used)  # type: ignore[arg-type]
-    if kind is StaticMethodValue:
-        return call(m, frame, node, func.func, args, used=used)  # type: ignore[attr-defined]
-    if kind is ExternalInstance:
-        from flake8_jax.semantics.library import call_external_instance
-
-        return call_external_instance(m, frame, node, func, args)  # type: ignore[arg-type]
+    handler = CALL.get(type(func))
+    if handler is not None:
+        return handler(m, frame, node, func, args, used, decorating)
     return Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
 
 
-def _call_any(m: Machine, frame: Frame, node: Any, func: UnionValue, args: Arguments, *, used: bool) -> Value:
+def _call_function(
+    m: Machine, frame: Frame, node: Any, func: FunctionValue, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    return call_function_value(m, frame, node, func, args)
+
+
+def _call_bound(
+    m: Machine, frame: Frame, node: Any, func: BoundMethod, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    return call(m, frame, node, func.func, args.prepended(func.self_value), used=used)
+
+
+def _call_class(
+    m: Machine, frame: Frame, node: Any, func: ClassValue, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    return construct(m, frame, node, func, args)
+
+
+def _call_partial(
+    m: Machine, frame: Frame, node: Any, func: PartialValue, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    merged = args.prepended(*func.args)
+    merged.kwargs = {**func.kwargs, **args.kwargs}
+    return call(m, frame, node, func.func, merged, used=used, decorating=decorating)
+
+
+def _call_instance(
+    m: Machine, frame: Frame, node: Any, func: Instance, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    result = call_method(m, frame, node, func, "__call__", tuple(args.values), args)
+    return result if result is not None else Unknown("call")
+
+
+def _call_static(
+    m: Machine, frame: Frame, node: Any, func: StaticMethodValue, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    return call(m, frame, node, func.func, args, used=used)
+
+
+def _call_any(
+    m: Machine, frame: Frame, node: Any, func: UnionValue, args: Arguments, used: bool, decorating: bool
+) -> Value:
     """One of several functions: run each from the same state."""
     results: list[Value] = []
     arms = []
@@ -227,6 +238,17 @@ def _call_any(m: Machine, frame: Frame, node: Any, func: UnionValue, args: Argum
         arms.append(m.take_back(mark))
     m.merge(arms)
     return lattice.union_of(results) if results else Unknown("call")
+
+
+CALL.update({
+    FunctionValue: _call_function,
+    BoundMethod: _call_bound,
+    ClassValue: _call_class,
+    PartialValue: _call_partial,
+    Instance: _call_instance,
+    UnionValue: _call_any,
+    StaticMethodValue: _call_static,
+})
 
 
 def _narrowed(args: Arguments, conditions: frozenset[tuple[Any, bool]]) -> Arguments:
@@ -379,7 +401,7 @@ def individual(m: Machine, said: Value, value: Opaque, depth: int = 2) -> Value:
                     made.slots[name] = individual(m, part, outside, depth - 1)
             else:
                 own = freshen(part)
-                own.origin = outside
+                own.origin = outside  # type: ignore[attr-defined]
                 made.slots[name] = own
     return made
 
@@ -573,11 +595,14 @@ def _tell_cached(m: Machine, frame: Frame, node: Any, func: FunctionValue, args:
             return
 
 
+_NO_LOOPS: frozenset[int] = frozenset()
+
+
 def _fingerprint(
     m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode
 ) -> tuple[Any, list[Any], bool]:
     """Key of a run, its inputs in order, and whether such a run may be remembered at all."""
-    loops = frozenset() if mode.staged else frozenset(id(loop) for loop in m.loops)
+    loops = _NO_LOOPS if mode.staged or not m.loops else frozenset([id(loop) for loop in m.loops])
     prints = lattice.Fingerprint(m.uses, loops=loops)
     # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
     waiting = bool(loops) and not any(loop.guards for loop in m.loops)
@@ -585,15 +610,15 @@ def _fingerprint(
     for name, value in bound.items():
         prints.budget = lattice.MAX_NODES
         parts.append((name, prints.of(value)))
-    for name, value in captured_values(m, func).items():
-        prints.budget = lattice.MAX_NODES
-        parts.append(("^" + name, prints.of(value)))
+    if func.closure is not None:
+        for name, value in captured_values(m, func).items():
+            prints.budget = lattice.MAX_NODES
+            parts.append(("^" + name, prints.of(value)))
     if m.assumed:
         parts.append(frozenset(c for c in m.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
     key = tuple(parts)
-    used = any(
-        isinstance(v, (Array, Opaque)) and lattice.canonical_key(v) in m.uses  # type: ignore[arg-type]
-        for v in prints.objects
+    used = bool(m.uses) and any(
+        [isinstance(v, (Array, Opaque)) and lattice.canonical_key(v) in m.uses for v in prints.objects]
     )
     try:
         # Two hashes in place of the key itself: thousands of runs are remembered, and keys are large.
@@ -618,9 +643,6 @@ def _run(
     m: Machine, frame: Frame, node: Any, func: FunctionValue, bound: dict[str, Value], mode: Mode, kind: str, text: str,
     serial: int | None, known: dict[Any, Any], key: Any, inputs: list[Any], plain: bool,
 ) -> Value:  # fmt: skip
-    from flake8_jax.semantics.keys import settle_splits
-    from flake8_jax.semantics.statements import run_block
-
     fn = func.fn
     inner = Frame(fn, func.scope, func.closure, owner=func.owner)
     inner.slots.update(bound)
@@ -634,6 +656,7 @@ def _run(
     )  # fmt: skip
     saved_mode, saved_base, saved_conditions = m.mode, m.loop_base, len(m.conditions)
     saved_condition_base, m.condition_base = m.condition_base, saved_conditions
+    inner.mark = mark
     m.stack.append(link)
     m.mode = mode
     m.loop_base = len(m.loops)
@@ -645,8 +668,12 @@ def _run(
     m.loop_base = saved_base
     m.mode = saved_mode
     m.stack.pop()
-    for writes in inner.exits:
-        m.weaken(writes)
+    if inner.exits:
+        arms = inner.exits
+        writes = m.take_back(mark)
+        if flow == NORMAL or inner.ended:
+            arms.append(writes)
+        m.merge(arms)
     if flow == NORMAL and not fn.is_generator:
         inner.returns.append(NONE)
     if fn.is_generator:
@@ -684,9 +711,15 @@ def _remember(
         outer = outer.parent
     use_effects: dict[tuple[int, tuple[str, ...]], Any] = {}
     slot_effects: dict[tuple[int, Any], Any] = {}
+    taken = {
+        id(part): (whole, step)
+        for whole in map(lattice.canonical_key, inputs)
+        if isinstance(whole, Array) and whole.parts
+        for step, part in whole.parts.items()
+    }
     for slots, slot, _old in m.journal[mark:]:
         if slots is m.uses:
-            where = _path_of(slot, index_of_key)
+            where = _path_of(slot, index_of_key, taken)
             if where is not None:
                 use_effects[where] = m.uses.get(slot, ())
         elif id(slots) in index_of_slots:
@@ -704,16 +737,22 @@ def _remember(
     )
 
 
-def _path_of(key: Any, index_of_key: dict[int, int]) -> tuple[int, tuple[str, ...]] | None:
-    """From which input, by which steps, a used key was taken."""
+def _path_of(
+    key: Any, index_of_key: dict[int, int], taken: dict[int, tuple[Array, str]]
+) -> tuple[int, tuple[str, ...]] | None:
+    """From which input, by which steps, a used key was taken. taken: the keys taken out of arrays of keys."""
     steps: list[str] = []
     value = key
+    parent: Value
     while id(value) not in index_of_key:
-        if not isinstance(value, Opaque) or value.parent is None:
+        if id(value) in taken:
+            parent, step = taken[id(value)]
+        elif isinstance(value, Opaque) and value.parent is not None:
+            parent, step = value.parent, value.step
+        else:
             return None
-        steps.append(value.step)
-        value = value.parent
-        value = lattice.canonical_key(value)
+        steps.append(step)
+        value = lattice.canonical_key(parent)
     return index_of_key[id(value)], tuple(reversed(steps))
 
 
@@ -770,6 +809,8 @@ def _repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope
                 label = step
                 owner: Opaque = key
                 key = m.part(owner, step, lambda label=label: Unknown(label))  # type: ignore[misc]
+            elif isinstance(key, Array):
+                key = lattice.key_taken(key, step)
         earlier = m.uses.get(key, ())
         m.write(m.uses, key, (*earlier, *[_here(m, u, scope, node) for u in uses])[-6:])
     for i, slot, value in found.slot_effects:

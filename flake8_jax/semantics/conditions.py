@@ -10,7 +10,7 @@ Not modelled: relations between numbers, narrowing of items and of attributes of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -19,7 +19,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.dispatch import evaluate, lookup
 from flake8_jax.semantics.events import TruthTest
-from flake8_jax.semantics.machine import Machine, labelled
+from flake8_jax.semantics.machine import Machine, Writes, labelled
 from flake8_jax.semantics.operators import (
     as_array,
     compare,
@@ -30,6 +30,7 @@ from flake8_jax.semantics.operators import (
 )
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
+    MISSING,
     NONE,
     Array,
     BuiltinValue,
@@ -139,7 +140,7 @@ def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: 
 def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Condition:
     """The operands of ``a and b`` in turn; everything learnt from one holds in the next."""
     conjunction = node.op == "and"
-    mark, conditions, reports = len(m.journal), len(m.conditions), len(m.emissions)
+    operands, conditions, reports = _Operands(m), len(m.conditions), len(m.emissions)
     learnt: list[Callable[[Machine], None]] = []
     host = False
     undecided = False
@@ -155,9 +156,11 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: A
             result = not conjunction if not undecided else None
             if undecided:
                 break
+            operands.close()
             del m.conditions[conditions:]
             return Condition(not conjunction, host=host)
         if condition.truth is None:
+            operands.undecided()
             undecided = True
             result = None
             if m.loops and _looks_at_counter(m, frame, operand):
@@ -166,11 +169,10 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: A
         if condition.key is not None:
             steps = (*steps, _fact(condition.key, conjunction))
         learnt += steps
-        for step in steps:
-            step(m)
+        operands.learn(steps)
     narrowings = tuple(learnt)
     _keep_first_test(m, reports, whole)
-    _undo_narrowings(m, mark)
+    operands.close()
     del m.conditions[conditions:]
     if conjunction:
         return Condition(result, None, narrowings, (), host)
@@ -193,12 +195,52 @@ def _fact(key: Any, truth: bool) -> Callable[[Machine], None]:
     return learn
 
 
-def _undo_narrowings(m: Machine, mark: int) -> None:
-    """Take back what was only learnt for evaluating the rest of the test; keep real effects (walrus, key uses)."""
-    writes = m.take_back(mark)
-    for slots, slot, value in writes.values():
-        if slots is m.uses or slot not in slots:
-            m.write(slots, slot, value)
+class _Operands:
+    """The operands of ``and``/``or`` being run: what was only learnt for evaluating the rest is taken back in the end,
+    real effects (a walrus, a call, key uses) stay, and those of operands that may never run are effects of one path."""
+
+    __slots__ = ("learnt", "machine", "mark", "maybe")
+
+    def __init__(self, m: Machine) -> None:
+        self.machine = m
+        self.mark = len(m.journal)
+        self.maybe = -1
+        self.learnt: dict[tuple[int, Any], tuple[Any, Any]] = {}
+
+    def undecided(self) -> None:
+        """From here on, operands run or not."""
+        if self.maybe < 0:
+            self.maybe = len(self.machine.journal)
+
+    def learn(self, steps: Iterable[Callable[[Machine], None]]) -> None:
+        """Believe what an operand's outcome teaches."""
+        m = self.machine
+        for step in steps:
+            start = len(m.journal)
+            step(m)
+            for slots, slot, before in m.journal[start:]:
+                first = self.learnt.get((id(slots), slot))
+                kept = first[0] if first is not None and first[1] is before else before
+                self.learnt[id(slots), slot] = (kept, slots.get(slot, MISSING))
+
+    def close(self) -> None:
+        """All operands have run."""
+        m = self.machine
+        later = self._real(m.take_back(self.maybe)) if self.maybe >= 0 else {}
+        m.replay(self._real(m.take_back(self.mark)))
+        if later:
+            m.weaken(later)
+
+    def _real(self, writes: Writes) -> Writes:
+        """Writes without what was only learnt."""
+        real: Writes = {}
+        for where, (slots, slot, value) in writes.items():
+            before, learnt = self.learnt.get(where, (MISSING, MISSING))
+            if where not in self.learnt or value is not learnt:
+                real[where] = (slots, slot, value)
+            elif before is not slots.get(slot, MISSING):
+                real[where] = (slots, slot, before)
+        return real
 
 
 def _compare_condition(m: Machine, frame: Frame, node: ir.Compare, how: str, whole: Any) -> Condition:
@@ -341,11 +383,23 @@ def _looks_at_counter(m: Machine, frame: Frame, node: ir.Expr) -> bool:
     return False
 
 
+def picks_iteration(m: Machine, frame: Frame, node: ir.Expr) -> bool:
+    """``i == 0``, ``i < n - 1``: the test tells one iteration, or the first or last few, from the others."""
+    if isinstance(node, ir.BoolOp):
+        return any(picks_iteration(m, frame, v) for v in node.values)
+    if isinstance(node, ir.UnaryOp):
+        return picks_iteration(m, frame, node.operand)
+    if not isinstance(node, ir.Compare):
+        return False
+    values = [lookup(m, frame, n.id) for n in (node.left, *node.comparators) if isinstance(n, ir.Name)]
+    return any(id(v) in loop.counters for v in values if v is not None for loop in m.loops)
+
+
 def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
     """``a and b`` as a value: one of the operands."""
     results: list[Value] = []
     last = len(node.values) - 1
-    learnt_mark, conditions = len(m.journal), len(m.conditions)
+    operands, conditions = _Operands(m), len(m.conditions)
     for i, operand in enumerate(node.values):
         if i == last:
             results.append(evaluate(m, frame, operand))
@@ -369,11 +423,11 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
             results.append(value)
             break
         if truth is None:
+            operands.undecided()
             results.append(_short_circuit_value(value, node.op))
         if condition is not None:
-            for learn in condition.when_true if node.op == "and" else condition.when_false:
-                learn(m)
-    _undo_narrowings(m, learnt_mark)
+            operands.learn(condition.when_true if node.op == "and" else condition.when_false)
+    operands.close()
     del m.conditions[conditions:]
     return lattice.join_all(results)
 

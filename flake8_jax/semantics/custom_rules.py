@@ -71,11 +71,14 @@ def _by_position(tv: TransformedValue, args: Arguments) -> list[Value] | None:
     """All arguments in the order of the parameters, as JAX hands them to the rules; None where that is not known."""
     if args.star is not None or args.double_star is not None:
         return None
-    if not isinstance(tv.operand, FunctionValue):
-        return list(args.values) if not args.kwargs else None
+    function: Value = tv.operand
+    while isinstance(function, TransformedValue):  # ``custom_jvp`` of a jitted function
+        function = function.operand
+    if not isinstance(function, FunctionValue):
+        return None
     values = list(args.values)
-    for parameter in tv.operand.fn.params[len(values) :]:
-        value = args.kwargs.get(parameter.name) or tv.operand.defaults.get(parameter.name)
+    for parameter in function.fn.params[len(values) :]:
+        value = args.kwargs.get(parameter.name) or function.defaults.get(parameter.name)
         if value is None or (args.unknown_rest and parameter.name not in args.kwargs):
             return None if args.kwargs or args.unknown_rest else values
         values.append(value)

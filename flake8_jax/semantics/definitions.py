@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.classes import apply_class_decorator, finish_class
-from flake8_jax.semantics.dispatch import evaluate
+from flake8_jax.semantics.dispatch import evaluate, run_block
 from flake8_jax.semantics.events import NameUse
 from flake8_jax.semantics.expressions import tell_name
 from flake8_jax.semantics.machine import Machine
@@ -84,8 +84,6 @@ def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:
     closure: Frame | None = frame if frame.fn is not None or frame.parent is not None else None
     cls = ClassValue(node, frame.scope, bases, closure)
     body = Frame(None, frame.scope, frame if frame.fn is not None or frame.parent is not None else None, owner=cls)
-    from flake8_jax.semantics.statements import run_block
-
     run_block(m, body, node.body)
     cls.namespace.update({k: v for k, v in body.slots.items() if isinstance(v, Value)})
     m.modules.classes.append(cls)

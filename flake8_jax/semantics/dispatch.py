@@ -1,4 +1,4 @@
-"""From an IR expression to the function that evaluates it, and from a name to its value."""
+"""From an IR node to the function that runs it, from a value to how it is called, from a name to its value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.machine import NORMAL, Machine
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     Const,
@@ -18,6 +18,14 @@ from flake8_jax.semantics.values import (
 
 EVALUATE: dict[type, Callable[[Machine, Frame, Any], Value]] = {}
 """Filled in by ``expressions``, which needs ``evaluate`` itself."""
+
+
+RUN: dict[type, Callable[[Machine, Frame, Any], int]] = {}
+"""How a statement runs; filled in by ``statements``."""
+
+CALL: dict[type, Callable[[Machine, Frame, Any, Any, Any, bool, bool], Value]] = {}
+"""How a kind of value is called (with ``used`` and ``decorating``, as in ``calls.call``); filled in by the modules that
+model it."""
 
 
 def evaluate(m: Machine, frame: Frame, node: ir.Expr) -> Value:
@@ -43,3 +51,26 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value | None:
             return Unknown(name, host_test=True)
         return value
     return None
+
+
+def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
+    """Run statements until one does not fall through. What was learnt on the way ends with the block."""
+    conditions = len(m.conditions)
+    flow = NORMAL
+    doubtful, doubt_from = frame.doubtful, -1
+    loop = m.loops[-1] if m.loops else None
+    guards = loop.guards if loop is not None else 0
+    for statement in body:
+        m.steps += 1
+        flow = RUN[type(statement)](m, frame, statement)
+        if flow != NORMAL:
+            break
+        if frame.doubtful and not doubtful:
+            # ``if isinstance(x, str): return …`` came before: what follows is the other arm of that test.
+            doubtful, doubt_from = True, len(m.emissions)
+    if doubt_from >= 0:
+        m.drop_errors(doubt_from)
+    if loop is not None:
+        loop.guards = guards
+    del m.conditions[conditions:]
+    return flow

@@ -16,6 +16,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import tell_hash
+from flake8_jax.semantics.calls import call_evaluated, call_method, callee_name
 from flake8_jax.semantics.comprehensions import evaluate_comprehension
 from flake8_jax.semantics.conditions import evaluate_bool_op, evaluate_compare, evaluate_if_exp, evaluate_unary_op
 from flake8_jax.semantics.dispatch import EVALUATE, evaluate, lookup
@@ -32,6 +33,7 @@ from flake8_jax.semantics.values import (
     NONE,
     Array,
     AtValue,
+    BuiltinValue,
     ClassValue,
     Const,
     DictValue,
@@ -204,6 +206,20 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
 
 
 def _attribute(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
+    value = _member(m, frame, node)
+    if type(value) is BuiltinValue and isinstance(value.bound, Tree):
+        from flake8_jax.semantics.attributes import field_of_tree
+
+        return field_of_tree(m, value.bound, node.attr) or value
+    return value
+
+
+def _callee(m: Machine, frame: Frame, node: ir.Expr) -> Value:
+    """What a call expression calls: of ``stats.mean()`` a method, where ``stats.mean`` by itself may be a field."""
+    return _member(m, frame, node) if isinstance(node, ir.Attribute) else evaluate(m, frame, node)
+
+
+def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
     from flake8_jax.semantics.attributes import load_attribute
 
     base = evaluate(m, frame, node.value)
@@ -263,8 +279,6 @@ def load_item(
             _tell_index(m, frame, node, base.base, index, "at")
         return AtValue(base.base, index)
     if isinstance(base, Instance):
-        from flake8_jax.semantics.calls import call_method
-
         found = call_method(m, frame, node, base, "__getitem__", (index,))
         return found if found is not None else Unknown("item")
     return item_of(m, base, index)
@@ -297,25 +311,22 @@ def _lambda(m: Machine, frame: Frame, node: ir.Lambda) -> Value:
 
 
 def _call(m: Machine, frame: Frame, node: ir.Call) -> Value:
-    from flake8_jax.semantics.calls import evaluate_call
-
-    return evaluate_call(m, frame, node)
+    return call_evaluated(m, frame, node, _callee(m, frame, node.func))
 
 
 def evaluate_statement(m: Machine, frame: Frame, node: ir.ExprStmt) -> None:
     """An expression whose value is dropped."""
     if isinstance(node.value, ir.Constant):
         return
+    name = ""
     if isinstance(node.value, ir.Call):
-        from flake8_jax.semantics.calls import evaluate_call
-
-        value = evaluate_call(m, frame, node.value, used=False)
+        func = _callee(m, frame, node.value.func)
+        value = call_evaluated(m, frame, node.value, func, used=False)
+        name = callee_name(func)
     else:
         value = evaluate(m, frame, node.value)
-    if isinstance(value, AtValue) or (m.wants(Discarded) and isinstance(node.value, ir.Call)):
-        from flake8_jax.semantics.calls import callee_name
-
-        m.emit(Discarded(m.context(frame.scope), node.value, value, callee_name(m, frame, node.value)))
+    if m.discards_wanted is None or name in m.discards_wanted:
+        m.emit(Discarded(m.context(frame.scope), node.value, value, name))
 
 
 def _starred(m: Machine, frame: Frame, node: ir.Starred) -> Value:

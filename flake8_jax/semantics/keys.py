@@ -108,6 +108,8 @@ def _use_one(
             continue
         if _same_shuffle(m, sampler, use, path):
             continue
+        if path == use.path and any(loop.picked for loop in m.loops):
+            continue  # ``if i == 0:``: not in every iteration, maybe in one alone
         certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
         _tell_collision(m, key, effect, use, path, key_node, sampler, certain=certain)
         break

@@ -316,13 +316,21 @@ def _inner_array(value: Array, level: int, lane: bool) -> Array:
 def lane_of(value: Array | Opaque) -> Value:
     """What every lane of a vmap over ``value`` receives of it: a second vmap over it hands out the same again."""
     whole = canonical_key(value)
-    assert isinstance(whole, (Array, Opaque))
+    if isinstance(whole, Array):
+        return key_taken(whole, LANE)
+    assert isinstance(whole, Opaque)
     if whole.parts is None:
         whole.parts = {}
-    found = whole.parts.get(LANE)
+    return whole.parts.setdefault(LANE, Unknown("lane", whole, LANE))
+
+
+def key_taken(keys: Array, step: str) -> Value:
+    """One key of an array of keys: the same again for the same step."""
+    if keys.parts is None:
+        keys.parts = {}
+    found = keys.parts.get(step)
     if found is None:
-        found = Array(whole.level, whole.dtype) if isinstance(whole, Array) else Unknown("lane", whole, LANE)
-        whole.parts[LANE] = found
+        found = keys.parts[step] = Array(keys.level, "key", None if step == LANE else 0)
     return found
 
 
@@ -371,7 +379,11 @@ def map_leaves(value: Value, f: Callable[[Value], Value]) -> Value:
     if isinstance(value, ExternalInstance):
         return ExternalInstance(value.cls, {k: f(v) for k, v in value.slots.items()}, value.level, value.born)
     if isinstance(value, UnionValue):
-        return union_of([f(v) for v in value.members])
+        mapped = tuple(f(v) for v in value.members)
+        is_key = any(isinstance(v, Array) and v.dtype == "key" for v in mapped)
+        if is_key and all(isinstance(v, (Array, Tree)) for v in mapped):
+            return UnionValue(mapped, value.conditions)  # one of two keys: each keeps its own uses
+        return union_of(mapped)
     return value
 
 
@@ -505,11 +517,18 @@ class Fingerprint:
             used = self.uses.get(canonical_key(value))
             if used:
                 state = tuple(u.summary for u in used)
-        if value.parts and self.uses:
-            used_parts = [(step, self.of(part)) for step, part in value.parts.items() if self._is_used(part)]
+        if self.uses:
+            # Uses are counted outside of staging boundaries, where the parts are too.
+            used_parts = [(step, self.of(part)) for step, part in self._parts(value).items() if self._is_used(part)]
             if used_parts:
                 state += ("parts", *used_parts)
         return state
+
+    def _parts(self, value: Array | Opaque) -> dict[str, Value]:
+        """The parts taken of a value, here and outside of the staging boundaries around."""
+        whole = canonical_key(value)
+        outside = whole.parts if isinstance(whole, (Array, Opaque)) else None
+        return {**(outside or {}), **(value.parts or {})}
 
     def _is_used(self, value: Any, depth: int = 3) -> bool:
         """The key that this may be was used, or a part of it."""
@@ -517,7 +536,7 @@ class Fingerprint:
             return False
         if canonical_key(value) in self.uses:
             return True
-        return bool(value.parts) and depth > 0 and any(self._is_used(p, depth - 1) for p in value.parts.values())
+        return depth > 0 and any(self._is_used(p, depth - 1) for p in self._parts(value).values())
 
 
 def fingerprint_one(value: Value) -> Any:

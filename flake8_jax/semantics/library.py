@@ -11,7 +11,6 @@ A call that the tables do not know gives an unknown result and has no effect.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
@@ -20,6 +19,7 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.builtins import dtype_class, tell_call
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import find_in_class
+from flake8_jax.semantics.dispatch import CALL
 from flake8_jax.semantics.events import KeyUse
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.keys import derive_key, may_be_key, share_like, use_key
@@ -98,8 +98,13 @@ def parse_descriptor(text: str) -> tuple[str, tuple[Any, ...]]:
 def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
     """The value that a result descriptor describes, its arrays at ``level``."""
     head, parts = parse_descriptor(text)
-    if head in _OF_ARGUMENT:
-        return _OF_ARGUMENT[head](bound.get(parts[0]), level)
+    if head == "collective":
+        # A sum over all lanes of a vmap is the same in every lane: no tracer, if nothing else traces it.
+        return _collective(bound.get(parts[0]), MAYBE if level == ABSTRACT and not m.mode.ambient else level)
+    if head == "leaves":
+        return _leaves(bound.get(parts[0]))
+    if head == "tree_of":
+        return _tree_of(bound.get(parts[0]))
     if head == "array":
         return Array(level)
     if head in ("float", "complex"):
@@ -165,7 +170,7 @@ def _collective(value: Value | None, level: int) -> Value:
     return relevelled(value, level)
 
 
-def _leaves(value: Value | None, level: int) -> Value:
+def _leaves(value: Value | None) -> Value:
     """A list of the leaves of an argument."""
     from flake8_jax.semantics.special import collect_leaves, leaf_of
 
@@ -177,7 +182,7 @@ def _leaves(value: Value | None, level: int) -> Value:
     return ListValue(None, leaf_of(value))
 
 
-def _tree_of(value: Value | None, level: int) -> Value:
+def _tree_of(value: Value | None) -> Value:
     """A pytree with the leaves of an argument, where these are alike."""
     found = _leaves_level(value) if value is not None else None
     return Tree(found) if found is not None else Unknown("tree")
@@ -213,7 +218,8 @@ def _like(value: Value | None, level: int) -> Value:
     if isinstance(value, HostArray):
         return Array(level, value.dtype)
     if isinstance(value, Static):
-        return Array(level, value.kind if value.kind in ("int", "bool", "float", "complex") else "", 0 if value.kind == "int" else None)
+        is_number = value.kind in ("int", "bool", "float", "complex")
+        return Array(level, value.kind if is_number else "", 0 if is_number else None)
     return Array(level)
 
 
@@ -228,14 +234,6 @@ def relevelled(value: Value, level: int, depth: int = 8) -> Value:
     if depth == 0:
         return Tree(level)
     return lattice.map_leaves(value, lambda v: relevelled(v, level, depth - 1))
-
-
-_OF_ARGUMENT: dict[str, Callable[[Value | None, int], Value]] = {
-    "collective": _collective,
-    "leaves": _leaves,
-    "tree_of": _tree_of,
-}
-"""Descriptors that say what a result is by one argument alone."""
 
 
 def make_instance(
@@ -302,26 +300,25 @@ def call_external(
     m: Machine, frame: Frame, node: Any, name: str, args: Arguments, *, used: bool = True, decorating: bool = False
 ) -> Value:
     """Call a library function or class by its canonical name."""
-    transform = m.knowledge.transform(name)
-    if transform is not None:
+    known = m.knowledge.entry(name)
+    if known.transform is not None:
         from flake8_jax.semantics.transforms import apply_transform
 
         tell_call(m, frame, node, name, args, None, used=used)
-        return apply_transform(m, frame, node, name, transform, args, decorating=decorating)
+        return apply_transform(m, frame, node, name, known.transform, args, decorating=decorating)
     from flake8_jax.semantics.special import SPECIAL
 
     special = SPECIAL.get(name)
-    fact = m.knowledge.function(name)
+    fact = known.function
     if special is not None:
         bound, nodes = bind_parameters(fact.params, args) if fact is not None else (args.kwargs, args.keyword_nodes)
         tell_call(m, frame, node, name, args, fact, used=used, bound=bound, bound_nodes=nodes)
         return special(m, frame, node, args)
     if fact is not None:
         return call_fact(m, frame, node, name, fact, args, used=used)
-    cls = m.knowledge.class_(name)
-    if cls is not None:
-        return _construct(m, frame, node, name, cls, args, decorating=decorating)
-    space = m.knowledge.namespace(name)
+    if known.class_ is not None:
+        return _construct(m, frame, node, name, known.class_, args, decorating=decorating)
+    space = known.namespace
     tell_call(m, frame, node, name, args, None, used=used)
     if space is None:
         return Unknown("library call")
@@ -621,7 +618,7 @@ def _tell_same_call(m: Machine, frame: Frame, node: Any, key: Value) -> None:
 
 
 def call_external_method(
-    m: Machine, frame: Frame, node: Any, func: ExternalMethod, args: Arguments, *, used: bool
+    m: Machine, frame: Frame, node: Any, func: ExternalMethod, args: Arguments, used: bool, decorating: bool
 ) -> Value:
     """A method that a library class gives to its instances, or to instances of a project subclass."""
     fact = m.knowledge.method(func.cls, func.name)
@@ -688,7 +685,9 @@ def _module_call(
     return value_of_descriptor(m, fact.returns, level, bound)
 
 
-def call_external_instance(m: Machine, frame: Frame, node: Any, func: ExternalInstance, args: Arguments) -> Value:
+def call_external_instance(
+    m: Machine, frame: Frame, node: Any, func: ExternalInstance, args: Arguments, used: bool, decorating: bool
+) -> Value:
     """Calling a library object: what its ``__call__`` fact says; a decorator with options is applied."""
     fact = m.knowledge.method(func.cls, "__call__")
     if fact is not None:
@@ -704,3 +703,14 @@ def call_external_instance(m: Machine, frame: Frame, node: Any, func: ExternalIn
     return Unknown("call")
 
 
+def _call_library_object(
+    m: Machine, frame: Frame, node: Any, func: External, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    return call_external(m, frame, node, func.name, args, used=used, decorating=decorating)
+
+
+CALL.update({
+    External: _call_library_object,
+    ExternalMethod: call_external_method,
+    ExternalInstance: call_external_instance,
+})

@@ -16,7 +16,7 @@ Python leaves none.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Rule
 from flake8_jax.semantics import lattice
-from flake8_jax.semantics.events import Context, NameUse
+from flake8_jax.semantics.events import Context, Discarded, NameUse
 from flake8_jax.semantics.values import (
     MISSING,
     Array,
@@ -56,6 +56,10 @@ MAX_CONTEXTS = 8
 
 Writes = dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]
 """What an arm leaves behind: (id of slots, slot) → (slots, slot, new contents)."""
+Watched = dict[tuple[int, Any], tuple[dict[Any, Any], Any, list[Any]]]
+"""Everything written while watched: (id of slots, slot) → (slots, slot, all contents in order)."""
+MAX_WATCHED = 400
+MAX_INTERRUPTIONS = 4
 
 
 class Mode(msgspec.Struct, frozen=True, eq=False):
@@ -109,8 +113,11 @@ class Emission(msgspec.Struct, frozen=True, eq=False):
 
 @dataclass(slots=True, eq=False)
 class LoopState:
-    """A Python loop being run. counters: values that count its iterations. exits: writes of arms that leave it.
-    unrolled: it is run element by element. runs: its next iteration is the first, and there surely is one."""
+    """A Python loop being run. counters: values that count its iterations. base, mark: lengths of the
+    journal at its start and at that of the iteration. exits: how paths that leave it look from its start; continues: how
+    those that go on early look from the iteration's start. unrolled: it is run element by element. guards: tests of its
+    counters around what runs now; picked: those among them that compare a counter (``i == 0``) and take no remainder of
+    it. runs: its next iteration is the first, and there surely is one."""
 
     kind: str
     node: Any
@@ -118,6 +125,9 @@ class LoopState:
     continues: list[Writes] = field(default_factory=list)
     counters: set[int] = field(default_factory=set)
     guards: int = 0
+    picked: int = 0
+    base: int = 0
+    mark: int = 0
     unrolled: bool = False
     runs: bool = False
 
@@ -128,18 +138,20 @@ class Machine:
     def __init__(self, knowledge: Knowledge, rules: tuple[Rule, ...], records: Records | None) -> None:
         self.knowledge = knowledge
         self.listeners: dict[type, list[Rule]] = {}
+        self.hearing: dict[tuple[type, str], tuple[Rule, ...]] = {}
         for rule in rules:
             for event in rule.events:
                 self.listeners.setdefault(event, []).append(rule)
+                for where in rule.where:
+                    self.hearing[event, where] = (*self.hearing.get((event, where), ()), rule)
         self.records = records
-        listening = [rule.names for rule in self.listeners.get(NameUse, ())]
-        self.names_wanted: frozenset[str] | None = (
-            None if None in listening else frozenset().union(*[n for n in listening if n is not None])
-        )
+        self.names_wanted = self._names_of(NameUse)
+        self.discards_wanted = self._names_of(Discarded)
         self.journal: list[tuple[dict[Any, Any], Any, Any]] = []
         self.emissions: list[Emission] = []
         self.settled: list[Emission] = []
         self._last_context: tuple[Any, Context] | None = None
+        self.watches: list[Watched] = []
         self.uses: dict[Value, Any] = {}
         self.stack: list[Link] = []
         self.mode = Mode()
@@ -156,7 +168,7 @@ class Machine:
         self.passes = 0
         self.memo: dict[Any, dict[Any, Any]] = {}
         self.contexts: dict[int, int] = {}
-        self.roots: list[TransformedValue] = []
+        self.roots: list[tuple[TransformedValue, Any, ModuleScope, tuple[Link, ...], bool]] = []
         self.deferred_functions: list[Any] = []
         self.crashes: list[tuple[str, str, str]] = []
         self.counters: dict[str, int] = {}
@@ -174,10 +186,43 @@ class Machine:
     def write(self, slots: dict[Any, Any], slot: Any, value: Any) -> None:
         """Set ``slots[slot]``, remembering what was there."""
         self.journal.append((slots, slot, slots.get(slot, MISSING)))
+        if self.watches:
+            self.watches[-1].setdefault((id(slots), slot), (slots, slot, []))[2].append(value)
         if value is MISSING:
             slots.pop(slot, None)
         else:
             slots[slot] = value
+
+    def since(self, mark: int) -> Writes:
+        """What all writes since ``mark`` amount to, right now: how a path looks that leaves here."""
+        taken: Writes = {}
+        for slots, slot, _ in self.journal[mark:]:
+            taken[(id(slots), slot)] = (slots, slot, slots.get(slot, MISSING))
+        return taken
+
+    def watch(self, run: Callable[[], int]) -> tuple[int, Watched]:
+        """Run something that an exception may interrupt: its result, and every value that it wrote anywhere."""
+        self.watches.append({})
+        result = run()
+        seen = self.watches.pop()
+        if self.watches:
+            outer = self.watches[-1]
+            for where, (slots, slot, values) in seen.items():
+                outer.setdefault(where, (slots, slot, []))[2].extend(values)
+        return result, seen
+
+    def interrupted(self, seen: Watched) -> None:
+        """Any of the watched writes may have been the last one."""
+        arms: list[Writes] = [{}]
+        for where, (slots, slot, values) in list(seen.items())[:MAX_WATCHED]:
+            distinct = list({id(v): v for v in values}.values())
+            if len(distinct) > MAX_INTERRUPTIONS:
+                distinct = [Unknown("interrupted")] if isinstance(distinct[0], Value) else distinct[:MAX_INTERRUPTIONS]
+            for i, value in enumerate(distinct, 1):
+                while len(arms) <= i:
+                    arms.append({})
+                arms[i][where] = (slots, slot, value)
+        self.merge(arms)
 
     def take_back(self, mark: int) -> Writes:
         """Undo all writes since ``mark`` and return what they amounted to."""
@@ -279,8 +324,8 @@ class Machine:
         """How the code runs right now, for an event."""
         inner = self.stack[-1] if self.stack else None
         mode, loops = self.mode, self.loops
-        state = (inner, mode, len(loops), self.loop_base, self.caught, caught, scope)
-        if self._last_context is not None and self._last_context[0] == state and not loops:
+        state = (inner, mode, self.loop_base, self.caught, caught, scope)
+        if not loops and self._last_context is not None and self._last_context[0] == state:
             return self._last_context[1]
         made = Context(
             scope=scope,
@@ -297,7 +342,8 @@ class Machine:
             loop_ids=frozenset([id(loop) for loop in loops]) if loops else _NO_LOOPS,
             in_main=any([link.function == "main" or link.kind == "main" for link in self.stack]),
         )
-        self._last_context = (state, made)
+        if not loops:
+            self._last_context = (state, made)
         return made
 
     def site(self, scope: ModuleScope, node: Any) -> Site:
@@ -306,9 +352,20 @@ class Machine:
     def wants(self, event: type) -> bool:
         return event in self.listeners
 
-    def emit(self, event: Any) -> None:
-        """Tell the rules that listen; keep what they say."""
-        for rule in self.listeners.get(type(event), ()):
+    def _names_of(self, event: type) -> frozenset[str] | None:
+        """The names that the listeners to an event care for; None for all."""
+        listening = [rule.names for rule in self.listeners.get(event, ())]
+        return None if None in listening else frozenset().union(*[n for n in listening if n is not None])
+
+    def hearers(self, event: type) -> tuple[Rule, ...]:
+        """The rules that may have something to say of a call that happens now."""
+        mode = self.mode
+        where = "staged" if mode.staged or mode.presumed else "loop" if self.loops else "eager"
+        return self.hearing.get((event, where), ())
+
+    def emit(self, event: Any, rules: Iterable[Rule] | None = None) -> None:
+        """Tell the rules that listen (or those given); keep what they say."""
+        for rule in self.listeners.get(type(event), ()) if rules is None else rules:
             try:
                 said = rule.check(event)
             except (AttributeError, TypeError, ValueError, KeyError, IndexError, AssertionError) as error:

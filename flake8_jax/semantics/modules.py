@@ -72,7 +72,7 @@ class Modules:
             scope.state = 2
 
     def _run(self, scope: ModuleScope) -> None:
-        from flake8_jax.semantics.statements import run_block
+        from flake8_jax.semantics.dispatch import run_block
 
         frame = Frame(None, scope, None)
         frame.slots = scope.slots

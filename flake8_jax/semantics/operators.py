@@ -107,7 +107,9 @@ def derived_from(values: Iterable[Value]) -> str:
             if not inner:
                 return ""
             found = inner
-        elif not isinstance(value, (Const, External, BuiltinValue)) and not (isinstance(value, Static) and value.kind == "dtype"):
+        elif isinstance(value, Static) and value.kind == "dtype":
+            continue
+        elif not isinstance(value, (Const, External, BuiltinValue)):
             return ""
     return found
 

@@ -25,6 +25,7 @@ from flake8_jax.semantics.modules import Modules
 from flake8_jax.semantics.presumption import Presumption
 from flake8_jax.semantics.records import FunctionRecord, Records
 from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.statements import RUN
 from flake8_jax.semantics.transforms import run_root, stage_unknown
 from flake8_jax.semantics.values import (
     ClassValue,
@@ -39,6 +40,7 @@ from flake8_jax.semantics.values import (
 
 STACK_BYTES = 512 * 1024 * 1024
 RECURSION_LIMIT = 40_000
+assert RUN, "importing statements fills in how they run"
 CRASHES = (
     AttributeError, TypeError, ValueError, LookupError, AssertionError, RecursionError, ArithmeticError, NameError,
 )  # fmt: skip

@@ -36,14 +36,19 @@ class ModuleScope:
 class Frame:
     """Local bindings of one run of a function (``fn`` None: a class body).
 
+    mark: length of the journal at its start. arms: so many alternatives are open around the running statement. exits: how
+    paths that return inside of them look from the start. ended: it returned outside of them.
     doubtful: whether the code is reached from here on depends on a test that only the host can decide.
     """
 
     __slots__ = (
+        "arms",
         "doubtful",
+        "ended",
         "exits",
         "fn",
         "loops",
+        "mark",
         "names",
         "owner",
         "parent",
@@ -69,3 +74,6 @@ class Frame:
         self.names: frozenset[str] = frozenset(fn.local_names) if fn is not None else frozenset()
         self.self_value: Value | None = None
         self.doubtful = False
+        self.mark = 0
+        self.arms = 0
+        self.ended = False

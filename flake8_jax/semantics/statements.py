@@ -20,12 +20,12 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import assign, store_item
-from flake8_jax.semantics.conditions import condition_of
-from flake8_jax.semantics.dispatch import evaluate
+from flake8_jax.semantics.conditions import condition_of, picks_iteration
+from flake8_jax.semantics.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.events import Store, TruthTest
 from flake8_jax.semantics.expressions import load_item
 from flake8_jax.semantics.iteration import iterated, known_elements
-from flake8_jax.semantics.machine import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Machine, Writes
+from flake8_jax.semantics.machine import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Machine, Watched, Writes
 from flake8_jax.semantics.operators import as_array, binary
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
@@ -54,29 +54,6 @@ CATCHES_TRACER_ERRORS = frozenset(
 MAX_PASSES = 3
 MAX_UNROLLED = 8
 """A loop over so many known elements is run element by element; half as many in an unrolled loop, and so on."""
-
-
-def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
-    """Run statements until one does not fall through. What was learnt on the way ends with the block."""
-    conditions = len(m.conditions)
-    flow = NORMAL
-    doubtful, doubt_from = frame.doubtful, -1
-    loop = m.loops[-1] if m.loops else None
-    guards = loop.guards if loop is not None else 0
-    for statement in body:
-        m.steps += 1
-        flow = RUN[type(statement)](m, frame, statement)
-        if flow != NORMAL:
-            break
-        if frame.doubtful and not doubtful:
-            # ``if isinstance(x, str): return …`` came before: what follows is the other arm of that test.
-            doubtful, doubt_from = True, len(m.emissions)
-    if doubt_from >= 0:
-        m.drop_errors(doubt_from)
-    if loop is not None:
-        loop.guards = guards
-    del m.conditions[conditions:]
-    return flow
 
 
 def _expression(m: Machine, frame: Frame, node: ir.ExprStmt) -> int:
@@ -128,6 +105,10 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> int:
 
 def _return(m: Machine, frame: Frame, node: ir.Return) -> int:
     frame.returns.append(evaluate(m, frame, node.value) if node.value is not None else NONE)
+    if frame.arms:
+        frame.exits.append(m.since(frame.mark))
+    else:
+        frame.ended = True
     return RETURN
 
 
@@ -166,10 +147,14 @@ def _pass(m: Machine, frame: Frame, node: ir.Stmt) -> int:
 
 
 def _break(m: Machine, frame: Frame, node: ir.Break) -> int:
+    loop = frame.loops[-1]
+    loop.exits.append(m.since(loop.base))
     return BREAK
 
 
 def _continue(m: Machine, frame: Frame, node: ir.Continue) -> int:
+    loop = frame.loops[-1]
+    loop.continues.append(m.since(loop.mark))
     return CONTINUE
 
 
@@ -199,7 +184,9 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
             learn(m)
         if arm.key is not None:
             m.conditions.append((arm.key, arm.truth))
+        frame.arms += 1
         flow = arm.run()
+        frame.arms -= 1
         del m.conditions[conditions:]
         if arm.guess:
             m.drop_errors(reports)
@@ -209,12 +196,6 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
             live.append(writes)
             live_arms.append(arm)
             doubts.append(frame.doubtful)
-        elif flow == RETURN:
-            frame.exits.append(writes)
-        elif flow == BREAK and frame.loops:
-            frame.loops[-1].exits.append(writes)
-        elif flow == CONTINUE and frame.loops:
-            frame.loops[-1].continues.append(writes)
     left = any(f in (RETURN, BREAK, CONTINUE) for f in flows)
     frame.doubtful = doubtful or (bool(live) and all(d or (left and a.guess) for a, d in zip(live_arms, doubts, strict=True)))
     if not live:
@@ -275,9 +256,14 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
         return run_block(m, frame, tail)
 
     arms.append(Arm(run_tail, tuple(false_learn), last.key if len(pending) == 1 else None, False, guess))
+    picked = 0
     if guards and loop is not None:
         loop.guards += 1
+        picked = any(picks_iteration(m, frame, current_if.test) for current_if, c in pending if c.counter)
+        loop.picked += picked
     flow = branch(m, frame, arms)
+    if picked and loop is not None:
+        loop.picked -= picked
     if guards and loop is not None and not any(_leaves(current_if.body) for current_if, _ in pending):
         loop.guards -= 1  # else ``if step % 100: continue`` guards the rest of the block, which takes it back
     return flow
@@ -335,6 +321,7 @@ def run_loop(
     m.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
     doubtful = frame.doubtful
     limit = MAX_PASSES if m.passes <= 2 else 1
+    loop.base = len(m.journal)
     attempt = 0
     while True:
         last = attempt == limit
@@ -343,19 +330,18 @@ def run_loop(
         exits, function_exits = len(loop.exits), len(frame.exits)
         m.loops.append(loop)
         frame.loops.append(loop)
+        loop.mark = mark
+        frame.arms += 1
         flow = once()
+        frame.arms -= 1
         frame.doubtful = doubtful
         frame.loops.pop()
         m.loops.pop()
         writes = m.take_back(mark)
         arms = loop.continues
         loop.continues = []
-        if flow in (NORMAL, CONTINUE):
+        if flow == NORMAL:
             arms.append(writes)
-        elif flow == BREAK:
-            loop.exits.append(writes)
-        elif flow == RETURN:
-            frame.exits.append(writes)
         if loop.runs and arms:
             # There surely is a first iteration, and this was it: the fixpoint starts behind it.
             loop.runs = False
@@ -452,29 +438,25 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     loop.unrolled = True
     m.keep_alive.append(loop)
     doubtful = frame.doubtful
+    loop.base = loop.mark = len(m.journal)
     m.loops.append(loop)
     frame.loops.append(loop)
+    frame.arms += 1
     flow = NORMAL
     for element in elements:
         frame.doubtful = doubtful
-        mark = len(m.journal)
         assign(m, frame, node.target, element, node.iter)
         flow = run_block(m, frame, node.body)
-        continues, loop.continues = loop.continues, []
-        if flow in (NORMAL, CONTINUE):
+        if loop.continues:
+            arms, loop.continues = loop.continues, []
+            writes = m.take_back(loop.mark)
+            if flow == NORMAL:
+                arms.append(writes)
+            m.merge(arms)
             flow = NORMAL
-            for writes in continues:
-                m.weaken(writes)
-            continue
-        writes = m.take_back(mark)
-        if flow == BREAK:
-            loop.exits.append(writes)
-        elif flow == RETURN:
-            frame.exits.append(writes)
-        if not continues:
+        if flow != NORMAL:
             break
-        flow = NORMAL
-        m.merge(continues)
+    frame.arms -= 1
     frame.doubtful = doubtful
     frame.loops.pop()
     m.loops.pop()
@@ -485,13 +467,13 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
 
 def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: int) -> int:
     """Merge the paths that left by ``break`` with the one that ran to the end (if there is one)."""
-    if flow == NORMAL:
-        for writes in loop.exits:
-            m.weaken(writes)
-        return NORMAL
     if not loop.exits:
         return flow
-    m.merge(loop.exits)
+    arms = loop.exits
+    writes = m.take_back(loop.base)
+    if flow == NORMAL:
+        arms.append(writes)
+    m.merge(arms)
     return NORMAL
 
 
@@ -504,9 +486,9 @@ def _while(m: Machine, frame: Frame, node: ir.While) -> int:
         condition = condition_of(m, frame, node.test, "while", node)
         loop.runs = first and condition.truth is True
         first = False
+        endless = condition.truth is True
         if condition.truth is False:
             return RAISE
-        endless = condition.truth is True
         conditions = len(m.conditions)
         for learn in condition.when_true:
             learn(m)
@@ -539,10 +521,18 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
             flow = run_block(m, frame, node.orelse)
         return flow
 
-    arms = [Arm(body)]
+    seen: Watched = {}
+
+    def watched() -> int:
+        nonlocal seen
+        flow, seen = m.watch(body)
+        return flow
+
+    arms = [Arm(watched)]
     for handler in node.handlers:
 
         def handle(handler: ir.ExceptHandler = handler) -> int:
+            m.interrupted(seen)
             if handler.type is not None:
                 evaluate(m, frame, handler.type)
             if handler.name:
@@ -655,7 +645,7 @@ def _type_alias(m: Machine, frame: Frame, node: ir.TypeAlias) -> int:
     return NORMAL
 
 
-RUN: dict[type, Callable[[Machine, Frame, Any], int]] = {
+RUN.update({
     ir.ExprStmt: _expression,
     ir.Assign: _assign,
     ir.AnnAssign: _annotated,
@@ -680,5 +670,4 @@ RUN: dict[type, Callable[[Machine, Frame, Any], int]] = {
     ir.Import: _import,
     ir.ImportFrom: _import_from,
     ir.TypeAlias: _type_alias,
-}
-
+})

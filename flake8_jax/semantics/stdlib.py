@@ -3,8 +3,8 @@
 
 Vocabulary
 ----------
-getter      what ``operator.itemgetter(k)``, ``attrgetter(name)`` or ``methodcaller(name)`` return: a partial application
-            of a function that has no public name; here it is named like its maker, with ``()`` appended.
+getter      what ``operator.itemgetter(k)``, ``attrgetter(name)`` or ``methodcaller(name)`` return: a partial
+            application of a function without a public name; here it is named like its maker, ``()`` appended.
 row         the elements of some sequences at one position.
 
 Not modelled: ``itertools.batched`` and ``compress``, ``collections.Counter`` and ``ChainMap``, iterators that are
@@ -170,7 +170,8 @@ def _starmap(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
     def one(row: Value) -> Value:
         parts = known_elements(row)
-        return call(m, frame, node, function, Arguments(list(parts)) if parts is not None else Arguments([], star=Unknown("star")))
+        arguments = Arguments(list(parts)) if parts is not None else Arguments([], star=Unknown("star"))
+        return call(m, frame, node, function, arguments)
 
     known = _short(rows)
     if known is not None:
@@ -253,9 +254,9 @@ def _namedtuple(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     made = ClassValue(definition, frame.scope, [], None)
     made.traits.add("namedtuple")
     defaults = known_elements(args.kwargs.get("defaults", TupleValue(()))) or ()
-    late = len(names) - len(defaults)
+    padded = [None] * (len(names) - len(defaults)) + [*defaults]
     made.fields = [
-        ClassField(name, None, defaults[i - late] if i >= late else None, False, frame.scope) for i, name in enumerate(names)
+        ClassField(name, None, default, False, frame.scope) for name, default in zip(names, padded, strict=False)
     ]
     if not m.stack:
         m.modules.classes.append(made)

@@ -33,6 +33,7 @@ from flake8_jax.semantics.control_flow import (
     run_while_loop,
 )
 from flake8_jax.semantics.custom_rules import DEFINING, define, run_rules
+from flake8_jax.semantics.dispatch import CALL
 from flake8_jax.semantics.events import RootMet
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.library import bind_parameters, relevelled, value_of_descriptor
@@ -124,7 +125,9 @@ def _wrap(
 # --- calling what a transform returned --------------------------------------------------------------------
 
 
-def call_transformed(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments) -> Value:
+def call_transformed(
+    m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments, used: bool = True, decorating: bool = False
+) -> Value:
     """Call ``jax.jit(f)``, ``jax.grad(f)`` … with arguments."""
     tv.called = True
     fact = tv.fact
@@ -150,6 +153,9 @@ def call_transformed(m: Machine, frame: Frame, node: Any, tv: TransformedValue, 
     if not m.mode.staged and fact.omnistaging:
         dispatched = id(m.loops[-1]) if m.loops else 1
     return result_outside(m, tv, args, result, outside, dispatched)
+
+
+CALL[TransformedValue] = call_transformed
 
 
 def transformed_method(m: Machine, frame: Frame, node: Any, tv: TransformedValue, name: str, args: Arguments) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from flake8_jax.knowledge.model import TransformFact
@@ -65,7 +66,9 @@ def _map_trees(
         return lattice.union_of([_map_trees(m, [t, *trees[1:]], at_leaf, budget, custom_leaves) for t in first.members])
     if isinstance(first, (Array, HostArray, Const, Static)) or budget[0] <= 0:
         budget[0] -= 1
-        return at_leaf([first, *[leaf_of(t) if not isinstance(t, (Array, Const)) else t for t in trees[1:]]])
+        if budget[0] < 0:
+            return at_leaf([leaf_of(t) for t in trees])
+        return at_leaf(trees)  # where the first tree has a leaf, the others may have a whole subtree
     if isinstance(first, (Tree, Unknown)):
         leaf: Value = Array(first.level) if isinstance(first, Tree) and not custom_leaves else Tree(first.level) if isinstance(first, Tree) else Unknown("leaf")
         leaves = [leaf, *[_leaf_like(t) for t in trees[1:]]]
@@ -86,15 +89,15 @@ def _map_trees(
 
     if isinstance(first, TupleValue):
         return TupleValue(
-            tuple(child(lambda t, i=i: _nth(t, i)) for i in range(len(first.elts))), first.cls, first.names
+            tuple(child(partial(_nth, i=i)) for i in range(len(first.elts))), first.cls, first.names
         )
     if isinstance(first, ListValue):
         known = first.known()
         if known is not None:
-            return ListValue(tuple(child(lambda t, i=i: _nth(t, i)) for i in range(len(known))), born=m.mode.trace)
+            return ListValue(tuple(child(partial(_nth, i=i)) for i in range(len(known))), born=m.mode.trace)
         return ListValue(None, child(lambda t: lattice.any_element(t) if isinstance(t, ListValue) else None), born=m.mode.trace)
     if isinstance(first, DictValue):
-        items = {k: child(lambda t, k=k: _entry(t, k)) for k, _ in first.items()}
+        items = {k: child(partial(_entry, key=k)) for k, _ in first.items()}
         rest = first.slots.get("*")
         return DictValue(
             items,
@@ -109,7 +112,7 @@ def _map_trees(
             if attribute in first.cls.static_names:
                 made.slots[attribute] = value
             else:
-                made.slots[attribute] = child(lambda t, a=attribute: t.slots.get(a) if isinstance(t, Instance) else None)
+                made.slots[attribute] = child(partial(_field, name=attribute))
         return made
     budget[0] -= 1
     at_leaf([Unknown("leaf"), *[Unknown("leaf") for _ in trees[1:]]])
@@ -118,7 +121,7 @@ def _map_trees(
 
 def _leaf_like(value: Value) -> Value:
     if isinstance(value, Tree):
-        return Array(value.level)
+        return Tree(value.level)  # a leaf, or a subtree where the first tree has a leaf
     if isinstance(value, (TupleValue, ListValue, DictValue, Instance)):
         return leaf_of(value)
     return value if isinstance(value, (Array, Const, Static, HostArray)) else Unknown("leaf")
@@ -131,6 +134,10 @@ def _nth(value: Value, i: int) -> Value | None:
     if isinstance(value, Tree):
         return Tree(value.level)
     return None
+
+
+def _field(value: Value, name: str) -> Value | None:
+    return value.slots.get(name) if isinstance(value, Instance) else None
 
 
 def _entry(value: Value, key: Any) -> Value | None:

@@ -108,19 +108,19 @@ class Program:
             a, b = self.test(depth - 1), self.test(depth - 1)
             options += [f"({a} and {b})", f"({a} or {b})", f"not ({a})", "isinstance(x, jax.Array)"]
         if self.rng.random() < 0.03:
-            options = [f"{self.array(0)}.sum() > 0"]
+            options = [f"jnp.sum({self.array(0)}) > 0"]
         return self.rng.choice(options)
 
     def array(self, depth: int = 2) -> str:
         name = self.pick("array") or "x"
-        options = [name, f"{name} + 1", f"jnp.sin({name})", f"{name}.sum()"]
+        options = [name, f"{name} + 1", f"jnp.sin({name})", f"jnp.sum({name})"]
         if depth:
             a, n = self.array(depth - 1), self.integer(depth - 1)
-            options += [f"({a} * {n})", f"({a} - {self.array(depth - 1)}.sum())", f"jnp.where({a} > 0, {a}, {n})",
-                        f"jax.lax.cond({a}.sum() > 0, lambda v: v * 2, lambda v: v, {a})",
+            options += [f"({a} * {n})", f"({a} - jnp.sum({self.array(depth - 1)}))", f"jnp.where({a} > 0, {a}, {n})",
+                        f"jax.lax.cond(jnp.sum({a}) > 0, lambda v: v * 2, lambda v: v + v, {a})",
                         f"jax.lax.scan(lambda c, v: (c + v, v), 0.0, x)[{self.rng.randint(0, 1)}]",
-                        f"jax.lax.fori_loop(0, 3, lambda i, c: c + i, {a})", f"pick({self.test(0)}, {a}, {name})",
-                        f"jax.grad(lambda w: (w * {n}).sum())({a} * 1.0)", f"jax.tree.map(lambda v: v + 1, {a})"]  # fmt: skip
+                        f"jax.lax.fori_loop(0, 3, lambda i, c: c + i, ({a}) * 1.0)", f"pick({self.test(0)}, {a}, {name})",
+                        f"jax.grad(lambda w: jnp.sum(w * {n}))(({a}) * 1.0)", f"jax.tree.map(lambda v: v + 1, {a})"]  # fmt: skip
         box = self.pick("box")
         if box:
             options.append(f"({box}.value + x)")
@@ -139,9 +139,10 @@ class Program:
             self.vars[kind].append(name)
 
     def statement(self, depth: int, room: int, *, in_loop: bool) -> None:
-        choices = ["int", "array", "list", "dict", "fn", "box", "maybe", "again", "mutate", "unpack", "augment", "comprehension"]
+        choices = ["int", "array", "list", "dict", "fn", "box", "maybe", "again", "mutate", "unpack", "augment", "comprehension",
+                   "walrus", "swap", "slice", "star"]  # fmt: skip
         if room:
-            choices += ["if", "if", "for", "while", "try", "with", "else"]
+            choices += ["if", "if", "for", "while", "try", "with", "else", "helper", "helper", "match"]
         if in_loop:
             choices += ["leave"]
         getattr(self, "do_" + self.rng.choice(choices))(depth, room)
@@ -168,6 +169,74 @@ class Program:
         self.emit(depth + 1, f"return k + {self.integer(1)}")
         self.vars["fn"].append(name)
 
+    def do_helper(self, depth: int, room: int) -> None:
+        """A nested function with a body of its own, several returns and effects on what it captures; then a call of it."""
+        name, result = self.fresh("h"), self.fresh("i")
+        saved = {kind: list(names) for kind, names in self.vars.items()}
+        captured = [n for n in self.vars["int"] if n[-1].isdigit() and n.isidentifier()][-1:]
+        self.emit(depth, f"def {name}(p, q=None, *rest, flag=False):")
+        if captured and self.rng.random() < 0.4:
+            self.emit(depth + 1, f"nonlocal {captured[0]}")
+        else:
+            captured = []
+        self.emit(depth + 1, "reveal(p)")
+        self.emit(depth + 1, "reveal(q)")
+        for kind in ("int", "maybe", "list"):  # in parentheses: to be read, not to be bound
+            self.vars[kind] = [n if n in captured or "(" in n else f"({n})" for n in self.vars[kind]]
+        self.vars["int"] += ["p", "len(rest)"]
+        self.vars["maybe"].append("q")
+        for _ in range(self.rng.randint(1, 3)):
+            self.statement(depth + 1, room - 1, in_loop=False)
+            if self.rng.random() < 0.5:
+                self.emit(depth + 1, f"if {self.test()}:")
+                self.emit(depth + 2, f"return {self.integer(1)}")
+            if self.rng.random() < 0.2:
+                self.emit(depth + 1, f"for j in range({self.integer(0)}):")
+                self.emit(depth + 2, f"if j > {self.integer(0)}:")
+                self.emit(depth + 3, "return j")
+        self.emit(depth + 1, f"return {self.integer(1)}")
+        self.vars = saved
+        arguments = self.rng.choice([f"{self.integer(1)}", f"{self.integer(1)}, {self.integer(0)}", f"{self.integer(0)}, 2, 3, flag=True",
+                                     f"p={self.integer(0)}", f"*({self.integer(0)}, None)", f"**dict(p={self.integer(0)})"])  # fmt: skip
+        self.emit(depth, f"{result} = {name}({arguments})")
+        self.emit(depth, f"reveal({result})")
+        for shown in self.vars["list"][-1:] + self.vars["dict"][-1:] + self.vars["int"][-1:]:
+            self.emit(depth, f"reveal({shown})")
+        self.vars["int"].append(result)
+
+    def do_walrus(self, depth: int, room: int) -> None:
+        name = self.fresh("i")
+        self.emit(depth, f"reveal(({name} := {self.integer(1)}) > 2 and ({name} := {name} + 1))")
+        self.emit(depth, f"reveal({name})")
+        self.vars["int"].append(name)
+
+    def do_swap(self, depth: int, room: int) -> None:
+        a, b = self.fresh("i"), self.fresh("i")
+        self.emit(depth, f"{a}, {b} = {self.integer(1)}, {self.integer(1)}")
+        self.emit(depth, f"{a}, {b} = {b}, {a} + {b}")
+        self.emit(depth, f"reveal({b})")
+        self.vars["int"] += [a, b]
+
+    def do_slice(self, depth: int, room: int) -> None:
+        source = self.pick("list") or "[1, 2, x]"
+        self.bind(depth, "list", self.rng.choice([f"{source}[1:]", f"{source}[::-1]", f"{source} * 2", f"{source}[:{self.integer(0)}]",
+                                                  f"[*{source}, 1]", f"list(map(lambda v: v, {source}))"]))  # fmt: skip
+
+    def do_star(self, depth: int, room: int) -> None:
+        first, rest = self.fresh("a"), self.fresh("l")
+        self.emit(depth, f"{first}, *{rest} = x + 1, {self.integer(0)}, {self.integer(0)}")
+        self.emit(depth, f"reveal({rest})")
+        self.vars["array"].append(first)
+        self.vars["list"].append(rest)
+
+    def do_match(self, depth: int, room: int) -> None:
+        self.emit(depth, f"match {self.integer(1)}:")
+        self.emit(depth + 1, f"case {self.rng.randint(0, 3)}:")
+        self.block(depth + 2, room - 1, 1, in_loop=False)
+        self.emit(depth + 1, "case other:")
+        self.emit(depth + 2, "reveal(other)")
+        self.block(depth + 2, room - 1, 1, in_loop=False)
+
     def do_box(self, depth: int, room: int) -> None:
         self.bind(depth, "box", f"Box({self.array(1)}, {self.integer()})")
 
@@ -177,7 +246,7 @@ class Program:
     def do_again(self, depth: int, room: int) -> None:
         kind = self.rng.choice(["int", "maybe", "list"])
         name = self.pick(kind)
-        if name is None or "[" in name:
+        if name is None or not name.isidentifier():
             return self.do_int(depth, room)
         made = {"int": self.integer(), "maybe": "None", "list": f"[{self.anything()}] + {name}"}[kind]
         return self.bind(depth, kind, made, name)
@@ -210,7 +279,7 @@ class Program:
 
     def do_augment(self, depth: int, room: int) -> None:
         name = self.pick("int")
-        if name is None:
+        if name is None or not name.isidentifier():
             return self.do_int(depth, room)
         self.emit(depth, f"{name} {self.rng.choice('+*')}= {self.integer(1)}")
         self.emit(depth, f"{name} = {name} % 7")
@@ -309,3 +378,106 @@ def program(seed: int) -> str:
         made.statement(1, 2, in_loop=False)
     made.emit(1, "return x")
     return HEAD + "\n".join(made.lines) + "\n" + TAIL
+
+
+# --- nested transforms ------------------------------------------------------------------------------------
+
+PIPELINE_HEAD = """\
+# file: program.py
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxlint_testing import reveal
+
+
+class Pair(NamedTuple):
+    value: jax.Array
+    n: int
+
+
+class Holder:
+    def __init__(self, fn, q):
+        self.fn = fn
+        self.q = q
+
+    def call(self, p, r=None):
+        reveal(self.q)
+        return self.fn(p, self.q, r)
+
+"""
+
+CALLS = [
+    "{f}({p}, {q}, {r})",
+    "{f}({p}, {q}, {r})",
+    "jax.jit({f})({p}, {q}, {t})",
+    "jax.jit({f}, static_argnums=(1, 2))({p}, {n}, {s})",
+    "jax.jit({f}, static_argnames=('r',))({p}, {q}, r={s})",
+    "jax.jit(partial({f}, q={n}))({p})",
+    "jax.jit(lambda v: {f}(v, {q}, {r}))({p})",
+    "jax.vmap({f}, in_axes=(0, None, None))(jnp.stack([{p}, {p}]), {q}, {r})[0]",
+    "jax.vmap({f})(jnp.stack([{p}, {p}]), jnp.stack([{p}, {p}]))[0]",
+    "jax.vmap(lambda v: {f}(v, {q}, {r}))(jnp.stack([{p}, {p}]))[1]",
+    "jax.grad({f})({p} * 1.0, {q}, {r})",
+    "jax.grad({f}, argnums=1)({p}, {p} * 1.0, {r})",
+    "jax.value_and_grad({f})({p} * 1.0, {q}, {r})[{b}]",
+    "jax.jacfwd(lambda v: {f}(v, {q}, {r}))({p} * 1.0)",
+    "jax.jvp(lambda v: {f}(v, {q}, {r}), ({p} * 1.0,), ({p} * 1.0,))[{b}]",
+    "jax.lax.cond(jnp.sum({p}) > 0, lambda: {f}({p}, {q}, {r}) * 1.0, lambda: {p} * 1.0)",
+    "jax.lax.cond(jnp.sum({p}) > 0, {f}, lambda p, q: p * 1.0, {p} * 1.0, {n})",
+    "jax.lax.scan(lambda c, x: ({f}(c, {q}, {r}) * 1.0, x), {p} * 1.0, jnp.arange(2.0))[0]",
+    "jax.lax.scan(lambda c, x: (c, {f}(x, {n}, {r})), {p}, jnp.arange(2.0))[1][0]",
+    "jax.lax.fori_loop(0, 2, lambda i, c: {f}(c, i, {r}) * 1.0, {p} * 1.0)",
+    "jax.lax.while_loop(lambda c: c < 0, lambda c: {f}(c, {q}, {r}) * 1.0, {p} * 1.0)",
+    "jax.lax.map(lambda v: {f}(v, {q}, {r}), jnp.arange(2.0))[0]",
+    "jax.lax.switch({b}, [lambda v: {f}(v, {n}) * 1.0, lambda v: v * 1.0], {p})",
+    "jax.checkpoint({f})({p}, {q}, {t})",
+    "jax.checkpoint({f}, static_argnums=(1,))({p}, {n})",
+    "({p} + 0 * jax.eval_shape({f}, {p}, {q}, {t}).ndim)",
+    "jax.vjp(lambda v: {f}(v, {q}, {r}), {p} * 1.0)[0]",
+    "jax.linearize(lambda v: {f}(v, {q}, {r}), {p} * 1.0)[0]",
+    "partial({f}, {p})({q}, r={r})",
+    "Holder({f}, {q}).call({p}, {r})",
+    "jax.jit(Holder({f}, {n}).call)({p})",
+    "jax.tree.map(lambda v: {f}(v, {q}, {r}), {{'a': {p}}})['a']",
+    "jax.jit(lambda pair: {f}(pair.value, pair.n))(Pair({p}, {n}))",
+    "jax.vmap(lambda d: {f}(d['a'], d['b']))({{'a': jnp.arange(2.0), 'b': jnp.arange(2.0)}})[0]",
+    "jax.vmap(jax.grad({f}), in_axes=(0, None, None))(jnp.arange(2.0), {q}, {r})[0]",
+    "jax.jit(jax.vmap({f}, in_axes=(0, None)), static_argnums=())(jnp.arange(2.0), {q})[0]",
+    "jax.grad(jax.checkpoint({f}))({p} * 1.0, {n})",
+]
+
+
+def pipeline(seed: int) -> str:
+    """A program whose functions call one another through transforms."""
+    rng = random.Random(seed)
+    lines = [PIPELINE_HEAD]
+    names: list[str] = []
+    for i in range(rng.randint(2, 5)):
+        lines += [f"def f{i}(p, q, r=None):", "    reveal(p)", "    reveal(q)", "    reveal(r)"]
+        lines += ["    reveal(p + 1)", "    reveal(p > 0)", "    reveal(jnp.zeros(2))", "    reveal(q * 2)"]
+        lines += ["    if isinstance(r, dict):", "        reveal(r['k'])", "        reveal(r['n'])"]
+        lines += ["    total = p * 1.0"]
+        for k in range(rng.randint(1, 2) if names else 0):
+            lines += [f"    v{k} = {_call(rng, rng.choice(names), 'p', 'q', 'r')}", f"    reveal(v{k})", f"    total = total + v{k}"]
+        lines += ["    return total + q * 0.5", ""]
+        names.append(f"f{i}")
+    lines += ["def main():", "    x = jnp.float32(2)"]
+    for k in range(rng.randint(1, 3)):
+        lines += [f"    m{k} = {_call(rng, names[-1], 'x', '2', 'None')}", f"    reveal(m{k})"]
+    lines += ["    return x", ""]
+    return "\n".join(lines)
+
+
+def _call(rng: random.Random, function: str, p: str, q: str, r: str) -> str:
+    return rng.choice(CALLS).format(
+        f=function,
+        p=p,
+        q=rng.choice([q, q, "2", f"{p} * 2", "1.5"]),
+        n=rng.choice(["2", "3"]),
+        r=rng.choice([r, "None", f"{{'k': {p}, 'n': 3}}"]),
+        t=rng.choice(["None", f"{{'k': {p}, 'n': 3}}", f"{{'k': {q}, 'n': {p}}}"]),
+        s=rng.choice(["None", "'text'"]),
+        b=rng.choice(["0", "1"]),
+    )

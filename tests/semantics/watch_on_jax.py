@@ -1,4 +1,4 @@
-"""Run random programs on JAX and print what their ``reveal`` calls saw while staged: ``watch_on_jax.py INDEX``."""
+"""Run random programs on JAX and print what their ``reveal`` calls saw, and whether staged: ``watch_on_jax.py INDEX``."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def run(text: str) -> dict[str, Any]:
     def reveal(value: Any) -> None:
         nonlocal total
         total += 1
-        if total <= LIMIT and not core.trace_state_clean():
+        if total <= LIMIT:
             facts = reveals.setdefault(sys._getframe(1).f_lineno, [])
-            fact = shown(value)
+            fact = [not core.trace_state_clean(), shown(value)]
             if fact not in facts:
                 facts.append(fact)
 

@@ -1,0 +1,17 @@
+import jax
+import jax.numpy as jnp
+
+
+def raises(exc, fn, *a, **k):
+    try:
+        fn(*a, **k)
+    except exc as e:
+        return e
+    raise AssertionError(f"{exc.__name__} not raised")
+
+
+def bad(m):
+    x, v = m.spawn(jax.random.key(0), 3)
+    assert jnp.allclose(0.1 * x, v)
+    with jax.debug_key_reuse(True):
+        raises(jax.errors.KeyReuseError, m.spawn, jax.random.key(0), 3)

@@ -1,0 +1,16 @@
+import jax
+import jax.numpy as jnp
+
+
+def raises(exc, fn, *a, **k):
+    try:
+        fn(*a, **k)
+    except exc as e:
+        return e
+    raise AssertionError(f"{exc.__name__} not raised")
+
+
+def bad(m):
+    m.make_problem(jax.random.key(0), 2)
+    with jax.debug_key_reuse(True):
+        raises(jax.errors.KeyReuseError, m.make_problem, jax.random.key(0), 2)
