@@ -115,7 +115,7 @@ def _library_class(m: Machine, name: str) -> Value | None:
 
 def _subscripted(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Subscript) -> Value | None:
     target = resolve_name(m, scope, frame, node.value)
-    parts = node.index.elts if isinstance(node.index, ir.Tuple) else [node.index]
+    parts: list[ir.Expr] = node.index.elts if isinstance(node.index, ir.Tuple) else [node.index]
     name = target.name if isinstance(target, (External, BuiltinValue)) else ""
     short = name.rpartition(".")[2]
     if short == "Optional":

@@ -64,14 +64,14 @@ def assign(m: Machine, frame: Frame, target: ir.Expr, value: Value, source: ir.E
     elif kind is ir.Attribute:
         from flake8_jax.semantics.attributes import store_attribute
 
-        base = evaluate(m, frame, target.value)  # type: ignore[union-attr]
+        base = evaluate(m, frame, target.value)  # type: ignore[union-attr,arg-type]
         store_attribute(m, frame, target, base, target.attr, value, op)  # type: ignore[union-attr,arg-type]
     elif kind is ir.Subscript:
-        base = evaluate(m, frame, target.value)  # type: ignore[union-attr]
+        base = evaluate(m, frame, target.value)  # type: ignore[union-attr,arg-type]
         index = evaluate(m, frame, target.index)  # type: ignore[union-attr]
         store_item(m, frame, target, base, index, value, how="item")  # type: ignore[arg-type]
     elif kind is ir.Starred:
-        assign(m, frame, target.value, value, source)  # type: ignore[union-attr]
+        assign(m, frame, target.value, value, source)  # type: ignore[union-attr,arg-type]
 
 
 def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, op: str) -> None:

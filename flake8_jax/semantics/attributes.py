@@ -95,7 +95,7 @@ def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) 
         if attr in ("__name__", "__qualname__", "__doc__", "__module__"):
             return Static("str")
         if attr == "__wrapped__":
-            return base.wrapped or base  # type: ignore[attr-defined,no-any-return]
+            return base.wrapped or base  # type: ignore[attr-defined]
         return Unknown(attr)
     if kind is BuiltinValue:
         return BuiltinValue(base.name + "." + attr, base.bound)  # type: ignore[attr-defined]
@@ -108,13 +108,17 @@ def _is_none(value: Value) -> bool:
 
 def external_attribute(m: Machine, owner: str, attr: str) -> Value:
     """``jax.numpy`` + ``sin``: the canonical library object, or the value of a known constant."""
+    found = m.library_objects.get((owner, attr))
+    if found is not None:
+        return found
     name = m.knowledge.canonical(f"{owner}.{attr}")
     descriptor = m.knowledge.constant(name)
     if descriptor is not None and descriptor not in ("unknown", "dtype"):
         from flake8_jax.semantics.library import value_of_descriptor
 
         return value_of_descriptor(m, descriptor, MAYBE, {})
-    return External(name)
+    found = m.library_objects[owner, attr] = External(name)
+    return found
 
 
 def _array_attribute(m: Machine, base: Array, attr: str) -> Value:

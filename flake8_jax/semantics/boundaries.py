@@ -41,7 +41,7 @@ def result_outside(
     kind = tv.fact.result
     if kind == "same":
         if tv.fact.maps_axes is not None and not tv.fact.maps_axes.endswith("specs"):
-            return _mapped_out(result, level, dispatched)
+            return _mapped_out(result, level, dispatched, filtered=tv.fact.filters)
         return lattice.release(result, level, dispatched=dispatched)
     aux: Value | None = None
     value = result
@@ -67,8 +67,10 @@ def result_outside(
     return Unknown(kind)
 
 
-def _mapped_out(value: Value, level: int, dispatched: int) -> Value:
+def _mapped_out(value: Value, level: int, dispatched: int, *, filtered: bool) -> Value:
     """A vmapped result: every leaf gains an axis."""
+    if filtered:
+        return lattice.over_arrays(value, lambda v: lattice.release(lattice.stack_axis(v), level, dispatched=dispatched))
     stacked = lattice.stack_axis(value)
     return lattice.release(stacked, level, dispatched=dispatched)
 

@@ -496,7 +496,7 @@ def call_function_value(
     m.called_functions.add(id(fn))
     if kind == "call":
         m.callees.add(id(fn))
-    running = [link for link in m.stack if link.fn is fn]
+    running = [link for link in m.stack if link.fn is fn] if m.stack else []
     if len(m.stack) >= MAX_CALL_DEPTH or (len(running) >= 2 and not _descends(m, func, args, running)):
         m.count("recursion or depth")
         return Unknown("recursion", host_test=True)
@@ -595,6 +595,20 @@ def _tell_cached(m: Machine, frame: Frame, node: Any, func: FunctionValue, args:
             return
 
 
+def _shares(mode: Mode, prints: lattice.Fingerprint) -> bool:
+    """All lanes of a vmap around the running code receive one of the inputs alike, or may: there were too many."""
+    if prints.cut:
+        return True
+    for value in prints.objects:
+        root: Value | None = value
+        while root is not None:
+            root = lattice.canonical_key(root)
+            if any([root in lane.shared for lane in mode.lanes]):
+                return True
+            root = root.parent if isinstance(root, Opaque) else None
+    return False
+
+
 _NO_LOOPS: frozenset[int] = frozenset()
 
 
@@ -625,7 +639,7 @@ def _fingerprint(
         digest = (hash(key), hash(key[::-1]))
     except TypeError:
         return None, prints.objects, False
-    return digest, prints.objects, not used and not mode.lanes
+    return digest, prints.objects, not used and not (mode.lanes and _shares(mode, prints))
 
 
 def _generalised(value: Value) -> Value:
@@ -729,7 +743,8 @@ def _remember(
             return  # writes to variables of enclosing scopes: run it each time
     known[key] = Remembered(
         inputs,
-        _transplant(result, {}, m) if _is_mutable(result) else result,
+        # What the run made is copied, lest it change later; an input stays the input, to be exchanged for another.
+        _transplant(result, {id(v): v for v in inputs}, m) if _is_mutable(result) else result,
         [(i, steps, uses) for (i, steps), uses in use_effects.items()],
         [(i, slot, value) for (i, slot), value in slot_effects.items()],
         m.emissions[reports:],
@@ -863,6 +878,8 @@ def _transplant(value: Value, mapping: dict[int, Any], m: Machine, depth: int = 
         return PartialValue(value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()})
     if isinstance(value, GeneratorValue):
         return GeneratorValue(inner(value.element), fresh=value.fresh, some=value.some)
+    if isinstance(value, UnionValue):  # what its conditions look at belongs to the remembered run
+        return lattice.union_of([inner(v) for v in value.members])
     return lattice.map_leaves(value, inner)
 
 

@@ -18,6 +18,7 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
+    Array,
     ClassField,
     ClassValue,
     Const,
@@ -26,6 +27,7 @@ from flake8_jax.semantics.values import (
     Instance,
     ListValue,
     Static,
+    Tree,
     TupleValue,
     UnionValue,
     Unknown,
@@ -350,7 +352,17 @@ def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> V
     traced = lattice.tracify(base, level)
     if isinstance(traced, Instance):
         traced.level = level
+        _forget_origins(traced)
     return traced
+
+
+def _forget_origins(made: Instance) -> None:
+    """Another instance of the class: its leaves stand for no values of the one that it was made like."""
+    for value in made.slots.values():
+        if isinstance(value, (Array, Tree)):
+            value.origin = None
+        elif isinstance(value, Instance) and "pytree" in value.cls.traits:
+            _forget_origins(value)
 
 
 def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:

@@ -92,7 +92,7 @@ def _repeatable(m: Machine, base: ListValue, index: Value, element: Value) -> Va
         if found is None:
             found = freshen(element)
             m.write(base.slots, slot, found)
-        return found  # type: ignore[no-any-return]
+        return found
     return freshen(element)
 
 
@@ -126,7 +126,7 @@ def _dict_item(m: Machine, base: DictValue, index: Value) -> Value:
         if known is None:
             known = freshen(rest)
             m.write(base.slots, slot, known)
-        return known  # type: ignore[no-any-return]
+        return known
     values = [v for _, v in base.items()]
     rest = base.slots.get("*")
     if rest is not None:

@@ -50,7 +50,7 @@ def _settled(before: Value, after: Value) -> Value:
     if isinstance(before, Instance) and isinstance(after, Instance) and before.cls is after.cls:
         made = Instance(after.cls, exact=after.exact, level=after.level, born=after.born)
         made.complete = after.complete
-        for name in before.slots.keys() | after.slots.keys():
+        for name in {**before.slots, **after.slots}:
             b, a = before.slots.get(name), after.slots.get(name)
             made.slots[name] = _settled(b, a) if b is not None and a is not None else a if a is not None else b
         return made

@@ -88,10 +88,10 @@ def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:
     cls.namespace.update({k: v for k, v in body.slots.items() if isinstance(v, Value)})
     m.modules.classes.append(cls)
     finish_class(m, cls)
-    value: Value = cls
+    decorated: Value = cls
     for decorator in reversed(node.decorators):
-        value = _decorated_class(m, frame, decorator, cls, value)
-    return value
+        decorated = _decorated_class(m, frame, decorator, cls, decorated)
+    return decorated
 
 
 def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassValue, value: Value) -> Value:

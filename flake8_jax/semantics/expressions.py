@@ -16,6 +16,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import tell_hash
+from flake8_jax.semantics.attributes import field_of_tree, load_attribute
 from flake8_jax.semantics.calls import call_evaluated, call_method, callee_name
 from flake8_jax.semantics.comprehensions import evaluate_comprehension
 from flake8_jax.semantics.conditions import evaluate_bool_op, evaluate_compare, evaluate_if_exp, evaluate_unary_op
@@ -54,13 +55,16 @@ from flake8_jax.semantics.values import (
 
 
 def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
-    value = lookup(m, frame, node.id)
+    name = node.id
+    value = lookup(m, frame, name)
     if value is None:
-        value = m.modules.builtin(node.id) or _late_global(m, frame, node.id)
-    if isinstance(value, External) and m.wants(NameUse):
-        tell_name(m, frame, node, value, node.id)
-    if isinstance(value, UnionValue) and value.conditions is not None and m.conditions:
-        return possible_here(m, value)
+        value = m.modules.builtin(name) or _late_global(m, frame, name)
+    kind = type(value)
+    if kind is External:
+        if m.names_wanted is None or value.name in m.names_wanted:  # type: ignore[attr-defined]
+            tell_name(m, frame, node, value, name)  # type: ignore[arg-type]
+    elif kind is UnionValue and value.conditions is not None and m.conditions:  # type: ignore[attr-defined]
+        return possible_here(m, value)  # type: ignore[arg-type]
     return value
 
 
@@ -208,8 +212,6 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
 def _attribute(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
     value = _member(m, frame, node)
     if type(value) is BuiltinValue and isinstance(value.bound, Tree):
-        from flake8_jax.semantics.attributes import field_of_tree
-
         return field_of_tree(m, value.bound, node.attr) or value
     return value
 
@@ -220,11 +222,9 @@ def _callee(m: Machine, frame: Frame, node: ir.Expr) -> Value:
 
 
 def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
-    from flake8_jax.semantics.attributes import load_attribute
-
-    base = evaluate(m, frame, node.value)
+    base = EVALUATE[type(node.value)](m, frame, node.value)
     value = load_attribute(m, frame, node, base, node.attr)
-    if isinstance(value, External) and m.wants(NameUse):
+    if type(value) is External and (m.names_wanted is None or value.name in m.names_wanted):
         tell_name(m, frame, node, value, node.attr)
     return value
 

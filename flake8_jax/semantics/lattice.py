@@ -148,13 +148,13 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
     if kind is Instance and a.cls is b.cls:
         made = Instance(a.cls, exact=a.exact and b.exact, level=a.level if a.level == b.level else None, born=min(a.born, b.born))
         made.complete = a.complete and b.complete
-        for name in a.slots.keys() | b.slots.keys():
+        for name in {**a.slots, **b.slots}:
             made.slots[name] = join(a.slots.get(name, MISSING), b.slots.get(name, MISSING), depth - 1)
         return made
     if kind is ExternalInstance and a.cls == b.cls:
         merged = {
             name: join(a.slots.get(name, MISSING), b.slots.get(name, MISSING), depth - 1)
-            for name in a.slots.keys() | b.slots.keys()
+            for name in {**a.slots, **b.slots}
         }
         return ExternalInstance(a.cls, merged, join_levels(a.level, b.level), min(a.born, b.born))
     if kind is BoundMethod and a.func is b.func and a.self_value is b.self_value:
@@ -165,7 +165,7 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
 def _join_dicts(a: DictValue, b: DictValue, depth: int) -> DictValue:
     items_a, items_b = dict(a.items()), dict(b.items())
     items = {
-        k: join(items_a.get(k, MISSING), items_b.get(k, MISSING), depth - 1) for k in items_a.keys() | items_b.keys()
+        k: join(items_a.get(k, MISSING), items_b.get(k, MISSING), depth - 1) for k in {**items_a, **items_b}
     }
     rest_a, rest_b = a.slots.get("*", MISSING), b.slots.get("*", MISSING)
     rest = None if rest_a is MISSING and rest_b is MISSING else join(rest_a, rest_b, depth - 1)
@@ -348,7 +348,18 @@ def release(value: Value, level: int, depth: int = 8, *, dispatched: int = 0) ->
         return Array(level, value.kind, 0, dispatched=dispatched)
     if depth == 0 or isinstance(value, (FunctionValue, BoundMethod, PartialValue, TransformedValue)):
         return value
+    if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
+        return over_arrays(value, lambda v: release(v, level, dispatched=dispatched))
     return map_leaves(value, lambda v: release(v, level, depth - 1, dispatched=dispatched))
+
+
+def over_arrays(value: Value, f: Callable[[Value], Value], depth: int = 8) -> Value:
+    """The value with ``f`` applied to the arrays in it; what equinox and nnx filter out stays as it is."""
+    if isinstance(value, (Array, Tree, HostArray)):
+        return f(value)
+    if depth == 0 or isinstance(value, (Unknown, Const, Static)):
+        return value
+    return map_leaves(value, lambda v: over_arrays(v, f, depth - 1))
 
 
 def map_leaves(value: Value, f: Callable[[Value], Value]) -> Value:
@@ -412,6 +423,8 @@ def stack_axis(value: Value, depth: int = 8) -> Value:
         return Array(MAYBE, "", None)
     if isinstance(value, Unknown) or depth == 0:
         return Unknown("stacked")
+    if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
+        return over_arrays(value, stack_axis)
     return map_leaves(value, lambda v: stack_axis(v, depth - 1))
 
 
@@ -426,9 +439,10 @@ def canonical_key(value: Value) -> Value:
 
 
 class Fingerprint:
-    """Numbers the objects that it visits; ``objects`` are those with an identity, in the order of first visit."""
+    """Numbers the objects that it visits; ``objects`` are those with an identity, in the order of first visit.
+    cut: there were more than the budget allowed."""
 
-    __slots__ = ("budget", "loops", "numbers", "objects", "uses")
+    __slots__ = ("budget", "cut", "loops", "numbers", "objects", "uses")
 
     def __init__(
         self, uses: dict[Value, tuple[Any, ...]] | None = None, budget: int = MAX_NODES, loops: frozenset[int] = frozenset()
@@ -438,19 +452,14 @@ class Fingerprint:
         self.uses = uses if uses is not None else {}
         self.budget = budget
         self.loops = loops
-
-    def _number(self, value: Any) -> int | None:
-        """The number of an object seen before, else None (and it gets one)."""
-        number = self.numbers.get(id(value))
-        if number is None:
-            self.numbers[id(value)] = len(self.objects)
-            self.objects.append(value)
-        return number
+        self.cut = False
 
     def of(self, value: Any) -> Any:
         kind = type(value)
         if kind is Const:
             const = value.value
+            if const is None or const is True or const is False:
+                return const
             if const == -1:
                 const = "-1"  # Python hashes -1 and -2 alike
             return ("c", type(const).__name__, const if const == const else "nan")
@@ -464,12 +473,17 @@ class Fingerprint:
             return ("b", value.name, None if value.bound is None else self.of(value.bound))
         if value is MISSING:
             return "missing"
-        number = self._number(value)
+        number = self.numbers.get(id(value))
         if number is not None:
             return ("ref", number)
+        self.numbers[id(value)] = len(self.objects)
+        self.objects.append(value)
         self.budget -= 1
         if self.budget < 0:
+            self.cut = True
             return ("id", id(value))
+        if kind is Unknown and not self.uses:
+            return ("?", value.host_test)
         return self._structure(kind, value)
 
     def _structure(self, kind: type, value: Any) -> Any:

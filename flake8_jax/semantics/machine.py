@@ -31,6 +31,7 @@ from flake8_jax.semantics.values import (
     Array,
     Const,
     Deferred,
+    External,
     Opaque,
     Site,
     TransformedValue,
@@ -180,6 +181,7 @@ class Machine:
         self.called_functions: set[int] = set()
         self.callees: set[int] = set()
         self.body_serials: dict[Any, int] = {}
+        self.library_objects: dict[tuple[str, str], External] = {}
 
     # --- slots and branches ---------------------------------------------------------------------
 
@@ -264,17 +266,20 @@ class Machine:
         for where, (slots, slot) in places.items():
             now = slots.get(slot, MISSING)
             contents = [arm[where][2] if where in arm else now for arm in arms]
+            if len(contents) == 2 and contents[0] is contents[1] and slots is not self.uses:
+                self.write(slots, slot, contents[0])
+                continue
             if slots is self.uses:
                 self.write(slots, slot, merge_uses(contents))
-            elif slot == "n" and not any(isinstance(c, Value) for c in contents):
+            elif slot == "n" and not any([isinstance(c, Value) for c in contents]):
                 if any(c != contents[0] for c in contents):
                     resized.append(slots)
                 else:
                     self.write(slots, slot, contents[0])
-            elif slot == "open" and not any(isinstance(c, Value) for c in contents):
+            elif slot == "open" and not any([isinstance(c, Value) for c in contents]):
                 self.write(slots, slot, any(contents))
             else:
-                if type(slot) is tuple and any(c is MISSING for c in contents) and "open" in slots:
+                if type(slot) is tuple and any([c is MISSING for c in contents]) and "open" in slots:
                     self.write(slots, "open", True)
                 joined = _either_key(contents, labels) or contents[0]
                 for other in contents[1:] if joined is contents[0] else ():

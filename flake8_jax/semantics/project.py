@@ -6,6 +6,8 @@ as its transform would run it; functions that libraries run staged by contract; 
 
 from __future__ import annotations
 
+import gc
+import functools
 import sys
 import threading
 import traceback
@@ -18,6 +20,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Finding, Fix, Positions, Step
 from flake8_jax.core.registry import Fixer, Rule
 from flake8_jax.knowledge import Knowledge, load
+from flake8_jax.semantics import statements
 from flake8_jax.semantics.calls import Arguments, call_function_value
 from flake8_jax.semantics.classes import find_in_class, generic_instance, mro_of
 from flake8_jax.semantics.machine import Emission, Link, Machine, Mode
@@ -25,7 +28,6 @@ from flake8_jax.semantics.modules import Modules
 from flake8_jax.semantics.presumption import Presumption
 from flake8_jax.semantics.records import FunctionRecord, Records
 from flake8_jax.semantics.scopes import Frame, ModuleScope
-from flake8_jax.semantics.statements import RUN
 from flake8_jax.semantics.transforms import run_root, stage_unknown
 from flake8_jax.semantics.values import (
     ClassValue,
@@ -40,7 +42,7 @@ from flake8_jax.semantics.values import (
 
 STACK_BYTES = 512 * 1024 * 1024
 RECURSION_LIMIT = 40_000
-assert RUN, "importing statements fills in how they run"
+assert statements.__name__  # importing it fills in how statements run
 CRASHES = (
     AttributeError, TypeError, ValueError, LookupError, AssertionError, RecursionError, ArithmeticError, NameError,
 )  # fmt: skip
@@ -96,10 +98,15 @@ def analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
     failure: list[BaseException] = []
 
     def work() -> None:
+        was_on = gc.isenabled()
+        gc.disable()  # nearly all that a run makes stays alive: looking for garbage finds little, again and again
         try:
             result.append(_analyse(files, options))
         except BaseException as error:  # handed to the caller below, whatever it is
             failure.append(error)
+        finally:
+            if was_on:
+                gc.enable()
 
     old_size = threading.stack_size(STACK_BYTES)
     old_limit = sys.getrecursionlimit()
@@ -146,13 +153,13 @@ def _unique_crashes(machine: Machine) -> list[tuple[str, str, str]]:
 
 def _run_entries(m: Machine, scopes: list[ModuleScope]) -> None:
     for scope in scopes:
-        _guarded(m, scope, lambda scope=scope: m.modules.ensure_run(scope))
+        _guarded(m, scope, functools.partial(m.modules.ensure_run, scope))
     decorated = {id(_underlying(tv.operand)) for tv, *_ in m.roots}
     for func in list(m.deferred_functions):
         if func.owner is None and func.closure is None and id(func) not in decorated:
-            _guarded(m, func.scope, lambda func=func: _entry(m, func))
+            _guarded(m, func.scope, functools.partial(_entry, m, func))
     for cls in list(m.modules.classes):
-        _guarded(m, cls.scope, lambda cls=cls: _class_entries(m, cls, decorated))
+        _guarded(m, cls.scope, functools.partial(_class_entries, m, cls, decorated))
     _run_pending(m, scopes)
 
 
@@ -164,16 +171,16 @@ def _run_pending(m: Machine, scopes: list[ModuleScope]) -> None:
             tv, node, scope, chain, staged = m.roots[roots_done]
             roots_done += 1
             if (not tv.called and not staged) or not chain:
-                _guarded(m, scope, lambda t=tv, n=node, s=scope, c=chain: run_root(m, t, n, Frame(None, s, None), c))
+                _guarded(m, scope, functools.partial(run_root, m, tv, node, Frame(None, scope, None), chain))
         while classes_done < len(m.modules.classes):
             cls = m.modules.classes[classes_done]
             classes_done += 1
-            _guarded(m, cls.scope, lambda cls=cls: _contract_entries(m, cls))
+            _guarded(m, cls.scope, functools.partial(_contract_entries, m, cls))
         while functions_done < len(m.deferred_functions):
             func = m.deferred_functions[functions_done]
             functions_done += 1
             if id(func.fn) not in m.called_functions:
-                _guarded(m, func.scope, lambda func=func: _entry(m, func))
+                _guarded(m, func.scope, functools.partial(_entry, m, func))
 
 
 def _run_presumed(m: Machine) -> None:
@@ -183,10 +190,10 @@ def _run_presumed(m: Machine) -> None:
     m.contexts.clear()
     for func in list(m.deferred_functions):
         if func.closure is None and func.owner is None and m.presumption.applies_to(func.scope.path, func.fn):
-            _guarded(m, func.scope, lambda func=func: _presumed_entry(m, func, []))
+            _guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
     for cls in list(m.modules.classes):
         for value in list(cls.namespace.values()):
-            _guarded(m, cls.scope, lambda cls=cls, value=value: _presumed_method(m, cls, value))
+            _guarded(m, cls.scope, functools.partial(_presumed_method, m, cls, value))
 
 
 def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:

@@ -230,7 +230,7 @@ def functions_of(tree: ir.Module) -> list[tuple[ir.Function, int, int]]:
         elif isinstance(node, ir.Lambda):
             found.append((node.function, node.start, node.start))
         if type(node) is list or type(node) is tuple:
-            todo += node  # type: ignore[misc]
+            todo += node
         elif isinstance(node, msgspec.Struct):
             todo += [v for v in (getattr(node, n) for n in node.__struct_fields__) if isinstance(v, (list, tuple, msgspec.Struct))]
     found.sort(key=lambda item: item[1])

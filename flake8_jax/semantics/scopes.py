@@ -49,7 +49,6 @@ class Frame:
         "fn",
         "loops",
         "mark",
-        "names",
         "owner",
         "parent",
         "returns",
@@ -71,7 +70,6 @@ class Frame:
         self.yields: list[Value] = []
         self.exits: list[dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]] = []
         self.loops: list[Any] = []
-        self.names: frozenset[str] = frozenset(fn.local_names) if fn is not None else frozenset()
         self.self_value: Value | None = None
         self.doubtful = False
         self.mark = 0

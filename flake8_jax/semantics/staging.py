@@ -6,21 +6,31 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.knowledge.model import TransformFact
-from flake8_jax.semantics.calls import Arguments, call
+from flake8_jax.semantics.calls import Arguments, call, captured_values
 from flake8_jax.semantics.classes import find_in_class
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.machine import Lane, Link, Machine, Mode
 from flake8_jax.semantics.operators import result_level
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
+    ABSTRACT,
+    CONCRETE,
+    GRAD,
+    MAYBE,
+    NONE,
     BoundMethod,
     Const,
     External,
     FunctionValue,
     Instance,
+    ListValue,
     PartialValue,
     TransformedValue,
+    TupleValue,
+    UnionValue,
+    Unknown,
     Value,
+    level_of,
 )
 
 
@@ -160,10 +170,39 @@ def _definition(operand: Value) -> Any:
     return None
 
 
-def outer_level(m: Machine, args: Arguments) -> int:
-    """The level of a staged call's results, seen from outside."""
+def outer_level(m: Machine, args: Arguments, operand: Value | None = None) -> int:
+    """The level of a staged call's results, seen from outside: that of its arguments, or of what its operand (or a
+    function among the arguments) closes over."""
     extra = [v for v in (args.star, args.double_star) if v is not None]
-    return result_level(m, [*args.values, *args.kwargs.values(), *extra], library=True)
+    values = [*args.values, *args.kwargs.values(), *extra]
+    level = result_level(m, values, library=True)
+    if level == ABSTRACT:
+        return level
+    inner = max(_closed_over(m, v) for v in (*values, *([operand] if operand is not None else []), NONE))
+    return MAYBE if inner >= GRAD and inner > level else level  # whether the result hangs on it, nobody knows
+
+
+def _closed_over(m: Machine, value: Value, depth: int = 4) -> int:
+    """The highest level of the arrays that calling a value may bring in."""
+    if depth == 0:
+        return CONCRETE
+    held: list[Value] = []
+    if isinstance(value, FunctionValue):
+        held = list(captured_values(m, value).values())
+    elif isinstance(value, PartialValue):
+        held = [value.func, *value.args, *value.kwargs.values()]
+    elif isinstance(value, BoundMethod):
+        held = [value.func]
+        if isinstance(value.self_value, Instance):
+            held += [v for v in value.self_value.slots.values() if isinstance(v, Value)]
+    elif isinstance(value, TransformedValue):
+        held = [value.operand]
+    elif isinstance(value, UnionValue):
+        held = list(value.members)
+    elif isinstance(value, (TupleValue, ListValue)) and depth == 4:
+        held = list(known_elements(value) or ())
+    levels = [_closed_over(m, v, depth - 1) for v in held]
+    return max([*levels, *[level_of(v) for v in held if not isinstance(v, (FunctionValue, Unknown))]], default=CONCRETE)
 
 
 Model = Callable[[Machine, Frame, Any, str, TransformFact, dict[str, Value], Arguments], Value]

@@ -148,7 +148,7 @@ def call_transformed(
         call_link = Link(frame.scope, node, "root", describe(tv.operand), "", 0, None)
         lane = Lane(tv.name, call_link, shared_in_lanes(m, tv, args, crossed))
     result = stage(m, frame, node, tv.name, tv.operand, crossed, enter(m, fact, tv.name, lane))
-    outside = outer_level(m, args)
+    outside = outer_level(m, args, tv.operand)
     dispatched = 0
     if not m.mode.staged and fact.omnistaging:
         dispatched = id(m.loops[-1]) if m.loops else 1
@@ -193,7 +193,7 @@ def _call_now(
             star=inward(args.star, level) if args.star is not None else None, double_star=args.double_star,
         )  # fmt: skip
     result = stage(m, frame, node, name, operand, inner, enter(m, fact, name))
-    outside = outer_level(m, Arguments(values))
+    outside = outer_level(m, Arguments(values), operand)
     value = lattice.release(result, outside)
     if fact.result == "same":
         return value

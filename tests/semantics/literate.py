@@ -2,8 +2,8 @@
 
 Vocabulary
 ----------
-section     a ``##`` heading and the fenced blocks below it. A ``python`` block whose first line is ``# file: NAME`` is a
-            file of the section's project. A ``python drive`` block is no part of the project: it calls it, on JAX.
+section     a ``##`` heading and the fenced blocks below it. A ``python`` block whose first line is ``# file: NAME`` is
+            a file of the section's project. A ``python drive`` block is no part of the project: it calls it, on JAX.
 mark        a comment on a line of a file that says what must hold there:
 
             ``# revealed: KIND``        what ``reveal(…)`` on this line sees: in staged runs if there are any, else in
@@ -239,6 +239,8 @@ class Outcome:
     evidence: dict[tuple[str, int], list[list[str]]]
     functions: dict[tuple[str, int], bool]
     crashes: list[str]
+    capped: bool = False
+    """The engine gave up on some run: there were too many contexts of a function, or steps, or calls in one another."""
 
 
 def module_name(file: str) -> str:
@@ -246,10 +248,10 @@ def module_name(file: str) -> str:
     return file.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def run_engine(files: Mapping[str, str], *, rules: Iterable[Rule] | None = None) -> tuple[Analysis, Reveals, dict[str, Positions]]:
+def run_engine(files: Mapping[str, str]) -> tuple[Analysis, Reveals, dict[str, Positions]]:
     """Analyse a project given as texts, with every rule that is on by default and the reveals."""
     reveals = Reveals()
-    chosen = [r for r in all_rules() if not r.opt_in] if rules is None else list(rules)
+    chosen = [r for r in all_rules() if not r.opt_in]
     sources: list[SourceFile] = []
     positions: dict[str, Positions] = {}
     for file, text in files.items():
@@ -283,6 +285,7 @@ def outcome_of(section: Section) -> Outcome:
     for record in analysis.functions:
         place = (short(record.filename), record.line)
         made.functions[place] = made.functions.get(place, False) or record.staged
+    made.capped = any(analysis.counters.get(cap) for cap in ("contexts", "recursion or depth", "step budget"))
     made.crashes = [f"{name} in {short(path)}\n{trace}" for name, path, trace in analysis.crashes]
     return made
 
@@ -317,7 +320,8 @@ def differences(section: Section, outcome: Outcome) -> list[str]:
         elif mark in ("staged", "eager"):
             staged = outcome.functions.get(place)
             if staged is not (mark == "staged"):
-                wrong.append(f"{file}:{row}: {'no function' if staged is None else 'staged' if staged else 'eager'}, not {mark}")
+                said = "no function" if staged is None else "staged" if staged else "eager"
+                wrong.append(f"{file}:{row}: {said}, not {mark}")
     for place in sorted(expected.keys() | outcome.findings.keys()):
         want, got = expected.get(place, set()), outcome.findings.get(place, set())
         wrong += [f"{place[0]}:{place[1]}: missed {name}" for name in sorted(want - got)]

@@ -68,8 +68,15 @@ class Program:
     counter: int = 0
     vars: dict[str, list[str]] = field(
         default_factory=lambda: {
-            "array": ["x", "y", 't["a"]'], "int": [], "list": [], "dict": [], "fn": [], "box": [], "maybe": [], "any": [],
-        }  # fmt: skip
+            "array": ["x", "y", 't["a"]'],
+            "int": [],
+            "list": [],
+            "dict": [],
+            "fn": [],
+            "box": [],
+            "maybe": [],
+            "any": [],
+        }
     )
 
     def fresh(self, prefix: str) -> str:
@@ -89,16 +96,36 @@ class Program:
         options = [str(self.rng.randint(0, 5)), "x.ndim", "x.shape[0]", "len(x)"]
         if depth:
             a, b = self.integer(depth - 1), self.integer(depth - 1)
-            options += [f"({a} + {b})", f"({a} * 2)", f"max({a}, {b})", f"({a} % 3)", f"pick({self.test(depth - 1)}, {a}, {b})"]
-        for kind, text in (("int", "{}"), ("list", "len({})"), ("box", "{}.n"), ("box", "{}.double"), ("fn", "{}(1)"),
-                           ("dict", "{}['n']"), ("dict", "{}.get('n', 0)"), ("maybe", "maybe({}, 7)")):  # fmt: skip
+            options += [
+                f"({a} + {b})",
+                f"({a} * 2)",
+                f"max({a}, {b})",
+                f"({a} % 3)",
+                f"pick({self.test(depth - 1)}, {a}, {b})",
+            ]
+        for kind, text in (
+            ("int", "{}"),
+            ("list", "len({})"),
+            ("box", "{}.n"),
+            ("box", "{}.double"),
+            ("fn", "{}(1)"),
+            ("dict", "{}['n']"),
+            ("dict", "{}.get('n', 0)"),
+            ("maybe", "maybe({}, 7)"),
+        ):
             name = self.pick(kind)
             if name is not None:
                 options.append(text.format(name))
         return self.rng.choice(options)
 
     def test(self, depth: int = 1) -> str:
-        options = [f"{self.integer(0)} > {self.integer(0)}", "x.ndim == 1", f"{self.integer(0)} == 2", "True", "'a' in t"]
+        options = [
+            f"{self.integer(0)} > {self.integer(0)}",
+            "x.ndim == 1",
+            f"{self.integer(0)} == 2",
+            "True",
+            "'a' in t",
+        ]
         maybe, items = self.pick("maybe"), self.pick("list")
         if maybe:
             options += [f"{maybe} is None", f"{maybe} is not None", f"not {maybe}"]
@@ -116,18 +143,26 @@ class Program:
         options = [name, f"{name} + 1", f"jnp.sin({name})", f"jnp.sum({name})"]
         if depth:
             a, n = self.array(depth - 1), self.integer(depth - 1)
-            options += [f"({a} * {n})", f"({a} - jnp.sum({self.array(depth - 1)}))", f"jnp.where({a} > 0, {a}, {n})",
-                        f"jax.lax.cond(jnp.sum({a}) > 0, lambda v: v * 2, lambda v: v + v, {a})",
-                        f"jax.lax.scan(lambda c, v: (c + v, v), 0.0, x)[{self.rng.randint(0, 1)}]",
-                        f"jax.lax.fori_loop(0, 3, lambda i, c: c + i, ({a}) * 1.0)", f"pick({self.test(0)}, {a}, {name})",
-                        f"jax.grad(lambda w: jnp.sum(w * {n}))(({a}) * 1.0)", f"jax.tree.map(lambda v: v + 1, {a})"]  # fmt: skip
+            options += [
+                f"({a} * {n})",
+                f"({a} - jnp.sum({self.array(depth - 1)}))",
+                f"jnp.where({a} > 0, {a}, {n})",
+                f"jax.lax.cond(jnp.sum({a}) > 0, lambda v: v * 2, lambda v: v + v, {a})",
+                f"jax.lax.scan(lambda c, v: (c + v, v), 0.0, x)[{self.rng.randint(0, 1)}]",
+                f"jax.lax.fori_loop(0, 3, lambda i, c: c + i, ({a}) * 1.0)",
+                f"pick({self.test(0)}, {a}, {name})",
+                f"jax.grad(lambda w: jnp.sum(w * {n}))(({a}) * 1.0)",
+                f"jax.tree.map(lambda v: v + 1, {a})",
+            ]
         box = self.pick("box")
         if box:
             options.append(f"({box}.value + x)")
         return self.rng.choice(options)
 
     def anything(self) -> str:
-        return self.rng.choice([self.array(1), self.integer(1), "None", f"({self.array(0)}, {self.integer(0)})", "'text'"])
+        return self.rng.choice(
+            [self.array(1), self.integer(1), "None", f"({self.array(0)}, {self.integer(0)})", "'text'"]
+        )
 
     # --- statements ---------------------------------------------------------------------------------------
 
@@ -139,8 +174,24 @@ class Program:
             self.vars[kind].append(name)
 
     def statement(self, depth: int, room: int, *, in_loop: bool) -> None:
-        choices = ["int", "array", "list", "dict", "fn", "box", "maybe", "again", "mutate", "unpack", "augment", "comprehension",
-                   "walrus", "swap", "slice", "star"]  # fmt: skip
+        choices = [
+            "int",
+            "array",
+            "list",
+            "dict",
+            "fn",
+            "box",
+            "maybe",
+            "again",
+            "mutate",
+            "unpack",
+            "augment",
+            "comprehension",
+            "walrus",
+            "swap",
+            "slice",
+            "star",
+        ]
         if room:
             choices += ["if", "if", "for", "while", "try", "with", "else", "helper", "helper", "match"]
         if in_loop:
@@ -170,7 +221,7 @@ class Program:
         self.vars["fn"].append(name)
 
     def do_helper(self, depth: int, room: int) -> None:
-        """A nested function with a body of its own, several returns and effects on what it captures; then a call of it."""
+        """A nested function with its own body, several returns and effects on what it captures; then a call of it."""
         name, result = self.fresh("h"), self.fresh("i")
         saved = {kind: list(names) for kind, names in self.vars.items()}
         captured = [n for n in self.vars["int"] if n[-1].isdigit() and n.isidentifier()][-1:]
@@ -196,8 +247,16 @@ class Program:
                 self.emit(depth + 3, "return j")
         self.emit(depth + 1, f"return {self.integer(1)}")
         self.vars = saved
-        arguments = self.rng.choice([f"{self.integer(1)}", f"{self.integer(1)}, {self.integer(0)}", f"{self.integer(0)}, 2, 3, flag=True",
-                                     f"p={self.integer(0)}", f"*({self.integer(0)}, None)", f"**dict(p={self.integer(0)})"])  # fmt: skip
+        arguments = self.rng.choice(
+            [
+                f"{self.integer(1)}",
+                f"{self.integer(1)}, {self.integer(0)}",
+                f"{self.integer(0)}, 2, 3, flag=True",
+                f"p={self.integer(0)}",
+                f"*({self.integer(0)}, None)",
+                f"**dict(p={self.integer(0)})",
+            ]
+        )
         self.emit(depth, f"{result} = {name}({arguments})")
         self.emit(depth, f"reveal({result})")
         for shown in self.vars["list"][-1:] + self.vars["dict"][-1:] + self.vars["int"][-1:]:
@@ -219,8 +278,20 @@ class Program:
 
     def do_slice(self, depth: int, room: int) -> None:
         source = self.pick("list") or "[1, 2, x]"
-        self.bind(depth, "list", self.rng.choice([f"{source}[1:]", f"{source}[::-1]", f"{source} * 2", f"{source}[:{self.integer(0)}]",
-                                                  f"[*{source}, 1]", f"list(map(lambda v: v, {source}))"]))  # fmt: skip
+        self.bind(
+            depth,
+            "list",
+            self.rng.choice(
+                [
+                    f"{source}[1:]",
+                    f"{source}[::-1]",
+                    f"{source} * 2",
+                    f"{source}[:{self.integer(0)}]",
+                    f"[*{source}, 1]",
+                    f"list(map(lambda v: v, {source}))",
+                ]
+            ),
+        )
 
     def do_star(self, depth: int, room: int) -> None:
         first, rest = self.fresh("a"), self.fresh("l")
@@ -241,7 +312,9 @@ class Program:
         self.bind(depth, "box", f"Box({self.array(1)}, {self.integer()})")
 
     def do_maybe(self, depth: int, room: int) -> None:
-        self.bind(depth, "maybe", self.rng.choice(["None", self.integer(1), f"{self.integer(0)} if {self.test()} else None"]))
+        self.bind(
+            depth, "maybe", self.rng.choice(["None", self.integer(1), f"{self.integer(0)} if {self.test()} else None"])
+        )
 
     def do_again(self, depth: int, room: int) -> None:
         kind = self.rng.choice(["int", "maybe", "list"])
@@ -255,11 +328,20 @@ class Program:
         items, table, box = self.pick("list"), self.pick("dict"), self.pick("box")
         options = []
         if items:
-            options += [f"{items}.append({self.anything()})", f"{items}.extend(({self.anything()},))",
-                        f"{items} and {items}.pop()", f"{items}.insert(0, {self.anything()})", f"{items}.reverse()"]  # fmt: skip
+            options += [
+                f"{items}.append({self.anything()})",
+                f"{items}.extend(({self.anything()},))",
+                f"{items} and {items}.pop()",
+                f"{items}.insert(0, {self.anything()})",
+                f"{items}.reverse()",
+            ]
         if table:
-            options += [f"{table}['n'] = {self.integer()}", f"{table}['v'] = {self.anything()}", f"{table}.update(n=3)",
-                        f"{table}['k{self.rng.randint(0, 2)}'] = {self.anything()}"]  # fmt: skip
+            options += [
+                f"{table}['n'] = {self.integer()}",
+                f"{table}['v'] = {self.anything()}",
+                f"{table}.update(n=3)",
+                f"{table}['k{self.rng.randint(0, 2)}'] = {self.anything()}",
+            ]
         if box:
             options += [f"{box}.n = {self.integer()}", f"{box}.put({self.array(1)})", f"{box}.n += 1"]
         if not options:
@@ -288,11 +370,21 @@ class Program:
 
     def do_comprehension(self, depth: int, room: int) -> None:
         source = self.pick("list") or "(x, 2)"
-        self.bind(depth, "list", self.rng.choice([
-            f"[k + {self.integer(0)} for k in range({self.integer(0)})]", f"[(k, {self.integer(0)}) for k in {source}]",
-            f"[k for k in {source} if k is not None]", f"sorted([{self.integer(0)}, {self.integer(0)}])",
-            f"list(reversed({source}))", f"[k for k, v in halves(x, {self.integer(0)})]", f"list(zip({source}, {source}))",
-        ]))  # fmt: skip
+        self.bind(
+            depth,
+            "list",
+            self.rng.choice(
+                [
+                    f"[k + {self.integer(0)} for k in range({self.integer(0)})]",
+                    f"[(k, {self.integer(0)}) for k in {source}]",
+                    f"[k for k in {source} if k is not None]",
+                    f"sorted([{self.integer(0)}, {self.integer(0)}])",
+                    f"list(reversed({source}))",
+                    f"[k for k, v in halves(x, {self.integer(0)})]",
+                    f"list(zip({source}, {source}))",
+                ]
+            ),
+        )
 
     def block(self, depth: int, room: int, count: int, *, in_loop: bool) -> None:
         """A block that may or may not run: what it binds anew is forgotten behind it."""
@@ -316,7 +408,9 @@ class Program:
 
     def do_else(self, depth: int, room: int) -> None:
         name, kind = self.fresh("e"), self.rng.choice(["int", "array", "maybe"])
-        make = {"int": self.integer, "array": self.array, "maybe": lambda: self.rng.choice(["None", self.integer(1)])}[kind]
+        make = {"int": self.integer, "array": self.array, "maybe": lambda: self.rng.choice(["None", self.integer(1)])}[
+            kind
+        ]
         self.emit(depth, f"if {self.test()}:")
         self.emit(depth + 1, f"{name} = {make()}")
         self.emit(depth, "else:")
@@ -326,8 +420,17 @@ class Program:
 
     def do_for(self, depth: int, room: int) -> None:
         name = self.fresh("i")
-        source = self.rng.choice([f"range({self.integer(0)})", "range(3)", "(1, 2)", "[4, 5, 6]", "enumerate((x, y))", "t",
-                                  f"halves(x, {self.integer(0)})"])  # fmt: skip
+        source = self.rng.choice(
+            [
+                f"range({self.integer(0)})",
+                "range(3)",
+                "(1, 2)",
+                "[4, 5, 6]",
+                "enumerate((x, y))",
+                "t",
+                f"halves(x, {self.integer(0)})",
+            ]
+        )
         self.emit(depth, f"for {name} in {source}:")
         self.emit(depth + 1, f"reveal({name})")
         ints = list(self.vars["int"])
@@ -427,7 +530,7 @@ CALLS = [
     "jax.lax.cond(jnp.sum({p}) > 0, lambda: {f}({p}, {q}, {r}) * 1.0, lambda: {p} * 1.0)",
     "jax.lax.cond(jnp.sum({p}) > 0, {f}, lambda p, q: p * 1.0, {p} * 1.0, {n})",
     "jax.lax.scan(lambda c, x: ({f}(c, {q}, {r}) * 1.0, x), {p} * 1.0, jnp.arange(2.0))[0]",
-    "jax.lax.scan(lambda c, x: (c, {f}(x, {n}, {r})), {p}, jnp.arange(2.0))[1][0]",
+    "jax.lax.scan(lambda c, x: (c, {f}(x + c, {n}, {r})), {p}, jnp.arange(2.0))[1][0]",
     "jax.lax.fori_loop(0, 2, lambda i, c: {f}(c, i, {r}) * 1.0, {p} * 1.0)",
     "jax.lax.while_loop(lambda c: c < 0, lambda c: {f}(c, {q}, {r}) * 1.0, {p} * 1.0)",
     "jax.lax.map(lambda v: {f}(v, {q}, {r}), jnp.arange(2.0))[0]",
@@ -443,7 +546,7 @@ CALLS = [
     "jax.tree.map(lambda v: {f}(v, {q}, {r}), {{'a': {p}}})['a']",
     "jax.jit(lambda pair: {f}(pair.value, pair.n))(Pair({p}, {n}))",
     "jax.vmap(lambda d: {f}(d['a'], d['b']))({{'a': jnp.arange(2.0), 'b': jnp.arange(2.0)}})[0]",
-    "jax.vmap(jax.grad({f}), in_axes=(0, None, None))(jnp.arange(2.0), {q}, {r})[0]",
+    "jax.vmap(jax.grad({f}), in_axes=(0, None, None))(jnp.arange(2.0) + {p}, {q}, {r})[0]",
     "jax.jit(jax.vmap({f}, in_axes=(0, None)), static_argnums=())(jnp.arange(2.0), {q})[0]",
     "jax.grad(jax.checkpoint({f}))({p} * 1.0, {n})",
 ]
@@ -458,10 +561,11 @@ def pipeline(seed: int) -> str:
         lines += [f"def f{i}(p, q, r=None):", "    reveal(p)", "    reveal(q)", "    reveal(r)"]
         lines += ["    reveal(p + 1)", "    reveal(p > 0)", "    reveal(jnp.zeros(2))", "    reveal(q * 2)"]
         lines += ["    if isinstance(r, dict):", "        reveal(r['k'])", "        reveal(r['n'])"]
-        lines += ["    total = p * 1.0"]
+        lines += ["    total = jnp.sin(p * q)"]
         for k in range(rng.randint(1, 2) if names else 0):
-            lines += [f"    v{k} = {_call(rng, rng.choice(names), 'p', 'q', 'r')}", f"    reveal(v{k})", f"    total = total + v{k}"]
-        lines += ["    return total + q * 0.5", ""]
+            lines += [f"    v{k} = {_call(rng, rng.choice(names), 'p', 'q', 'r')}"]
+            lines += [f"    reveal(v{k})", f"    total = total + v{k}"]
+        lines += ["    return total + q * q * 0.5", ""]
         names.append(f"f{i}")
     lines += ["def main():", "    x = jnp.float32(2)"]
     for k in range(rng.randint(1, 3)):

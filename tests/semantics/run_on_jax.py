@@ -1,8 +1,9 @@
 """Run the literate sections on JAX itself, and compare what it shows with what the marks say.
 
 ``run_on_jax.py INDEX``: a JSON list of sections, ``{name, files, drives, reveals, expects}``, where ``reveals`` and
-``expects`` are lists of ``[file, row, text]``. Prints a JSON object from name to a list of differences, or to null where
-the section needs a package that is not installed. Knows nothing of the linter, so that any environment with JAX will do.
+``expects`` are lists of ``[file, row, text]``. Prints a JSON object from name to a list of differences, or to null
+where the section needs a package that is not installed. Knows nothing of the linter, so that any environment with JAX
+will do.
 
 ``reveal(value)`` records what a value is; ``with defect():`` says that the block must raise at a line that carries an
 ``# expect:`` mark.
@@ -123,7 +124,7 @@ def compare(section: dict[str, Any], recorder: Recorder) -> list[str]:
     wrong = list(recorder.problems)
     for file, row, text, eager in section["reveals"]:
         seen = recorder.reveals.get((file, row), [])
-        chosen = [v for staged, v in seen if not staged] if eager else [v for staged, v in seen if staged] or [v for _, v in seen]
+        chosen = [v for staged, v in seen if staged is not eager] or ([] if eager else [v for _, v in seen])
         kinds = split_top(text, " | ")
         if not chosen:
             wrong.append(f"{file}:{row}: never ran")

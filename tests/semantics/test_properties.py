@@ -1,7 +1,7 @@
 """What is found does not hang on how a program is written down.
 
-Every section of the documents is a program; each is renamed, imported, laid out and spread over files in other ways, and
-the findings must be the same. A finding is told by its rule and by the tokens of the code that it stands on.
+Every section of the documents is a program; each is renamed, imported, laid out and spread over files in other ways,
+and the findings must be the same. A finding is told by its rule and by the tokens of the code that it stands on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from semantics.literate import Section, run_engine, sections_of
 
 SECTIONS = [s for path in sorted(Path(__file__).parent.glob("*.md")) for s in sections_of(path)]

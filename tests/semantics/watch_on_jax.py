@@ -1,4 +1,4 @@
-"""Run random programs on JAX and print what their ``reveal`` calls saw, and whether staged: ``watch_on_jax.py INDEX``."""
+"""Run random programs on JAX; print what their ``reveal`` calls saw, and whether staged: ``watch_on_jax.py INDEX``."""
 
 from __future__ import annotations
 
