@@ -30,7 +30,9 @@ from flake8_jax.semantics.values import (
 
 _STATIC = {"int": "int", "bool": "bool", "str": "str", "float": "float"}
 _SCALARS = frozenset({"jaxtyping.Scalar", "jaxtyping.ScalarLike"})
-_KEYS = frozenset({"jaxtyping.PRNGKeyArray", "chex.PRNGKey", "jax.random.PRNGKeyArray", "jax.random.KeyArray", "jaxtyping.Key"})
+_KEYS = frozenset(
+    {"jaxtyping.PRNGKeyArray", "chex.PRNGKey", "jax.random.PRNGKeyArray", "jax.random.KeyArray", "jaxtyping.Key"}
+)
 _JAXTYPING = frozenset({"Float", "Int", "Bool", "Complex", "Inexact", "Num", "Real", "Shaped", "Integer", "UInt",
                         "Float32", "Float64", "Float16", "BFloat16", "Int32", "Int64", "UInt8"})  # fmt: skip
 _JAXTYPING_DTYPES = {"Bool": "bool", "Int": "int", "Integer": "int", "UInt": "int", "Int32": "int", "Float": "float",

@@ -79,7 +79,17 @@ def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) 
         return HostArray(base.dtype) if attr in ("T", "real", "imag", "flat") else BuiltinValue("." + attr, base)  # type: ignore[attr-defined]
     if kind is SuperValue:
         return _super_attribute(m, base, attr)  # type: ignore[arg-type]
-    if kind in (ListValue, DictValue, Const, Static, AtValue, GeneratorValue, TransformedValue, BoundMethod, PartialValue):
+    if kind in (
+        ListValue,
+        DictValue,
+        Const,
+        Static,
+        AtValue,
+        GeneratorValue,
+        TransformedValue,
+        BoundMethod,
+        PartialValue,
+    ):
         if kind is Static and base.kind == "":  # type: ignore[attr-defined]
             return Unknown(attr)
         if attr in ("__name__", "__qualname__", "__doc__", "__module__"):
@@ -207,7 +217,9 @@ def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value
     if isinstance(found, StaticMethodValue):
         if not found.to_class:
             return found.func
-        cls: Value = self_value.cls if isinstance(self_value, Instance) else owner if owner is not None else Unknown("class")
+        cls: Value = (
+            self_value.cls if isinstance(self_value, Instance) else owner if owner is not None else Unknown("class")
+        )
         return BoundMethod(found.func, cls)
     if isinstance(found, (FunctionValue, TransformedValue)):
         return BoundMethod(found, self_value)
@@ -251,8 +263,12 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
 
         return call(m, frame, node, bind_to(m, frame, node, delegate[1], base, delegate[0]), Arguments([Const(attr)]))
     made: Value = Unknown(attr)
-    if base.level is not None and "pytree" in cls.traits and base.level == ABSTRACT and not cls.has_unknown_base and any(
-        f.name == attr and not f.static for f in cls.fields
+    if (
+        base.level is not None
+        and "pytree" in cls.traits
+        and base.level == ABSTRACT
+        and not cls.has_unknown_base
+        and any(f.name == attr and not f.static for f in cls.fields)
     ):
         made = Tree(base.level)
     # Remembered without the journal: reading decides nothing, but two reads must give one value.
@@ -313,7 +329,7 @@ def _class_attribute(m: Machine, base: ClassValue, attr: str) -> Value:
     if "enum" in base.traits and found is not None:
         return Static("")
     if found is not None:
-        owner, value = found
+        _owner, value = found
         if isinstance(value, StaticMethodValue):
             return BoundMethod(value.func, base) if value.to_class else value.func
         if isinstance(value, PropertyValue):
@@ -346,7 +362,13 @@ def _tuple_attribute(m: Machine, frame: Frame, node: Any, base: TupleValue, attr
 
 def _super_attribute(m: Machine, base: SuperValue, attr: str) -> Value:
     self_value = base.self_value
-    cls = self_value.cls if isinstance(self_value, Instance) else self_value if isinstance(self_value, ClassValue) else base.cls
+    cls = (
+        self_value.cls
+        if isinstance(self_value, Instance)
+        else self_value
+        if isinstance(self_value, ClassValue)
+        else base.cls
+    )
     order = mro_of(cls)
     after = order[order.index(base.cls) + 1 :] if base.cls in order else mro_of(base.cls)[1:]
     for owner in after:
@@ -368,7 +390,7 @@ def store_attribute(
     """``base.attr = value``."""
     if m.wants(Store):
         m.emit(Store(m.context(frame.scope), node, "attribute", base, value, attr, op))
-    if isinstance(base, Instance) or isinstance(base, ExternalInstance):
+    if isinstance(base, (Instance, ExternalInstance)):
         m.write(base.slots, attr, value)
     elif isinstance(base, ClassValue):
         m.write(base.namespace, attr, value)

@@ -70,7 +70,9 @@ def result_outside(
 def _mapped_out(value: Value, level: int, dispatched: int, *, filtered: bool) -> Value:
     """A vmapped result: every leaf gains an axis."""
     if filtered:
-        return lattice.over_arrays(value, lambda v: lattice.release(lattice.stack_axis(v), level, dispatched=dispatched))
+        return lattice.over_arrays(
+            value, lambda v: lattice.release(lattice.stack_axis(v), level, dispatched=dispatched)
+        )
     stacked = lattice.stack_axis(value)
     return lattice.release(stacked, level, dispatched=dispatched)
 
@@ -112,7 +114,9 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Argu
         if argnums is None:
             star = double_star = None
             values = [v if not isinstance(v, (Array, Tree)) else freshen(v) for v in values]
-            return Arguments(values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest)
+            return Arguments(
+                values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest
+            )
         for p in argnums or [0]:
             if isinstance(p, int) and -len(values) <= p < len(values):
                 values[p] = inward(values[p])
@@ -181,7 +185,13 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int)
     if not is_specs:
         inward = lattice.filter_in if tv.fact.filters else lattice.tracify
         kwargs = {k: inward(v, level, lane=True) for k, v in kwargs.items()}
-    star = None if args.star is None else Unknown("mapped") if option is not None else lattice.tracify(args.star, level, lane=True)
+    star = (
+        None
+        if args.star is None
+        else Unknown("mapped")
+        if option is not None
+        else lattice.tracify(args.star, level, lane=True)
+    )
     return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, args.double_star, args.unknown_rest)
 
 

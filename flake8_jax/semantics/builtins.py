@@ -309,7 +309,11 @@ def _filter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         supply = iterated(m, frame, node, args.values[1], "map", None)
         if supply is not None:
             element = supply()
-            result = element if isinstance(args.values[0], Const) else call(m, frame, node, args.values[0], Arguments([element]))
+            result = (
+                element
+                if isinstance(args.values[0], Const)
+                else call(m, frame, node, args.values[0], Arguments([element]))
+            )
             test_truth(m, frame, result, "filter", node, node)
             return GeneratorValue(element)
     return GeneratorValue(Unknown("filter"))
@@ -325,7 +329,9 @@ def _to_list(m: Machine, frame: Frame, node: Any, args: Arguments, *, is_tuple: 
         return TupleValue(known) if is_tuple else ListValue(known, born=m.mode.trace)
     if isinstance(args.values[0], Static) and args.values[0].kind == "shape":
         return Static("shape")
-    supply = iterated(m, frame, args.nodes[0] if args.nodes and args.nodes[0] is not None else node, args.values[0], "list", None)
+    supply = iterated(
+        m, frame, args.nodes[0] if args.nodes and args.nodes[0] is not None else node, args.values[0], "list", None
+    )
     if supply is None:
         return TupleValue(()) if is_tuple else ListValue((), born=m.mode.trace)
     return ListValue(None, supply(), is_tuple=is_tuple, born=m.mode.trace)
@@ -421,7 +427,9 @@ def _same_kind(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0]
     if isinstance(value, (Array, Tree)):
         return Array(result_level(m, args.values), getattr(value, "dtype", ""), getattr(value, "ndim", None))
-    return value if isinstance(value, (Static, HostArray)) else Static("") if is_host_value(value) else Unknown("builtin")
+    return (
+        value if isinstance(value, (Static, HostArray)) else Static("") if is_host_value(value) else Unknown("builtin")
+    )
 
 
 def _divmod(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -449,7 +457,11 @@ def _reversed(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     known = known_elements(args.values[0]) if args.values else None
     if known is not None:
         return ListValue(tuple(reversed(known)), is_tuple=True)
-    return args.values[0] if args.values and isinstance(args.values[0], (GeneratorValue, ListValue)) else _to_list(m, frame, node, args, is_tuple=True)
+    return (
+        args.values[0]
+        if args.values and isinstance(args.values[0], (GeneratorValue, ListValue))
+        else _to_list(m, frame, node, args, is_tuple=True)
+    )
 
 
 def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -523,7 +535,11 @@ def _slice(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     parts: list[Value | None] = [None if isinstance(v, Const) and v.value is None else v for v in args.values]
     if len(parts) == 1:
         return SliceValue(None, parts[0], None)
-    return SliceValue(parts[0], parts[1], parts[2] if len(parts) == 3 else None) if len(parts) in (2, 3) else Unknown("slice")
+    return (
+        SliceValue(parts[0], parts[1], parts[2] if len(parts) == 3 else None)
+        if len(parts) in (2, 3)
+        else Unknown("slice")
+    )
 
 
 def _static(kind: str) -> Callable[[Machine, Frame, Any, Arguments], Value]:
@@ -650,9 +666,17 @@ def array_method(
         alone = fact is not None and fact.sync is not None and not m.modules.pytree_with(name)
         m.emit(
             MethodCall(
-                m.context(frame.scope), node, as_array(base) if alone else base, name, tuple(args.values), args.kwargs,
-                tuple(args.nodes), args.keyword_nodes, used, fact,
-            ),  # fmt: skip
+                m.context(frame.scope),
+                node,
+                as_array(base) if alone else base,
+                name,
+                tuple(args.values),
+                args.kwargs,
+                tuple(args.nodes),
+                args.keyword_nodes,
+                used,
+                fact,
+            ),
             rules,
         )
     if isinstance(base, Tree) and name in ("items", "keys", "values", "get", "pop", "update", "copy"):
@@ -716,7 +740,14 @@ def dtype_class(value: Value) -> str:
     elif isinstance(value, Const) and isinstance(value.value, str):
         name = value.value
     name = name.rstrip("_")
-    for prefix, dtype in (("bool", "bool"), ("uint", "int"), ("int", "int"), ("float", "float"), ("bfloat", "float"), ("complex", "complex")):
+    for prefix, dtype in (
+        ("bool", "bool"),
+        ("uint", "int"),
+        ("int", "int"),
+        ("float", "float"),
+        ("bfloat", "float"),
+        ("complex", "complex"),
+    ):
         if name.startswith(prefix):
             return dtype
     return ""

@@ -4,8 +4,10 @@ Vocabulary
 ----------
 arguments   evaluated arguments with their IR; ``star``/``double_star`` stand for what a ``*x``/``**x`` of unknown
             contents may add.
-context     one run of a function on one fingerprint of its inputs; at most ``MAX_CONTEXTS`` of them, then arguments are
-            generalised, then the result is unknown.
+context     one run of a function on one fingerprint of its inputs. Half of ``MAX_CONTEXTS`` staged runs, and of
+            ``MAX_EAGER_CONTEXTS`` others, know their arguments' constants; then arguments are generalised; then the
+            result is unknown. Entries, and runs that use up keys (which cannot be remembered), are bounded by
+            ``MAX_ENTRIES``.
 effects     what a run changed outside of itself; replayed when the run is remembered instead of repeated.
 """
 
@@ -24,6 +26,8 @@ from flake8_jax.semantics.keys import settle_splits
 from flake8_jax.semantics.machine import (
     MAX_CALL_DEPTH,
     MAX_CONTEXTS,
+    MAX_EAGER_CONTEXTS,
+    MAX_ENTRIES,
     MAX_STEPS_PER_ENTRY,
     NORMAL,
     RETURN,
@@ -44,7 +48,6 @@ from flake8_jax.semantics.values import (
     DictValue,
     External,
     ExternalInstance,
-    ExternalMethod,
     FunctionValue,
     GeneratorValue,
     Instance,
@@ -240,15 +243,17 @@ def _call_any(
     return lattice.union_of(results) if results else Unknown("call")
 
 
-CALL.update({
-    FunctionValue: _call_function,
-    BoundMethod: _call_bound,
-    ClassValue: _call_class,
-    PartialValue: _call_partial,
-    Instance: _call_instance,
-    UnionValue: _call_any,
-    StaticMethodValue: _call_static,
-})
+CALL.update(
+    {
+        FunctionValue: _call_function,
+        BoundMethod: _call_bound,
+        ClassValue: _call_class,
+        PartialValue: _call_partial,
+        Instance: _call_instance,
+        UnionValue: _call_any,
+        StaticMethodValue: _call_static,
+    }
+)
 
 
 def _narrowed(args: Arguments, conditions: frozenset[tuple[Any, bool]]) -> Arguments:
@@ -553,20 +558,23 @@ def _run_or_repeat(
     found = known.get(key) if plain and serial is None else None
     if found is not None:
         return _repeat(m, found, inputs, frame.scope, node, fn)
-    count = m.contexts.get(id(fn), 0)
-    if count >= MAX_CONTEXTS and plain and serial is None and kind == "call":
-        bound = {k: _generalised(v) for k, v in bound.items()}
-        key, inputs, plain = _fingerprint(m, func, bound, run_mode)
-        found = known.get(key) if plain else None
+    staged = run_mode.staged
+    count, most = m.contexts.get((id(fn), staged), 0), MAX_CONTEXTS if staged else MAX_EAGER_CONTEXTS
+    if count >= most // 2 and plain and serial is None and kind == "call":
+        general = {k: _generalised(v) for k, v in bound.items()}
+        if any(general[k] is not v for k, v in bound.items()):
+            bound = general
+            key, inputs, plain = _fingerprint(m, func, bound, run_mode)
+            found = known.get(key) if plain else None
         if found is not None:
             return _repeat(m, found, inputs, frame.scope, node, fn)
-        if count >= 2 * MAX_CONTEXTS:
+        if count >= most:
             m.count("contexts")
             return Unknown("contexts", host_test=True)
-    elif count >= 3 * MAX_CONTEXTS:
+    elif count >= MAX_ENTRIES:
         m.count("contexts")
         return Unknown("contexts", host_test=True)
-    m.contexts[id(fn)] = count + 1
+    m.contexts[id(fn), staged] = count + 1
     return _run(m, frame, node, func, bound, run_mode, kind, text, serial, known, key, inputs, plain)
 
 
@@ -603,7 +611,7 @@ def _shares(mode: Mode, prints: lattice.Fingerprint) -> bool:
         root: Value | None = value
         while root is not None:
             root = lattice.canonical_key(root)
-            if any([root in lane.shared for lane in mode.lanes]):
+            if any(root in lane.shared for lane in mode.lanes):
                 return True
             root = root.parent if isinstance(root, Opaque) else None
     return False
@@ -612,15 +620,21 @@ def _shares(mode: Mode, prints: lattice.Fingerprint) -> bool:
 _NO_LOOPS: frozenset[int] = frozenset()
 
 
-def _fingerprint(
-    m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode
-) -> tuple[Any, list[Any], bool]:
+def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode) -> tuple[Any, list[Any], bool]:
     """Key of a run, its inputs in order, and whether such a run may be remembered at all."""
     loops = _NO_LOOPS if mode.staged or not m.loops else frozenset([id(loop) for loop in m.loops])
     prints = lattice.Fingerprint(m.uses, loops=loops)
     # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
     waiting = bool(loops) and not any(loop.guards for loop in m.loops)
-    parts: list[Any] = [mode.staged, mode.ambient, mode.presumed, m.caught > 0, bool(mode.lanes), waiting, mode.differentiated]
+    parts: list[Any] = [
+        mode.staged,
+        mode.ambient,
+        mode.presumed,
+        m.caught > 0,
+        bool(mode.lanes),
+        waiting,
+        mode.differentiated,
+    ]
     for name, value in bound.items():
         prints.budget = lattice.MAX_NODES
         parts.append((name, prints.of(value)))
@@ -630,13 +644,13 @@ def _fingerprint(
             parts.append(("^" + name, prints.of(value)))
     if m.assumed:
         parts.append(frozenset(c for c in m.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
-    key = tuple(parts)
     used = bool(m.uses) and any(
-        [isinstance(v, (Array, Opaque)) and lattice.canonical_key(v) in m.uses for v in prints.objects]
+        isinstance(v, (Array, Opaque)) and lattice.canonical_key(v) in m.uses for v in prints.objects
     )
     try:
         # Two hashes in place of the key itself: thousands of runs are remembered, and keys are large.
-        digest = (hash(key), hash(key[::-1]))
+        hashes = tuple([hash(part) for part in parts])
+        digest = (hash(hashes), hash(hashes[::-1]))
     except TypeError:
         return None, prints.objects, False
     return digest, prints.objects, not used and not (mode.lanes and _shares(mode, prints))
@@ -647,9 +661,13 @@ def _generalised(value: Value) -> Value:
     if isinstance(value, Const) and value.value is not None and type(value.value) is not bool:
         return Static(lattice.const_kind(value.value))
     if isinstance(value, TupleValue):
-        return TupleValue(tuple(_generalised(v) for v in value.elts), value.cls, value.names)
-    if isinstance(value, Array):
-        return Array(value.level, value.dtype if value.dtype in ("key", "bool") else "")
+        elements = tuple([_generalised(v) for v in value.elts])
+        same = all(new is old for new, old in zip(elements, value.elts))
+        return value if same else TupleValue(elements, value.cls, value.names)
+    if isinstance(value, Array) and value.dtype != "key":
+        dtype = value.dtype if value.dtype == "bool" else ""
+        general = dtype == value.dtype and value.ndim is None and value.length is None and not value.dispatched
+        return value if general else Array(value.level, dtype)
     return value
 
 
@@ -716,8 +734,13 @@ def _remember(
 ) -> None:  # fmt: skip
     if _holds_fresh_closure(result, func.closure):
         return
-    index_of_slots = {id(v.slots): i for i, v in enumerate(inputs) if hasattr(v, "slots")}
-    index_of_key = {id(lattice.canonical_key(v)): i for i, v in enumerate(inputs) if isinstance(v, (Array, Opaque))}
+    own = inner.slots
+    effects = [(slots, slot) for slots, slot, _old in m.journal[mark:] if slots is not own]
+    index_of_slots: dict[int, int] = {}
+    index_of_key: dict[int, int] = {}
+    if effects:
+        index_of_slots = {id(v.slots): i for i, v in enumerate(inputs) if type(v) in _MUTABLE}
+        index_of_key = {id(lattice.canonical_key(v)): i for i, v in enumerate(inputs) if isinstance(v, (Array, Opaque))}
     outer_frames: set[int] = set()
     outer = func.closure
     while outer is not None:
@@ -731,7 +754,7 @@ def _remember(
         if isinstance(whole, Array) and whole.parts
         for step, part in whole.parts.items()
     }
-    for slots, slot, _old in m.journal[mark:]:
+    for slots, slot in effects:
         if slots is m.uses:
             where = _path_of(slot, index_of_key, taken)
             if where is not None:
@@ -771,8 +794,11 @@ def _path_of(
     return index_of_key[id(value)], tuple(reversed(steps))
 
 
+_MUTABLE = frozenset({ListValue, DictValue, Instance, ExternalInstance})
+
+
 def _is_mutable(value: Value) -> bool:
-    if isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
+    if type(value) in _MUTABLE:
         return True
     if isinstance(value, TupleValue):
         return any(_is_mutable(v) for v in value.elts)
@@ -875,7 +901,9 @@ def _transplant(value: Value, mapping: dict[int, Any], m: Machine, depth: int = 
     if isinstance(value, BoundMethod):
         return BoundMethod(value.func, inner(value.self_value))
     if isinstance(value, PartialValue):
-        return PartialValue(value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()})
+        return PartialValue(
+            value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()}
+        )
     if isinstance(value, GeneratorValue):
         return GeneratorValue(inner(value.element), fresh=value.fresh, some=value.some)
     if isinstance(value, UnionValue):  # what its conditions look at belongs to the remembered run

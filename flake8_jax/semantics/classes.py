@@ -106,7 +106,13 @@ def _traits_of_library_base(m: Machine, cls: ClassValue, name: str) -> None:
         return
     fact = m.knowledge.class_(name)
     if fact is None:
-        if name not in ("builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol"):
+        if name not in (
+            "builtins.object",
+            "abc.ABC",
+            "typing.Generic",
+            "typing.Protocol",
+            "typing_extensions.Protocol",
+        ):
             cls.has_unknown_base = True
         return
     if fact.pytree:
@@ -131,7 +137,13 @@ def apply_class_decorator(m: Machine, cls: ClassValue, name: str, options: dict[
     read_fields(m, cls)
     for option in ("meta_fields", "drop_fields", "static_fields"):
         names = options.get(option)
-        for value in names.elts if isinstance(names, TupleValue) else (names.known() or ()) if isinstance(names, ListValue) else ():
+        for value in (
+            names.elts
+            if isinstance(names, TupleValue)
+            else (names.known() or ())
+            if isinstance(names, ListValue)
+            else ()
+        ):
             if isinstance(value, Const):
                 cls.static_names.add(str(value.value))
     if "register_pytree" in name:
@@ -176,7 +188,13 @@ def _declares_static(node: ir.Expr | None) -> bool:
         return any(_declares_static(e) for e in node.elts)
     if not isinstance(node, ir.Call):
         return False
-    name = node.func.attr if isinstance(node.func, ir.Attribute) else node.func.id if isinstance(node.func, ir.Name) else ""
+    name = (
+        node.func.attr
+        if isinstance(node.func, ir.Attribute)
+        else node.func.id
+        if isinstance(node.func, ir.Name)
+        else ""
+    )
     if name in ("static_field", "static"):
         return True
     for argument in node.args:
@@ -208,7 +226,13 @@ def _field_default(m: Machine, cls: ClassValue, node: ir.Expr | None, name: str)
                 return evaluate(m, Frame(None, cls.scope, cls.closure), argument.value)
             if argument.keyword in ("default_factory", "factory"):
                 return Unknown("default")
-        if any(a.keyword in ("pytree_node", "static", "metadata", "converter", "init", "kw_only", "repr") for a in node.args) or not node.args:
+        if (
+            any(
+                a.keyword in ("pytree_node", "static", "metadata", "converter", "init", "kw_only", "repr")
+                for a in node.args
+            )
+            or not node.args
+        ):
             callee = node.func.attr if isinstance(node.func, ir.Attribute) else getattr(node.func, "id", "")
             if callee in ("field", "static_field", "static", "Field"):
                 return None
@@ -218,7 +242,10 @@ def _field_default(m: Machine, cls: ClassValue, node: ir.Expr | None, name: str)
 def _read_flatten(cls: ClassValue) -> None:
     """``tree_flatten`` of a hand-made pytree: what stands in its auxiliary data is static."""
     for statement in cls.node.body:
-        if isinstance(statement, ir.FunctionDef) and statement.function.name in ("tree_flatten", "tree_flatten_with_keys"):
+        if isinstance(statement, ir.FunctionDef) and statement.function.name in (
+            "tree_flatten",
+            "tree_flatten_with_keys",
+        ):
             note_leaves(cls, statement.function.body)
 
 
@@ -232,9 +259,17 @@ def note_leaves(cls: ClassValue, flatten: list[ir.Stmt]) -> None:
 def _flatten_names(body: list[ir.Stmt]) -> tuple[set[str], set[str]]:
     bound: dict[str, ir.Expr] = {}
     for statement in body:
-        if isinstance(statement, ir.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ir.Name):
+        if (
+            isinstance(statement, ir.Assign)
+            and len(statement.targets) == 1
+            and isinstance(statement.targets[0], ir.Name)
+        ):
             bound[statement.targets[0].id] = statement.value
-        if isinstance(statement, ir.Return) and isinstance(statement.value, ir.Tuple) and len(statement.value.elts) == 2:
+        if (
+            isinstance(statement, ir.Return)
+            and isinstance(statement.value, ir.Tuple)
+            and len(statement.value.elts) == 2
+        ):
             children, aux = (bound.get(e.id, e) if isinstance(e, ir.Name) else e for e in statement.value.elts)
             return _self_names(children), _self_names(aux)
     return set(), set()
@@ -387,19 +422,26 @@ def _initialise_generic(m: Machine, cls: ClassValue, made: Instance) -> None:
         post = find_in_class(cls, "__post_init__")
         if post is not None and isinstance(post[1], FunctionValue):
             call_function_value(m, Frame(None, post[1].scope, None), None, post[1], Arguments([made]))
-    changed = _assigned_later(cls)
+    changed = _assigned_later(m, cls)
     for name, value in list(made.slots.items()):
         if (name in changed and isinstance(value, (Const, UnionValue))) or (isinstance(value, Const) and init is None):
             made.slots[name] = Unknown(name)
 
 
-def _assigned_later(cls: ClassValue) -> set[str]:
+def _assigned_later(m: Machine, cls: ClassValue) -> set[str]:
     """Attributes that methods other than the constructor assign: their first value is not their only one."""
     names: set[str] = set()
     for owner in [*mro_of(cls), *cls.subclasses]:
-        for statement in owner.node.body:
-            if isinstance(statement, ir.FunctionDef) and statement.function.name not in ("__init__", "__post_init__"):
-                _collect_self_stores(statement.function.body, names)
+        own = m.self_stores.get(id(owner.node))
+        if own is None:
+            own = m.self_stores[id(owner.node)] = set()
+            for statement in owner.node.body:
+                if isinstance(statement, ir.FunctionDef) and statement.function.name not in (
+                    "__init__",
+                    "__post_init__",
+                ):
+                    _collect_self_stores(statement.function.body, own)
+        names |= own
     return names
 
 
@@ -465,5 +507,3 @@ def overrides_of(cls: ClassValue, name: str, limit: int = 12) -> list[tuple[Clas
             found.append((sub, sub.namespace[name]))
         todo += sub.subclasses
     return found
-
-

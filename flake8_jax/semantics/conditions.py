@@ -65,7 +65,12 @@ def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) 
     made = _condition(m, frame, node, how, whole)
     if made.truth is None and made.key is not None and how != "while":
         made = msgspec.structs.replace(made, truth=_known_truth(m, made.key))
-    if made.truth is None and m.loops and how in ("if", "elif", "ternary", "and", "or") and _looks_at_counter(m, frame, node):
+    if (
+        made.truth is None
+        and m.loops
+        and how in ("if", "elif", "ternary", "and", "or")
+        and _looks_at_counter(m, frame, node)
+    ):
         return Condition(None, made.key, made.when_true, made.when_false, made.host, True)
     return made
 
@@ -75,7 +80,9 @@ def _known_truth(m: Machine, key: Any) -> bool | None:
     from flake8_jax.semantics.keys import normal_condition
 
     plain, truth = normal_condition((key, True))
-    if plain[0] == "truth" and isinstance(m.identified.get(plain[1][1]), (ListValue, DictValue, Instance, ExternalInstance)):
+    if plain[0] == "truth" and isinstance(
+        m.identified.get(plain[1][1]), (ListValue, DictValue, Instance, ExternalInstance)
+    ):
         return None  # it may have been filled or emptied since
     for condition in (*m.assumed, *m.conditions[m.condition_base :]):
         other, held = normal_condition(condition)

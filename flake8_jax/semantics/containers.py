@@ -102,7 +102,10 @@ def _sequence_item(base: Value, elements: tuple[Value, ...], index: Value, *, is
             return elements[index.value]
         return Unknown("item")
     if isinstance(index, SliceValue):
-        parts = [None if v is None else v.value if isinstance(v, Const) else MISSING for v in (index.lower, index.upper, index.step)]
+        parts = [
+            None if v is None else v.value if isinstance(v, Const) else MISSING
+            for v in (index.lower, index.upper, index.step)
+        ]
         if MISSING not in parts and parts[2] != 0:
             try:
                 chosen = elements[slice(*parts)]
@@ -131,7 +134,9 @@ def _dict_item(m: Machine, base: DictValue, index: Value) -> Value:
     rest = base.slots.get("*")
     if rest is not None:
         values.append(rest)
-    return freshen(lattice.join_all(values)) if values and not (base.slots["open"] and rest is None) else Unknown("item")
+    return (
+        freshen(lattice.join_all(values)) if values and not (base.slots["open"] and rest is None) else Unknown("item")
+    )
 
 
 def _index_is_integer(index: Value) -> bool:
@@ -246,9 +251,7 @@ def append(m: Machine, base: ListValue, value: Value) -> None:
 Method = Callable[[Machine, Frame, Any, Value, tuple[Value, ...], dict[str, Value]], Value]
 
 
-def list_method(
-    m: Machine, frame: Frame, node: Any, base: ListValue, name: str, args: tuple[Value, ...]
-) -> Value:
+def list_method(m: Machine, frame: Frame, node: Any, base: ListValue, name: str, args: tuple[Value, ...]) -> Value:
     """A method of a list."""
     if name == "append" and args:
         append(m, base, args[0])
@@ -261,7 +264,11 @@ def list_method(
         return NONE
     if name == "pop":
         known = base.known()
-        if known and (not args or (isinstance(args[0], Const) and args[0].value in (-1, 0))) and not m.loops[m.loop_base :]:
+        if (
+            known
+            and (not args or (isinstance(args[0], Const) and args[0].value in (-1, 0)))
+            and not m.loops[m.loop_base :]
+        ):
             first = bool(args) and isinstance(args[0], Const) and args[0].value == 0
             taken = known[0] if first else known[-1]
             left = known[1:] if first else known[:-1]
@@ -275,7 +282,11 @@ def list_method(
         return element
     if name in ("copy",):
         known = base.known()
-        return ListValue(known, born=m.mode.trace) if known is not None else ListValue(None, lattice.any_element(base), born=m.mode.trace)
+        return (
+            ListValue(known, born=m.mode.trace)
+            if known is not None
+            else ListValue(None, lattice.any_element(base), born=m.mode.trace)
+        )
     if name in ("index", "count"):
         return Static("int")
     if name in ("clear", "remove", "sort", "reverse"):
@@ -297,10 +308,16 @@ def dict_method(
         pairs = tuple(TupleValue((Const(k), v)) for k, v in items)
         if closed:
             return ListValue(pairs, is_tuple=True)
-        element = TupleValue((Static("str"), lattice.join_all(values) if values and rest is not None else Unknown("value")))
+        element = TupleValue(
+            (Static("str"), lattice.join_all(values) if values and rest is not None else Unknown("value"))
+        )
         return GeneratorValue(element)
     if name == "keys":
-        return ListValue(tuple(Const(k) for k, _ in items), is_tuple=True) if closed else ListValue(None, Static("str"), is_tuple=True)
+        return (
+            ListValue(tuple(Const(k) for k, _ in items), is_tuple=True)
+            if closed
+            else ListValue(None, Static("str"), is_tuple=True)
+        )
     if name == "values":
         if closed:
             return ListValue(tuple(v for _, v in items), is_tuple=True)

@@ -45,7 +45,9 @@ def _settled(before: Value, after: Value) -> Value:
         return before
     if isinstance(before, TupleValue) and isinstance(after, TupleValue) and len(before.elts) == len(after.elts):
         return TupleValue(
-            tuple(_settled(b, a) for b, a in zip(before.elts, after.elts, strict=True)), after.cls or before.cls, after.names or before.names
+            tuple(_settled(b, a) for b, a in zip(before.elts, after.elts, strict=True)),
+            after.cls or before.cls,
+            after.names or before.names,
         )
     if isinstance(before, Instance) and isinstance(after, Instance) and before.cls is after.cls:
         made = Instance(after.cls, exact=after.exact, level=after.level, born=after.born)
@@ -120,9 +122,7 @@ def _stage_body(
         m.stack.append(link)
         saved = m.mode
         m.mode = mode
-        result = call_function_value(
-            m, frame, node, body, args, serial=_loop_serial(m, node, "frame")
-        )
+        result = call_function_value(m, frame, node, body, args, serial=_loop_serial(m, node, "frame"))
         m.mode = saved
         m.stack.pop()
         m.loop_base = saved_base
@@ -197,7 +197,9 @@ def run_while_loop(
     return lattice.release(carry, outer_level(m, args))
 
 
-def _branches(m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, functions: list[Value], operands: list[Value]) -> Value:
+def _branches(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, functions: list[Value], operands: list[Value]
+) -> Value:
     results: list[Value] = []
     arms = []
     for function in functions:
@@ -244,4 +246,6 @@ def run_associative_scan(
     elems = bound.get("elems", Unknown("elems"))
     function = bound.get("fn", Unknown("fn"))
     call(m, frame, node, function, Arguments([freshen(elems), freshen(elems)]))
-    return relevelled(elems, result_level(m, [elems], library=True)) if not isinstance(elems, Unknown) else Unknown("scan")
+    return (
+        relevelled(elems, result_level(m, [elems], library=True)) if not isinstance(elems, Unknown) else Unknown("scan")
+    )

@@ -47,7 +47,11 @@ def define_function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Value:
     value: Value = function
     for decorator in reversed(node.decorators):
         value = _decorated(m, frame, node, decorator, value, function)
-    if owner is not None and value is function and node.function.name in ("__new__", "__init_subclass__", "__class_getitem__"):
+    if (
+        owner is not None
+        and value is function
+        and node.function.name in ("__new__", "__init_subclass__", "__class_getitem__")
+    ):
         from flake8_jax.semantics.values import StaticMethodValue
 
         return StaticMethodValue(function, to_class=node.function.name != "__new__")
@@ -68,7 +72,9 @@ def _decorated(
         return value
     result = call(m, frame, decorator, applied, Arguments([value]), decorating=True)
     if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
-        isinstance(applied, External) and m.knowledge.transform(applied.name) is None and isinstance(result, BuiltinValue)
+        isinstance(applied, External)
+        and m.knowledge.transform(applied.name) is None
+        and isinstance(result, BuiltinValue)
     ):
         return value
     return result
@@ -128,5 +134,3 @@ def import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> None:
         m.write(frame.slots, name.alias or name.name, value)
         if isinstance(value, External) and m.wants(NameUse):
             tell_name(m, frame, name, value, f"{module}.{name.name}", is_import=True)
-
-

@@ -118,7 +118,9 @@ def elements_of(m: Machine, frame: Frame, nodes: list[ir.Expr]) -> tuple[list[Va
                 values += known
             else:
                 supply = iterated(m, frame, node.value, starred, "star", None)
-                rest = lattice.join_all([v for v in (rest, supply() if supply else None) if v is not None] or [Unknown("star")])
+                rest = lattice.join_all(
+                    [v for v in (rest, supply() if supply else None) if v is not None] or [Unknown("star")]
+                )
         else:
             values.append(evaluate(m, frame, node))
     return values, rest
@@ -261,9 +263,7 @@ def _tell_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index
         m.emit(Indexing(context or m.context(frame.scope), node, base, index, mode))
 
 
-def load_item(
-    m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, *, quiet: bool = False
-) -> Value:
+def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, *, quiet: bool = False) -> Value:
     """``base[index]``."""
     if not quiet and all(isinstance(b, DictValue) for b in lattice.members_of(base)):
         tell_hash(m, frame, node.index, index, "dict-lookup")
@@ -359,29 +359,31 @@ def _named(m: Machine, frame: Frame, node: ir.NamedExpr) -> Value:
     return value
 
 
-EVALUATE.update({
-    ir.Constant: _constant,
-    ir.Name: _name,
-    ir.Attribute: _attribute,
-    ir.Call: _call,
-    ir.Subscript: _subscript,
-    ir.Slice: _slice,
-    ir.BinOp: _bin_op,
-    ir.UnaryOp: evaluate_unary_op,
-    ir.BoolOp: evaluate_bool_op,
-    ir.Compare: evaluate_compare,
-    ir.IfExp: evaluate_if_exp,
-    ir.Lambda: _lambda,
-    ir.Tuple: _tuple,
-    ir.List: _list,
-    ir.Set: _set,
-    ir.Dict: _dict,
-    ir.Starred: _starred,
-    ir.Comprehension: evaluate_comprehension,
-    ir.FormattedValue: _formatted,
-    ir.JoinedStr: _joined_str,
-    ir.Await: _await,
-    ir.Yield: _yield,
-    ir.YieldFrom: _yield_from,
-    ir.NamedExpr: _named,
-})
+EVALUATE.update(
+    {
+        ir.Constant: _constant,
+        ir.Name: _name,
+        ir.Attribute: _attribute,
+        ir.Call: _call,
+        ir.Subscript: _subscript,
+        ir.Slice: _slice,
+        ir.BinOp: _bin_op,
+        ir.UnaryOp: evaluate_unary_op,
+        ir.BoolOp: evaluate_bool_op,
+        ir.Compare: evaluate_compare,
+        ir.IfExp: evaluate_if_exp,
+        ir.Lambda: _lambda,
+        ir.Tuple: _tuple,
+        ir.List: _list,
+        ir.Set: _set,
+        ir.Dict: _dict,
+        ir.Starred: _starred,
+        ir.Comprehension: evaluate_comprehension,
+        ir.FormattedValue: _formatted,
+        ir.JoinedStr: _joined_str,
+        ir.Await: _await,
+        ir.Yield: _yield,
+        ir.YieldFrom: _yield_from,
+        ir.NamedExpr: _named,
+    }
+)

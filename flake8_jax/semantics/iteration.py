@@ -119,5 +119,3 @@ def iterated(
     if isinstance(value, Tree):
         return lambda: Unknown("element of a pytree")
     return lambda: Unknown("element")
-
-

@@ -176,7 +176,13 @@ def contradict(a: frozenset[tuple[Any, bool]], b: frozenset[tuple[Any, bool]]) -
             return True
         if truth and key[0] == "==":
             for other, held in facts.items():
-                if held and other[0] == "==" and other[1] == key[1] and other[2] != key[2] and other[2][0] == key[2][0] == "c":
+                if (
+                    held
+                    and other[0] == "=="
+                    and other[1] == key[1]
+                    and other[2] != key[2]
+                    and other[2][0] == key[2][0] == "c"
+                ):
                     return True
     return False
 
@@ -300,7 +306,7 @@ def shared_values(values: list[Value], captured: bool, limit: int = 60) -> dict[
                 todo += value.parts.values()
         elif isinstance(value, TupleValue):
             todo += value.elts
-        elif isinstance(value, ListValue) or isinstance(value, DictValue):
+        elif isinstance(value, (ListValue, DictValue)):
             todo += [v for v in value.slots.values() if isinstance(v, Value)]
     return found
 
@@ -342,5 +348,3 @@ def share_like(m: Machine, parent: Value, child: Value, data: Value | None = Non
 
 def is_traced_data(value: Value | None) -> bool:
     return isinstance(value, (Array, Tree)) and value.level == ABSTRACT
-
-

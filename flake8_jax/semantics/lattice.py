@@ -133,20 +133,22 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
         return HostArray(a.dtype if a.dtype == b.dtype else "", a.ndim if a.ndim == b.ndim else None)
     if kind is TupleValue:
         if len(a.elts) == len(b.elts) and a.cls is b.cls:
-            return TupleValue(
-                tuple(join(x, y, depth - 1) for x, y in zip(a.elts, b.elts, strict=True)), a.cls, a.names
-            )
+            return TupleValue(tuple(join(x, y, depth - 1) for x, y in zip(a.elts, b.elts, strict=True)), a.cls, a.names)
         return None
     if kind is External and a.name == b.name:
         return a  # type: ignore[no-any-return]
     if kind is ListValue and a.is_tuple == b.is_tuple:
-        return ListValue(None, join(any_element(a), any_element(b), depth - 1), is_tuple=a.is_tuple, born=min(a.born, b.born))
+        return ListValue(
+            None, join(any_element(a), any_element(b), depth - 1), is_tuple=a.is_tuple, born=min(a.born, b.born)
+        )
     if kind is DictValue:
         return _join_dicts(a, b, depth)
     if kind is FunctionValue and a.fn is b.fn and a.closure is b.closure:
         return a  # type: ignore[no-any-return]
     if kind is Instance and a.cls is b.cls:
-        made = Instance(a.cls, exact=a.exact and b.exact, level=a.level if a.level == b.level else None, born=min(a.born, b.born))
+        made = Instance(
+            a.cls, exact=a.exact and b.exact, level=a.level if a.level == b.level else None, born=min(a.born, b.born)
+        )
         made.complete = a.complete and b.complete
         for name in {**a.slots, **b.slots}:
             made.slots[name] = join(a.slots.get(name, MISSING), b.slots.get(name, MISSING), depth - 1)
@@ -164,9 +166,7 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
 
 def _join_dicts(a: DictValue, b: DictValue, depth: int) -> DictValue:
     items_a, items_b = dict(a.items()), dict(b.items())
-    items = {
-        k: join(items_a.get(k, MISSING), items_b.get(k, MISSING), depth - 1) for k in {**items_a, **items_b}
-    }
+    items = {k: join(items_a.get(k, MISSING), items_b.get(k, MISSING), depth - 1) for k in {**items_a, **items_b}}
     rest_a, rest_b = a.slots.get("*", MISSING), b.slots.get("*", MISSING)
     rest = None if rest_a is MISSING and rest_b is MISSING else join(rest_a, rest_b, depth - 1)
     is_open = a.slots["open"] or b.slots["open"] or items_a.keys() != items_b.keys()
@@ -445,7 +445,10 @@ class Fingerprint:
     __slots__ = ("budget", "cut", "loops", "numbers", "objects", "uses")
 
     def __init__(
-        self, uses: dict[Value, tuple[Any, ...]] | None = None, budget: int = MAX_NODES, loops: frozenset[int] = frozenset()
+        self,
+        uses: dict[Value, tuple[Any, ...]] | None = None,
+        budget: int = MAX_NODES,
+        loops: frozenset[int] = frozenset(),
     ) -> None:
         self.numbers: dict[int, int] = {}
         self.objects: list[Any] = []
@@ -556,5 +559,3 @@ class Fingerprint:
 def fingerprint_one(value: Value) -> Any:
     """The fingerprint of a single value, its key state left out."""
     return Fingerprint().of(value)
-
-

@@ -114,7 +114,7 @@ def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Valu
     if head == "like":
         return _like(bound.get(parts[0]), level)
     if head == "static":
-        return Static("int" if False else "")
+        return Const(float(parts[0])) if parts else Static("")
     if head == "dtype":
         return Static("dtype")
     if head == "key":
@@ -259,7 +259,9 @@ def make_instance(
     if fact.pytree:
         for name, descriptor in fact.fields.items():
             if name not in slots:
-                slots[name] = value_of_descriptor(m, descriptor, level, {}) if "instance(" not in descriptor else Unknown(name)
+                slots[name] = (
+                    value_of_descriptor(m, descriptor, level, {}) if "instance(" not in descriptor else Unknown(name)
+                )
     return ExternalInstance(cls, slots, level, born=m.mode.trace)
 
 
@@ -409,7 +411,9 @@ def call_fact(
 
 
 _NO_ARRAYS = frozenset({"static", "dtype", "unknown"})
-_ARRAY_OPERANDS = frozenset({"x", "y", "a", "b", "x1", "x2", "rhs", "lhs", "condition", "pred", "operand", "update", "v"})
+_ARRAY_OPERANDS = frozenset(
+    {"x", "y", "a", "b", "x1", "x2", "rhs", "lhs", "condition", "pred", "operand", "update", "v"}
+)
 _ARRAY_NAMESPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.")
 
 
@@ -456,7 +460,9 @@ def _refine_array(result: Array, name: str, fact: FunctionFact, bound: dict[str,
         stop = bound.get("start")
         if "stop" not in bound and isinstance(stop, Const) and type(stop.value) is int:
             result.length = stop.value
-        if not result.dtype and all((isinstance(v, Const) and type(v.value) is int) or isinstance(v, Static) for v in bound.values()):
+        if not result.dtype and all(
+            (isinstance(v, Const) and type(v.value) is int) or isinstance(v, Static) for v in bound.values()
+        ):
             result.dtype = "int"
     elif last in ("asarray", "array"):
         _refine_conversion(result, bound)
@@ -503,7 +509,7 @@ def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dic
             return Array(level)
         return value_of_descriptor(m, fact.returns, level, bound)
     if fact.host == "static":
-        return Static(_static_kind("shape" if fact.returns == "static" and False else ""))
+        return Static(_static_kind("shape" if False else ""))
     if fact.host == "converts" and traced and any(holds_tracer(v, GRAD) for v in values):
         return Unknown("raised")
     head, parts = parse_descriptor(fact.returns)
@@ -519,7 +525,11 @@ def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dic
             return Static(head if head in ("int", "float", "bool") else "float")
         return HostArray(head if head in ("int", "float", "bool") else "")
     if head == "tuple":
-        return TupleValue(tuple(HostArray() for _ in parts)) if parts and parts[-1] != "..." else ListValue(None, HostArray(), is_tuple=True)
+        return (
+            TupleValue(tuple(HostArray() for _ in parts))
+            if parts and parts[-1] != "..."
+            else ListValue(None, HostArray(), is_tuple=True)
+        )
     if head == "list":
         return ListValue(None, HostArray())
     return value_of_descriptor(m, fact.returns, CONCRETE, bound)
@@ -698,7 +708,9 @@ def call_external_instance(
     if args.values and isinstance(args.values[0], ClassValue):
         from flake8_jax.semantics.classes import apply_class_decorator
 
-        apply_class_decorator(m, args.values[0], func.cls, {k: v for k, v in func.slots.items() if isinstance(v, Value)})
+        apply_class_decorator(
+            m, args.values[0], func.cls, {k: v for k, v in func.slots.items() if isinstance(v, Value)}
+        )
         return args.values[0]
     return Unknown("call")
 
@@ -709,8 +721,10 @@ def _call_library_object(
     return call_external(m, frame, node, func.name, args, used=used, decorating=decorating)
 
 
-CALL.update({
-    External: _call_library_object,
-    ExternalMethod: call_external_method,
-    ExternalInstance: call_external_instance,
-})
+CALL.update(
+    {
+        External: _call_library_object,
+        ExternalMethod: call_external_method,
+        ExternalInstance: call_external_instance,
+    }
+)

@@ -54,6 +54,8 @@ _NO_LOOPS: frozenset[int] = frozenset()
 MAX_CALL_DEPTH = 40
 MAX_STEPS_PER_ENTRY = 30_000
 MAX_CONTEXTS = 8
+MAX_EAGER_CONTEXTS = 8
+MAX_ENTRIES = 24
 
 Writes = dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]
 """What an arm leaves behind: (id of slots, slot) → (slots, slot, new contents)."""
@@ -168,7 +170,7 @@ class Machine:
         self.steps = 0
         self.passes = 0
         self.memo: dict[Any, dict[Any, Any]] = {}
-        self.contexts: dict[int, int] = {}
+        self.contexts: dict[tuple[int, bool], int] = {}
         self.roots: list[tuple[TransformedValue, Any, ModuleScope, tuple[Link, ...], bool]] = []
         self.deferred_functions: list[Any] = []
         self.crashes: list[tuple[str, str, str]] = []
@@ -182,6 +184,7 @@ class Machine:
         self.callees: set[int] = set()
         self.body_serials: dict[Any, int] = {}
         self.library_objects: dict[tuple[str, str], External] = {}
+        self.self_stores: dict[int, set[str]] = {}
 
     # --- slots and branches ---------------------------------------------------------------------
 
@@ -271,15 +274,15 @@ class Machine:
                 continue
             if slots is self.uses:
                 self.write(slots, slot, merge_uses(contents))
-            elif slot == "n" and not any([isinstance(c, Value) for c in contents]):
+            elif slot == "n" and not any(isinstance(c, Value) for c in contents):
                 if any(c != contents[0] for c in contents):
                     resized.append(slots)
                 else:
                     self.write(slots, slot, contents[0])
-            elif slot == "open" and not any([isinstance(c, Value) for c in contents]):
+            elif slot == "open" and not any(isinstance(c, Value) for c in contents):
                 self.write(slots, slot, any(contents))
             else:
-                if type(slot) is tuple and any([c is MISSING for c in contents]) and "open" in slots:
+                if type(slot) is tuple and any(c is MISSING for c in contents) and "open" in slots:
                     self.write(slots, "open", True)
                 joined = _either_key(contents, labels) or contents[0]
                 for other in contents[1:] if joined is contents[0] else ():
@@ -300,8 +303,9 @@ class Machine:
         """Run something whose effects are for good, whatever branch or loop asked for it: a module, a generic object."""
         saved = (
             self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
-            self.emissions, self.steps, self.assumed, self.condition_base,
+            self.emissions, self.steps, self.assumed, self.condition_base, self.uses,
         )  # fmt: skip
+        self.uses = {}  # two uses of a key collide only where one call path leads to both
         self.assumed, self.condition_base = frozenset(), 0
         self.journal, self.stack, self.mode, self.conditions = [], [], Mode(), []
         self.caught, self.loop_base, self.loops, self.passes, self.emissions = 0, 0, [], 0, []
@@ -312,7 +316,7 @@ class Machine:
             self.settled += self.emissions
             (
                 self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
-                self.emissions, self.steps, self.assumed, self.condition_base,
+                self.emissions, self.steps, self.assumed, self.condition_base, self.uses,
             ) = saved  # fmt: skip
 
     # --- names, sites, contexts -----------------------------------------------------------------
@@ -340,12 +344,12 @@ class Machine:
             function=inner.function if inner is not None else "",
             inner=inner.fn if inner is not None else None,
             loop=len(loops) - self.loop_base,
-            guarded=any([loop.guards for loop in loops]) if loops else False,
+            guarded=any(loop.guards for loop in loops) if loops else False,
             caught=self.caught > 0 if caught is None else caught,
             presumed=mode.presumed,
             shapes_only=mode.shapes_only,
             loop_ids=frozenset([id(loop) for loop in loops]) if loops else _NO_LOOPS,
-            in_main=any([link.function == "main" or link.kind == "main" for link in self.stack]),
+            in_main=any(link.function == "main" or link.kind == "main" for link in self.stack),
         )
         if not loops:
             self._last_context = (state, made)
@@ -420,7 +424,9 @@ def labelled(joined: UnionValue, contents: list[Any], labels: list[tuple[Any, bo
         for content, label in zip(contents, labels, strict=True):
             for i, alternative in enumerate(lattice.members_of(content) if isinstance(content, Value) else ()):
                 if alternative is member:
-                    inner = content.conditions[i] if isinstance(content, UnionValue) and content.conditions else frozenset()
+                    inner = (
+                        content.conditions[i] if isinstance(content, UnionValue) and content.conditions else frozenset()
+                    )
                     mine = inner | {label} if label is not None else inner
                     found = mine if found is None else found & mine
         conditions.append(found if found is not None else frozenset())

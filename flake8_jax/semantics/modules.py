@@ -27,7 +27,9 @@ from flake8_jax.semantics.values import (
 
 _BUILTIN_NAMES = frozenset(n for n in dir(builtins) if not n.startswith("_"))
 _BUILTIN_ERRORS = frozenset(
-    n for n in _BUILTIN_NAMES if isinstance(getattr(builtins, n), type) and issubclass(getattr(builtins, n), BaseException)
+    n
+    for n in _BUILTIN_NAMES
+    if isinstance(getattr(builtins, n), type) and issubclass(getattr(builtins, n), BaseException)
 )
 
 

@@ -8,6 +8,8 @@ import msgspec
 
 from flake8_jax.core import ir
 
+_PLAIN = frozenset({int, str, bool, float, type(None)})
+
 
 def names_read(node: Any) -> set[str]:
     """Every name that occurs in a subtree, nested functions included (what those bind themselves included too)."""
@@ -15,13 +17,11 @@ def names_read(node: Any) -> set[str]:
     todo: list[Any] = [node]
     while todo:
         n = todo.pop()
-        if type(n) is ir.Name:
+        kind = type(n)
+        if kind is ir.Name:
             found.add(n.id)
-        elif type(n) is list or type(n) is tuple:
+        elif kind is list or kind is tuple:
             todo += n
-        elif isinstance(n, msgspec.Struct):
-            for name in n.__struct_fields__:
-                value = getattr(n, name)
-                if value is not None and type(value) not in (int, str, bool, float):
-                    todo.append(value)
+        elif kind not in _PLAIN:
+            todo += [part for part in msgspec.structs.astuple(n) if type(part) not in _PLAIN]
     return found

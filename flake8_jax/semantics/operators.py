@@ -262,7 +262,12 @@ def _sequence_binary(left: Value, op: str, right: Value) -> Value:
                 repeated = elements * count
                 return TupleValue(repeated) if is_tuple else ListValue(repeated)
         return ListValue(None, lattice.join_all(elements) if elements else None, is_tuple=is_tuple)
-    if isinstance(other, Static) and other.kind == "shape" and elements is not None and all(_is_static(e) for e in elements):
+    if (
+        isinstance(other, Static)
+        and other.kind == "shape"
+        and elements is not None
+        and all(_is_static(e) for e in elements)
+    ):
         return other
     if isinstance(other, (ListValue, TupleValue)):
         more = _elements(other)
@@ -328,7 +333,12 @@ def unary(m: Machine, value: Value, op: str) -> Value:
     if isinstance(value, Array):
         dispatched = dispatched_from(m, (value,))
         return Array(
-            result_level(m, (value,)), value.dtype, value.ndim, value.length, dispatched=dispatched, derived=value.derived
+            result_level(m, (value,)),
+            value.dtype,
+            value.ndim,
+            value.length,
+            dispatched=dispatched,
+            derived=value.derived,
         )
     if isinstance(value, Tree):
         return Array(result_level(m, (value,)))
@@ -444,8 +454,14 @@ def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value)
                 test_truth(m, frame, traced[0], "in", node, node)
                 return Static("bool")
         if isinstance(item, Const) and all(isinstance(e, Const) for e in elements):
-            return TRUE if any(lattice.same_const(item.value, e.value) for e in elements if isinstance(e, Const)) else (
-                FALSE if all(type(item.value) is type(e.value) for e in elements if isinstance(e, Const)) else Static("bool")
+            return (
+                TRUE
+                if any(lattice.same_const(item.value, e.value) for e in elements if isinstance(e, Const))
+                else (
+                    FALSE
+                    if all(type(item.value) is type(e.value) for e in elements if isinstance(e, Const))
+                    else Static("bool")
+                )
             )
         return Static("bool")
     if isinstance(container, ListValue):
@@ -456,8 +472,10 @@ def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value)
         if container.level == ABSTRACT and not _never_equal(item):
             test_truth(m, frame, container, "in", node, node)
         return Static("bool")
-    if traced_item and isinstance(container, (HostArray, Static)) and not (
-        isinstance(container, Static) and container.kind in ("str", "", "dtype")
+    if (
+        traced_item
+        and isinstance(container, (HostArray, Static))
+        and not (isinstance(container, Static) and container.kind in ("str", "", "dtype"))
     ):
         test_truth(m, frame, item, "in", node, node)
         return Static("bool")
@@ -477,7 +495,8 @@ def _numeric_subject(item: Value, container: Value) -> bool:
         return False
     elements = _elements(container)
     return bool(elements) and all(
-        (isinstance(e, Const) and type(e.value) in (int, float)) or (isinstance(e, Static) and e.kind in ("int", "float"))
+        (isinstance(e, Const) and type(e.value) in (int, float))
+        or (isinstance(e, Static) and e.kind in ("int", "float"))
         for e in elements or ()
     )
 
@@ -499,7 +518,11 @@ def compare(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Va
         a, b = _elements(left), _elements(right)
         if a is not None and b is not None and len(a) == len(b):
             for x, y in zip(a, b, strict=True):
-                if x is not y and (is_traced_array(x) or is_traced_array(y)) and not (_never_equal(x) or _never_equal(y)):
+                if (
+                    x is not y
+                    and (is_traced_array(x) or is_traced_array(y))
+                    and not (_never_equal(x) or _never_equal(y))
+                ):
                     test_truth(m, frame, x if is_traced_array(x) else y, "compare", node, node)
                     break
             if all(isinstance(v, Const) for v in (*a, *b)):

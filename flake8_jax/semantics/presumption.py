@@ -50,7 +50,9 @@ class Presumption:
     def applies_to(self, path: str, fn: ir.Function) -> bool:
         """Tests and drivers run eagerly: whoever compiles functions is not compiled itself."""
         name = path.replace("\\", "/").rpartition("/")[2]
-        is_test = name.startswith(("test_", "conftest")) or name.endswith("_test.py") or "/tests/" in path or "/test/" in path
+        is_test = (
+            name.startswith(("test_", "conftest")) or name.endswith("_test.py") or "/tests/" in path or "/test/" in path
+        )
         return not is_test and id(fn) not in self.drivers
 
     def contract(self, fn: ir.Function, names: list[str]) -> None:

@@ -6,8 +6,8 @@ as its transform would run it; functions that libraries run staged by contract; 
 
 from __future__ import annotations
 
-import gc
 import functools
+import gc
 import sys
 import threading
 import traceback
@@ -140,7 +140,7 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
         shown = [s for s in scopes if options.wanted is None or s.path in options.wanted]
         functions = records.functions(shown)
     machine.counters["runs of functions"] = sum(machine.contexts.values())
-    machine.counters["functions"] = len(machine.contexts)
+    machine.counters["functions"] = len({fn for fn, _staged in machine.contexts})
     return Analysis(findings, functions, _unique_crashes(machine), machine.counters)
 
 
@@ -166,7 +166,9 @@ def _run_entries(m: Machine, scopes: list[ModuleScope]) -> None:
 def _run_pending(m: Machine, scopes: list[ModuleScope]) -> None:
     """Roots, contracts and nested functions; running them may make more of each."""
     roots_done = functions_done = classes_done = 0
-    while roots_done < len(m.roots) or functions_done < len(m.deferred_functions) or classes_done < len(m.modules.classes):
+    while (
+        roots_done < len(m.roots) or functions_done < len(m.deferred_functions) or classes_done < len(m.modules.classes)
+    ):
         while roots_done < len(m.roots):
             tv, node, scope, chain, staged = m.roots[roots_done]
             roots_done += 1

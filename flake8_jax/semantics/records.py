@@ -121,7 +121,13 @@ def kind_of(value: Value) -> set[str]:
         elif isinstance(member, Instance) and "pytree" not in member.cls.traits:
             kinds.add("static")
         else:
-            kinds.add("pytree" if level_of(member) in (ABSTRACT, GRAD) else "unknown" if level_of(member) == MAYBE else "static")
+            kinds.add(
+                "pytree"
+                if level_of(member) in (ABSTRACT, GRAD)
+                else "unknown"
+                if level_of(member) == MAYBE
+                else "static"
+            )
     return kinds
 
 
@@ -172,9 +178,7 @@ class Records:
                         staged=notes.staged,
                         ambient=notes.ambient,
                         roots=tuple(_root_record(chain) for chain in notes.roots.values()),
-                        params=tuple(
-                            ParameterRecord(p.name, tuple(sorted(notes.kinds[p.name]))) for p in fn.params
-                        ),
+                        params=tuple(ParameterRecord(p.name, tuple(sorted(notes.kinds[p.name]))) for p in fn.params),
                         contexts=notes.contexts,
                         presumed=notes.presumed,
                     )
@@ -232,6 +236,10 @@ def functions_of(tree: ir.Module) -> list[tuple[ir.Function, int, int]]:
         if type(node) is list or type(node) is tuple:
             todo += node
         elif isinstance(node, msgspec.Struct):
-            todo += [v for v in (getattr(node, n) for n in node.__struct_fields__) if isinstance(v, (list, tuple, msgspec.Struct))]
+            todo += [
+                v
+                for v in (getattr(node, n) for n in node.__struct_fields__)
+                if isinstance(v, (list, tuple, msgspec.Struct))
+            ]
     found.sort(key=lambda item: item[1])
     return found

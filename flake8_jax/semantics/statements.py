@@ -90,7 +90,9 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> int:
         index = evaluate(m, frame, target.index)
         old = load_item(m, frame, target, base, index, quiet=True)
         right = evaluate(m, frame, node.value)
-        store_item(m, frame, target, base, index, binary(m, frame, node, old, node.op, right), how="item-augmented", op=node.op)
+        store_item(
+            m, frame, target, base, index, binary(m, frame, node, old, node.op, right), how="item-augmented", op=node.op
+        )
         return NORMAL
     old = evaluate(m, frame, target)
     right = evaluate(m, frame, node.value)
@@ -197,7 +199,9 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
             live_arms.append(arm)
             doubts.append(frame.doubtful)
     left = any(f in (RETURN, BREAK, CONTINUE) for f in flows)
-    frame.doubtful = doubtful or (bool(live) and all(d or (left and a.guess) for a, d in zip(live_arms, doubts, strict=True)))
+    frame.doubtful = doubtful or (
+        bool(live) and all(d or (left and a.guess) for a, d in zip(live_arms, doubts, strict=True))
+    )
     if not live:
         return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
     m.merge(live, [(a.key, a.truth) if a.key is not None else None for a in live_arms])
@@ -563,7 +567,7 @@ def _catches_tracer_errors(m: Machine, frame: Frame, kind: ir.Expr | None) -> bo
         name = member.name if isinstance(member, External) else getattr(member, "name", "")
         if name in CATCHES_TRACER_ERRORS or f"builtins.{name}" in CATCHES_TRACER_ERRORS:
             return True
-        if name.startswith("jax.errors.") or name.startswith("jax.core."):
+        if name.startswith(("jax.errors.", "jax.core.")):
             return True
         if isinstance(member, Unknown):
             return True
@@ -645,29 +649,31 @@ def _type_alias(m: Machine, frame: Frame, node: ir.TypeAlias) -> int:
     return NORMAL
 
 
-RUN.update({
-    ir.ExprStmt: _expression,
-    ir.Assign: _assign,
-    ir.AnnAssign: _annotated,
-    ir.AugAssign: _augmented,
-    ir.Return: _return,
-    ir.Raise: _raise,
-    ir.Assert: _assert,
-    ir.Delete: _delete,
-    ir.Pass: _pass,
-    ir.Break: _break,
-    ir.Continue: _continue,
-    ir.Global: _pass,
-    ir.Nonlocal: _pass,
-    ir.If: _if,
-    ir.While: _while,
-    ir.For: _for,
-    ir.Try: _try,
-    ir.With: _with,
-    ir.Match: _match,
-    ir.FunctionDef: _function,
-    ir.ClassDef: _class,
-    ir.Import: _import,
-    ir.ImportFrom: _import_from,
-    ir.TypeAlias: _type_alias,
-})
+RUN.update(
+    {
+        ir.ExprStmt: _expression,
+        ir.Assign: _assign,
+        ir.AnnAssign: _annotated,
+        ir.AugAssign: _augmented,
+        ir.Return: _return,
+        ir.Raise: _raise,
+        ir.Assert: _assert,
+        ir.Delete: _delete,
+        ir.Pass: _pass,
+        ir.Break: _break,
+        ir.Continue: _continue,
+        ir.Global: _pass,
+        ir.Nonlocal: _pass,
+        ir.If: _if,
+        ir.While: _while,
+        ir.For: _for,
+        ir.Try: _try,
+        ir.With: _with,
+        ir.Match: _match,
+        ir.FunctionDef: _function,
+        ir.ClassDef: _class,
+        ir.Import: _import,
+        ir.ImportFrom: _import_from,
+        ir.TypeAlias: _type_alias,
+    }
+)

@@ -13,6 +13,7 @@ half used up.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -120,7 +121,7 @@ def _got_attribute(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
 def _called_method(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) < 2 or not isinstance(args.values[0], Const) or not isinstance(args.values[0].value, str):
         return Unknown("method")
-    name, *passed, base = args.values
+    _name, *passed, base = args.values
     method = load_attribute(m, frame, node, base, args.values[0].value)
     return call(m, frame, node, method, Arguments(list(passed), args.kwargs))
 
@@ -185,7 +186,7 @@ def _pairwise(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Unknown("pairwise")
     known = _short(args.values[0])
     if known is not None:
-        return _sequence(tuple(TupleValue(pair) for pair in zip(known, known[1:], strict=False)))
+        return _sequence(tuple(TupleValue(pair) for pair in itertools.pairwise(known)))
     element = _element(m, frame, node, args.values[0])
     return GeneratorValue(TupleValue((element, freshen(element)))) if element is not None else _sequence(())
 
@@ -285,7 +286,7 @@ def _deque(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 
 def _default_dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    items = {k: v for k, v in args.kwargs.items()}
+    items = dict(args.kwargs.items())
     if len(args.values) > 1 and isinstance(args.values[1], DictValue):
         items = {**dict(args.values[1].items()), **items}
     return DictValue(items, is_open=True, born=m.mode.trace)

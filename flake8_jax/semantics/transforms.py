@@ -86,10 +86,9 @@ def apply_transform(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, args: Arguments, *, decorating: bool
 ) -> Value:
     """The call of a transform."""
-    bound, nodes = bind_parameters(fact.params, args)
-    if args.star is not None or args.double_star is not None:
-        if fact.operands and fact.operands[0] not in bound:
-            return Unknown("transform")
+    bound, _nodes = bind_parameters(fact.params, args)
+    if (args.star is not None or args.double_star is not None) and fact.operands and fact.operands[0] not in bound:
+        return Unknown("transform")
     model = _MODELS.get(fact.model, _stage)
     if fact.model in ("wrap", "lift", "custom"):
         operand = bound.get(fact.operands[0]) if fact.operands else None
@@ -97,7 +96,9 @@ def apply_transform(
             return PartialValue(External(name), (), dict(args.kwargs))
         options = {k: v for k, v in bound.items() if k != fact.operands[0]}
         if isinstance(operand, UnionValue) and fact.model == "wrap":
-            return lattice.union_of([_wrap(m, frame, node, name, fact, o, options, decorating) for o in operand.members])
+            return lattice.union_of(
+                [_wrap(m, frame, node, name, fact, o, options, decorating) for o in operand.members]
+            )
         return _wrap(m, frame, node, name, fact, operand, options, decorating)
     if m.wants(RootMet) and fact.operands:
         operand = bound.get(fact.operands[0], Unknown("operand"))
@@ -126,7 +127,13 @@ def _wrap(
 
 
 def call_transformed(
-    m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments, used: bool = True, decorating: bool = False
+    m: Machine,
+    frame: Frame,
+    node: Any,
+    tv: TransformedValue,
+    args: Arguments,
+    used: bool = True,
+    decorating: bool = False,
 ) -> Value:
     """Call ``jax.jit(f)``, ``jax.grad(f)`` … with arguments."""
     tv.called = True
@@ -185,7 +192,9 @@ def _call_now(
         values = list(known) if known is not None else []
         inner = Arguments([inward(v, level) for v in values], unknown_rest=known is None)
     else:
-        skip = 1 + sum(1 for p in fact.params[1:] if not p.startswith("*") and fact.params.index(p) < _first_star(fact.params))
+        skip = 1 + sum(
+            1 for p in fact.params[1:] if not p.startswith("*") and fact.params.index(p) < _first_star(fact.params)
+        )
         values = args.values[skip:]
         kwargs = {k: inward(v, level) for k, v in args.kwargs.items() if k not in own}
         inner = Arguments(
@@ -210,7 +219,11 @@ def _call_now(
                 return TupleValue((pair[0], pullback, pair[1]))
             return Unknown("vjp")
         return TupleValue((value, pullback))
-    return value_of_descriptor(m, fact.result, outside, bound) if fact.result not in ("unknown", "jaxpr") else Unknown(name)
+    return (
+        value_of_descriptor(m, fact.result, outside, bound)
+        if fact.result not in ("unknown", "jaxpr")
+        else Unknown(name)
+    )
 
 
 def _first_star(params: list[str]) -> int:
@@ -249,7 +262,9 @@ def _stage_by_contract(
         names = parameter_names(operand)
         descriptors = list(fact.passes)
         if descriptors[-1] == "...":
-            descriptors = descriptors[:-1] + [descriptors[-2]] * max(0, (len(names) if names else 0) - len(descriptors) + 1)
+            descriptors = descriptors[:-1] + [descriptors[-2]] * max(
+                0, (len(names) if names else 0) - len(descriptors) + 1
+            )
         values = [
             lattice.tracify(value_of_descriptor(m, d, level, bound), level) if d != "unknown" else Unknown(d)
             for d in (descriptors[: len(names)] if names is not None else descriptors)
@@ -352,5 +367,3 @@ def _optional_arguments(tv: TransformedValue) -> dict[str, Value]:
         for name, default in default_values(tv.operand).items()
         if isinstance(default, Const) and default.value is None and name not in statics[1]
     }
-
-

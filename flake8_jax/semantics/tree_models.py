@@ -70,7 +70,13 @@ def _map_trees(
             return at_leaf([leaf_of(t) for t in trees])
         return at_leaf(trees)  # where the first tree has a leaf, the others may have a whole subtree
     if isinstance(first, (Tree, Unknown)):
-        leaf: Value = Array(first.level) if isinstance(first, Tree) and not custom_leaves else Tree(first.level) if isinstance(first, Tree) else Unknown("leaf")
+        leaf: Value = (
+            Array(first.level)
+            if isinstance(first, Tree) and not custom_leaves
+            else Tree(first.level)
+            if isinstance(first, Tree)
+            else Unknown("leaf")
+        )
         leaves = [leaf, *[_leaf_like(t) for t in trees[1:]]]
         result = at_leaf(leaves)
         if m.presumption is not None:
@@ -88,14 +94,14 @@ def _map_trees(
         return _map_trees(m, children, at_leaf, budget, custom_leaves)
 
     if isinstance(first, TupleValue):
-        return TupleValue(
-            tuple(child(partial(_nth, i=i)) for i in range(len(first.elts))), first.cls, first.names
-        )
+        return TupleValue(tuple(child(partial(_nth, i=i)) for i in range(len(first.elts))), first.cls, first.names)
     if isinstance(first, ListValue):
         known = first.known()
         if known is not None:
             return ListValue(tuple(child(partial(_nth, i=i)) for i in range(len(known))), born=m.mode.trace)
-        return ListValue(None, child(lambda t: lattice.any_element(t) if isinstance(t, ListValue) else None), born=m.mode.trace)
+        return ListValue(
+            None, child(lambda t: lattice.any_element(t) if isinstance(t, ListValue) else None), born=m.mode.trace
+        )
     if isinstance(first, DictValue):
         items = {k: child(partial(_entry, key=k)) for k, _ in first.items()}
         rest = first.slots.get("*")

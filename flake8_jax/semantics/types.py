@@ -37,7 +37,16 @@ _PYTHON_TYPES = frozenset({"int", "float", "bool", "str", "bytes", "complex", "t
                            "type", "slice", "range"})  # fmt: skip
 _LEAF_TYPES = frozenset({"int", "float", "bool", "str", "bytes", "complex", "numpy.ndarray", "numpy.generic"})
 """What no pytree of tracers is: it is a tracer itself, or a container of them."""
-_PYTHON_MODULES = ("builtins.", "numpy.", "collections.abc.", "typing.", "numbers.", "collections.", "enum.", "pathlib.")
+_PYTHON_MODULES = (
+    "builtins.",
+    "numpy.",
+    "collections.abc.",
+    "typing.",
+    "numbers.",
+    "collections.",
+    "enum.",
+    "pathlib.",
+)
 
 
 def instance_test(m: Machine, value: Value, classes: Value) -> bool | None:

@@ -67,7 +67,10 @@ class Unknown(Opaque):
     def __init__(
         self, label: str = "", parent: Value | None = None, step: str = "", *, host_test: bool = False
     ) -> None:
-        super().__init__(parent, step)
+        self.parts: dict[str, Value] | None = None
+        self.parent = parent
+        self.step = step
+        self.origin: Value | None = None
         self.label = label
         self.host_test = host_test
 
@@ -78,7 +81,10 @@ class Tree(Opaque):
     __slots__ = ("level",)
 
     def __init__(self, level: int, parent: Value | None = None, step: str = "") -> None:
-        super().__init__(parent, step)
+        self.parts: dict[str, Value] | None = None
+        self.parent = parent
+        self.step = step
+        self.origin: Value | None = None
         self.level = level
 
 
@@ -279,9 +285,7 @@ class TransformedValue(Value):
 
     __slots__ = ("called", "fact", "name", "operand", "options", "rules", "site")
 
-    def __init__(
-        self, name: str, fact: TransformFact, operand: Value, options: dict[str, Value], site: Site
-    ) -> None:
+    def __init__(self, name: str, fact: TransformFact, operand: Value, options: dict[str, Value], site: Site) -> None:
         self.name = name
         self.fact = fact
         self.operand = operand

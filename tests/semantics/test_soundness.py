@@ -21,7 +21,7 @@ from semantics.run_on_jax import split_top
 from semantics.test_sections import RAISING
 
 HERE = Path(__file__).parent
-SEEDS = range(150)
+SEEDS = range(100)
 DRIVE = "from program import main\nmain()\n"
 
 
