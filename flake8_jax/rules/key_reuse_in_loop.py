@@ -13,7 +13,6 @@ _ADVICE = {
     "while_loop": "carry it and split it in the body",
     "map": "map over keys from jax.random.split",
     "tree_map": "split it into a tree of keys and map over that as well",
-    "tree_map": "map over a tree of keys from jax.random.split",
 }
 TREE_MAP = "tree_map"
 """Shuffling every leaf of a tree with one key keeps the leaves in step: that is meant."""

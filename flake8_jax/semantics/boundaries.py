@@ -169,7 +169,7 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int)
     option = tv.options.get(tv.fact.maps_axes or "")
     is_specs = (tv.fact.maps_axes or "").endswith("specs")
     statics = static_parameters(tv) if tv.fact.statics else (set(), set())
-    axes = _axes_of(option, len(args.values)) if not is_specs else _axes_of(option, len(args.values))
+    axes = _axes_of(option, len(args.values))
     filtered = tv.fact.filters and option is None
     values: list[Value] = []
     for i, (value, axis) in enumerate(zip(args.values, axes, strict=True)):

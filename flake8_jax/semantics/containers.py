@@ -329,7 +329,7 @@ def dict_method(
             if found is not MISSING:
                 if name == "pop":
                     m.write(base.slots, ("k", args[0].value), MISSING)
-                return found if closed else found  # type: ignore[no-any-return]
+                return found  # type: ignore[no-any-return]
             if closed:
                 if name == "setdefault":
                     m.write(base.slots, ("k", args[0].value), default)

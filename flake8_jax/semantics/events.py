@@ -173,9 +173,10 @@ class Store(msgspec.Struct, frozen=True, eq=False):
 class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """A PRNG key is used up: by a sampler or by ``split``, here or inside the function called at ``at``.
 
-    effect: consume or split (a callee that splits the key and gives no keys back consumes it). earlier: the earlier use that it collides
-    with, None for a first use. earlier_effect: consume, split. in_loop: the earlier use is this very expression in the loop's previous
-    iteration, and the key comes from outside the loop. same_call: both uses are arguments of one call.
+    effect: consume or split (a callee that splits the key and gives no keys back consumes it).
+    earlier: the earlier use that it collides with, None for a first use. earlier_effect: consume, split.
+    in_loop: the earlier use is this very expression in the loop's previous iteration, and the key comes from outside
+    the loop. same_call: both uses are arguments of one call.
     loop_kind: for, while, comprehension, scan, fori_loop … when in_loop. through: the callee that uses it, if not
     a sampler itself. key_node: the IR of the argument that is the key.
     """
