@@ -31,10 +31,19 @@ from flake8_jax.semantics.machine import (
     MAX_STEPS_PER_ENTRY,
     NORMAL,
     RETURN,
-    Emission,
     Link,
     Machine,
     Mode,
+)
+from flake8_jax.semantics.remembering import (
+    _MUTABLE,
+    Remembered,
+    call_text,
+    holds_fresh_closure,
+    is_mutable,
+    path_of,
+    repeat,
+    transplant,
 )
 from flake8_jax.semantics.scopes import Frame, ModuleScope
 from flake8_jax.semantics.values import (
@@ -57,7 +66,6 @@ from flake8_jax.semantics.values import (
     Static,
     StaticMethodValue,
     SuperValue,
-    TransformedValue,
     Tree,
     TupleValue,
     UnionValue,
@@ -442,20 +450,6 @@ def refined(value: Unknown | Tree, said: Value) -> Value:
 # --- running a function ---------------------------------------------------------------------------------
 
 
-class Remembered(msgspec.Struct, frozen=True, eq=False):
-    """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports.
-
-    depth: how many links the call stack had outside of it.
-    """
-
-    inputs: list[Any]
-    result: Value
-    use_effects: list[tuple[int, tuple[str, ...], Any]]
-    slot_effects: list[tuple[int, Any, Any]]
-    emissions: list[Emission]
-    depth: int
-
-
 def free_names(m: Machine, fn: ir.Function) -> tuple[str, ...]:
     """Names that a function reads but does not bind: its possible captures."""
     found = m.free_names.get(id(fn))
@@ -557,7 +551,7 @@ def _run_or_repeat(
     known = m.memo.setdefault(id(fn), {})
     found = known.get(key) if plain and serial is None else None
     if found is not None:
-        return _repeat(m, found, inputs, frame.scope, node, fn)
+        return repeat(m, found, inputs, frame.scope, node, fn)
     staged = run_mode.staged
     count, most = m.contexts.get((id(fn), staged), 0), MAX_CONTEXTS if staged else MAX_EAGER_CONTEXTS
     if count >= most // 2 and plain and serial is None and kind == "call":
@@ -567,7 +561,7 @@ def _run_or_repeat(
             key, inputs, plain = _fingerprint(m, func, bound, run_mode)
             found = known.get(key) if plain else None
         if found is not None:
-            return _repeat(m, found, inputs, frame.scope, node, fn)
+            return repeat(m, found, inputs, frame.scope, node, fn)
         if count >= most:
             m.count("contexts")
             return Unknown("contexts", host_test=True)
@@ -683,7 +677,7 @@ def _run(
     mark, reports = len(m.journal), len(m.emissions)
     link = Link(
         scope=frame.scope, node=node, kind=kind, function=fn.qualname,
-        text=text or _calls(m, fn),
+        text=text or call_text(m, fn),
         serial=serial if serial is not None else m.new_serial(), fn=fn, receiver=inner.self_value, bound=bound,
     )  # fmt: skip
     saved_mode, saved_base, saved_conditions = m.mode, m.loop_base, len(m.conditions)
@@ -723,16 +717,11 @@ def _run(
     return result
 
 
-def _calls(m: Machine, fn: ir.Function) -> str:
-    """The sentence for a call, for evidence."""
-    return f"{m.stack[-1].function if m.stack else 'module'} calls {fn.qualname}"
-
-
 def _remember(
     m: Machine, func: FunctionValue, inner: Frame, inputs: list[Any], result: Value, known: dict[Any, Any], key: Any,
     mark: int, reports: int,
 ) -> None:  # fmt: skip
-    if _holds_fresh_closure(result, func.closure):
+    if holds_fresh_closure(result, func.closure):
         return
     own = inner.slots
     effects = [(slots, slot) for slots, slot, _old in m.journal[mark:] if slots is not own]
@@ -756,7 +745,7 @@ def _remember(
     }
     for slots, slot in effects:
         if slots is m.uses:
-            where = _path_of(slot, index_of_key, taken)
+            where = path_of(slot, index_of_key, taken)
             if where is not None:
                 use_effects[where] = m.uses.get(slot, ())
         elif id(slots) in index_of_slots:
@@ -767,148 +756,12 @@ def _remember(
     known[key] = Remembered(
         inputs,
         # What the run made is copied, lest it change later; an input stays the input, to be exchanged for another.
-        _transplant(result, {id(v): v for v in inputs}, m) if _is_mutable(result) else result,
+        transplant(result, {id(v): v for v in inputs}, m) if is_mutable(result) else result,
         [(i, steps, uses) for (i, steps), uses in use_effects.items()],
         [(i, slot, value) for (i, slot), value in slot_effects.items()],
         m.emissions[reports:],
         len(m.stack),
     )
-
-
-def _path_of(
-    key: Any, index_of_key: dict[int, int], taken: dict[int, tuple[Array, str]]
-) -> tuple[int, tuple[str, ...]] | None:
-    """From which input, by which steps, a used key was taken. taken: the keys taken out of arrays of keys."""
-    steps: list[str] = []
-    value = key
-    parent: Value
-    while id(value) not in index_of_key:
-        if id(value) in taken:
-            parent, step = taken[id(value)]
-        elif isinstance(value, Opaque) and value.parent is not None:
-            parent, step = value.parent, value.step
-        else:
-            return None
-        steps.append(step)
-        value = lattice.canonical_key(parent)
-    return index_of_key[id(value)], tuple(reversed(steps))
-
-
-_MUTABLE = frozenset({ListValue, DictValue, Instance, ExternalInstance})
-
-
-def _is_mutable(value: Value) -> bool:
-    if type(value) in _MUTABLE:
-        return True
-    if isinstance(value, TupleValue):
-        return any(_is_mutable(v) for v in value.elts)
-    return isinstance(value, UnionValue) and any(_is_mutable(v) for v in value.members)
-
-
-def _holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5) -> bool:
-    """The value contains a function closed over a frame of this very run: another run gives another one."""
-    if depth == 0:
-        return True
-    if isinstance(value, FunctionValue):
-        frame = closure
-        while frame is not None:
-            if frame is value.closure:
-                return False
-            frame = frame.parent
-        return value.closure is not None
-    parts: list[Any] = []
-    if isinstance(value, (TupleValue,)):
-        parts = list(value.elts)
-    elif isinstance(value, UnionValue):
-        parts = list(value.members)
-    elif isinstance(value, BoundMethod):
-        parts = [value.func]
-    elif isinstance(value, PartialValue):
-        parts = [value.func, *value.args, *value.kwargs.values()]
-    elif isinstance(value, TransformedValue):
-        parts = [value.operand]
-    elif isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
-        parts = [v for v in value.slots.values() if isinstance(v, Value)][:40]
-    return any(_holds_fresh_closure(v, closure, depth - 1) for v in parts)
-
-
-def _repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope, node: Any, fn: ir.Function) -> Value:
-    """Do again what a remembered run did, to these inputs."""
-    if found.emissions:
-        link = Link(scope, node, "call", fn.qualname, _calls(m, fn), 0, fn)
-        outside = (*m.stack, link)
-        m.emissions += [msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions]
-    mapping: dict[int, Any] = {}
-    same = True
-    for old, new in zip(found.inputs, inputs, strict=True):
-        mapping[id(old)] = new
-        same = same and old is new
-    for i, steps, uses in found.use_effects:
-        key: Value = lattice.canonical_key(inputs[i])
-        for step in steps:
-            if isinstance(key, Opaque):
-                label = step
-                owner: Opaque = key
-                key = m.part(owner, step, lambda label=label: Unknown(label))  # type: ignore[misc]
-            elif isinstance(key, Array):
-                key = lattice.key_taken(key, step)
-        earlier = m.uses.get(key, ())
-        m.write(m.uses, key, (*earlier, *[_here(m, u, scope, node) for u in uses])[-6:])
-    for i, slot, value in found.slot_effects:
-        m.write(inputs[i].slots, slot, _transplant(value, mapping, m) if isinstance(value, Value) else value)
-    return _transplant(found.result, mapping, m)
-
-
-def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:
-    """A use inside a remembered run, as it stands on the present call path."""
-    from flake8_jax.semantics.keys import Use, current_path
-
-    path = current_path(m, scope, node if node is not None else use.path[-1].node)
-    return Use(use.effect, path, frozenset(m.conditions), use.call, use.sampler)
-
-
-def _transplant(value: Value, mapping: dict[int, Any], m: Machine, depth: int = 8) -> Value:
-    """A remembered result for other inputs: inputs are exchanged, everything made in the run is made anew."""
-    replaced = mapping.get(id(value))
-    if replaced is not None:
-        return replaced  # type: ignore[no-any-return]
-    if isinstance(value, (Const, Static, External, BuiltinValue, ClassValue, FunctionValue)) or depth == 0:
-        return value
-    if isinstance(value, Opaque) and value.parent is not None:
-        parent = mapping.get(id(value.parent))
-        if isinstance(parent, Opaque):
-            label = value.step
-            return m.part(parent, label, lambda: freshen(value))
-    if isinstance(value, (Array, Opaque)):
-        origin = value.origin if isinstance(value, (Array, Tree, Unknown)) else None
-        made = freshen(value)
-        if isinstance(made, Array) and made.dispatched:
-            made.dispatched = id(m.loops[-1]) if m.loops else 1
-        if origin is not None:
-            made.origin = mapping.get(id(origin), origin)  # type: ignore[attr-defined]
-        return made
-
-    def inner(v: Value) -> Value:
-        return _transplant(v, mapping, m, depth - 1)
-
-    if isinstance(value, Instance):
-        copy = Instance(value.cls, exact=value.exact, level=value.level, born=value.born)
-        copy.complete = value.complete
-        mapping[id(value)] = copy
-        for name, v in value.slots.items():
-            copy.slots[name] = inner(v) if isinstance(v, Value) else v
-        return copy
-    if isinstance(value, BoundMethod):
-        return BoundMethod(value.func, inner(value.self_value))
-    if isinstance(value, PartialValue):
-        return PartialValue(
-            value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()}
-        )
-    if isinstance(value, GeneratorValue):
-        return GeneratorValue(inner(value.element), fresh=value.fresh, some=value.some)
-    if isinstance(value, UnionValue):  # what its conditions look at belongs to the remembered run
-        return lattice.union_of([inner(v) for v in value.members])
-    return lattice.map_leaves(value, inner)
 
 
 def function_location(scope: ModuleScope, fn: ir.Function) -> tuple[str, str]:

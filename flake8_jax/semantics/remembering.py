@@ -1,0 +1,201 @@
+"""Runs that need not be repeated: what they were given, what they gave, and doing it again to other inputs.
+
+Vocabulary
+----------
+effects     what a run changed outside of itself: key uses and slots of its inputs, by the input's number.
+transplant  a remembered result for other inputs: inputs are exchanged, everything made in the run is made anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics import lattice
+from flake8_jax.semantics.machine import (
+    Emission,
+    Link,
+    Machine,
+)
+from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.values import (
+    Array,
+    BoundMethod,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    FunctionValue,
+    GeneratorValue,
+    Instance,
+    ListValue,
+    Opaque,
+    PartialValue,
+    Static,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    freshen,
+)
+
+
+def call_text(m: Machine, fn: ir.Function) -> str:
+    """The sentence for a call, for evidence."""
+    return f"{m.stack[-1].function if m.stack else 'module'} calls {fn.qualname}"
+
+
+class Remembered(msgspec.Struct, frozen=True, eq=False):
+    """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports.
+
+    depth: how many links the call stack had outside of it.
+    """
+
+    inputs: list[Any]
+    result: Value
+    use_effects: list[tuple[int, tuple[str, ...], Any]]
+    slot_effects: list[tuple[int, Any, Any]]
+    emissions: list[Emission]
+    depth: int
+
+
+def path_of(
+    key: Any, index_of_key: dict[int, int], taken: dict[int, tuple[Array, str]]
+) -> tuple[int, tuple[str, ...]] | None:
+    """From which input, by which steps, a used key was taken. taken: the keys taken out of arrays of keys."""
+    steps: list[str] = []
+    value = key
+    parent: Value
+    while id(value) not in index_of_key:
+        if id(value) in taken:
+            parent, step = taken[id(value)]
+        elif isinstance(value, Opaque) and value.parent is not None:
+            parent, step = value.parent, value.step
+        else:
+            return None
+        steps.append(step)
+        value = lattice.canonical_key(parent)
+    return index_of_key[id(value)], tuple(reversed(steps))
+
+
+_MUTABLE = frozenset({ListValue, DictValue, Instance, ExternalInstance})
+
+
+def is_mutable(value: Value) -> bool:
+    if type(value) in _MUTABLE:
+        return True
+    if isinstance(value, TupleValue):
+        return any(is_mutable(v) for v in value.elts)
+    return isinstance(value, UnionValue) and any(is_mutable(v) for v in value.members)
+
+
+def holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5) -> bool:
+    """The value contains a function closed over a frame of this very run: another run gives another one."""
+    if depth == 0:
+        return True
+    if isinstance(value, FunctionValue):
+        frame = closure
+        while frame is not None:
+            if frame is value.closure:
+                return False
+            frame = frame.parent
+        return value.closure is not None
+    parts: list[Any] = []
+    if isinstance(value, (TupleValue,)):
+        parts = list(value.elts)
+    elif isinstance(value, UnionValue):
+        parts = list(value.members)
+    elif isinstance(value, BoundMethod):
+        parts = [value.func]
+    elif isinstance(value, PartialValue):
+        parts = [value.func, *value.args, *value.kwargs.values()]
+    elif isinstance(value, TransformedValue):
+        parts = [value.operand]
+    elif isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
+        parts = [v for v in value.slots.values() if isinstance(v, Value)][:40]
+    return any(holds_fresh_closure(v, closure, depth - 1) for v in parts)
+
+
+def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope, node: Any, fn: ir.Function) -> Value:
+    """Do again what a remembered run did, to these inputs."""
+    if found.emissions:
+        link = Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn)
+        outside = (*m.stack, link)
+        m.emissions += [msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions]
+    mapping: dict[int, Any] = {}
+    same = True
+    for old, new in zip(found.inputs, inputs, strict=True):
+        mapping[id(old)] = new
+        same = same and old is new
+    for i, steps, uses in found.use_effects:
+        key: Value = lattice.canonical_key(inputs[i])
+        for step in steps:
+            if isinstance(key, Opaque):
+                label = step
+                owner: Opaque = key
+                key = m.part(owner, step, lambda label=label: Unknown(label))  # type: ignore[misc]
+            elif isinstance(key, Array):
+                key = lattice.key_taken(key, step)
+        earlier = m.uses.get(key, ())
+        m.write(m.uses, key, (*earlier, *[_here(m, u, scope, node) for u in uses])[-6:])
+    for i, slot, value in found.slot_effects:
+        m.write(inputs[i].slots, slot, transplant(value, mapping, m) if isinstance(value, Value) else value)
+    return transplant(found.result, mapping, m)
+
+
+def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:
+    """A use inside a remembered run, as it stands on the present call path."""
+    from flake8_jax.semantics.keys import Use, current_path
+
+    path = current_path(m, scope, node if node is not None else use.path[-1].node)
+    return Use(use.effect, path, frozenset(m.conditions), use.call, use.sampler)
+
+
+def transplant(value: Value, mapping: dict[int, Any], m: Machine, depth: int = 8) -> Value:
+    """A remembered result for other inputs: inputs are exchanged, everything made in the run is made anew."""
+    replaced = mapping.get(id(value))
+    if replaced is not None:
+        return replaced  # type: ignore[no-any-return]
+    if isinstance(value, (Const, Static, External, BuiltinValue, ClassValue, FunctionValue)) or depth == 0:
+        return value
+    if isinstance(value, Opaque) and value.parent is not None:
+        parent = mapping.get(id(value.parent))
+        if isinstance(parent, Opaque):
+            label = value.step
+            return m.part(parent, label, lambda: freshen(value))
+    if isinstance(value, (Array, Opaque)):
+        origin = value.origin if isinstance(value, (Array, Tree, Unknown)) else None
+        made = freshen(value)
+        if isinstance(made, Array) and made.dispatched:
+            made.dispatched = id(m.loops[-1]) if m.loops else 1
+        if origin is not None:
+            made.origin = mapping.get(id(origin), origin)  # type: ignore[attr-defined]
+        return made
+
+    def inner(v: Value) -> Value:
+        return transplant(v, mapping, m, depth - 1)
+
+    if isinstance(value, Instance):
+        copy = Instance(value.cls, exact=value.exact, level=value.level, born=value.born)
+        copy.complete = value.complete
+        mapping[id(value)] = copy
+        for name, v in value.slots.items():
+            copy.slots[name] = inner(v) if isinstance(v, Value) else v
+        return copy
+    if isinstance(value, BoundMethod):
+        return BoundMethod(value.func, inner(value.self_value))
+    if isinstance(value, PartialValue):
+        return PartialValue(
+            value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()}
+        )
+    if isinstance(value, GeneratorValue):
+        return GeneratorValue(inner(value.element), fresh=value.fresh, some=value.some)
+    if isinstance(value, UnionValue):  # what its conditions look at belongs to the remembered run
+        return lattice.union_of([inner(v) for v in value.members])
+    return lattice.map_leaves(value, inner)
