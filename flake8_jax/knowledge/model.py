@@ -12,7 +12,6 @@ Result descriptors (``FunctionFact.returns``)::
     array float int bool complex   a JAX array; with the class of its dtype where that is certain
     like(PARAM)                    an array with the dtype class of that argument
     static                         a host value known while tracing: an int, a shape, a bool of the host
-    static(NUMBER)                 the Python float of that value (``jnp.inf``)
     dtype                          a dtype object
     key / keys                     one PRNG key / an array of keys along a new leading axis
     same(PARAM)                    the argument itself, unchanged (block_until_ready, lax.stop_gradient on trees …)
@@ -226,4 +225,4 @@ class Table(msgspec.Struct, forbid_unknown_fields=True):
     namespaces: dict[str, NamespaceFact] = {}
     aliases: dict[str, str] = {}
     constants: dict[str, str] = {}
-    """Result descriptors of plain attributes: ``"jax.numpy.pi" = "static(3.14…)"``, ``"jax.numpy.float32" = "dtype"``."""
+    """Result descriptors of plain attributes: ``"jax.numpy.pi" = "static"``, ``"jax.numpy.float32" = "dtype"``."""
