@@ -32,12 +32,14 @@ class Spanned(Protocol):
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a rule returns: where, and the sentence. ``level`` overrides the rule's own (a shortfall in certainty
-    makes an error a warning); ``preview`` keeps it back unless preview rules are asked for."""
+    makes an error a warning); ``preview`` keeps it back unless preview rules are asked for. ``unless``: a fact that,
+    noted at the same place on any other path (``Machine.note``), takes the report back."""
 
     at: Spanned
     message: str
     level: Level | None = None
     preview: bool = False
+    unless: str = ""
 
 
 @dataclass(frozen=True, slots=True)

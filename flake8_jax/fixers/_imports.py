@@ -27,6 +27,7 @@ from flake8_jax.fixers._source import FixSource, Refused
 _ADDITIONS = (
     ("jax.numpy", "import jax.numpy as jnp", "jnp"),
     ("jax", "import jax", "jax"),
+    ("numpy", "import numpy as np", "np"),
     ("functools", "import functools", "functools"),
     ("math", "import math", "math"),
 )

@@ -116,12 +116,19 @@ def _is_none(value: Value) -> bool:
     return isinstance(value, Const) and value.value is None
 
 
+NANS = frozenset({"numpy.nan", "numpy.NaN", "numpy.NAN", "jax.numpy.nan", "jax.numpy.NaN", "math.nan"})
+NAN = Const(float("nan"))
+"""One object, so that its hash is one as well."""
+
+
 def external_attribute(m: Machine, owner: str, attr: str) -> Value:
     """``jax.numpy`` + ``sin``: the canonical library object, or the value of a known constant."""
     found = m.library_objects.get((owner, attr))
     if found is not None:
         return found
     name = m.knowledge.canonical(f"{owner}.{attr}")
+    if name in NANS:
+        return NAN
     descriptor = m.knowledge.constant(name)
     if descriptor is not None and descriptor not in ("unknown", "dtype"):
         from flake8_jax.semantics.library import value_of_descriptor

@@ -13,6 +13,7 @@ from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.keys import shared_values
 from flake8_jax.semantics.library import relevelled
 from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.recipes import mark_tangents
 from flake8_jax.semantics.staging import constants_of, static_parameters
 from flake8_jax.semantics.values import (
     Array,
@@ -120,6 +121,7 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Argu
         for p in argnums or [0]:
             if isinstance(p, int) and -len(values) <= p < len(values):
                 values[p] = inward(values[p])
+                mark_tangents(m, values[p])
         return Arguments(values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest)
     if fact.maps_axes is not None:
         return _cross_mapped(m, tv, args, level)

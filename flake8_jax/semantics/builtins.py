@@ -17,6 +17,7 @@ from flake8_jax.semantics.events import Formatting, LibraryCall, MethodCall
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import as_array, dispatched_from, result_level, test_truth, truth_of
+from flake8_jax.semantics.recipes import note_method, pass_tangent, tell_wide_dtype
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.types import has_attribute, instance_test
 from flake8_jax.semantics.values import (
@@ -704,9 +705,14 @@ def array_method(
         if level == GRAD and dtype in ("int", "bool"):
             level = CONCRETE
         dispatched, derived = dispatched_from(m, (base,)), getattr(base, "derived", "")
-        return Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived)
+        cast = Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived)
+        tell_wide_dtype(m, frame, node, target, cast)
+        pass_tangent(m, cast, (base,))
+        return cast
     if fact is None:
-        return Array(level, dispatched=dispatched_from(m, (base,))) if isinstance(base, Array) else Unknown(name)
+        unknown = Array(level, dispatched=dispatched_from(m, (base,))) if isinstance(base, Array) else Unknown(name)
+        pass_tangent(m, unknown, (base,))
+        return unknown
     bound: dict[str, Value] = {"self": base}
     for parameter, value in zip([p for p in fact.params if not p.startswith("*")], args.values, strict=False):
         bound[parameter] = value
@@ -717,6 +723,7 @@ def array_method(
         result.derived = result.derived or getattr(base, "derived", "")
     if isinstance(result, Array) and result.ndim is None:
         result.ndim = _method_rank(name, base, args)
+    note_method(m, frame, node, name, result, base)
     return result
 
 

@@ -19,6 +19,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.axes import bound_note
 from flake8_jax.semantics.classes import construct, find_in_class
 from flake8_jax.semantics.dispatch import CALL, EVALUATE, evaluate, run_block
 from flake8_jax.semantics.iteration import iterated, known_elements
@@ -563,13 +564,20 @@ def _run_or_repeat(
         if found is not None:
             return repeat(m, found, inputs, frame.scope, node, fn)
         if count >= most:
-            m.count("contexts")
+            _give_up(m, run_mode)
             return Unknown("contexts", host_test=True)
     elif count >= MAX_ENTRIES:
-        m.count("contexts")
+        _give_up(m, run_mode)
         return Unknown("contexts", host_test=True)
     m.contexts[id(fn), staged] = count + 1
     return _run(m, frame, node, func, bound, run_mode, kind, text, serial, known, key, inputs, plain)
+
+
+def _give_up(m: Machine, mode: Mode) -> None:
+    """A function was run often enough: what this run would have shown is not known."""
+    m.count("contexts")
+    for axis in mode.axes:
+        m.note_everywhere(bound_note(axis))
 
 
 def _descends(m: Machine, func: FunctionValue, args: Arguments, running: list[Link]) -> bool:
@@ -628,6 +636,8 @@ def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode:
         bool(mode.lanes),
         waiting,
         mode.differentiated,
+        mode.axes,
+        mode.axes_closed and bool(mode.axes),
     ]
     for name, value in bound.items():
         prints.budget = lattice.MAX_NODES

@@ -8,6 +8,7 @@ from typing import Any
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level
+from flake8_jax.semantics.recipes import pass_tangent
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     CONCRETE,
@@ -52,14 +53,10 @@ def item_of(m: Machine, base: Value, index: Value) -> Value:
         return _repeatable(m, base, index, lattice.any_element(base))  # type: ignore[arg-type]
     if kind is DictValue:
         return _dict_item(m, base, index)  # type: ignore[arg-type]
-    if kind is Array:
-        return _array_item(m, base, index)  # type: ignore[arg-type]
-    if kind is Tree:
-        if isinstance(index, Const) and isinstance(index.value, (int, str)):
-            return m.part(base, f"[{index.value!r}]", lambda: Tree(base.level))  # type: ignore[arg-type,attr-defined]
-        if isinstance(index, (Array, TupleValue)):
-            return Array(result_level(m, (base, index)))
-        return Tree(base.level)  # type: ignore[attr-defined]
+    if kind is Array or kind is Tree:
+        taken = _array_item(m, base, index) if kind is Array else _tree_item(m, base, index)  # type: ignore[arg-type]
+        pass_tangent(m, taken, (base,))
+        return taken
     if kind is HostArray:
         if isinstance(index, (Array, Tree)):
             return Unknown("item")
@@ -82,6 +79,14 @@ def item_of(m: Machine, base: Value, index: Value) -> Value:
     if isinstance(base, ExternalInstance):
         return Unknown("item")
     return Unknown("item")
+
+
+def _tree_item(m: Machine, base: Tree, index: Value) -> Value:
+    if isinstance(index, Const) and isinstance(index.value, (int, str)):
+        return m.part(base, f"[{index.value!r}]", lambda: Tree(base.level))
+    if isinstance(index, (Array, TupleValue)):
+        return Array(result_level(m, (base, index)))
+    return Tree(base.level)
 
 
 def _repeatable(m: Machine, base: ListValue, index: Value, element: Value) -> Value:

@@ -245,7 +245,62 @@ class Discarded(msgspec.Struct, frozen=True, eq=False):
     call_name: str
 
 
+class Computation(msgspec.Struct, frozen=True, eq=False):
+    """Arithmetic on arrays that remember how they were made (see ``recipes``). name: an operator, or the last part of
+    a function's name; operands in the order of the parameters. foreign: functions further out on the call stack, by
+    identity: recipes of theirs prove nothing here. differentiated: under ``grad`` or its kin; tangents: what those
+    differentiate by."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    operands: tuple[Value, ...]
+    result: Value
+    foreign: frozenset[int]
+    differentiated: bool
+    tangents: set[Value]
+
+
+class NanComparison(msgspec.Struct, frozen=True, eq=False):
+    """A comparison with NaN, or membership among values of which one is. op: ``== != in not in``. value: what is
+    compared; ``value_node``: its IR."""
+
+    context: Context
+    at: ir.Node
+    op: str
+    value: Value
+    value_node: ir.Expr | None
+
+
+class WideDtype(msgspec.Struct, frozen=True, eq=False):
+    """A library function is asked for a 64-bit dtype, and nothing in the project enables those. dtype: its name."""
+
+    context: Context
+    at: ir.Node
+    dtype: str
+
+
+class UnboundAxis(msgspec.Struct, frozen=True, eq=False):
+    """A collective over an axis name that nothing around it binds. bound: the names that are."""
+
+    context: Context
+    at: ir.Node
+    axis: str
+    bound: tuple[str, ...]
+
+
+class MeshMismatch(msgspec.Struct, frozen=True, eq=False):
+    """A ``PartitionSpec`` that does not fit the mesh it is used with: it names an axis that the mesh lacks, or (twice)
+    one axis for two dimensions. axes: those of the mesh."""
+
+    context: Context
+    at: ir.Node
+    axis: str
+    axes: tuple[str, ...]
+    twice: bool
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
-    RootMet, NameUse, Discarded,
+    RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch,
 ]  # fmt: skip

@@ -16,6 +16,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import ClassFact, FunctionFact
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.axes import SPEC, check_collective, check_spec
 from flake8_jax.semantics.builtins import dtype_class, tell_call
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import find_in_class
@@ -25,6 +26,7 @@ from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.keys import derive_key, may_be_key, share_like, use_key
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import derived_from, dispatched_from, result_level
+from flake8_jax.semantics.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     ABSTRACT,
@@ -55,12 +57,6 @@ from flake8_jax.semantics.values import (
     Value,
     holds_tracer,
 )
-
-NO_TANGENT = frozenset({"jax.lax.stop_gradient", "jax.numpy.round", "jax.numpy.floor", "jax.numpy.ceil", "jax.numpy.sign",
-                        "jax.numpy.zeros_like", "jax.numpy.ones_like", "jax.numpy.rint", "jax.numpy.trunc",
-                        "jax.numpy.full_like", "jax.numpy.around", "jax.numpy.fix", "jax.lax.floor", "jax.lax.ceil",
-                        "jax.lax.round", "jax.lax.sign"})  # fmt: skip
-"""Under ``grad`` alone their results carry no tangent, so they are concrete arrays (checked on JAX 0.10)."""
 
 REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "median",
                         "nansum", "nanmean", "nanmax", "nanmin", "logsumexp", "norm", "amax", "amin", "vdot"})  # fmt: skip
@@ -249,6 +245,8 @@ def make_instance(
         order = fact.order if fact is not None else []
         slots.update(zip(order, args.values, strict=False))
         slots.update(args.kwargs)
+    if cls == SPEC and args is not None and args.star is None:
+        slots["entries"] = TupleValue(tuple(args.values))
     if fact is None:
         return ExternalInstance(cls, slots, level, born=m.mode.trace)
     if fact.namedtuple and fact.order:
@@ -350,6 +348,9 @@ def _construct(
     tell_call(m, frame, node, name, args, None, used=True)
     made = make_instance(m, name, result_level(m, _all(args)), args)
     stage_contracts(m, frame, node, name, fact, made)
+    if name == "jax.sharding.NamedSharding" and isinstance(made, ExternalInstance):
+        written = args.nodes[1] if len(args.nodes) > 1 else args.keyword_nodes.get("spec")
+        check_spec(m, frame, node, made.slots.get("mesh"), made.slots.get("spec"), written)
     return made
 
 
@@ -392,19 +393,25 @@ def call_fact(
             if parameter in _ARRAY_OPERANDS or parameter == fact.params[0]:
                 m.presumption.mark(bound.get(parameter, NONE))
     values = _all(args) if self_value is None else [self_value, *_all(args)]
+    if "axis_name" in bound and name.startswith("jax.lax."):
+        check_collective(m, frame, node, bound["axis_name"])
     if fact.host:
         return _host_result(m, fact, values, bound)
     level = result_level(m, values, library=_is_jax(name))
-    without_tangent = level == GRAD and name in NO_TANGENT
+    without_tangent = (level == GRAD or m.mode.differentiated) and name in NO_TANGENT
     if without_tangent:
-        level = CONCRETE
+        level = CONCRETE if level == GRAD else level
     result = value_of_descriptor(m, fact.returns, level, bound)
     if without_tangent:
-        result = relevelled(result, CONCRETE)
+        result = relevelled(result, level)
     if isinstance(result, Array):
         result.dispatched = result.dispatched or dispatched_from(m, values)
         _refine_array(result, name, fact, bound)
         result.derived = result.derived or derived_from(values)
+        note_call(m, frame, node, name, result, bound)
+        if name.startswith("jax."):
+            asked = External(name) if name.rpartition(".")[2] in WIDE else bound.get("dtype", bound.get("new_dtype"))
+            tell_wide_dtype(m, frame, node, asked, result)
     elif isinstance(result, Static) and result.kind == "":
         result = Static(_static_kind(name))
     return result

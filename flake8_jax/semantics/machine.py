@@ -67,7 +67,8 @@ MAX_INTERRUPTIONS = 4
 
 class Mode(msgspec.Struct, frozen=True, eq=False):
     """How code runs right now; see ``events.Context``. ``lanes``: the vmaps around it. ``differentiated``: so is a
-    ``grad`` or another transform that needs derivatives."""
+    ``grad`` or another transform that needs derivatives. axes: names of axes that are bound; axes_closed: these are all
+    (see ``axes``)."""
 
     staged: bool = False
     ambient: bool = False
@@ -76,6 +77,8 @@ class Mode(msgspec.Struct, frozen=True, eq=False):
     lanes: tuple[Lane, ...] = ()
     shapes_only: bool = False
     differentiated: bool = False
+    axes: frozenset[str] = frozenset()
+    axes_closed: bool = False
 
 
 class Lane(msgspec.Struct, frozen=True, eq=False):
@@ -185,6 +188,8 @@ class Machine:
         self.body_serials: dict[Any, int] = {}
         self.library_objects: dict[tuple[str, str], External] = {}
         self.self_stores: dict[int, set[str]] = {}
+        self.tangents: set[Value] = set()
+        self.noted: set[tuple[str, str, int]] = set()
 
     # --- slots and branches ---------------------------------------------------------------------
 
@@ -385,6 +390,17 @@ class Machine:
                 continue
             for report in said if isinstance(said, list) else [said]:
                 self.emissions.append(Emission(rule, report, event, event.context.scope, tuple(self.stack)))
+
+    def note(self, fact: str, scope: ModuleScope, start: int) -> None:
+        """On some path ``fact`` holds of the place that starts at ``start``: reports made ``unless`` it does are moot."""
+        self.noted.add((fact, scope.path, start))
+
+    def note_everywhere(self, fact: str) -> None:
+        """``fact`` may hold of any place: the path that would tell was not run."""
+        self.noted.add((fact, "", 0))
+
+    def is_noted(self, fact: str, path: str, start: int) -> bool:
+        return (fact, path, start) in self.noted or (fact, "", 0) in self.noted
 
     def drop_errors(self, mark: int) -> None:
         """Forget error-level reports since ``mark``: they stand behind a test that only the host can decide."""

@@ -44,12 +44,21 @@ class Modules:
         self.builtin_values: dict[str, Value] = {}
         self.slot_ids: set[int] = set()
         self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
+        self._x64: bool | None = None
         for scope in scopes:
             self.by_name.setdefault(scope.name, scope)
             self.slot_ids.add(id(scope.slots))
             parts = scope.name.split(".")
             for i in range(1, len(parts)):
                 self.packages.add(".".join(parts[:i]))
+
+    def speaks_of_x64(self) -> bool:
+        """Some file of the project enables 64-bit dtypes, or may: by ``jax_enable_x64``, its environment variable, or
+        the context manager."""
+        if self._x64 is None:
+            texts = [scope.text for scope in self.by_name.values()]
+            self._x64 = any("enable_x64" in text or "ENABLE_X64" in text for text in texts)
+        return self._x64
 
     # --- classes by what they have --------------------------------------------------------------------
 

@@ -10,9 +10,11 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
-from flake8_jax.semantics.events import Formatting, Hashing, TruthTest
+from flake8_jax.semantics.events import Formatting, Hashing, NanComparison, TruthTest
 from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.recipes import note_operator, pass_tangent
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     ABSTRACT,
@@ -33,6 +35,7 @@ from flake8_jax.semantics.values import (
     Instance,
     ListValue,
     ModuleValue,
+    Recipe,
     Static,
     TransformedValue,
     Tree,
@@ -228,12 +231,16 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
     if op in COMPARISONS:
         # Booleans have no tangent: under ``grad`` alone they are concrete arrays.
         level = CONCRETE if level == GRAD else level
-        return Array(level, "bool", _rank((left, right)), dispatched=dispatched_from(m, (left, right)))
+        truth = Array(level, "bool", _rank((left, right)), dispatched=dispatched_from(m, (left, right)))
+        truth.recipe = Recipe(op, (left, right), node, m.stack[-1].fn if m.stack else None)
+        return truth
     dtype = _joint_dtype(left, right)
     if op == "/" and dtype in ("int", "bool"):
         dtype = "float"
     dispatched, derived = dispatched_from(m, (left, right)), derived_from((left, right))
-    return Array(level, dtype, _rank((left, right)), dispatched=dispatched, derived=derived)
+    result = Array(level, dtype, _rank((left, right)), dispatched=dispatched, derived=derived)
+    note_operator(m, frame, node, op, result, (left, right))
+    return result
 
 
 def _fold(a: Any, op: str, b: Any) -> Value:
@@ -332,7 +339,7 @@ def unary(m: Machine, value: Value, op: str) -> Value:
         return lattice.union_of([unary(m, v, op) for v in value.members])
     if isinstance(value, Array):
         dispatched = dispatched_from(m, (value,))
-        return Array(
+        result = Array(
             result_level(m, (value,)),
             value.dtype,
             value.ndim,
@@ -340,6 +347,11 @@ def unary(m: Machine, value: Value, op: str) -> Value:
             dispatched=dispatched,
             derived=value.derived,
         )
+        if op in "-~":
+            name = "negative" if op == "-" else "logical_not"
+            result.recipe = Recipe(name, (value,), None, m.stack[-1].fn if m.stack else None)
+            pass_tangent(m, result, (value,))
+        return result
     if isinstance(value, Tree):
         return Array(result_level(m, (value,)))
     if isinstance(value, Const) and type(value.value) in (int, float) and op in "-+":
@@ -511,7 +523,11 @@ def compare(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Va
     if op in ("is", "is not"):
         result = _over_members(left, lambda v: identical(v, right))
         return negated(result) if op == "is not" else result
+    if op in ("==", "!=") and (is_nan(left) or is_nan(right)):
+        _tell_nan(m, frame, node, op, right if is_nan(left) else left, at_left=not is_nan(left))
     if op in ("in", "not in"):
+        if any(is_nan(v) for v in _elements(right) or ()):
+            _tell_nan(m, frame, node, op, left, at_left=True)
         result = contains(m, frame, node, left, right)
         return negated(result) if op == "not in" else result
     if isinstance(left, (TupleValue, ListValue)) and isinstance(right, (TupleValue, ListValue)) and op in ("==", "!="):
@@ -532,6 +548,18 @@ def compare(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Va
     if isinstance(left, External) and isinstance(right, External) and op in ("==", "!="):
         return TRUE if (left.name == right.name) == (op == "==") else FALSE
     return binary(m, frame, node, left, op, right)
+
+
+def is_nan(value: Value) -> bool:
+    """The value is NaN for sure."""
+    return isinstance(value, Const) and type(value.value) is float and value.value != value.value
+
+
+def _tell_nan(m: Machine, frame: Frame, node: Any, op: str, value: Value, *, at_left: bool) -> None:
+    if m.wants(NanComparison):
+        alone = type(node) is ir.Compare and len(node.ops) == 1
+        value_node = (node.left if at_left else node.comparators[0]) if alone else None
+        m.emit(NanComparison(m.context(frame.scope), node, op, value, value_node))
 
 
 def _over_members(value: Value, f: Callable[[Value], Value]) -> Value:

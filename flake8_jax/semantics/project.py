@@ -299,6 +299,8 @@ def _findings(m: Machine, options: AnalysisOptions) -> list[Finding]:
             continue
         if emission.report.preview and not options.preview:
             continue
+        if emission.report.unless and m.is_noted(emission.report.unless, path, emission.report.at.start):
+            continue
         key = (emission.rule.code, path, emission.report.at.start)
         other = best.get(key)
         if other is None or _merit(m, emission) > _merit(m, other):

@@ -19,6 +19,7 @@ from flake8_jax.semantics.machine import (
     Link,
     Machine,
 )
+from flake8_jax.semantics.recipes import repeat_tangents
 from flake8_jax.semantics.scopes import Frame, ModuleScope
 from flake8_jax.semantics.values import (
     Array,
@@ -146,7 +147,9 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
         m.write(m.uses, key, (*earlier, *[_here(m, u, scope, node) for u in uses])[-6:])
     for i, slot, value in found.slot_effects:
         m.write(inputs[i].slots, slot, transplant(value, mapping, m) if isinstance(value, Value) else value)
-    return transplant(found.result, mapping, m)
+    result = transplant(found.result, mapping, m)
+    repeat_tangents(m, found.result, result, inputs)
+    return result
 
 
 def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:

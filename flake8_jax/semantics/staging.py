@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.knowledge.model import TransformFact
+from flake8_jax.semantics.axes import bound_inside, closes
 from flake8_jax.semantics.calls import Arguments, call, captured_values
 from flake8_jax.semantics.classes import find_in_class
 from flake8_jax.semantics.iteration import known_elements
@@ -128,8 +129,10 @@ def static_parameters(tv: TransformedValue) -> tuple[set[int], set[str]] | None:
     return positions, names
 
 
-def enter(m: Machine, fact: TransformFact, name: str, lane: Lane | None = None) -> Mode:
-    """The mode inside a staged operand."""
+def enter(
+    m: Machine, fact: TransformFact, name: str, lane: Lane | None = None, options: dict[str, Value] | None = None
+) -> Mode:
+    """The mode inside a staged operand. options: the transform's other arguments, for the axis names that it binds."""
     if fact.tracing == "none" and not fact.omnistaging:
         return m.mode
     m.traces += 1
@@ -142,6 +145,8 @@ def enter(m: Machine, fact: TransformFact, name: str, lane: Lane | None = None) 
         lanes=lanes,
         shapes_only=m.mode.shapes_only or fact.result == "shape",
         differentiated=m.mode.differentiated or fact.tracing == "concrete",
+        axes=bound_inside(m.mode.axes, fact, name, options or {}),
+        axes_closed=m.mode.axes_closed or closes(name),
     )
 
 

@@ -18,8 +18,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.axes import ANY, check_spec
 from flake8_jax.semantics.boundaries import cross, result_outside, shared_in_lanes
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import generic_instance
@@ -112,6 +114,9 @@ def _wrap(
 ) -> Value:  # fmt: skip
     if m.wants(RootMet):
         m.emit(RootMet(m.context(frame.scope), node, name, operand, options, decorating))
+    if fact.maps_axes is not None and fact.maps_axes.endswith("specs"):
+        for option in ("in_specs", "out_specs"):
+            check_spec(m, frame, node, options.get("mesh"), options.get(option), _keyword_node(node, option))
     if m.presumption is not None and fact.omnistaging and fact.statics and m.stack:
         m.presumption.drivers.update(id(link.fn) for link in m.stack if link.fn is not None and not m.mode.staged)
     if fact.model == "lift" and isinstance(operand, ClassValue):
@@ -121,6 +126,13 @@ def _wrap(
     made = TransformedValue(name, fact, operand, options, m.site(frame.scope, node))
     m.roots.append((made, node, frame.scope, tuple(m.stack), m.mode.staged))
     return made
+
+
+def _keyword_node(node: Any, keyword: str) -> Any:
+    """The IR of a keyword argument of a call."""
+    if not isinstance(node, ir.Call):
+        return None
+    return next((a.value for a in node.args if a.keyword == keyword), None)
 
 
 # --- calling what a transform returned --------------------------------------------------------------------
@@ -142,7 +154,7 @@ def call_transformed(
         if isinstance(tv.operand, (Unknown, Const)):
             return Unknown("call")
         if fact.omnistaging:  # checkify: what it calls is staged, on the arguments as they are
-            stage(m, frame, node, tv.name, tv.operand, args, enter(m, fact, tv.name))
+            stage(m, frame, node, tv.name, tv.operand, args, enter(m, fact, tv.name, None, tv.options))
             return Unknown(tv.name)
         result = call(m, frame, node, tv.operand, args)
         if tv.rules:
@@ -154,7 +166,7 @@ def call_transformed(
     if fact.maps_axes is not None and not fact.maps_axes.endswith("specs"):
         call_link = Link(frame.scope, node, "root", describe(tv.operand), "", 0, None)
         lane = Lane(tv.name, call_link, shared_in_lanes(m, tv, args, crossed))
-    result = stage(m, frame, node, tv.name, tv.operand, crossed, enter(m, fact, tv.name, lane))
+    result = stage(m, frame, node, tv.name, tv.operand, crossed, enter(m, fact, tv.name, lane, tv.options))
     outside = outer_level(m, args, tv.operand)
     dispatched = 0
     if not m.mode.staged and fact.omnistaging:
@@ -283,7 +295,7 @@ def stage_unknown(
     traced_arguments: so many leading arguments surely are (pytrees of) tracers. leading: what they are, where known.
     """
     m.traces += 1
-    mode = Mode(True, True, m.traces, m.mode.presumed, m.mode.lanes)
+    mode = Mode(True, True, m.traces, m.mode.presumed, m.mode.lanes, axes=m.mode.axes | {ANY})
     names = parameter_names(operand) or []
     values: list[Value] = [*leading] or [Tree(ABSTRACT) for _ in names[:traced_arguments]]
     if m.presumption is not None:

@@ -95,10 +95,10 @@ class Array(Value):
     length: size of the leading axis or None. dispatched: came out of a compiled call in eager code.
     parts: for arrays of keys: the keys taken out so far, by constant index.
     derived: for arithmetic on static shapes while ambient: the reason for a better message.
-    origin: as in Opaque.
+    origin: as in Opaque. recipe: how it was computed, where rules about numbers may ask (see ``recipes``).
     """
 
-    __slots__ = ("derived", "dispatched", "dtype", "length", "level", "ndim", "origin", "parts")
+    __slots__ = ("derived", "dispatched", "dtype", "length", "level", "ndim", "origin", "parts", "recipe")
 
     def __init__(
         self,
@@ -118,6 +118,18 @@ class Array(Value):
         self.parts: dict[str, Value] | None = None
         self.derived = derived
         self.origin: Value | None = None
+        self.recipe: Recipe | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Recipe:
+    """The operation that made an array. name: an operator, or the last part of the function's name. function: the
+    innermost function that was running, None at module level."""
+
+    name: str
+    operands: tuple[Value, ...]
+    node: Any
+    function: ir.Function | None
 
 
 class HostArray(Value):

@@ -15,6 +15,8 @@ CASES = all_cases()
 IDS = [f"{case.rule}/{case.name}" for case in CASES]
 # These draw other numbers after the repair: that is the point of it.
 NEW_NUMBERS = {"key-reuse", "key-reuse-in-loop", "legacy-prng-key"}
+RAISED_BEFORE = {"unknown-mesh-axis"}
+"""These raise without the repair, compiled or not."""
 
 
 @pytest.fixture(scope="session")
@@ -83,6 +85,8 @@ def test_values(case: Case, tmp_path: Path) -> None:
         return
     got = after()
     jax.effects_barrier()
+    if case.rule in RAISED_BEFORE:
+        return
     with jax.disable_jit():
         wanted = load(tmp_path / "before.py", case.before)()
     same(jax, got, wanted)

@@ -1,0 +1,29 @@
+"""JAX704: ``x == jnp.nan`` becomes ``jnp.isnan(x)``. Not modelled: chains of comparisons, membership."""
+
+from __future__ import annotations
+
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.semantics.events import NanComparison
+from flake8_jax.semantics.values import Array, HostArray, Tree
+
+
+@repair("nan-comparison")
+def fix(event: NanComparison, source: FixSource) -> Fix | None:
+    node = event.value_node
+    if node is None or event.op not in ("==", "!="):
+        return None
+    if isinstance(event.value, (Array, Tree)):
+        function = "jax.numpy.isnan"
+    elif isinstance(event.value, HostArray):
+        function = "numpy.isnan"
+    else:
+        return None
+    whole = event.at
+    if source.lost_comments(whole.start, whole.end, [(node.start, node.end)]):
+        return None
+    imports = Imports(source, whole)
+    called = imports.spell(function)
+    text = f"{'~' if event.op == '!=' else ''}{called}({source.argument(node)})"
+    return Fix(f"Ask `{called}`", "safe", (Edit(whole.start, whole.end, text), *imports.edits))

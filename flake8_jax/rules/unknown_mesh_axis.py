@@ -1,0 +1,69 @@
+"""JAX603: a ``PartitionSpec`` that does not fit its mesh. Not modelled: meshes set as a context."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events import MeshMismatch
+
+
+@rule("JAX603", "error", fixable="sometimes")
+def unknown_mesh_axis(event: MeshMismatch) -> Report | None:
+    """A `PartitionSpec` names an axis that its mesh does not have, or one axis twice.
+
+    Why it bites: the names of a spec are looked up in the mesh when the sharding is made, so a slip of the pen raises
+    `ValueError` there, and an axis used for two dimensions `DuplicateSpecError`
+    (<https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html>).
+
+    Bad:
+
+    ```python
+    import jax
+    import numpy as np
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+    mesh = Mesh(np.array(jax.devices()[:1]).reshape(1, 1), ("data", "model"))
+
+
+    def place(x):
+        return jax.device_put(x, NamedSharding(mesh, P(None, "modle")))  # expect: unknown-mesh-axis
+
+
+    def demonstrate():
+        place(np.ones((2, 2)))  # raises: ValueError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import numpy as np
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+    mesh = Mesh(np.array(jax.devices()[:1]).reshape(1, 1), ("data", "model"))
+
+
+    def place(x):
+        return jax.device_put(x, NamedSharding(mesh, P(("data", "model"), None)))
+    ```
+
+    Also good: a mesh that comes from elsewhere.
+
+    ```python
+    import jax
+    from jax.sharding import NamedSharding, PartitionSpec as P
+
+
+    def place(x, mesh, axis="rows"):
+        return jax.device_put(x, NamedSharding(mesh, P(axis)))
+    ```
+
+    Fix: the axis of the mesh with the nearest name. Unsafe: it may be another axis that was meant.
+
+    Proof: making the sharding raises `ValueError`, or `DuplicateSpecError`.
+    """
+    if event.context.presumed or event.context.caught:
+        return None
+    if event.twice:
+        return Report(event.at, f"the axis `{event.axis}` is used for two dimensions of one spec")
+    known = ", ".join(f"`{name}`" for name in event.axes)
+    return Report(event.at, f"the mesh has no axis `{event.axis}`; it has {known}")

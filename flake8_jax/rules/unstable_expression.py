@@ -1,0 +1,72 @@
+"""JAX703: formulas that lose digits, or overflow, where JAX has a function that does not. Not modelled: ranges."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events import Computation
+from flake8_jax.semantics.recipes import GUARDED
+from flake8_jax.semantics.singularities import instability
+
+
+@rule("JAX703", "warning", fixable="sometimes")
+def unstable_expression(event: Computation) -> Report | None:
+    """A formula overflows or loses its digits at the extremes, and a stable function for it exists.
+
+    Why it bites: `log(softmax(x))` is `-inf` as soon as a logit is some hundred below the largest, `log(sum(exp(x)))`
+    overflows at 89 in `float32`, `log(1 + x)` and `exp(x) - 1` are zero for every `x` below 6e-8, `x * log(x)` is NaN
+    at zero. `jax.nn.log_softmax`, `jax.scipy.special.logsumexp`, `jnp.log1p`, `jnp.expm1` and
+    `jax.scipy.special.xlogy` compute the same and stay exact, and so do their gradients.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def nll(logits, label):
+        return -jnp.log(jax.nn.softmax(logits))[label]  # expect: unstable-expression
+
+
+    def demonstrate():
+        assert jnp.isinf(nll(jnp.array([0.0, 200.0]), 0))
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def nll(logits, label):
+        return -jax.nn.log_softmax(logits)[label]
+
+
+    def stable_total(x):
+        m = jax.lax.stop_gradient(jnp.max(x))
+        return m + jnp.log(jnp.sum(jnp.exp(x - m)))
+    ```
+
+    Also good: what a floor keeps from zero.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def entropy(p, eps=1e-8):
+        return -jnp.sum(p * jnp.log(jnp.clip(p, eps, 1.0)))
+    ```
+
+    Fix: the stable function. Unsafe: the last digits change.
+
+    Proof: at an extreme argument the formula gives infinity, NaN or a wrong digit, and the stable function does not.
+    """
+    if event.context.presumed:
+        return None
+    found = instability(event)
+    if found is None:
+        return None
+    wrong, better = found
+    return Report(event.at, f"{wrong}; use `{better}`", unless=GUARDED if event.name == "*" else "")

@@ -1,0 +1,40 @@
+"""Formulas with a stable twin."""
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def losses(logits, x):
+    probabilities = jax.nn.softmax(logits)
+    a = jnp.log(probabilities)  # expect: unstable-expression
+    b = jnp.log(jnp.exp(x).sum())  # expect: unstable-expression
+    c = jnp.log(1.0 + x)  # expect: unstable-expression
+    d = jnp.exp(x) - 1  # expect: unstable-expression
+    e = jnp.log(jax.nn.sigmoid(x))  # expect: unstable-expression
+    f = x * jnp.log(x)  # expect: unstable-expression
+    return a, b, c, d, e, f
+
+
+# runs: losses(jnp.ones(2), jnp.ones(2))
+
+
+# --- never flagged -------------------------------------------------------------
+
+
+@jax.jit
+def stable(logits, x, eps=1e-8):
+    top = jax.lax.stop_gradient(jnp.max(x))
+    a = top + jnp.log(jnp.sum(jnp.exp(2 * (x - top))))
+    b = jnp.sum(jnp.clip(x, eps, 1.0) * jnp.log(jnp.clip(x, eps, 1.0)))
+    c = jax.nn.log_softmax(logits)
+    ratio = jnp.exp(x)
+    d = ratio - 1.0
+    n = 1.0 + 2.0 * jnp.arange(3.0)
+    e = jnp.log(n)
+    f = jnp.where(x > 0, x * jnp.log(x), 0.0)
+    g = 3 * jnp.log(3)
+    return a, b, c, d, e, f, g, jnp.exp(x) - 2.0
+
+
+# runs: stable(jnp.ones(2), jnp.ones(2))
