@@ -27,6 +27,7 @@ from flake8_jax.semantics.values import (
     Tree,
     TupleValue,
     UnionValue,
+    Unknown,
     Value,
     holds_tracer,
 )
@@ -113,9 +114,12 @@ def is_host_container(value: Value) -> bool:
 
 
 def is_sliceable(value: Value) -> bool:
-    """A JAX array, a pytree that is sliced as one, or a host sequence."""
+    """A JAX array, a pytree that is sliced as one, or a host sequence; or an unknown field, which hardly is anything
+    that takes a tracer for a bound."""
     if isinstance(value, UnionValue):
         return all(is_sliceable(member) for member in value.members)
+    if isinstance(value, Unknown):
+        return value.step.startswith(".") and not value.host_test
     return isinstance(value, (Array, Tree)) or is_host_container(value)
 
 

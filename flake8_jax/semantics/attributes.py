@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from flake8_jax.core import ir
@@ -116,9 +117,20 @@ def _is_none(value: Value) -> bool:
     return isinstance(value, Const) and value.value is None
 
 
-NANS = frozenset({"numpy.nan", "numpy.NaN", "numpy.NAN", "jax.numpy.nan", "jax.numpy.NaN", "math.nan"})
-NAN = Const(float("nan"))
-"""One object, so that its hash is one as well."""
+def _numbers() -> dict[str, Const]:
+    """Numbers that libraries have a name for."""
+    names = {
+        float("nan"): ("nan", "NaN", "NAN"), math.inf: ("inf", "Inf", "PINF", "infty"), -math.inf: ("NINF",),
+        math.pi: ("pi",), math.e: ("e",), math.tau: ("tau",),
+    }  # fmt: skip
+    found: dict[str, Const] = {}
+    for number, spellings in names.items():
+        value = Const(number)  # one object a number, so that the hash of NaN is one as well
+        found |= {f"{module}.{name}": value for module in ("math", "numpy", "jax.numpy") for name in spellings}
+    return found
+
+
+NUMBERS = _numbers()
 
 
 def external_attribute(m: Machine, owner: str, attr: str) -> Value:
@@ -127,8 +139,8 @@ def external_attribute(m: Machine, owner: str, attr: str) -> Value:
     if found is not None:
         return found
     name = m.knowledge.canonical(f"{owner}.{attr}")
-    if name in NANS:
-        return NAN
+    if name in NUMBERS:
+        return NUMBERS[name]
     descriptor = m.knowledge.constant(name)
     if descriptor is not None and descriptor not in ("unknown", "dtype"):
         from flake8_jax.semantics.library import value_of_descriptor

@@ -21,6 +21,7 @@ from flake8_jax.semantics.recipes import note_method, pass_tangent, tell_wide_dt
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.types import has_attribute, instance_test
 from flake8_jax.semantics.values import (
+    ABSTRACT,
     CONCRETE,
     FALSE,
     GRAD,
@@ -442,6 +443,8 @@ def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("sorted")
     _tell_order(m, frame, node, "sorted", args)
+    if isinstance(args.values[0], (Array, Tree)) and args.values[0].level == ABSTRACT:
+        return ListValue(None, lattice.element_of_axis(args.values[0]), born=m.mode.trace)  # comparing raises already
     listed = _to_list(m, frame, node, Arguments(args.values[:1]), is_tuple=False)
     known = known_elements(listed)
     if known is None or len(known) < 2:

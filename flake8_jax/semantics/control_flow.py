@@ -36,7 +36,7 @@ from flake8_jax.semantics.values import (
 
 
 def _inner(value: Value | None, level: int = ABSTRACT) -> Value:
-    return lattice.tracify(value, level) if value is not None else Unknown("missing")
+    return lattice.tracify(value, level) if value is not None else Tree(level)
 
 
 def _settled(before: Value, after: Value) -> Value:
@@ -135,7 +135,7 @@ def run_scan(
 ) -> Value:
     body = bound.get("f", Unknown("body"))
     first = _inner(bound.get("init"))
-    xs = bound.get("xs", NONE)
+    xs = bound.get("xs", Unknown("xs") if args.unknown_rest else NONE)
 
     def arguments(carry: Value) -> list[Value]:
         return [carry, _axis_element(xs)]

@@ -33,6 +33,7 @@ from flake8_jax.semantics.values import (
     Deferred,
     External,
     Opaque,
+    PartialValue,
     Site,
     TransformedValue,
     Tree,
@@ -175,6 +176,7 @@ class Machine:
         self.memo: dict[Any, dict[Any, Any]] = {}
         self.contexts: dict[tuple[int, bool], int] = {}
         self.roots: list[tuple[TransformedValue, Any, ModuleScope, tuple[Link, ...], bool]] = []
+        self.partial_roots: list[tuple[PartialValue, Any, ModuleScope, tuple[Link, ...]]] = []
         self.deferred_functions: list[Any] = []
         self.crashes: list[tuple[str, str, str]] = []
         self.counters: dict[str, int] = {}

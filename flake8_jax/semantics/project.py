@@ -11,7 +11,7 @@ import gc
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -21,8 +21,10 @@ from flake8_jax.core.findings import Finding, Fix, Positions, Step
 from flake8_jax.core.registry import Fixer, Rule
 from flake8_jax.knowledge import Knowledge, load
 from flake8_jax.semantics import statements
-from flake8_jax.semantics.calls import Arguments, call_function_value
+from flake8_jax.semantics.calls import Arguments, call, call_function_value
 from flake8_jax.semantics.classes import find_in_class, generic_instance, mro_of
+from flake8_jax.semantics.events import KeyUse
+from flake8_jax.semantics.lattice import canonical_key
 from flake8_jax.semantics.machine import Emission, Link, Machine, Mode
 from flake8_jax.semantics.modules import Modules
 from flake8_jax.semantics.presumption import Presumption
@@ -33,6 +35,7 @@ from flake8_jax.semantics.values import (
     ClassValue,
     FunctionValue,
     Instance,
+    PartialValue,
     PropertyValue,
     StaticMethodValue,
     TransformedValue,
@@ -165,9 +168,12 @@ def _run_entries(m: Machine, scopes: list[ModuleScope]) -> None:
 
 def _run_pending(m: Machine, scopes: list[ModuleScope]) -> None:
     """Roots, contracts and nested functions; running them may make more of each."""
-    roots_done = functions_done = classes_done = 0
+    roots_done = functions_done = classes_done = partials_done = 0
     while (
-        roots_done < len(m.roots) or functions_done < len(m.deferred_functions) or classes_done < len(m.modules.classes)
+        roots_done < len(m.roots)
+        or functions_done < len(m.deferred_functions)
+        or classes_done < len(m.modules.classes)
+        or partials_done < len(m.partial_roots)
     ):
         while roots_done < len(m.roots):
             tv, node, scope, chain, staged = m.roots[roots_done]
@@ -178,11 +184,25 @@ def _run_pending(m: Machine, scopes: list[ModuleScope]) -> None:
             cls = m.modules.classes[classes_done]
             classes_done += 1
             _guarded(m, cls.scope, functools.partial(_contract_entries, m, cls))
+        while partials_done < len(m.partial_roots):
+            partial, node, scope, chain = m.partial_roots[partials_done]
+            partials_done += 1
+            _guarded(m, scope, functools.partial(_run_partial, m, partial, node, Frame(None, scope, None), chain))
         while functions_done < len(m.deferred_functions):
             func = m.deferred_functions[functions_done]
             functions_done += 1
             if id(func.fn) not in m.called_functions:
                 _guarded(m, func.scope, functools.partial(_entry, m, func))
+
+
+def _run_partial(m: Machine, partial: PartialValue, node: Any, frame: Frame, chain: tuple[Link, ...]) -> None:
+    """``partial(lax.scan, body)`` that no known code calls: its body is staged whatever the other arguments are."""
+    operand = partial.args[0] if partial.args else next(iter(partial.kwargs.values()), partial)
+    if isinstance(operand, FunctionValue) and id(operand.fn) in m.called_functions:
+        return
+    m.stack = list(chain)
+    call(m, frame, node, partial, Arguments([], unknown_rest=True))
+    m.stack = []
 
 
 def _run_presumed(m: Machine) -> None:
@@ -305,7 +325,10 @@ def _findings(m: Machine, options: AnalysisOptions) -> list[Finding]:
         other = best.get(key)
         if other is None or _merit(m, emission) > _merit(m, other):
             best[key] = emission
+    told = _told_keys(best.values())
     for emission in best.values():
+        if _is_told(emission, told):
+            continue
         report, rule, path = emission.report, emission.rule, emission.scope.path
         found.append(
             Finding(
@@ -322,6 +345,25 @@ def _findings(m: Machine, options: AnalysisOptions) -> list[Finding]:
         )
     found.sort(key=lambda f: (f.path, f.start, f.code))
     return found
+
+
+def _told_keys(emissions: Iterable[Emission]) -> dict[int, Emission]:
+    """The first report on each key at which the key itself is in sight."""
+    found: dict[int, Emission] = {}
+    for emission in sorted(emissions, key=lambda e: (e.scope.path, e.report.at.start)):
+        if isinstance(emission.event, KeyUse) and emission.event.key_node is not None:
+            found.setdefault(id(canonical_key(emission.event.key)), emission)
+    return found
+
+
+def _is_told(emission: Emission, told: dict[int, Emission]) -> bool:
+    """An object was given a key that collides, which is reported where it was given. That the object uses it again
+    and again is the same defect."""
+    event = emission.event
+    if not isinstance(event, KeyUse) or event.key_node is not None or event.in_loop:
+        return False
+    first = told.get(id(canonical_key(event.key)))
+    return first is not None and first.scope is emission.scope
 
 
 _GRAVITY = {"error": 2, "warning": 1, "upgrade": 0}

@@ -47,7 +47,12 @@ def _partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     func = args.values[0]
     if isinstance(func, PartialValue):
         return PartialValue(func.func, func.args + tuple(args.values[1:]), {**func.kwargs, **args.kwargs})
-    return PartialValue(func, tuple(args.values[1:]), args.kwargs)
+    made = PartialValue(func, tuple(args.values[1:]), args.kwargs)
+    fact = m.knowledge.transform(func.name) if isinstance(func, External) else None
+    if fact is not None and fact.operands and fact.model not in ("wrap", "lift", "custom", "tree_map"):
+        if len(args.values) > 1 or fact.operands[0] in args.kwargs:  # ``partial(lax.scan, body)`` stages the body
+            m.partial_roots.append((made, node, frame.scope, tuple(m.stack)))
+    return made
 
 
 def _wraps(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:

@@ -498,6 +498,8 @@ def _while(m: Machine, frame: Frame, node: ir.While) -> int:
             learn(m)
         flow = run_block(m, frame, node.body)
         del m.conditions[conditions:]
+        if flow == NORMAL and m.mode.staged and condition.truth is None:
+            _test_again(m, frame, node)
         return flow
 
     run_loop(m, frame, loop, once)
@@ -508,6 +510,17 @@ def _while(m: Machine, frame: Frame, node: ir.While) -> int:
     if flow == RAISE and endless and (frame.exits or frame.returns or frame.yields):
         return RETURN
     return flow
+
+
+def _test_again(m: Machine, frame: Frame, node: ir.While) -> None:
+    """The test as the iteration leaves it: what it was before the loop may be no tracer, and no longer counts."""
+    mark, reports, conditions = len(m.journal), len(m.emissions), len(m.conditions)
+    condition_of(m, frame, node.test, "while", node)
+    kept = [e for e in m.emissions[reports:] if isinstance(e.event, TruthTest)]
+    del m.emissions[reports:]
+    m.emissions += kept
+    del m.conditions[conditions:]
+    m.take_back(mark)
 
 
 # --- try, with ------------------------------------------------------------------------------------

@@ -124,6 +124,7 @@ def _wrap(
     if isinstance(operand, (Unknown, Const, Static)) and fact.model != "custom":
         return TransformedValue(name, fact, operand, options, m.site(frame.scope, node))
     made = TransformedValue(name, fact, operand, options, m.site(frame.scope, node))
+    made.held = frozenset(m.conditions)
     m.roots.append((made, node, frame.scope, tuple(m.stack), m.mode.staged))
     return made
 
@@ -356,6 +357,7 @@ def run_root(m: Machine, tv: TransformedValue, node: Any, frame: Frame, chain: t
         else:
             values.append(Unknown(parameter))
     m.stack = list(chain)
+    m.assumed = tv.held
     call_transformed(m, frame, node, tv, Arguments(values, _optional_arguments(tv), unknown_rest=True))
     m.stack = []
 

@@ -292,10 +292,11 @@ class TransformedValue(Value):
     """What ``jax.jit(f)``, ``jax.vmap(f, in_axes=0)`` or ``jax.grad(f)`` returns.
 
     name: canonical name of the transform. options: the transform's other arguments by parameter name.
-    site: where the transform was applied. rules: derivative rules set by ``defvjp`` or ``defjvp``.
+    site: where the transform was applied. held: conditions that held there.
+    rules: derivative rules set by ``defvjp`` or ``defjvp``.
     """
 
-    __slots__ = ("called", "fact", "name", "operand", "options", "rules", "site")
+    __slots__ = ("called", "fact", "held", "name", "operand", "options", "rules", "site")
 
     def __init__(self, name: str, fact: TransformFact, operand: Value, options: dict[str, Value], site: Site) -> None:
         self.name = name
@@ -305,6 +306,7 @@ class TransformedValue(Value):
         self.site = site
         self.called = False
         self.rules: tuple[Value, ...] = ()
+        self.held: frozenset[tuple[Any, bool]] = frozenset()
 
 
 class External(Value):
