@@ -5,7 +5,8 @@ Not modelled: facts of methods have no module default.
 
 from __future__ import annotations
 
-from flake8_jax.semantics.events import LibraryCall, MethodCall
+from flake8_jax.semantics.events import Context, LibraryCall, MethodCall
+from flake8_jax.semantics.scopes import is_test_file
 
 PRINT = "print"
 LOG = "log"
@@ -29,3 +30,8 @@ def effect(event: LibraryCall | MethodCall) -> str | None:
         if event.namespace is not None:
             return event.namespace.impure
     return None
+
+
+def is_test(context: Context) -> bool:
+    """By the conventions of test runners: a test function, or a test file."""
+    return is_test_file(context.scope.path) or any(part.startswith("test") for part in context.function.split("."))

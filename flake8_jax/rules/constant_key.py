@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import posixpath
-
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
 from flake8_jax.semantics.events import Context, LibraryCall
 from flake8_jax.semantics.values import Const
 
@@ -90,7 +89,7 @@ def constant_key(event: LibraryCall) -> Report | None:
     fact = event.fact
     if fact is None or fact.key_effect != "make" or not event.args or context.presumed or context.in_main:
         return None
-    if not (context.staged or context.loop) or context.shapes_only or context.inner is None or _is_test(context):
+    if not (context.staged or context.loop) or context.shapes_only or context.inner is None or is_test(context):
         return None
     if not isinstance(event.args[0], Const) or not _is_literal(event.nodes[0], context):
         return None
@@ -110,14 +109,3 @@ def _is_literal(node: ir.Expr | None, context: Context) -> bool:
     if isinstance(node, ir.Name):
         return context.inner is not None and node.id not in context.inner.local_names
     return isinstance(node, ir.Constant)
-
-
-def _is_test(context: Context) -> bool:
-    """By the conventions of test runners: a test function, or a test file."""
-    file = posixpath.basename(context.scope.path)
-    return (
-        file.startswith("test_")
-        or file.endswith("_test.py")
-        or file == "conftest.py"
-        or any(part.startswith("test") for part in context.function.split("."))
-    )

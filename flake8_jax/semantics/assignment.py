@@ -9,10 +9,13 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.births import tell_change, undo_changes
 from flake8_jax.semantics.dispatch import evaluate
 from flake8_jax.semantics.events import Hashing, Iteration, Store
+from flake8_jax.semantics.globals import note_contents, note_rebinding, note_second_assignment
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.names import reads_itself
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     GRAD,
@@ -27,6 +30,7 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
     hashes_tracer,
+    level_of,
 )
 
 
@@ -37,15 +41,20 @@ def tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: str) -> None
 
 
 def store_item(
-    m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, value: Value, *, how: str, op: str = ""
-) -> None:
-    """``base[index] = value``."""
+    m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, value: Value, *, how: str, op: str = "",
+    itself: bool = False,
+) -> None:  # fmt: skip
+    """``base[index] = value``. itself: the value was computed from what was there."""
     if m.wants(Store):
         m.emit(Store(m.context(frame.scope), node, how, base, value, "", op))
     from flake8_jax.semantics.containers import set_item
 
     if isinstance(base, DictValue):
         tell_hash(m, frame, node.index, index, "dict-key")
+    if m.mode.staged:
+        tell_change(m, frame, node, how, base, value, op=op, itself=itself or bool(op))
+    else:
+        note_contents(m, frame, node, base, value, index)
     if isinstance(base, Instance):
         from flake8_jax.semantics.calls import call_method
 
@@ -58,41 +67,55 @@ def assign(m: Machine, frame: Frame, target: ir.Expr, value: Value, source: ir.E
     """Bind a target to a value. ``source``: the IR of the value, for events about unpacking."""
     kind = type(target)
     if kind is ir.Name:
-        _bind(m, frame, target, value, op)  # type: ignore[arg-type]
+        _bind(m, frame, target, value, source, op)  # type: ignore[arg-type]
     elif kind is ir.Tuple or kind is ir.List:
         _unpack(m, frame, target, value, source)  # type: ignore[arg-type]
     elif kind is ir.Attribute:
         from flake8_jax.semantics.attributes import store_attribute
 
         base = evaluate(m, frame, target.value)  # type: ignore[union-attr,arg-type]
-        store_attribute(m, frame, target, base, target.attr, value, op)  # type: ignore[union-attr,arg-type]
+        store_attribute(m, frame, target, base, target.attr, value, op, source)  # type: ignore[union-attr,arg-type]
     elif kind is ir.Subscript:
         base = evaluate(m, frame, target.value)  # type: ignore[union-attr,arg-type]
         index = evaluate(m, frame, target.index)  # type: ignore[union-attr]
-        store_item(m, frame, target, base, index, value, how="item")  # type: ignore[arg-type]
+        itself = reads_itself(frame.scope, target, source)
+        store_item(m, frame, target, base, index, value, how="item", itself=itself)  # type: ignore[arg-type]
     elif kind is ir.Starred:
         assign(m, frame, target.value, value, source)  # type: ignore[union-attr,arg-type]
 
 
-def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, op: str) -> None:
+def _tell_rebinding(
+    m: Machine, frame: Frame, target: ir.Name, how: str, value: Value, source: ir.Expr | None, op: str, born: int
+) -> None:
+    """A variable of an outer scope is rebound; ``born``: the trace in which that scope came into being."""
+    if m.mode.staged:
+        itself = bool(op) or reads_itself(frame.scope, target, source)
+        if not itself and not level_of(value) >= GRAD:
+            undo_changes(m, None, target.id, born)
+        tell_change(m, frame, target, how, None, value, name=target.id, op=op, born=born, itself=itself)
+
+
+def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Expr | None, op: str) -> None:
     fn = frame.fn
     name = target.id
     if fn is not None:
         if name in fn.global_names:
-            if m.wants(Store):
-                m.emit(Store(m.context(frame.scope), target, "global", None, value, name, op))
+            _tell_rebinding(m, frame, target, "global", value, source, op, 0)
+            note_rebinding(m, frame, name)
             joined = lattice.join(frame.scope.slots.get(name, value), value)
             # Which of its values a global has by then, only the host knows.
             m.write(frame.scope.slots, name, Unknown(name, host_test=True) if type(joined) is Unknown else joined)
             return
         if name in fn.nonlocal_names:
-            if m.wants(Store):
-                m.emit(Store(m.context(frame.scope), target, "nonlocal", None, value, name, op))
             outer = frame.parent
             while outer is not None and name not in outer.slots:
                 outer = outer.parent
+            if outer is not None:
+                _tell_rebinding(m, frame, target, "nonlocal", value, source, op, outer.trace)
             m.write(outer.slots if outer is not None else frame.slots, name, value)
             return
+    elif m.staged_reads and frame.slots is frame.scope.slots:
+        note_second_assignment(m, frame.scope, name)
     m.write(frame.slots, name, value)
 
 

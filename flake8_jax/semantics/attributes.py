@@ -7,15 +7,17 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.births import outlives, tell_change, undo_changes
 from flake8_jax.semantics.classes import find_in_class, generic_instance, is_stub, mro_of, overrides_of
-from flake8_jax.semantics.events import Store
+from flake8_jax.semantics.globals import is_code, note_rebinding, tell_global
 from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.names import names_read
+from flake8_jax.semantics.names import names_read, reads_itself
 from flake8_jax.semantics.operators import result_level
 from flake8_jax.semantics.presumption import ARRAY_ATTRIBUTES
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     ABSTRACT,
+    GRAD,
     MAYBE,
     Array,
     AtValue,
@@ -45,6 +47,7 @@ from flake8_jax.semantics.values import (
     UnionValue,
     Unknown,
     Value,
+    level_of,
 )
 
 _STATIC_KINDS = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "nbytes": "int", "itemsize": "int"}
@@ -63,7 +66,10 @@ def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) 
     if kind is Tree or kind is Unknown:
         return _opaque_attribute(m, base, attr)  # type: ignore[arg-type]
     if kind is ModuleValue:
-        return m.modules.attribute(base.scope, attr)  # type: ignore[attr-defined]
+        found = m.modules.attribute(base.scope, attr)  # type: ignore[attr-defined]
+        if m.mode.staged:
+            tell_global(m, frame, node, base.scope, attr, found)  # type: ignore[attr-defined]
+        return found
     if kind is ClassValue:
         return _class_attribute(m, base, attr)  # type: ignore[arg-type]
     if kind is UnionValue:
@@ -95,6 +101,8 @@ def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) 
             return Unknown(attr)
         if attr in ("__name__", "__qualname__", "__doc__", "__module__"):
             return Static("str")
+        if kind is TransformedValue and attr.startswith("def"):
+            base.rules_asked = True  # type: ignore[attr-defined]
         if kind is TransformedValue and attr in ("__wrapped__", "func", "fun"):
             return base.operand  # type: ignore[attr-defined,no-any-return]
         if kind is PartialValue and attr == "func":
@@ -227,10 +235,12 @@ def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
 def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value, owner: ClassValue | None) -> Value:
     """What an attribute found on a class is when it is read through an instance."""
     if isinstance(found, PropertyValue):
-        from flake8_jax.semantics.calls import Arguments, call
+        from flake8_jax.semantics.calls import Arguments, call, tell_cached
 
         value = call(m, frame, node, found.fget, Arguments([self_value]))
         if isinstance(self_value, Instance) and found.cached and isinstance(found.fget, FunctionValue):
+            if m.mode.staged and outlives(m, self_value, m.mode.trace):
+                tell_cached(m, frame, node, value, found.fget.fn.name)
             m.write(self_value.slots, found.fget.fn.name, value)
         return value
     if isinstance(found, StaticMethodValue):
@@ -404,12 +414,17 @@ def _super_attribute(m: Machine, base: SuperValue, attr: str) -> Value:
 
 
 def store_attribute(
-    m: Machine, frame: Frame, node: ir.Attribute, base: Value, attr: str, value: Value, op: str = ""
-) -> None:
+    m: Machine, frame: Frame, node: ir.Attribute, base: Value, attr: str, value: Value, op: str = "",
+    source: ir.Expr | None = None,
+) -> None:  # fmt: skip
     """``base.attr = value``."""
-    if m.wants(Store):
-        m.emit(Store(m.context(frame.scope), node, "attribute", base, value, attr, op))
-    if isinstance(base, (Instance, ExternalInstance)):
+    if m.mode.staged:
+        tell_attribute(m, frame, node, base, attr, value, op, source)
+    if isinstance(base, ModuleValue):
+        if not is_code(value):  # patching a module's functions is not modelled
+            note_rebinding(m, frame, attr, base.scope)
+            m.write(base.scope.slots, attr, lattice.join(base.scope.slots.get(attr, value), value))
+    elif isinstance(base, (Instance, ExternalInstance)):
         m.write(base.slots, attr, value)
     elif isinstance(base, ClassValue):
         m.write(base.namespace, attr, value)
@@ -421,3 +436,21 @@ def store_attribute(
         for member in base.members:
             if isinstance(member, (Instance, ExternalInstance)):
                 m.write(member.slots, attr, lattice.join(member.slots.get(attr, value), value))
+
+
+def tell_attribute(
+    m: Machine, frame: Frame, node: Any, base: Value, attr: str, value: Value, op: str = "",
+    source: ir.Expr | None = None,
+) -> None:  # fmt: skip
+    """Tell the rules that staged code sets an attribute; one that is set back to a host value undoes what was done."""
+    if isinstance(base, ModuleValue):
+        tell_change(m, frame, node, "attribute", None, value, name=attr, op=op, born=0)
+        return
+    if isinstance(base, Instance):
+        member = find_in_class(base.cls, attr)
+        if member is not None and isinstance(member[1], PropertyValue) and not member[1].cached:
+            return  # what its setter does, nobody looked at
+    itself = bool(op) or (isinstance(node, ir.Attribute) and reads_itself(frame.scope, node, source))
+    if not itself and level_of(value) < GRAD:
+        undo_changes(m, base, attr)
+    tell_change(m, frame, node, "attribute", base, value, name=attr, op=op, itself=itself)

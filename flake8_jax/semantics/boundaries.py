@@ -127,12 +127,19 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Argu
         return _cross_mapped(m, tv, args, level)
     statics = static_parameters(tv) if fact.statics else (set(), set())
     if statics is None:
-        values = [lattice.tracify(v, level) if isinstance(v, Array) else v for v in values]
+        values = [lattice.tracify(v, level) if isinstance(v, Array) else lattice.copied(v) for v in values]
         return Arguments(values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest)
     positions, names = statics
-    values = [v if i in positions else inward(v) for i, v in enumerate(values)]
-    kwargs = {k: v if k in names else inward(v) for k, v in kwargs.items()}
+    values = [v if i in positions else _unregistered(v, inward(v)) for i, v in enumerate(values)]
+    kwargs = {k: v if k in names else _unregistered(v, inward(v)) for k, v in kwargs.items()}
     return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, double_star, args.unknown_rest)
+
+
+def _unregistered(outside: Value, inside: Value) -> Value:
+    """An object that is an argument is a pytree, registered in a way that nobody saw: a copy of it arrives."""
+    if inside is outside and isinstance(outside, Instance):
+        return lattice.copied(outside)
+    return inside
 
 
 def _as_annotated(m: Machine, operand: Value, values: list[Value]) -> list[Value]:
@@ -176,7 +183,7 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int)
     values: list[Value] = []
     for i, (value, axis) in enumerate(zip(args.values, axes, strict=True)):
         if statics is None or i in statics[0]:
-            values.append(value)
+            values.append(value if statics is not None else lattice.copied(value))
         elif filtered:
             values.append(lattice.filter_in(value, level, lane=True))
         elif is_specs:

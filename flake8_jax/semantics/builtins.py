@@ -9,11 +9,13 @@ from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import tell_hash
+from flake8_jax.semantics.births import tell_change, undo_changes
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import replaced
 from flake8_jax.semantics.containers import at_update, dict_method, list_method, string_method
 from flake8_jax.semantics.dispatch import CALL
 from flake8_jax.semantics.events import Formatting, LibraryCall, MethodCall
+from flake8_jax.semantics.globals import note_contents
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import as_array, dispatched_from, result_level, test_truth, truth_of
@@ -248,8 +250,12 @@ def _getattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 
 def _setattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    from flake8_jax.semantics.attributes import tell_attribute
+
     if len(args.values) == 3 and isinstance(args.values[0], Instance):
         if isinstance(args.values[1], Const) and isinstance(args.values[1].value, str):
+            if m.mode.staged:
+                tell_attribute(m, frame, node, args.values[0], args.values[1].value, args.values[2])
             m.write(args.values[0].slots, args.values[1].value, args.values[2])
     return NONE
 
@@ -472,6 +478,8 @@ def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("next")
     value = args.values[0]
+    if isinstance(value, GeneratorValue):
+        tell_change(m, frame, node, "next", value, None)
     if isinstance(value, Instance):
         from flake8_jax.semantics.calls import call_method
 
@@ -484,7 +492,10 @@ def _iter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0] if args.values else Unknown("iter")
     if isinstance(value, (Array, Tree, Unknown)):
         supply = iterated(m, frame, node, value, "quiet", None)
-        return GeneratorValue(supply() if supply is not None else Unknown("iter"))
+        return GeneratorValue(supply() if supply is not None else Unknown("iter"), born=m.mode.trace)
+    if isinstance(value, (ListValue, TupleValue, DictValue, HostArray)) and len(known_elements(value) or ()) != 1:
+        supply = iterated(m, frame, node, value, "quiet", None)
+        return GeneratorValue(supply(), born=m.mode.trace) if supply is not None else value
     return value
 
 
@@ -546,6 +557,10 @@ def _slice(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     )
 
 
+def _set(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return Static("set", born=m.mode.trace)
+
+
 def _static(kind: str) -> Callable[[Machine, Frame, Any, Arguments], Value]:
     return lambda m, frame, node, args: Static(kind)
 
@@ -554,7 +569,7 @@ _HANDLERS: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
     "int": _cast("int"), "float": _cast("float"), "complex": _cast("complex"), "bool": _bool, "str": _str, "repr": _str,
     "len": _len, "range": _range, "isinstance": _isinstance, "issubclass": _static("bool"), "hasattr": _hasattr,
     "callable": _callable, "getattr": _getattr, "setattr": _setattr, "zip": _zip, "enumerate": _enumerate, "map": _map,
-    "filter": _filter, "list": _list, "tuple": _tuple, "dict": _dict, "set": _static("set"), "frozenset": _static("set"),
+    "filter": _filter, "list": _list, "tuple": _tuple, "dict": _dict, "set": _set, "frozenset": _static("set"),
     "max": _extremum, "min": _extremum, "sum": _sum, "abs": _same_kind, "round": _same_kind, "pow": _same_kind,
     "divmod": _divmod, "sorted": _sorted, "reversed": _reversed, "next": _next, "iter": _iter, "any": _any_all,
     "all": _any_all, "type": _type, "slice": _slice, "format": _format, "property": _property, "staticmethod": _static_method,
@@ -568,6 +583,8 @@ _HANDLERS: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
 
 def _method(m: Machine, frame: Frame, node: Any, name: str, base: Value, args: Arguments, *, used: bool) -> Value:
     """``base.name(args)`` for a value that is no instance of a project class."""
+    if isinstance(base, (ListValue, DictValue)) or (isinstance(base, Static) and base.kind == "set"):
+        tell_container_method(m, frame, node, name, base, args)
     if isinstance(base, ListValue):
         if name in ("index", "count") and args.values:
             _tell_list_search(m, frame, node, base, args.values[0])
@@ -614,6 +631,27 @@ def _method(m: Machine, frame: Frame, node: Any, name: str, base: Value, args: A
 
         return transformed_method(m, frame, node, base, name, args)
     return Unknown(name)
+
+
+_PUTTING = frozenset({"append", "extend", "insert", "appendleft", "extendleft", "add", "update", "setdefault"})
+_TAKING = frozenset({"pop", "popleft", "popitem", "remove", "discard", "clear"})
+
+
+def tell_container_method(m: Machine, frame: Frame, node: Any, name: str, base: Value, args: Arguments) -> None:
+    """Tell the rules that a list, dict or set is changed that is older than the running trace."""
+    if name not in _PUTTING and name not in _TAKING:
+        return
+    put: Value | None = None
+    if name in _PUTTING:
+        values = [*(args.values[1:] if name in ("insert", "setdefault") else args.values), *args.kwargs.values()]
+        put = values[0] if len(values) == 1 else TupleValue(tuple(values))
+    if not m.mode.staged:
+        if put is not None and name != "setdefault":
+            note_contents(m, frame, node, base, put)
+    elif put is not None:
+        tell_change(m, frame, node, "method", base, put, method=name)
+    else:
+        undo_changes(m, base)
 
 
 def _tell_list_search(m: Machine, frame: Frame, node: Any, base: Value, item: Value) -> None:

@@ -4,10 +4,10 @@ Vocabulary
 ----------
 arguments   evaluated arguments with their IR; ``star``/``double_star`` stand for what a ``*x``/``**x`` of unknown
             contents may add.
-context     one run of a function on one fingerprint of its inputs. Half of ``MAX_CONTEXTS`` staged runs, and of
-            ``MAX_EAGER_CONTEXTS`` others, know their arguments' constants; then arguments are generalised; then the
-            result is unknown. Entries, and runs that use up keys (which cannot be remembered), are bounded by
-            ``MAX_ENTRIES``.
+context     one run of a function on one fingerprint of its inputs. There are only so many (``machine.Caps``): the
+            first half of the staged ones, and of the others, know their arguments' constants; then arguments are
+            generalised; then the result is unknown. Entries, and runs that use up keys (which cannot be remembered),
+            have a cap of their own.
 effects     what a run changed outside of itself; replayed when the run is remembered instead of repeated.
 """
 
@@ -22,13 +22,11 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.axes import bound_note
 from flake8_jax.semantics.classes import construct, find_in_class
 from flake8_jax.semantics.dispatch import CALL, EVALUATE, evaluate, run_block
+from flake8_jax.semantics.events import CachedCall
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.keys import settle_splits
 from flake8_jax.semantics.machine import (
     MAX_CALL_DEPTH,
-    MAX_CONTEXTS,
-    MAX_EAGER_CONTEXTS,
-    MAX_ENTRIES,
     MAX_STEPS_PER_ENTRY,
     NORMAL,
     RETURN,
@@ -49,6 +47,7 @@ from flake8_jax.semantics.remembering import (
 from flake8_jax.semantics.scopes import Frame, ModuleScope
 from flake8_jax.semantics.values import (
     MISSING,
+    NO_BIRTH,
     NONE,
     Array,
     BoundMethod,
@@ -404,7 +403,7 @@ def individual(m: Machine, said: Value, value: Opaque, depth: int = 2) -> Value:
     leaves = (Array, Tree, Unknown, Instance) if "pytree" in said.cls.traits else (Array,)
     if not any(isinstance(part, leaves) for part in said.slots.values()):
         return said
-    made = Instance(said.cls, exact=said.exact, level=said.level, born=said.born)
+    made = Instance(said.cls, exact=said.exact, level=said.level, born=NO_BIRTH)
     made.complete = said.complete
     for name, part in said.slots.items():
         made.slots[name] = part
@@ -519,7 +518,15 @@ def call_function_value(
         m.assumed = assumed | _held_of_captures(m, func)
     result = _run_or_repeat(m, frame, node, func, bound, run_mode, kind, text, serial)
     m.assumed = assumed
+    if func.cached:
+        tell_cached(m, frame, node, result, fn.name)
     return result
+
+
+def tell_cached(m: Machine, frame: Frame, node: Any, result: Value, name: str) -> None:
+    """Tell the rules that staged code calls a function that keeps its results for later calls."""
+    if m.mode.ambient and not m.mode.presumed and node is not None and m.wants(CachedCall):
+        m.emit(CachedCall(m.context(frame.scope), node, result, name))
 
 
 def _held_of_captures(m: Machine, func: FunctionValue) -> frozenset[tuple[Any, bool]]:
@@ -554,7 +561,7 @@ def _run_or_repeat(
     if found is not None:
         return repeat(m, found, inputs, frame.scope, node, fn)
     staged = run_mode.staged
-    count, most = m.contexts.get((id(fn), staged), 0), MAX_CONTEXTS if staged else MAX_EAGER_CONTEXTS
+    count, most = m.contexts.get((id(fn), staged), 0), m.caps.staged if staged else m.caps.eager
     if count >= most // 2 and plain and serial is None and kind == "call":
         general = {k: _generalised(v) for k, v in bound.items()}
         if any(general[k] is not v for k, v in bound.items()):
@@ -566,7 +573,7 @@ def _run_or_repeat(
         if count >= most:
             _give_up(m, run_mode)
             return Unknown("contexts", host_test=True)
-    elif count >= MAX_ENTRIES:
+    elif count >= m.caps.entries:
         _give_up(m, run_mode)
         return Unknown("contexts", host_test=True)
     m.contexts[id(fn), staged] = count + 1
@@ -625,7 +632,7 @@ _NO_LOOPS: frozenset[int] = frozenset()
 def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode) -> tuple[Any, list[Any], bool]:
     """Key of a run, its inputs in order, and whether such a run may be remembered at all."""
     loops = _NO_LOOPS if mode.staged or not m.loops else frozenset([id(loop) for loop in m.loops])
-    prints = lattice.Fingerprint(m.uses, loops=loops)
+    prints = lattice.Fingerprint(m.uses, loops=loops, trace=mode.trace)
     # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
     waiting = bool(loops) and not any(loop.guards for loop in m.loops)
     parts: list[Any] = [
@@ -682,6 +689,7 @@ def _run(
     fn = func.fn
     inner = Frame(fn, func.scope, func.closure, owner=func.owner)
     inner.slots.update(bound)
+    inner.trace = mode.trace
     if func.owner is not None and fn.params:
         inner.self_value = bound.get(fn.params[0].name)
     mark, reports = len(m.journal), len(m.emissions)
@@ -711,9 +719,11 @@ def _run(
             arms.append(writes)
         m.merge(arms)
     if flow == NORMAL and not fn.is_generator:
-        inner.returns.append(NONE)
+        inner.returns.append(Unknown("stub") if _is_stub(fn) else NONE)
     if fn.is_generator:
-        result: Value = GeneratorValue(lattice.union_of(inner.yields) if inner.yields else Unknown("yield"))
+        result: Value = GeneratorValue(
+            lattice.union_of(inner.yields) if inner.yields else Unknown("yield"), born=m.mode.trace
+        )
     elif inner.returns:
         result = inner.returns[0]
         for other in inner.returns[1:]:
@@ -725,6 +735,11 @@ def _run(
     if plain and serial is None:
         _remember(m, func, inner, inputs, result, known, key, mark, reports)
     return result
+
+
+def _is_stub(fn: ir.Function) -> bool:
+    """The body is a docstring, or ``...``: somebody else says what the function does."""
+    return all(isinstance(s, ir.ExprStmt) and isinstance(s.value, ir.Constant) for s in fn.body)
 
 
 def _remember(
@@ -766,11 +781,12 @@ def _remember(
     known[key] = Remembered(
         inputs,
         # What the run made is copied, lest it change later; an input stays the input, to be exchanged for another.
-        transplant(result, {id(v): v for v in inputs}, m) if is_mutable(result) else result,
+        transplant(result, {id(v): v for v in inputs}, m, m.mode.trace) if is_mutable(result) else result,
         [(i, steps, uses) for (i, steps), uses in use_effects.items()],
         [(i, slot, value) for (i, slot), value in slot_effects.items()],
         m.emissions[reports:],
         len(m.stack),
+        m.mode.trace,
     )
 
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
-from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.births import birth_of_generic
+from flake8_jax.semantics.machine import Machine, Mode
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     Array,
@@ -378,8 +379,9 @@ def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> V
         return lattice.tracify(made, level) if level is not None else made
     if level is None:
         if cls.generic is None:
-            cls.generic = Instance(cls, exact=False)
-            m.isolated(lambda: _initialise_generic(m, cls, cls.generic))  # type: ignore[arg-type]
+            made_generic = cls.generic = Instance(cls, exact=False)
+            made_generic.born = birth_of_generic(m, made_generic)
+            m.isolated(lambda: _initialise_generic(m, cls, made_generic))
         return cls.generic
     base = generic_instance(m, cls)
     if not isinstance(base, Instance) or "pytree" not in cls.traits:
@@ -412,6 +414,7 @@ def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:
 def _initialise_generic(m: Machine, cls: ClassValue, made: Instance) -> None:
     from flake8_jax.semantics.calls import Arguments, call_function_value
 
+    m.mode = Mode(trace=made.born)
     init = find_in_class(cls, "__init__")
     if init is not None and isinstance(init[1], FunctionValue):
         frame = Frame(None, init[1].scope, None)

@@ -67,11 +67,11 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     m.loops.pop()
     element = results[-1] if results else None
     if node.kind == "generator":
-        return GeneratorValue(element if element is not None else Unknown("nothing"))
+        return GeneratorValue(element if element is not None else Unknown("nothing"), born=m.mode.trace)
     if node.kind == "set":
         if element is not None:
             tell_hash(m, frame, node.element, element, "set-element")
-        return Static("set")
+        return Static("set", born=m.mode.trace)
     if node.kind == "dict":
         return DictValue({}, element, is_open=True, born=m.mode.trace)
     return ListValue(None, element, born=m.mode.trace)

@@ -15,9 +15,11 @@ from flake8_jax.semantics.values import (
     GRAD,
     MAYBE,
     MISSING,
+    NO_BIRTH,
     NONE,
     Array,
     AtValue,
+    BuiltinValue,
     ClassValue,
     Const,
     DictValue,
@@ -47,7 +49,7 @@ def item_of(m: Machine, base: Value, index: Value) -> Value:
     if kind is ListValue:
         known = base.known()  # type: ignore[attr-defined]
         if known is not None:
-            return _sequence_item(base, known, index, is_tuple=base.is_tuple)  # type: ignore[attr-defined]
+            return _sequence_item(base, known, index, is_tuple=base.is_tuple, born=m.mode.trace)  # type: ignore[attr-defined]
         if isinstance(index, SliceValue):
             return ListValue(None, lattice.any_element(base), is_tuple=base.is_tuple)  # type: ignore[arg-type,attr-defined]
         return _repeatable(m, base, index, lattice.any_element(base))  # type: ignore[arg-type]
@@ -101,7 +103,9 @@ def _repeatable(m: Machine, base: ListValue, index: Value, element: Value) -> Va
     return freshen(element)
 
 
-def _sequence_item(base: Value, elements: tuple[Value, ...], index: Value, *, is_tuple: bool) -> Value:
+def _sequence_item(
+    base: Value, elements: tuple[Value, ...], index: Value, *, is_tuple: bool, born: int = NO_BIRTH
+) -> Value:
     if isinstance(index, Const) and isinstance(index.value, int):
         if -len(elements) <= index.value < len(elements):
             return elements[index.value]
@@ -116,8 +120,8 @@ def _sequence_item(base: Value, elements: tuple[Value, ...], index: Value, *, is
                 chosen = elements[slice(*parts)]
             except TypeError:
                 return Unknown("item")
-            return TupleValue(chosen) if is_tuple else ListValue(chosen)
-        return ListValue(None, lattice.join_all(elements) if elements else None, is_tuple=is_tuple)
+            return TupleValue(chosen) if is_tuple else ListValue(chosen, born=born)
+        return ListValue(None, lattice.join_all(elements) if elements else None, is_tuple=is_tuple, born=born)
     return freshen(lattice.join_all(elements)) if elements else Unknown("item")
 
 
@@ -128,7 +132,7 @@ def _dict_item(m: Machine, base: DictValue, index: Value) -> Value:
             return found  # type: ignore[no-any-return]
         rest = base.slots.get("*")
         if rest is None:
-            return Unknown("item")
+            return _missing_item(m, base, ("k", index.value))
         slot = ("at", index.value)
         known = base.slots.get(slot)
         if known is None:
@@ -139,9 +143,28 @@ def _dict_item(m: Machine, base: DictValue, index: Value) -> Value:
     rest = base.slots.get("*")
     if rest is not None:
         values.append(rest)
+    if "factory" in base.slots and not values:
+        return _missing_item(m, base, "*")
     return (
         freshen(lattice.join_all(values)) if values and not (base.slots["open"] and rest is None) else Unknown("item")
     )
+
+
+def _missing_item(m: Machine, base: DictValue, slot: Any) -> Value:
+    """A key that a dict lacks: its ``defaultdict`` factory makes a list, a dict or a set."""
+    factory = base.slots.get("factory")
+    name = factory.name if isinstance(factory, BuiltinValue) else ""
+    made: Value
+    if name == "list":
+        made = ListValue((), born=base.born)
+    elif name == "dict":
+        made = DictValue({}, born=base.born)
+    elif name == "set":
+        made = Static("set", born=base.born)
+    else:
+        return Unknown("item")
+    m.write(base.slots, slot, made)
+    return made
 
 
 def _index_is_integer(index: Value) -> bool:

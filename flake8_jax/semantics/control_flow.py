@@ -7,15 +7,18 @@ from typing import Any
 
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.births import settle_births
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.library import relevelled
 from flake8_jax.semantics.machine import Link, LoopState, Machine, Mode
 from flake8_jax.semantics.operators import result_level
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.signatures import CALLABLES, check_operand, differs, is_function, is_no_tuple_of, tell
 from flake8_jax.semantics.staging import describe, enter, outer_level, stage
 from flake8_jax.semantics.values import (
     ABSTRACT,
+    NO_BIRTH,
     NONE,
     Array,
     BoundMethod,
@@ -50,7 +53,7 @@ def _settled(before: Value, after: Value) -> Value:
             after.names or before.names,
         )
     if isinstance(before, Instance) and isinstance(after, Instance) and before.cls is after.cls:
-        made = Instance(after.cls, exact=after.exact, level=after.level, born=after.born)
+        made = Instance(after.cls, exact=after.exact, level=after.level, born=NO_BIRTH)
         made.complete = after.complete
         for name in {**before.slots, **after.slots}:
             b, a = before.slots.get(name), after.slots.get(name)
@@ -122,6 +125,8 @@ def _stage_body(
         m.stack.append(link)
         saved = m.mode
         m.mode = mode
+        for value in args.values:
+            settle_births(value, mode.trace)
         result = call_function_value(m, frame, node, body, args, serial=_loop_serial(m, node, "frame"))
         m.mode = saved
         m.stack.pop()
@@ -130,10 +135,24 @@ def _stage_body(
     return stage(m, frame, node, name, operand, Arguments(values), mode, serial=serial)
 
 
+def _check_carry(m: Machine, frame: Frame, node: Any, name: str, first: Value, after: Value) -> None:
+    if differs(first, after):
+        short = name.rpartition(".")[2]
+        tell(
+            m,
+            frame,
+            node,
+            name,
+            f"the carry that the body of `{short}` returns has another structure than the initial one",
+        )
+
+
 def run_scan(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
 ) -> Value:
     body = bound.get("f", Unknown("body"))
+    if not check_operand(m, frame, node, name, "f", body, 2):
+        return Unknown("scan")
     first = _inner(bound.get("init"))
     xs = bound.get("xs", Unknown("xs") if args.unknown_rest else NONE)
 
@@ -145,7 +164,11 @@ def run_scan(
         return pair[0] if pair is not None and len(pair) == 2 else Unknown("carry")
 
     carry, result = _iterate(m, frame, node, name, fact, body, first, arguments, carry_of)
+    if is_no_tuple_of(result, 2):
+        tell(m, frame, node, name, "the body of `scan` has to return a pair, (carry, output)")
     pair = known_elements(result)
+    if pair is not None and len(pair) == 2 and "init" in bound:
+        _check_carry(m, frame, node, name, bound["init"], pair[0])
     ys = pair[1] if pair is not None and len(pair) == 2 else Unknown("ys")
     level = outer_level(m, args)
     return TupleValue((lattice.release(carry, level), lattice.release(lattice.stack_axis(ys), level)))
@@ -164,6 +187,8 @@ def run_map(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
 ) -> Value:
     body = bound.get("f", Unknown("body"))
+    if not check_operand(m, frame, node, name, "f", body, 1):
+        return Unknown("map")
     element = _axis_element(bound.get("xs", Unknown("xs")))
     _, result = _iterate(m, frame, node, name, fact, body, NONE, lambda carry: [freshen(element)], lambda r: NONE)
     return lattice.release(lattice.stack_axis(result), outer_level(m, args))
@@ -173,6 +198,8 @@ def run_fori_loop(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
 ) -> Value:
     body = bound.get("body_fun", Unknown("body"))
+    if not check_operand(m, frame, node, name, "body_fun", body, 2):
+        return Unknown("fori_loop")
     first = _inner(bound.get("init_val"))
 
     def arguments(carry: Value) -> list[Value]:
@@ -181,7 +208,9 @@ def run_fori_loop(
             lane.shared[index] = False
         return [index, carry]
 
-    carry, _ = _iterate(m, frame, node, name, fact, body, first, arguments, lambda r: r)
+    carry, result = _iterate(m, frame, node, name, fact, body, first, arguments, lambda r: r)
+    if "init_val" in bound:
+        _check_carry(m, frame, node, name, bound["init_val"], result)
     return lattice.release(carry, outer_level(m, args))
 
 
@@ -190,29 +219,47 @@ def run_while_loop(
 ) -> Value:
     condition = bound.get("cond_fun", Unknown("cond"))
     body = bound.get("body_fun", Unknown("body"))
+    if not check_operand(m, frame, node, name, "cond_fun", condition, 1):
+        return Unknown("while_loop")
+    if not check_operand(m, frame, node, name, "body_fun", body, 1):
+        return Unknown("while_loop")
     first = _inner(bound.get("init_val"))
     mode = enter(m, fact, name)
     stage(m, frame, node, name, condition, Arguments([first]), mode)
-    carry, _ = _iterate(m, frame, node, name, fact, body, first, lambda c: [c], lambda r: r)
+    carry, result = _iterate(m, frame, node, name, fact, body, first, lambda c: [c], lambda r: r)
+    if "init_val" in bound:
+        _check_carry(m, frame, node, name, bound["init_val"], result)
     return lattice.release(carry, outer_level(m, args))
 
 
 def _branches(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, functions: list[Value], operands: list[Value]
 ) -> Value:
+    return _arms(m, frame, node, name, fact, [(function, operands) for function in functions])
+
+
+def _arms(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, calls: list[tuple[Value, list[Value]]]
+) -> Value:
+    """Run the branches one after the other: functions with their operands."""
     results: list[Value] = []
     arms = []
-    for function in functions:
+    for function, operands in calls:
         mark = len(m.journal)
         results.append(stage(m, frame, node, name, function, Arguments(list(operands)), enter(m, fact, name)))
         arms.append(m.take_back(mark))
     m.merge(arms)
+    if any(differs(results[0], other) for other in results[1:]):
+        short = name.rpartition(".")[2]
+        tell(m, frame, node, name, f"the branches of `{short}` return different structures")
     return lattice.join_all(results) if results else Unknown("branch")
 
 
 def run_cond(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
 ) -> Value:
+    if not bound.keys() <= {p.lstrip("*") for p in fact.params}:
+        return Unknown("cond")  # a wrapper with parameters of its own
     operands = list(known_elements(bound["operands"]) or ()) if "operands" in bound else []
     if "operand" in bound:
         operands.append(bound["operand"])
@@ -220,6 +267,18 @@ def run_cond(
     if args.star is not None:
         inner.append(Unknown("operands"))
     functions = [bound.get(p, Unknown("branch")) for p in fact.operands]
+    if isinstance(bound.get("pred"), CALLABLES):
+        tell(m, frame, node, name, "`cond` takes the predicate first, and this is a function")
+        return Unknown("cond")
+    if len(operands) == 2 and not is_function(functions[0]) and is_function(functions[1]) and is_function(operands[1]):
+        # The old form: ``cond(pred, true_operand, true_fun, false_operand, false_fun)``.
+        each = [(functions[1], functions[0]), (operands[1], operands[0])]
+        result = _arms(m, frame, node, name, fact, [(f, [lattice.tracify(v, ABSTRACT)]) for f, v in each])
+        return lattice.release(result, outer_level(m, args))
+    count = None if args.star is not None or args.double_star is not None or args.unknown_rest else len(inner)
+    for parameter, function in zip(fact.operands, functions):
+        if not check_operand(m, frame, node, name, parameter, function, count):
+            return Unknown("cond")
     result = _branches(m, frame, node, name, fact, functions, inner)
     return lattice.release(result, outer_level(m, args))
 

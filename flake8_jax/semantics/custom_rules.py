@@ -18,19 +18,23 @@ from typing import Any
 
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.calls import Arguments, call
+from flake8_jax.semantics.events import RuleIncomplete
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.library import relevelled
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level
-from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.signatures import is_function, is_no_tuple_of, takes
 from flake8_jax.semantics.values import (
     ABSTRACT,
     CONCRETE,
     GRAD,
+    MAYBE,
     Array,
     BoundMethod,
     Const,
     FunctionValue,
+    HostArray,
     PartialValue,
     TransformedValue,
     Tree,
@@ -131,3 +135,80 @@ def _plain(value: Value, depth: int = 8) -> Value:
             return Tree(CONCRETE)
         return Array(CONCRETE, value.dtype, value.ndim, value.length)
     return lattice.map_leaves(value, lambda v: _plain(v, depth - 1)) if depth else value
+
+
+# --- do the rules fit ---------------------------------------------------------------------------------------
+
+
+def check_settings(m: Machine, tv: TransformedValue, name: str, args: Arguments, node: Any, scope: ModuleScope) -> None:
+    """Check ``f.defvjp(fwd, bwd)`` against the signature of ``f``."""
+    count = _positional(tv.operand)
+    fixed = _fixed_positions(tv)
+    given = [*args.values, *args.kwargs.values()]
+    if tv.name != "jax.custom_vjp" or name != "defvjp" or len(given) < 2 or args.star is not None:
+        return
+    if count is None or fixed is None:
+        return
+    if any(k not in ("fwd", "bwd", "fwd_fun", "bwd_fun") for k in args.kwargs):
+        return  # symbolic zeros and other options change what the rules get
+    frame = Frame(None, scope, None)
+    forward, backward = given[:2]
+    _check_forward(m, frame, node, forward, count)
+    _check_backward(m, frame, node, backward, len(fixed), count - len(fixed))
+
+
+def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: int) -> None:
+    if not takes(forward, count):
+        tell_rule(m, frame, node, f"the forward rule is called with {count} arguments, like the function")
+        return
+    if not is_function(forward):
+        return
+    result = call(m, frame, node, forward, Arguments([Tree(MAYBE) for _ in range(count)]))
+    if is_no_tuple_of(result, 2):
+        tell_rule(m, frame, node, "the forward rule has to return a pair, (output, residuals)")
+
+
+def _check_backward(m: Machine, frame: Frame, node: Any, backward: Value, fixed: int, count: int) -> None:
+    if not takes(backward, fixed + 2):
+        tell_rule(m, frame, node, f"the backward rule is called with {fixed + 2} arguments")
+        return
+    if not is_function(backward):
+        return
+    result = call(m, frame, node, backward, Arguments([Tree(MAYBE) for _ in range(fixed + 2)]))
+    if _is_plain_tuple(result) and is_no_tuple_of(result, count):
+        tell_rule(
+            m, frame, node, f"the backward rule has to return {count} cotangents, one per differentiable argument"
+        )
+    elif isinstance(result, (Array, HostArray)):
+        tell_rule(m, frame, node, "the backward rule has to return a tuple, one cotangent per differentiable argument")
+
+
+def _is_plain_tuple(value: Value) -> bool:
+    return isinstance(value, TupleValue) and value.cls is None
+
+
+def _positional(operand: Value) -> int | None:
+    """How many arguments JAX hands to the rules: all positional parameters, defaults included."""
+    function = operand
+    while isinstance(function, TransformedValue):
+        function = function.operand
+    if not isinstance(function, FunctionValue) or any(
+        p.kind not in ("positional", "posonly") for p in function.fn.params
+    ):
+        return None
+    return len(function.fn.params)
+
+
+def check_missing(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScope) -> None:
+    """A ``custom_vjp`` function for which nothing in the project sets a rule."""
+    if tv.rules_asked or tv.name not in ("jax.custom_vjp", "jax.custom_jvp"):
+        return
+    kind = tv.name.rpartition(".")[2]
+    method = "defjvp" if kind == "custom_jvp" else "defvjp"
+    tell_rule(m, Frame(None, scope, None), node, f"nothing sets a rule for this `{kind}` function; call `{method}`")
+
+
+def tell_rule(m: Machine, frame: Frame, node: Any, problem: str) -> None:
+    """Tell the rules what is wrong with a derivative rule."""
+    if node is not None and m.wants(RuleIncomplete):
+        m.emit(RuleIncomplete(m.context(frame.scope), node, problem))

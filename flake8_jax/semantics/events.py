@@ -211,7 +211,7 @@ class SharedKey(msgspec.Struct, frozen=True, eq=False):
 
 class RootMet(msgspec.Struct, frozen=True, eq=False):
     """A transform is applied to ``operand``. name: canonical name. decorator: it was written as a decorator.
-    options: its other arguments by parameter name."""
+    options: its other arguments by parameter name. tracing: how it traces the operand (``TransformFact.tracing``)."""
 
     context: Context
     at: ir.Node
@@ -219,6 +219,7 @@ class RootMet(msgspec.Struct, frozen=True, eq=False):
     operand: Value
     options: dict[str, Value]
     decorator: bool
+    tracing: str = "none"
 
 
 class NameUse(msgspec.Struct, frozen=True, eq=False):
@@ -236,13 +237,15 @@ class NameUse(msgspec.Struct, frozen=True, eq=False):
 
 
 class Discarded(msgspec.Struct, frozen=True, eq=False):
-    """An expression statement whose value nobody uses. call_name: canonical name of the library function called, or
-    ``.method`` for a method of an array, or the empty string."""
+    """A call that stands alone as a statement. call_name: canonical name of the library function called, ``.method`` of
+    a builtin value (``base``), ``.at.set`` and the like of an array."""
 
     context: Context
     at: ir.Node
     value: Value
     call_name: str
+    pure: bool
+    """The library function called has no effect but its result."""
 
 
 class Computation(msgspec.Struct, frozen=True, eq=False):
@@ -300,7 +303,70 @@ class MeshMismatch(msgspec.Struct, frozen=True, eq=False):
     twice: bool
 
 
+class Mutation(msgspec.Struct, frozen=True, eq=False):
+    """Staged code changes what is older than the innermost trace (see ``births``): the change outlasts it.
+
+    how: item, item-augmented, method (``append``, ``update`` …), attribute, global, nonlocal, next (an iterator moves
+    on). target: the container or object, None for a variable. value: what is put in, None where that is nothing.
+    name: the attribute, variable or method. op: as in Store. once: it is also older than the innermost trace that is
+    compiled, so Python makes the change once, whatever the number of calls. itself: the value was computed from what
+    was there before.
+    """
+
+    context: Context
+    at: ir.Node
+    how: str
+    target: Value | None
+    value: Value | None
+    name: str
+    op: str
+    once: bool
+    itself: bool
+
+
+class CachedCall(msgspec.Struct, frozen=True, eq=False):
+    """Staged code calls a function that remembers its results, or reads such a property. result: what it gives."""
+
+    context: Context
+    at: ir.Node
+    result: Value
+    name: str
+
+
+class GlobalRead(msgspec.Struct, frozen=True, eq=False):
+    """Staged code reads a module-level variable that may change: one that is rebound somewhere, a list or a dict.
+    fact: what is noted once it does change. scope: the module whose variable it is."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    name: str
+    fact: str
+    scope: ModuleScope
+
+
+class SignatureMismatch(msgspec.Struct, frozen=True, eq=False):
+    """A function does not fit the transform it is handed to. name: canonical name of the transform; problem: a sentence
+    that says what is wrong."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    problem: str
+
+
+class RuleIncomplete(msgspec.Struct, frozen=True, eq=False):
+    """A ``custom_vjp`` or ``custom_jvp`` function whose derivative rule is missing or does not fit. problem: a sentence
+    that says what is wrong."""
+
+    context: Context
+    at: ir.Node
+    problem: str
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch,
+    Mutation, CachedCall, GlobalRead,
+    SignatureMismatch, RuleIncomplete,
 ]  # fmt: skip

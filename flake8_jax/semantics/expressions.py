@@ -22,6 +22,7 @@ from flake8_jax.semantics.comprehensions import evaluate_comprehension
 from flake8_jax.semantics.conditions import evaluate_bool_op, evaluate_compare, evaluate_if_exp, evaluate_unary_op
 from flake8_jax.semantics.dispatch import EVALUATE, evaluate, lookup
 from flake8_jax.semantics.events import Discarded, Formatting, Indexing, NameUse, Slicing
+from flake8_jax.semantics.globals import MAY_CHANGE, is_global, tell_global
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import (
@@ -60,6 +61,8 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
     if value is None:
         value = m.modules.builtin(name) or _late_global(m, frame, name)
     kind = type(value)
+    if m.mode.staged and kind in MAY_CHANGE and frame.scope.slots.get(name) is not None and is_global(frame, name):
+        tell_global(m, frame, node, frame.scope, name, value)  # type: ignore[arg-type]
     if kind is External:
         if m.names_wanted is None or value.name in m.names_wanted:  # type: ignore[attr-defined]
             tell_name(m, frame, node, value, name)  # type: ignore[arg-type]
@@ -144,7 +147,7 @@ def _set(m: Machine, frame: Frame, node: ir.Set) -> Value:
     for element in node.elts:
         value = evaluate(m, frame, element.value if isinstance(element, ir.Starred) else element)
         tell_hash(m, frame, element, value, "set-element")
-    return Static("set")
+    return Static("set", born=m.mode.trace)
 
 
 def _dict(m: Machine, frame: Frame, node: ir.Dict) -> Value:
@@ -321,12 +324,27 @@ def evaluate_statement(m: Machine, frame: Frame, node: ir.ExprStmt) -> None:
     name = ""
     if isinstance(node.value, ir.Call):
         func = _callee(m, frame, node.value.func)
-        value = call_evaluated(m, frame, node.value, func, used=False)
+        value = call_evaluated(m, frame, node.value, func, used=frame.attempts > 0)
         name = callee_name(func)
+        if isinstance(func, BuiltinValue) and isinstance(func.bound, AtValue):
+            name = ".at" + name if is_array_update(m, func.bound) else ""
     else:
         value = evaluate(m, frame, node.value)
-    if m.discards_wanted is None or name in m.discards_wanted:
-        m.emit(Discarded(m.context(frame.scope), node.value, value, name))
+    if name and not frame.attempts and (m.discards_wanted is None or name in m.discards_wanted):
+        known = m.knowledge.entry(name)
+        owner = m.knowledge.entry(name.rpartition(".")[0])
+        of_module = owner.function is None and owner.transform is None
+        fact = known.function if known.function is not None else known.namespace if of_module else None
+        pure = known.transform is None and fact is not None and fact.pure
+        m.emit(Discarded(m.context(frame.scope), node.value, value, name, pure))
+
+
+def is_array_update(m: Machine, update: AtValue) -> bool:
+    """``x.at[i].set`` of what surely is an array."""
+    base = update.base
+    if isinstance(base, UnionValue):
+        return all(is_array_update(m, AtValue(member)) for member in base.members)
+    return isinstance(base, Array) or (isinstance(base, Tree) and not m.modules.pytree_with("at"))
 
 
 def _starred(m: Machine, frame: Frame, node: ir.Starred) -> Value:

@@ -20,6 +20,7 @@ from flake8_jax.semantics.values import (
     MAX_UNION,
     MAYBE,
     MISSING,
+    NO_BIRTH,
     Array,
     AtValue,
     BoundMethod,
@@ -74,6 +75,11 @@ def join_levels(a: int, b: int) -> int:
     if MAYBE in (a, b) or CONCRETE in (a, b):
         return MAYBE
     return GRAD
+
+
+def joint_birth(a: int, b: int) -> int:
+    """The birth of what is one object on one path and another on the other: no earlier than either."""
+    return a if a == b else max(a, b) if min(a, b) >= 0 else NO_BIRTH
 
 
 def join(a: Value, b: Value, depth: int = 6) -> Value:
@@ -139,7 +145,7 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
         return a  # type: ignore[no-any-return]
     if kind is ListValue and a.is_tuple == b.is_tuple:
         return ListValue(
-            None, join(any_element(a), any_element(b), depth - 1), is_tuple=a.is_tuple, born=min(a.born, b.born)
+            None, join(any_element(a), any_element(b), depth - 1), is_tuple=a.is_tuple, born=joint_birth(a.born, b.born)
         )
     if kind is DictValue:
         return _join_dicts(a, b, depth)
@@ -147,7 +153,7 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
         return a  # type: ignore[no-any-return]
     if kind is Instance and a.cls is b.cls:
         made = Instance(
-            a.cls, exact=a.exact and b.exact, level=a.level if a.level == b.level else None, born=min(a.born, b.born)
+            a.cls, exact=a.exact and b.exact, level=a.level if a.level == b.level else None, born=joint_birth(a.born, b.born)
         )
         made.complete = a.complete and b.complete
         for name in {**a.slots, **b.slots}:
@@ -158,7 +164,7 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
             name: join(a.slots.get(name, MISSING), b.slots.get(name, MISSING), depth - 1)
             for name in {**a.slots, **b.slots}
         }
-        return ExternalInstance(a.cls, merged, join_levels(a.level, b.level), min(a.born, b.born))
+        return ExternalInstance(a.cls, merged, join_levels(a.level, b.level), joint_birth(a.born, b.born))
     if kind is BoundMethod and a.func is b.func and a.self_value is b.self_value:
         return a  # type: ignore[no-any-return]
     return None
@@ -170,7 +176,7 @@ def _join_dicts(a: DictValue, b: DictValue, depth: int) -> DictValue:
     rest_a, rest_b = a.slots.get("*", MISSING), b.slots.get("*", MISSING)
     rest = None if rest_a is MISSING and rest_b is MISSING else join(rest_a, rest_b, depth - 1)
     is_open = a.slots["open"] or b.slots["open"] or items_a.keys() != items_b.keys()
-    return DictValue(items, rest, is_open=is_open, born=min(a.born, b.born))
+    return DictValue(items, rest, is_open=is_open, born=joint_birth(a.born, b.born))
 
 
 def members_of(value: Value) -> tuple[Value, ...]:
@@ -362,33 +368,36 @@ def over_arrays(value: Value, f: Callable[[Value], Value], depth: int = 8) -> Va
     return map_leaves(value, lambda v: over_arrays(v, f, depth - 1))
 
 
-def map_leaves(value: Value, f: Callable[[Value], Value]) -> Value:
-    """Rebuild one layer of a pytree with ``f`` applied to its children; anything that is no container is kept."""
+def map_leaves(value: Value, f: Callable[[Value], Value], born: int = NO_BIRTH) -> Value:
+    """Rebuild one layer of a pytree with ``f`` applied to its children; anything that is no container is kept.
+
+    born: the birth of what is rebuilt.
+    """
     if isinstance(value, TupleValue):
         return TupleValue(tuple(f(v) for v in value.elts), value.cls, value.names)
     if isinstance(value, ListValue):
         known = value.known()
         if known is not None:
-            return ListValue(tuple(f(v) for v in known), is_tuple=value.is_tuple, born=value.born)
-        return ListValue(None, f(any_element(value)), is_tuple=value.is_tuple, born=value.born)
+            return ListValue(tuple(f(v) for v in known), is_tuple=value.is_tuple, born=born)
+        return ListValue(None, f(any_element(value)), is_tuple=value.is_tuple, born=born)
     if isinstance(value, DictValue):
         rest = value.slots.get("*")
         return DictValue(
             {k: f(v) for k, v in value.items()},
             f(rest) if rest is not None else None,
             is_open=value.slots["open"],
-            born=value.born,
+            born=born,
         )
     if isinstance(value, Instance):
         if "pytree" not in value.cls.traits:
             return value
-        made = Instance(value.cls, exact=value.exact, level=value.level, born=value.born)
+        made = Instance(value.cls, exact=value.exact, level=value.level, born=born)
         made.complete = value.complete
         for name, v in value.slots.items():
             made.slots[name] = v if name in value.cls.static_names else f(v)
         return made
     if isinstance(value, ExternalInstance):
-        return ExternalInstance(value.cls, {k: f(v) for k, v in value.slots.items()}, value.level, value.born)
+        return ExternalInstance(value.cls, {k: f(v) for k, v in value.slots.items()}, value.level, born)
     if isinstance(value, UnionValue):
         mapped = tuple(f(v) for v in value.members)
         is_key = any(isinstance(v, Array) and v.dtype == "key" for v in mapped)
@@ -396,6 +405,24 @@ def map_leaves(value: Value, f: Callable[[Value], Value]) -> Value:
             return UnionValue(mapped, value.conditions)  # one of two keys: each keeps its own uses
         return union_of(mapped)
     return value
+
+
+def copied(value: Value, born: int = NO_BIRTH, depth: int = 4) -> Value:
+    """A copy of a container or an object and, ``depth`` levels down, of those in it."""
+    if not isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
+        return value
+    made: Value
+    if isinstance(value, Instance):
+        made = Instance(value.cls, exact=value.exact, level=value.level, born=born)
+        made.complete = value.complete
+        made.slots.update(value.slots)
+    else:
+        made = map_leaves(value, lambda v: v, born)
+    if depth:
+        for slot, part in list(made.slots.items()):  # type: ignore[attr-defined]
+            if isinstance(part, Value):
+                made.slots[slot] = copied(part, born, depth - 1)  # type: ignore[attr-defined]
+    return made
 
 
 def element_of_axis(value: Value, depth: int = 8) -> Value:
@@ -440,21 +467,23 @@ def canonical_key(value: Value) -> Value:
 
 class Fingerprint:
     """Numbers the objects that it visits; ``objects`` are those with an identity, in the order of first visit.
-    cut: there were more than the budget allowed."""
+    cut: there were more than the budget allowed. trace: the innermost one, which some of the objects are older than."""
 
-    __slots__ = ("budget", "cut", "loops", "numbers", "objects", "uses")
+    __slots__ = ("budget", "cut", "loops", "numbers", "objects", "trace", "uses")
 
     def __init__(
         self,
         uses: dict[Value, tuple[Any, ...]] | None = None,
         budget: int = MAX_NODES,
         loops: frozenset[int] = frozenset(),
+        trace: int = 0,
     ) -> None:
         self.numbers: dict[int, int] = {}
         self.objects: list[Any] = []
         self.uses = uses if uses is not None else {}
         self.budget = budget
         self.loops = loops
+        self.trace = trace
         self.cut = False
 
     def of(self, value: Any) -> Any:
@@ -467,7 +496,7 @@ class Fingerprint:
                 const = "-1"  # Python hashes -1 and -2 alike
             return ("c", type(const).__name__, const if const == const else "nan")
         if kind is Static:
-            return ("s", value.kind)
+            return ("s", value.kind, value.born < self.trace)
         if kind is External:
             return ("e", value.name)
         if kind is HostArray:
@@ -502,11 +531,11 @@ class Fingerprint:
         if kind is ListValue or kind is DictValue or kind is ExternalInstance or kind is Instance:
             head: tuple[Any, ...]
             if kind is Instance:
-                head = ("i", id(value.cls), value.exact, value.level, value.born > 0)
+                head = ("i", id(value.cls), value.exact, value.level, value.born < self.trace)
             elif kind is ExternalInstance:
-                head = ("x", value.cls, value.level)
+                head = ("x", value.cls, value.level, value.born < self.trace)
             else:
-                head = (kind.__name__, value.born > 0, getattr(value, "is_tuple", False))
+                head = (kind.__name__, value.born < self.trace, getattr(value, "is_tuple", False))
             return (*head, *[(k, self.of(v) if isinstance(v, Value) else v) for k, v in value.slots.items()])
         if kind is FunctionValue:
             return ("f", id(value.fn), id(value.closure))
@@ -519,7 +548,7 @@ class Fingerprint:
         if kind is UnionValue:
             return ("u", *[self.of(v) for v in value.members])
         if kind is GeneratorValue:
-            return ("g", value.fresh, value.some, self.of(value.element))
+            return ("g", value.fresh, value.some, value.born < self.trace, self.of(value.element))
         if kind is AtValue:
             return ("at", self.of(value.base), None if value.index is None else self.of(value.index))
         return ("id", id(value))

@@ -160,9 +160,9 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
     if op == "+" and kinds == (TupleValue, TupleValue):
         return TupleValue(left.elts + right.elts)  # type: ignore[attr-defined]
     if op in "+*" and (isinstance(left, (ListValue, TupleValue)) or isinstance(right, (ListValue, TupleValue))):
-        return _sequence_binary(left, op, right)
+        return _sequence_binary(m, left, op, right)
     if op == "|" and kinds == (DictValue, DictValue):
-        return _merged_dict(left, right)  # type: ignore[arg-type]
+        return _merged_dict(m, left, right)  # type: ignore[arg-type]
     if HostArray in kinds and Unknown not in kinds:
         dtype = "bool" if op in COMPARISONS else _joint_dtype(left, right)
         return HostArray(dtype, _rank((left, right)))
@@ -258,7 +258,7 @@ def _fold(a: Any, op: str, b: Any) -> Value:
     return Const(value)
 
 
-def _sequence_binary(left: Value, op: str, right: Value) -> Value:
+def _sequence_binary(m: Machine, left: Value, op: str, right: Value) -> Value:
     sequence, other = (left, right) if isinstance(left, (ListValue, TupleValue)) else (right, left)
     is_tuple = isinstance(sequence, TupleValue) or (isinstance(sequence, ListValue) and sequence.is_tuple)
     elements = _elements(sequence)
@@ -267,8 +267,8 @@ def _sequence_binary(left: Value, op: str, right: Value) -> Value:
             count = other.value
             if count >= 0 and count * len(elements) <= 64:
                 repeated = elements * count
-                return TupleValue(repeated) if is_tuple else ListValue(repeated)
-        return ListValue(None, lattice.join_all(elements) if elements else None, is_tuple=is_tuple)
+                return TupleValue(repeated) if is_tuple else ListValue(repeated, born=m.mode.trace)
+        return ListValue(None, lattice.join_all(elements) if elements else None, is_tuple=is_tuple, born=m.mode.trace)
     if (
         isinstance(other, Static)
         and other.kind == "shape"
@@ -280,8 +280,8 @@ def _sequence_binary(left: Value, op: str, right: Value) -> Value:
         more = _elements(other)
         if elements is not None and more is not None:
             joined = elements + more if sequence is left else more + elements
-            return TupleValue(joined) if is_tuple else ListValue(joined)
-    return ListValue(None, _any(sequence, other), is_tuple=is_tuple)
+            return TupleValue(joined) if is_tuple else ListValue(joined, born=m.mode.trace)
+    return ListValue(None, _any(sequence, other), is_tuple=is_tuple, born=m.mode.trace)
 
 
 def _any(a: Value, b: Value) -> Value | None:
@@ -296,11 +296,12 @@ def _elements(value: Value) -> tuple[Value, ...] | None:
     return value.known() if isinstance(value, ListValue) else None
 
 
-def _merged_dict(left: DictValue, right: DictValue) -> DictValue:
+def _merged_dict(m: Machine, left: DictValue, right: DictValue) -> DictValue:
     items = {**dict(left.items()), **dict(right.items())}
     rests = [v for v in (left.slots.get("*"), right.slots.get("*")) if v is not None]
     return DictValue(
-        items, lattice.join_all(rests) if rests else None, is_open=left.slots["open"] or right.slots["open"]
+        items, lattice.join_all(rests) if rests else None, is_open=left.slots["open"] or right.slots["open"],
+        born=m.mode.trace,
     )
 
 

@@ -23,6 +23,7 @@ from flake8_jax.knowledge import Knowledge, load
 from flake8_jax.semantics import statements
 from flake8_jax.semantics.calls import Arguments, call, call_function_value
 from flake8_jax.semantics.classes import find_in_class, generic_instance, mro_of
+from flake8_jax.semantics.custom_rules import check_missing, check_settings
 from flake8_jax.semantics.events import KeyUse
 from flake8_jax.semantics.lattice import canonical_key
 from flake8_jax.semantics.machine import Emission, Link, Machine, Mode
@@ -164,6 +165,19 @@ def _run_entries(m: Machine, scopes: list[ModuleScope]) -> None:
     for cls in list(m.modules.classes):
         _guarded(m, cls.scope, functools.partial(_class_entries, m, cls, decorated))
     _run_pending(m, scopes)
+    _check_custom_rules(m)
+
+
+def _check_custom_rules(m: Machine) -> None:
+    """Do the derivative rules that the project sets fit, and is there one for every function that needs it?"""
+    done: set[int] = set()
+    for tv, name, args, node, scope in list(m.rule_settings):
+        if id(node) not in done:
+            done.add(id(node))
+            _guarded(m, scope, functools.partial(check_settings, m, tv, name, args, node, scope))
+    for tv, node, scope, chain, _staged in list(m.roots):
+        if tv.fact.model == "custom" and not chain:
+            _guarded(m, scope, functools.partial(check_missing, m, tv, node, scope))
 
 
 def _run_pending(m: Machine, scopes: list[ModuleScope]) -> None:
@@ -320,6 +334,8 @@ def _findings(m: Machine, options: AnalysisOptions) -> list[Finding]:
         if emission.report.preview and not options.preview:
             continue
         if emission.report.unless and m.is_noted(emission.report.unless, path, emission.report.at.start):
+            continue
+        if emission.report.given and not m.is_noted(emission.report.given, path, emission.report.at.start):
             continue
         key = (emission.rule.code, path, emission.report.at.start)
         other = best.get(key)

@@ -14,6 +14,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.globals import repeat_reads
 from flake8_jax.semantics.machine import (
     Emission,
     Link,
@@ -22,6 +23,7 @@ from flake8_jax.semantics.machine import (
 from flake8_jax.semantics.recipes import repeat_tangents
 from flake8_jax.semantics.scopes import Frame, ModuleScope
 from flake8_jax.semantics.values import (
+    NO_BIRTH,
     Array,
     BoundMethod,
     BuiltinValue,
@@ -55,7 +57,7 @@ def call_text(m: Machine, fn: ir.Function) -> str:
 class Remembered(msgspec.Struct, frozen=True, eq=False):
     """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports.
 
-    depth: how many links the call stack had outside of it.
+    depth: how many links the call stack had outside of it. trace: the one that it ran in.
     """
 
     inputs: list[Any]
@@ -64,6 +66,7 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
     slot_effects: list[tuple[int, Any, Any]]
     emissions: list[Emission]
     depth: int
+    trace: int
 
 
 def path_of(
@@ -126,6 +129,7 @@ def holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5) -> 
 def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope, node: Any, fn: ir.Function) -> Value:
     """Do again what a remembered run did, to these inputs."""
     if found.emissions:
+        repeat_reads(m, [e.event for e in found.emissions])
         link = Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn)
         outside = (*m.stack, link)
         m.emissions += [msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions]
@@ -146,8 +150,8 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
         earlier = m.uses.get(key, ())
         m.write(m.uses, key, (*earlier, *[_here(m, u, scope, node) for u in uses])[-6:])
     for i, slot, value in found.slot_effects:
-        m.write(inputs[i].slots, slot, transplant(value, mapping, m) if isinstance(value, Value) else value)
-    result = transplant(found.result, mapping, m)
+        m.write(inputs[i].slots, slot, transplant(value, mapping, m, found.trace) if isinstance(value, Value) else value)
+    result = transplant(found.result, mapping, m, found.trace)
     repeat_tangents(m, found.result, result, inputs)
     return result
 
@@ -160,8 +164,11 @@ def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:
     return Use(use.effect, path, frozenset(m.conditions), use.call, use.sampler)
 
 
-def transplant(value: Value, mapping: dict[int, Any], m: Machine, depth: int = 8) -> Value:
-    """A remembered result for other inputs: inputs are exchanged, everything made in the run is made anew."""
+def transplant(value: Value, mapping: dict[int, Any], m: Machine, trace: int = 0, depth: int = 8) -> Value:
+    """A remembered result for other inputs: inputs are exchanged, everything made in the run is made anew.
+
+    trace: the one that the run was part of. What is older than that was not made in it.
+    """
     replaced = mapping.get(id(value))
     if replaced is not None:
         return replaced  # type: ignore[no-any-return]
@@ -182,10 +189,12 @@ def transplant(value: Value, mapping: dict[int, Any], m: Machine, depth: int = 8
         return made
 
     def inner(v: Value) -> Value:
-        return transplant(v, mapping, m, depth - 1)
+        return transplant(v, mapping, m, trace, depth - 1)
 
+    if trace > 0 and isinstance(value, (Instance, ListValue, DictValue, ExternalInstance)) and value.born < trace:
+        return value
     if isinstance(value, Instance):
-        copy = Instance(value.cls, exact=value.exact, level=value.level, born=value.born)
+        copy = Instance(value.cls, exact=value.exact, level=value.level, born=_born_again(m, value))
         copy.complete = value.complete
         mapping[id(value)] = copy
         for name, v in value.slots.items():
@@ -198,7 +207,12 @@ def transplant(value: Value, mapping: dict[int, Any], m: Machine, depth: int = 8
             value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()}
         )
     if isinstance(value, GeneratorValue):
-        return GeneratorValue(inner(value.element), fresh=value.fresh, some=value.some)
+        return GeneratorValue(inner(value.element), fresh=value.fresh, some=value.some, born=_born_again(m, value))
     if isinstance(value, UnionValue):  # what its conditions look at belongs to the remembered run
         return lattice.union_of([inner(v) for v in value.members])
-    return lattice.map_leaves(value, inner)
+    return lattice.map_leaves(value, inner, _born_again(m, value))
+
+
+def _born_again(m: Machine, value: Value) -> int:
+    """The birth of a copy that the present trace makes."""
+    return m.mode.trace if getattr(value, "born", NO_BIRTH) != NO_BIRTH else NO_BIRTH

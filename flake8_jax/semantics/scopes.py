@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.values import ClassValue, Value
 
 
+def is_test_file(path: str) -> bool:
+    """By the conventions of test runners."""
+    name = path.replace("\\", "/").rpartition("/")[2]
+    return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+
+
 class ModuleScope:
     """One file. ``state``: 0 not run, 1 running, 2 run. ``slots``: its global bindings."""
 
@@ -38,11 +44,14 @@ class Frame:
 
     mark: length of the journal at its start. arms: so many alternatives are open around the running statement. exits: how
     paths that return inside of them look from the start. ended: it returned outside of them.
-    doubtful: whether the code is reached from here on depends on a test that only the host can decide.
+    doubtful: whether the code is reached from here on depends on a test that only the host can decide. trace: number of
+    the trace that it runs in, and so the birth of its variables. attempts: so many ``try`` and ``with`` blocks are open
+    whose statements may be there for what they raise.
     """
 
     __slots__ = (
         "arms",
+        "attempts",
         "doubtful",
         "ended",
         "exits",
@@ -55,6 +64,7 @@ class Frame:
         "scope",
         "self_value",
         "slots",
+        "trace",
         "yields",
     )  # fmt: skip
 
@@ -74,4 +84,6 @@ class Frame:
         self.doubtful = False
         self.mark = 0
         self.arms = 0
+        self.attempts = 0
         self.ended = False
+        self.trace = 0

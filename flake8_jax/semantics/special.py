@@ -77,6 +77,15 @@ def _first(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return args.values[0] if args.values else BuiltinValue("same")
 
 
+def _copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``copy.copy``, ``copy.deepcopy``: another object with the same contents."""
+    return lattice.copied(args.values[0], m.mode.trace, depth=0) if args.values else Unknown("copy")
+
+
+def _deep_copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return lattice.copied(args.values[0], m.mode.trace) if args.values else Unknown("copy")
+
+
 def _second(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return args.values[1] if len(args.values) > 1 else Unknown("cast")
 
@@ -286,8 +295,8 @@ SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
     "haiku.name_like": _wraps,
     "jaxtyping.jaxtyped": _wraps,
     "typing.cast": _second,
-    "copy.copy": _first,
-    "copy.deepcopy": _first,
+    "copy.copy": _copied,
+    "copy.deepcopy": _deep_copied,
     "dataclasses.replace": _replace,
     "jax.tree.leaves": _leaves,
     "jax.tree.flatten": _flatten,

@@ -7,6 +7,7 @@ from typing import Any
 
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.axes import bound_inside, closes
+from flake8_jax.semantics.births import settle_births
 from flake8_jax.semantics.calls import Arguments, call, captured_values
 from flake8_jax.semantics.classes import find_in_class
 from flake8_jax.semantics.iteration import known_elements
@@ -145,6 +146,7 @@ def enter(
         lanes=lanes,
         shapes_only=m.mode.shapes_only or fact.result == "shape",
         differentiated=m.mode.differentiated or fact.tracing == "concrete",
+        compiled=m.traces if fact.omnistaging else m.mode.compiled,
         axes=bound_inside(m.mode.axes, fact, name, options or {}),
         axes_closed=m.mode.axes_closed or closes(name),
     )
@@ -162,6 +164,8 @@ def stage(
     )  # fmt: skip
     m.stack.append(link)
     m.mode = mode
+    for value in (*args.values, *args.kwargs.values()):
+        settle_births(value, mode.trace)
     m.loop_base = len(m.loops)
     target_node = _definition(operand) or node
     result = call(m, frame, target_node if False else node, operand, args)

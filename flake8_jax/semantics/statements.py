@@ -20,6 +20,8 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import assign, store_item
+from flake8_jax.semantics.births import tell_change, undo_changes
+from flake8_jax.semantics.calls import call_method
 from flake8_jax.semantics.conditions import condition_of, picks_iteration
 from flake8_jax.semantics.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.events import Store, TruthTest
@@ -33,6 +35,7 @@ from flake8_jax.semantics.values import (
     NONE,
     Array,
     Const,
+    DictValue,
     External,
     ExternalInstance,
     GeneratorValue,
@@ -99,8 +102,11 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> int:
     if node.op == "+" and isinstance(old, ListValue) and not old.is_tuple:
         from flake8_jax.semantics.containers import extend_list
 
+        tell_change(m, frame, target, "method", old, right, method="+=")
         extend_list(m, frame, old, right, node)
         return NORMAL
+    if node.op == "|" and (isinstance(old, DictValue) or (isinstance(old, Static) and old.kind == "set")):
+        tell_change(m, frame, target, "method", old, right, method="|=")
     assign(m, frame, target, binary(m, frame, node, old, node.op, right), node.value, op=node.op)
     return NORMAL
 
@@ -126,7 +132,7 @@ def _assert(m: Machine, frame: Frame, node: ir.Assert) -> int:
         narrow(m)
     if condition.key is not None:
         m.conditions.append((condition.key, True))
-    return NORMAL
+    return RAISE if isinstance(node.test, ir.Constant) and condition.truth is False else NORMAL
 
 
 def _delete(m: Machine, frame: Frame, node: ir.Delete) -> int:
@@ -138,6 +144,7 @@ def _delete(m: Machine, frame: Frame, node: ir.Delete) -> int:
                 m.emit(Store(m.context(frame.scope), target, "item-delete", base, None, "", ""))
             from flake8_jax.semantics.containers import delete_item
 
+            undo_changes(m, base)
             delete_item(m, base, index)
         elif isinstance(target, ir.Name) and target.id in frame.slots:
             m.write(frame.slots, target.id, Unknown("deleted"))
@@ -531,7 +538,9 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
 
     def body() -> int:
         reports = len(m.emissions)
+        frame.attempts += bool(node.handlers)
         flow = run_block(m, frame, node.body)
+        frame.attempts -= bool(node.handlers)
         if catches and _drop_caught(m, reports) and flow == NORMAL:
             return RAISE  # the body fails on a tracer: what goes on are the handlers
         if flow == NORMAL and node.orelse:
@@ -588,7 +597,8 @@ def _catches_tracer_errors(m: Machine, frame: Frame, kind: ir.Expr | None) -> bo
 
 
 def _with(m: Machine, frame: Frame, node: ir.With) -> int:
-    saved_mode, saved_caught = m.mode, m.caught
+    saved_mode, saved_caught, saved_attempts = m.mode, m.caught, frame.attempts
+    entered: list[Instance] = []
     for item in node.items:
         manager = evaluate(m, frame, item.context)
         if isinstance(manager, ExternalInstance):
@@ -598,10 +608,18 @@ def _with(m: Machine, frame: Frame, node: ir.With) -> int:
                 m.mode = msgspec.structs.replace(m.mode, presumed=True)
             elif manager.cls in ("contextlib.suppress", "pytest.raises"):
                 m.caught += 1
+                frame.attempts += 1
+        elif isinstance(manager, Unknown):
+            frame.attempts += 1
+        value = _entered(m, frame, node, manager)
+        if isinstance(manager, Instance):
+            entered.append(manager)
         if item.target is not None:
-            assign(m, frame, item.target, _entered(m, frame, node, manager), item.context)
+            assign(m, frame, item.target, value, item.context)
     flow = run_block(m, frame, node.body)
-    m.mode, m.caught = saved_mode, saved_caught
+    m.mode, m.caught, frame.attempts = saved_mode, saved_caught, saved_attempts
+    for left in reversed(entered):
+        call_method(m, frame, node, left, "__exit__", (NONE, NONE, NONE))
     return flow
 
 
@@ -609,8 +627,6 @@ def _entered(m: Machine, frame: Frame, node: ir.With, manager: Value) -> Value:
     if isinstance(manager, GeneratorValue):
         return manager.element
     if isinstance(manager, Instance):
-        from flake8_jax.semantics.calls import call_method
-
         entered = call_method(m, frame, node, manager, "__enter__")
         return entered if entered is not None else manager
     if isinstance(manager, ExternalInstance):

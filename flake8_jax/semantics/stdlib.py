@@ -289,7 +289,10 @@ def _default_dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value
     items = dict(args.kwargs.items())
     if len(args.values) > 1 and isinstance(args.values[1], DictValue):
         items = {**dict(args.values[1].items()), **items}
-    return DictValue(items, is_open=True, born=m.mode.trace)
+    made = DictValue(items, is_open=True, born=m.mode.trace)
+    if args.values and not isinstance(args.values[0], (Const, Unknown)):
+        made.slots["factory"] = args.values[0]
+    return made
 
 
 def _simple_namespace(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:

@@ -22,6 +22,7 @@ from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.axes import ANY, check_spec
+from flake8_jax.semantics.births import settle_births
 from flake8_jax.semantics.boundaries import cross, result_outside, shared_in_lanes
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import generic_instance
@@ -57,16 +58,19 @@ from flake8_jax.semantics.values import (
     ABSTRACT,
     GRAD,
     MAYBE,
+    NO_BIRTH,
     NONE,
     Array,
     BoundMethod,
     ClassValue,
     Const,
+    DictValue,
     External,
     ExternalInstance,
     FunctionValue,
     HostArray,
     Instance,
+    ListValue,
     PartialValue,
     Static,
     StaticMethodValue,
@@ -104,7 +108,7 @@ def apply_transform(
         return _wrap(m, frame, node, name, fact, operand, options, decorating)
     if m.wants(RootMet) and fact.operands:
         operand = bound.get(fact.operands[0], Unknown("operand"))
-        m.emit(RootMet(m.context(frame.scope), node, name, operand, bound, decorating))
+        m.emit(RootMet(m.context(frame.scope), node, name, operand, bound, decorating, fact.tracing))
     return model(m, frame, node, name, fact, bound, args)
 
 
@@ -113,7 +117,7 @@ def _wrap(
     decorating: bool,
 ) -> Value:  # fmt: skip
     if m.wants(RootMet):
-        m.emit(RootMet(m.context(frame.scope), node, name, operand, options, decorating))
+        m.emit(RootMet(m.context(frame.scope), node, name, operand, options, decorating, fact.tracing))
     if fact.maps_axes is not None and fact.maps_axes.endswith("specs"):
         for option in ("in_specs", "out_specs"):
             check_spec(m, frame, node, options.get("mesh"), options.get(option), _keyword_node(node, option))
@@ -162,6 +166,9 @@ def call_transformed(
             run_rules(m, frame, node, tv, args, result)
         return result
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
+    for value, written in zip(args.values, args.nodes):
+        if isinstance(value, (ListValue, DictValue)) and isinstance(written, _TEMPORARIES):
+            value.born = NO_BIRTH  # nobody else has it
     crossed = cross(m, tv, args, level)
     lane: Lane | None = None
     if fact.maps_axes is not None and not fact.maps_axes.endswith("specs"):
@@ -172,9 +179,12 @@ def call_transformed(
     dispatched = 0
     if not m.mode.staged and fact.omnistaging:
         dispatched = id(m.loops[-1]) if m.loops else 1
-    return result_outside(m, tv, args, result, outside, dispatched)
+    found = result_outside(m, tv, args, result, outside, dispatched)
+    settle_births(found, m.mode.trace)
+    return found
 
 
+_TEMPORARIES = (ir.Call, ir.List, ir.Dict, ir.Comprehension, ir.BinOp)
 CALL[TransformedValue] = call_transformed
 
 
@@ -183,7 +193,10 @@ def transformed_method(m: Machine, frame: Frame, node: Any, tv: TransformedValue
     if name in ("lower", "trace", "eval_shape") and tv.fact.tracing != "none":
         call_transformed(m, frame, node, tv, args)
         return Unknown(name)
+    if tv.fact.model == "custom" and name.startswith("def"):
+        tv.rules_asked = True
     if name in DEFINING and tv.fact.model == "custom":
+        m.rule_settings.append((tv, name, args, node, frame.scope))
         return define(tv, name, args)
     return Unknown(name)
 
@@ -296,7 +309,7 @@ def stage_unknown(
     traced_arguments: so many leading arguments surely are (pytrees of) tracers. leading: what they are, where known.
     """
     m.traces += 1
-    mode = Mode(True, True, m.traces, m.mode.presumed, m.mode.lanes, axes=m.mode.axes | {ANY})
+    mode = Mode(True, True, m.traces, m.mode.presumed, m.mode.lanes, compiled=m.traces, axes=m.mode.axes | {ANY})
     names = parameter_names(operand) or []
     values: list[Value] = [*leading] or [Tree(ABSTRACT) for _ in names[:traced_arguments]]
     if m.presumption is not None:
@@ -318,7 +331,7 @@ def _pallas_call(
     kernel = bound.get(fact.operands[0])
     if isinstance(kernel, (FunctionValue, PartialValue, BoundMethod)):
         names = parameter_names(kernel) or []
-        refs: list[Value] = [ExternalInstance("jax.Ref", born=m.mode.trace) for _ in names]
+        refs: list[Value] = [ExternalInstance("jax.Ref") for _ in names]
         stage(m, frame, node, name, kernel, Arguments(refs, unknown_rest=True), enter(m, fact, name))
     return Unknown("pallas")
 

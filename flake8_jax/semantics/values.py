@@ -9,6 +9,8 @@ opaque      an Unknown or a Tree: nothing is known of its structure. Its parts a
             so that ``state.key`` read twice is one and the same value.
 identity    values are compared by identity where it matters which one it is (PRNG keys, containers, instances):
             the same Python object means the same run-time value.
+birth       number of the trace in which a container or an object was made (``born``; 0: eager). ``NO_BIRTH``: not
+            known. Below zero: while a generic instance was being made (see ``births``).
 
 Mutable run-time objects (lists, dicts, instances) keep their contents in a plain dict named ``slots`` that only the
 interpreter writes, through its journal, so that the arms of a branch can be run one after the other and merged.
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 CONCRETE, MAYBE, GRAD, ABSTRACT = range(4)
 LEVEL_NAMES = ("concrete", "unknown", "traced concretely", "traced")
+NO_BIRTH = 1 << 60
+"""Later than any trace: what carries it is never taken for something that a trace found there."""
 
 
 class Value:
@@ -155,14 +159,15 @@ class Const(Value):
 class Static(Value):
     """A host value known while tracing, but not to us. kind: ``int bool str float shape dtype set`` or ``""``.
 
-    holds: the values interpolated into a string (``f"{x}"``) without a format spec.
+    holds: the values interpolated into a string (``f"{x}"``) without a format spec. born: of a set.
     """
 
-    __slots__ = ("holds", "kind")
+    __slots__ = ("born", "holds", "kind")
 
-    def __init__(self, kind: str = "", holds: tuple[Value, ...] = ()) -> None:
+    def __init__(self, kind: str = "", holds: tuple[Value, ...] = (), born: int = NO_BIRTH) -> None:
         self.kind = kind
         self.holds = holds
+        self.born = born
 
 
 class TupleValue(Value):
@@ -178,13 +183,12 @@ class TupleValue(Value):
 
 class ListValue(Value):
     """A list (or another sequence): known elements in ``slots[0..n-1]`` while ``slots["n"]`` is an int; else
-    ``slots["n"]`` is None and ``slots["*"]`` stands for every element. ``is_tuple``: an immutable one of unknown length.
-    born: number of the trace in which it was made (0: eager)."""
+    ``slots["n"]`` is None and ``slots["*"]`` stands for every element. ``is_tuple``: an immutable one of unknown length."""
 
     __slots__ = ("born", "is_tuple", "slots")
 
     def __init__(
-        self, elts: tuple[Value, ...] | None, rest: Value | None = None, *, is_tuple: bool = False, born: int = 0
+        self, elts: tuple[Value, ...] | None, rest: Value | None = None, *, is_tuple: bool = False, born: int = NO_BIRTH
     ) -> None:
         self.slots: dict[Any, Any] = {}
         if elts is None:
@@ -206,7 +210,8 @@ class ListValue(Value):
 class DictValue(Value):
     """A dict. Known items under ``("k", key)``; ``slots["*"]`` joins all values under unknown keys (absent: none).
 
-    ``slots["open"]`` is true when there may be keys that we do not know.
+    ``slots["open"]`` is true when there may be keys that we do not know. ``slots["factory"]``: what a ``defaultdict``
+    calls for a missing one.
     """
 
     __slots__ = ("born", "slots")
@@ -217,7 +222,7 @@ class DictValue(Value):
         rest: Value | None = None,
         *,
         is_open: bool = False,
-        born: int = 0,
+        born: int = NO_BIRTH,
     ) -> None:
         self.slots: dict[Any, Any] = {("k", k): v for k, v in items.items()}
         self.slots["open"] = is_open
@@ -293,10 +298,10 @@ class TransformedValue(Value):
 
     name: canonical name of the transform. options: the transform's other arguments by parameter name.
     site: where the transform was applied. held: conditions that held there.
-    rules: derivative rules set by ``defvjp`` or ``defjvp``.
+    rules_asked: somebody reads the attributes that set rules. rules: derivative rules set by ``defvjp`` or ``defjvp``.
     """
 
-    __slots__ = ("called", "fact", "held", "name", "operand", "options", "rules", "site")
+    __slots__ = ("called", "fact", "held", "name", "operand", "options", "rules", "rules_asked", "site")
 
     def __init__(self, name: str, fact: TransformFact, operand: Value, options: dict[str, Value], site: Site) -> None:
         self.name = name
@@ -307,6 +312,7 @@ class TransformedValue(Value):
         self.called = False
         self.rules: tuple[Value, ...] = ()
         self.held: frozenset[tuple[Any, bool]] = frozenset()
+        self.rules_asked = False
 
 
 class External(Value):
@@ -326,7 +332,7 @@ class ExternalInstance(Value):
 
     __slots__ = ("born", "cls", "level", "slots")
 
-    def __init__(self, cls: str, slots: dict[Any, Any] | None = None, level: int = MAYBE, born: int = 0) -> None:
+    def __init__(self, cls: str, slots: dict[Any, Any] | None = None, level: int = MAYBE, born: int = NO_BIRTH) -> None:
         self.cls = cls
         self.slots: dict[Any, Any] = slots if slots is not None else {}
         self.level = level
@@ -407,12 +413,11 @@ class ClassValue(Value):
 
 class Instance(Value):
     """An instance of a project class. ``slots``: attributes set so far. exact: the class is known for sure (it was
-    constructed here), not only a base of it. level: for pytrees of unknown contents, what its leaves are.
-    born: number of the trace in which it was made (0: eager)."""
+    constructed here), not only a base of it. level: for pytrees of unknown contents, what its leaves are."""
 
     __slots__ = ("born", "cls", "complete", "exact", "level", "slots")
 
-    def __init__(self, cls: ClassValue, *, exact: bool, level: int | None = None, born: int = 0) -> None:
+    def __init__(self, cls: ClassValue, *, exact: bool, level: int | None = None, born: int = NO_BIRTH) -> None:
         self.cls = cls
         self.slots: dict[Any, Any] = {}
         self.exact = exact
@@ -475,12 +480,13 @@ class GeneratorValue(Value):
     """What calling a generator function gives: iterating yields ``element``. fresh: which counts the iterations.
     some: there surely is a first element."""
 
-    __slots__ = ("element", "fresh", "some")
+    __slots__ = ("born", "element", "fresh", "some")
 
-    def __init__(self, element: Value, *, fresh: bool = False, some: bool = False) -> None:
+    def __init__(self, element: Value, *, fresh: bool = False, some: bool = False, born: int = NO_BIRTH) -> None:
         self.element = element
         self.fresh = fresh
         self.some = some
+        self.born = born
 
 
 class UnionValue(Value):

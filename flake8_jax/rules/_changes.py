@@ -1,0 +1,26 @@
+"""What the rules about side effects ask of a change that staged code makes.
+
+Not modelled: which later code reads what was changed; a leak is a leak, read or not.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._tracers import contains_tracer
+from flake8_jax.semantics.events import Mutation
+from flake8_jax.semantics.values import GRAD
+
+
+def leaks(event: Mutation) -> bool:
+    """A tracer is put where it outlives the trace that it belongs to."""
+    return event.value is not None and contains_tracer(event.value, GRAD)
+
+
+def counts(event: Mutation) -> bool:
+    """A host value is computed from the one that was there: done once for each compilation, not for each call. Tests
+    count compilations that way."""
+    return event.once and event.itself and not is_test(event.context)
+
+
+LEAK = "a tracer outlives its trace there, and using it later raises UnexpectedTracerError"
+ONCE = "that happens once, while JAX traces, not at every call"

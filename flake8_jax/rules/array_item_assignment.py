@@ -1,0 +1,86 @@
+"""JAX505: an item of a JAX array is assigned to. Not modelled: arrays in pytrees of unknown structure."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.events import Store
+from flake8_jax.semantics.values import Array, UnionValue, Value
+
+_UPDATES = {"": "set", "+": "add", "-": "add", "*": "multiply", "/": "divide", "**": "power"}
+
+
+@rule("JAX505", "error", fixable="sometimes")
+def array_item_assignment(event: Store) -> Report | None:
+    """`x[i] = v`, `x[i] += v` or `del x[i]` on a JAX array.
+
+    Why it bites: JAX arrays are immutable, whether traced or not: `TypeError: JAX arrays are immutable`. The `at`
+    property gives a new array in which the item is another one; under `jit` that costs no copy.
+
+    Bad:
+
+    ```python
+    import jax.numpy as jnp
+
+
+    def one_hot(index, n):
+        x = jnp.zeros(n)
+        x[index] = 1.0  # expect: array-item-assignment
+        return x
+
+
+    def demonstrate():
+        one_hot(1, 3)  # raises: TypeError
+    ```
+
+    Good:
+
+    ```python
+    import jax.numpy as jnp
+
+
+    def one_hot(index, n):
+        x = jnp.zeros(n)
+        x = x.at[index].set(1.0)
+        return x
+    ```
+
+    Also good: NumPy arrays, lists, dicts, and references.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    def collect(batches):
+        rows = np.zeros((len(batches), 2))
+        parts = [None] * len(batches)
+        best = {}
+        total = jax.new_ref(jnp.zeros(()))
+        for i, batch in enumerate(batches):
+            rows[i] = np.asarray(batch)
+            parts[i] = jnp.sum(batch)
+            best["last"] = parts[i]
+            total[...] += parts[i]
+        return rows, jnp.stack(parts), best, total[...]
+    ```
+
+    Fix: safe. `x = x.at[i].set(v)`; `x = x.at[i].add(v)` and the like for augmented assignments.
+
+    Proof: the statement raises `TypeError` (`del`: `AttributeError`).
+    """
+    context = event.context
+    if not event.how.startswith("item") or context.presumed or context.caught or not _is_array(event.base):
+        return None
+    subject = quote(context, event.at)
+    if event.how == "item-delete":
+        return Report(event.at, f"del {subject}: JAX arrays are immutable; use jnp.delete")
+    update = _UPDATES.get(event.op, "set")
+    return Report(event.at, f"{subject} is assigned to, but JAX arrays are immutable; use .at[…].{update}(…)")
+
+
+def _is_array(value: Value | None) -> bool:
+    if isinstance(value, UnionValue):
+        return all(_is_array(member) for member in value.members)
+    return isinstance(value, Array)

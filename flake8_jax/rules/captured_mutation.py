@@ -1,0 +1,145 @@
+"""JAX502: staged code changes a container that is older than the trace.
+
+Not modelled: NumPy arrays, queues and other objects of libraries; memo tables of host values, which are legitimate.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._changes import LEAK, ONCE, counts, leaks
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.births import UNDONE
+from flake8_jax.semantics.events import Mutation
+from flake8_jax.semantics.values import DictValue, ListValue, Static, UnionValue, Value
+
+
+@rule("JAX502", "error")
+def captured_mutation(event: Mutation) -> Report | None:
+    """Staged code puts a tracer into a list, dict or set from outside, or counts in one.
+
+    Why it bites: Python runs a staged function only while JAX traces it. What it appends to an outer list is a tracer,
+    which is of no use once the trace is over (`UnexpectedTracerError`), and the second call appends nothing at all. The
+    same goes for a body of `scan` or a loss under `grad` that writes into a container of the function around it. Return
+    the values (`has_aux=True`, the second result of a `scan` body), or report them by `jax.debug.callback`.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+    history = []
+    stats = {"calls": 0}
+
+
+    @jax.jit
+    def update(w, x):
+        loss = jnp.mean((x @ w) ** 2)
+        history.append(loss)  # expect: captured-mutation
+        stats["calls"] += 1  # expect: captured-mutation
+        return w - 0.1 * loss
+
+
+    def demonstrate():
+        w = jnp.ones(2)
+        for _ in range(5):
+            w = update(w, jnp.ones((3, 2)))
+        assert len(history) == 1 and stats["calls"] == 1
+        try:
+            jnp.stack(history)
+        except jax.errors.UnexpectedTracerError:
+            return
+        raise AssertionError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def update(w, x):
+        loss = jnp.mean((x @ w) ** 2)
+        return w - 0.1 * loss, loss
+
+
+    def fit(w, batches):
+        history = []
+        for x in batches:
+            w, loss = update(w, x)
+            history.append(loss)
+        return w, jnp.stack(history)
+    ```
+
+    Also good: containers made inside the trace, what crossed into it as an argument, a stack that is popped again, a
+    table of host values, and the references that JAX itself mutates.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    scopes = []
+    windows = {}
+
+
+    def window(n):
+        if n not in windows:
+            windows[n] = np.hanning(n)
+        return windows[n]
+
+
+    @jax.jit
+    def forward(params, x):
+        scopes.append("forward")
+        outputs = []
+        params["scale"] = x.std()
+        for w in params["layers"]:
+            x = jnp.tanh(x @ w)
+            outputs.append(x)
+        scopes.pop()
+        return sum(outputs) * window(x.shape[-1]) / params["scale"]
+
+
+    def accumulate(xs):
+        total = jax.new_ref(jnp.zeros(()))
+
+        @jax.jit
+        def add(x):
+            total[...] += x
+
+        for x in xs:
+            add(x)
+        return total[...]
+    ```
+
+    Fix: none. Where the value should go is a question of design.
+
+    Proof: after several calls the list holds one element, and using it raises `UnexpectedTracerError`.
+    """
+    if event.how not in ("item", "item-augmented", "method") or not _is_container(event.target):
+        return None
+    subject = quote(event.context, _container_node(event.at), "a container")
+    if leaks(event):
+        return Report(event.at, f"{subject} was made outside of the staged code: {LEAK}", unless=UNDONE)
+    if counts(event):
+        return Report(event.at, f"{subject} was made outside of the staged code that updates it: {ONCE}", unless=UNDONE)
+    return None
+
+
+def _is_container(value: Value | None) -> bool:
+    if isinstance(value, UnionValue):
+        return all(_is_container(member) for member in value.members)
+    return isinstance(value, (ListValue, DictValue, Static))
+
+
+def _container_node(node: ir.Node) -> ir.Node:
+    """The expression that is the container, in ``x[i] = v`` and ``x.append(v)``."""
+    if isinstance(node, ir.Subscript):
+        return node.value
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+        return node.func.value
+    return node

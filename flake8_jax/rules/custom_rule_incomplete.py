@@ -1,0 +1,102 @@
+"""JAX707: derivative rules that are missing or do not fit. Not modelled: ``defjvps``, symbolic zeros."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events import RuleIncomplete
+
+
+@rule("JAX707", "error")
+def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
+    """A `custom_vjp` or `custom_jvp` function has no derivative rule, or one of another form than JAX wants.
+
+    Why it bites: a function under `jax.custom_vjp` cannot even be called before `defvjp` has been; its forward rule
+    takes the arguments and returns `(output, residuals)`, its backward rule takes `(residuals, cotangent)`, after the
+    arguments of `nondiff_argnums`, and returns a tuple with one cotangent for every other argument. Anything else
+    raises when the function is differentiated, and not before
+    (<https://docs.jax.dev/en/latest/notebooks/Custom_derivative_rules_for_Python_code.html>).
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.custom_vjp
+    def clip_gradient(x, limit):
+        return x
+
+
+    def forward(x, limit):
+        return x, limit
+
+
+    def backward(limit, g):
+        return (jnp.clip(g, -limit, limit),)
+
+
+    clip_gradient.defvjp(forward, backward)  # expect: custom-rule-incomplete
+
+
+    def demonstrate():
+        try:
+            jax.grad(lambda x: clip_gradient(x, 1.0))(3.0)
+        except TypeError as error:
+            assert "bwd rule must produce" in str(error)
+        else:
+            raise AssertionError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.custom_vjp
+    def clip_gradient(x, limit):
+        return x
+
+
+    def forward(x, limit):
+        return x, limit
+
+
+    def backward(limit, g):
+        return jnp.clip(g, -limit, limit), None
+
+
+    clip_gradient.defvjp(forward, backward)
+    ```
+
+    Also good: rules set elsewhere, and `custom_jvp` in its several forms.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.custom_jvp
+    def log1pexp(x):
+        return jnp.logaddexp(x, 0.0)
+
+
+    log1pexp.defjvps(lambda t, answer, x: jax.nn.sigmoid(x) * t)
+
+
+    def with_rule(function, forward, backward):
+        wrapped = jax.custom_vjp(function)
+        wrapped.defvjp(forward, backward)
+        return wrapped
+    ```
+
+    Fix: none. What the derivative is only the author knows.
+
+    Proof: calling the function raises `AttributeError` where no rule is set; differentiating it raises `TypeError` or
+    `ValueError` where the rule does not fit.
+    """
+    if event.context.presumed or event.context.caught:
+        return None
+    return Report(event.at, event.problem)

@@ -1,0 +1,97 @@
+"""JAX510: a transform is applied to a generator or an async function. Not modelled: callables that return generators."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events import RootMet
+from flake8_jax.semantics.values import BoundMethod, FunctionValue, PartialValue, TransformedValue, UnionValue, Value
+
+
+@rule("JAX510", "error")
+def generator_in_jit(event: RootMet) -> Report | None:
+    """A generator function or an `async def` is handed to `jit`, `vmap`, `grad`, `scan` or another transform.
+
+    Why it bites: calling such a function runs nothing, it gives a generator or a coroutine. JAX traces functions that
+    give arrays: `TypeError`.
+
+    Bad:
+
+    ```python
+    import jax
+
+
+    @jax.jit  # expect: generator-in-jit
+    def trajectory(x, n):
+        for _ in range(3):
+            x = x * 0.9
+            yield x
+
+
+    def demonstrate():
+        trajectory(1.0, 3)  # raises: TypeError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+
+
+    @jax.jit
+    def trajectory(x):
+        def step(x, _):
+            x = x * 0.9
+            return x, x
+
+        return jax.lax.scan(step, x, length=3)[1]
+    ```
+
+    Also good: generators and coroutines around compiled functions, and generators inside of them.
+
+    ```python
+    import jax
+
+
+    @jax.jit
+    def step(x):
+        def powers(x):
+            for k in range(3):
+                yield x**k
+
+        return sum(powers(x))
+
+
+    def trajectory(x, n):
+        for _ in range(n):
+            x = step(x)
+            yield x
+
+
+    async def serve(x):
+        return step(x)
+    ```
+
+    Fix: none.
+
+    Proof: the transform, or the first call, raises `TypeError`.
+    """
+    if event.context.presumed or event.context.caught or event.tracing == "none":
+        return None
+    kind = _kind(event.operand)
+    if kind is None:
+        return None
+    return Report(event.at, f"{event.name} of {kind}: JAX needs a function that returns arrays")
+
+
+def _kind(value: Value) -> str | None:
+    """What a callable is, if calling it does not run it."""
+    while isinstance(value, (PartialValue, BoundMethod, TransformedValue)):
+        value = value.operand if isinstance(value, TransformedValue) else value.func
+    if isinstance(value, UnionValue):
+        kinds = {_kind(member) for member in value.members}
+        return kinds.pop() if len(kinds) == 1 else None
+    if not isinstance(value, FunctionValue):
+        return None
+    if value.fn.is_async:
+        return f"the async function `{value.fn.name}`"
+    return f"the generator function `{value.fn.name}`" if value.fn.is_generator else None

@@ -1,0 +1,117 @@
+"""JAX504: staged code asks the world: the clock, files, the environment, an iterator from outside.
+
+Not modelled: clocks and files behind objects of other libraries. The host's random numbers are host-rng-in-staged's,
+printing is print-in-staged's.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import effect
+from flake8_jax.rules._tracers import speaks
+from flake8_jax.semantics.events import LibraryCall, MethodCall, Mutation, NameUse
+
+_TIME, _FILES, _ENVIRONMENT = "time", "io", "environment"
+_ENVIRON = "os.environ"
+_EFFECTS = frozenset({_TIME, _FILES, _ENVIRONMENT})
+_INSTEAD = {
+    _TIME: "take the time outside and pass it in",
+    _FILES: "read and write outside, or in a jax.experimental.io_callback",
+    _ENVIRONMENT: "read it outside and pass it in",
+}
+
+
+@rule("JAX504", "warning", where=frozenset({"staged"}), effects=_EFFECTS, names=frozenset({_ENVIRON}))
+def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report | None:
+    """Staged code reads the clock, a file, the environment, or takes the next element of an outer iterator.
+
+    Why it bites: Python runs a staged function only while JAX traces it, so the call happens once for each compilation,
+    and its result is a constant of the compiled program: every later call sees the same time, the same batch.
+
+    Bad:
+
+    ```python
+    import time
+
+    import jax
+    import jax.numpy as jnp
+
+    batches = iter([jnp.ones(2), jnp.zeros(2)])
+
+
+    @jax.jit
+    def step(w):
+        now = time.perf_counter()  # expect: impure-call
+        x = next(batches)  # expect: impure-call
+        return w + x, now
+
+
+    def demonstrate():
+        first, now = step(jnp.zeros(2))
+        second, later = step(jnp.zeros(2))
+        assert now == later and jnp.array_equal(first, second)
+    ```
+
+    Good:
+
+    ```python
+    import time
+
+    import jax
+
+
+    @jax.jit
+    def step(w, x):
+        return w + x
+
+
+    def fit(w, batches):
+        started = time.perf_counter()
+        for x in batches:
+            w = step(w, x)
+        jax.block_until_ready(w)
+        return w, time.perf_counter() - started
+    ```
+
+    Also good: the host function of a callback runs at every call, and an iterator made inside belongs to the trace.
+
+    ```python
+    import time
+
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    def log(x):
+        with open("log.txt", "a") as file:
+            file.write(f"{time.time()} {x}")
+
+
+    @jax.jit
+    def step(w, x):
+        now = jax.pure_callback(lambda: np.float32(time.time()), jax.ShapeDtypeStruct((), jnp.float32))
+        jax.debug.callback(log, x)
+        rates = iter([0.1, 0.2])
+        return w + x * now * next(rates) + next(rates)
+    ```
+
+    Fix: none. The value has to come from the caller.
+
+    Proof: two calls at different times give the same result.
+    """
+    if not speaks(event.context):
+        return None
+    if isinstance(event, Mutation):
+        if event.how != "next" or not event.once:
+            return None
+        return Report(event.at, "next() moves an outer iterator once, while JAX traces: every call gets that element")
+    if isinstance(event, NameUse):
+        if event.name != _ENVIRON or event.is_import:
+            return None
+        return Report(event.at, f"os.environ is read once, while JAX traces; {_INSTEAD[_ENVIRONMENT]}")
+    found = effect(event)
+    if found not in _EFFECTS or (isinstance(event, LibraryCall) and event.name.startswith(_ENVIRON)):
+        return None
+    name = event.name if isinstance(event, LibraryCall) else f".{event.method}"
+    return Report(event.at, f"{name}() runs once, while JAX traces, not at every call; {_INSTEAD[str(found)]}")

@@ -1,0 +1,151 @@
+"""JAX503: staged code sets an attribute of an object that is older than the trace.
+
+Not modelled: setters of properties, ``__setattr__``, objects of libraries, modules of flax and haiku (those have a state
+of their own, which their transforms carry).
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._changes import LEAK, leaks
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.births import UNDONE
+from flake8_jax.semantics.classes import find_in_class
+from flake8_jax.semantics.events import Mutation
+from flake8_jax.semantics.values import ClassValue, ExternalInstance, Instance, UnionValue, Value
+
+
+@rule("JAX503", "error")
+def self_write(event: Mutation) -> Report | None:
+    """A staged method stores a traced value in `self`, or in another object that outlives the trace.
+
+    Why it bites: Python runs a staged method only while JAX traces it. The attribute then holds a tracer of a trace that
+    is over: reading it raises `UnexpectedTracerError`, and later calls do not set it again. Return the new value and
+    assign it outside, or make the object a pytree and return a new one.
+
+    Bad:
+
+    ```python
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    class Normaliser:
+        def __init__(self, n):
+            self.mean = jnp.zeros(n)
+
+        @partial(jax.jit, static_argnums=0)
+        def __call__(self, x):
+            self.mean = 0.9 * self.mean + 0.1 * x.mean(axis=0)  # expect: self-write
+            return x - self.mean
+
+
+    def demonstrate():
+        normalise = Normaliser(2)
+        normalise(jnp.ones((3, 2)))
+        try:
+            normalise.mean + 1
+        except jax.errors.UnexpectedTracerError:
+            return
+        raise AssertionError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def normalise(mean, x):
+        mean = 0.9 * mean + 0.1 * x.mean(axis=0)
+        return mean, x - mean
+
+
+    class Normaliser:
+        def __init__(self, n):
+            self.mean = jnp.zeros(n)
+
+        def __call__(self, x):
+            self.mean, y = normalise(self.mean, x)
+            return y
+    ```
+
+    Also good: an object made inside the trace, a pytree that crossed into it (a copy of it is changed, and returned), a
+    host value, and an attribute that is put back.
+
+    ```python
+    import copy
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.tree_util.register_pytree_node_class
+    class Moments:
+        def __init__(self, mean, count):
+            self.mean = mean
+            self.count = count
+
+        def tree_flatten(self):
+            return (self.mean, self.count), None
+
+        @classmethod
+        def tree_unflatten(cls, aux, children):
+            return cls(*children)
+
+        @jax.jit
+        def update(self, x):
+            self.count = self.count + 1
+            self.mean = self.mean + (x - self.mean) / self.count
+            return self
+
+
+    class Model:
+        def __init__(self, moments):
+            self.moments = moments
+            self.shape = None
+            self.scale = 1.0
+
+        @partial(jax.jit, static_argnums=0)
+        def scaled(self, x, scale):
+            self.shape = x.shape
+            other = copy.copy(self)
+            other.scale = scale
+            fresh = Moments(x, 0)
+            fresh.count = fresh.count + scale
+            self.scale = scale
+            y = self.apply(x) + other.apply(x) + fresh.count
+            self.scale = 1.0
+            return y
+
+        def apply(self, x):
+            return x * self.scale
+    ```
+
+    Fix: none. The new state has to be returned, through every caller.
+
+    Proof: reading the attribute after the call raises `UnexpectedTracerError`.
+    """
+    if event.how != "attribute" or event.target is None or not leaks(event) or not _keeps(event.target, event.name):
+        return None
+    subject = quote(event.context, event.at, event.name)
+    return Report(event.at, f"{subject} belongs to an object from outside of the staged code: {LEAK}", unless=UNDONE)
+
+
+def _keeps(value: Value, name: str) -> bool:
+    """A plain object, which keeps what is assigned to it."""
+    if isinstance(value, UnionValue):
+        return all(_keeps(member, name) for member in value.members)
+    if isinstance(value, Instance):
+        cls = value.cls
+        if "static_attributes" in cls.traits or "filtered" in cls.traits or cls.has_unknown_base:
+            return False
+        return find_in_class(cls, "__setattr__") is None
+    return isinstance(value, ClassValue) or (
+        isinstance(value, ExternalInstance) and value.cls == "types.SimpleNamespace"
+    )

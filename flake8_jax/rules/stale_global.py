@@ -1,0 +1,114 @@
+"""JAX507: staged code reads a module-level variable that changes later.
+
+Not modelled: attributes of objects, changes by code that is not part of the project, tables of functions.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.births import CHANGED_HERE
+from flake8_jax.semantics.events import GlobalRead
+
+
+@rule("JAX507", "warning")
+def stale_global(event: GlobalRead) -> Report | None:
+    """Staged code reads a module-level variable that other code rebinds, or a list or dict that it changes.
+
+    Why it bites: the value is read while JAX traces and becomes part of the compiled program. A later change has no
+    effect on calls with the same shapes: the program goes on with the old value. Pass it as an argument (a static one,
+    where it decides about Python control flow).
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+    settings = {"scale": 1.0}
+    offset = 0.0
+
+
+    @jax.jit
+    def forward(x):
+        return x * settings["scale"] + offset  # expect: stale-global
+
+
+    def configure(scale, new_offset):
+        global offset
+        settings["scale"] = scale
+        offset = new_offset
+
+
+    def demonstrate():
+        before = forward(jnp.ones(2))
+        configure(10.0, 5.0)
+        assert jnp.array_equal(forward(jnp.ones(2)), before)
+    ```
+
+    Good:
+
+    ```python
+    import jax
+
+
+    @jax.jit
+    def forward(x, scale, offset):
+        return x * scale + offset
+    ```
+
+    Also good: constants, a registry of functions, what is filled when it is first asked for, and what only eager code
+    reads.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+    GRAVITY = 9.81
+    LAYERS = {"hidden": 2}
+    ACTIVATIONS = {}
+    results = []
+    _table = None
+
+
+    def register(name):
+        def wrap(fn):
+            ACTIVATIONS[name] = fn
+            return fn
+
+        return wrap
+
+
+    @register("tanh")
+    def tanh(x):
+        return jnp.tanh(x)
+
+
+    def table():
+        global _table
+        if _table is None:
+            _table = tuple(range(4))
+        return _table
+
+
+    @jax.jit
+    def forward(x):
+        for _ in range(LAYERS["hidden"]):
+            x = ACTIVATIONS["tanh"](x) * GRAVITY
+        return x + len(table())
+
+
+    def record(x):
+        results.append(forward(x))
+        return len(results)
+    ```
+
+    Fix: none. The value has to become an argument, through every caller.
+
+    Proof: the change has no effect on the next call.
+    """
+    return Report(
+        event.at,
+        f"`{event.name}` is read once, while JAX traces, but it changes later; pass it as an argument",
+        unless=CHANGED_HERE,
+        given=event.fact,
+    )

@@ -1,0 +1,178 @@
+"""Do functions fit the transforms that they are handed to: how many arguments they take, and what they give back.
+
+Vocabulary
+----------
+arity       how many positional arguments a callable takes: at least, and at most (None: any number).
+differs     two values that surely are different pytrees: a tuple and an array, tuples of other lengths, dicts of other
+            keys. Anything unknown differs from nothing.
+pair        what a ``scan`` body and a ``custom_vjp`` forward rule give back.
+
+Not modelled: shapes and dtypes of carries, registered pytree classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.semantics import lattice
+from flake8_jax.semantics.events import SignatureMismatch
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.values import (
+    Array,
+    BoundMethod,
+    BuiltinValue,
+    Const,
+    DictValue,
+    External,
+    FunctionValue,
+    HostArray,
+    ListValue,
+    PartialValue,
+    Static,
+    TransformedValue,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+)
+
+CALLABLES = (FunctionValue, BoundMethod, PartialValue, TransformedValue)
+
+
+def arity(value: Value) -> tuple[int, int | None] | None:
+    """At least and at most so many positional arguments; None where the signature is not known."""
+    if isinstance(value, BoundMethod):
+        inner = arity(value.func)
+        return None if inner is None else (max(inner[0] - 1, 0), None if inner[1] is None else inner[1] - 1)
+    if isinstance(value, PartialValue):
+        return _partial_arity(value)
+    if not isinstance(value, FunctionValue):
+        return None
+    positional = [p for p in value.fn.params if p.kind in ("positional", "posonly")]
+    if any(p.kind == "kwonly" and p.name not in value.defaults for p in value.fn.params):
+        return None
+    least = sum(p.name not in value.defaults for p in positional)
+    return least, None if any(p.kind == "vararg" for p in value.fn.params) else len(positional)
+
+
+def _partial_arity(value: PartialValue) -> tuple[int, int | None] | None:
+    inner = arity(value.func)
+    if inner is None:
+        return None
+    if value.kwargs:
+        function = value.func
+        skip = len(value.args)
+        while isinstance(function, BoundMethod):
+            function, skip = function.func, skip + 1
+        if not isinstance(function, FunctionValue):
+            return None
+        names = [p.name for p in function.fn.params if p.kind == "positional"]
+        rest = names[skip:]
+        # Parameters behind one that is bound by name can be given by name only.
+        free = next((i for i, n in enumerate(rest) if n in value.kwargs), len(rest))
+        if any(n not in value.kwargs and n not in function.defaults for n in rest[free:]):
+            return None
+        return sum(n not in function.defaults for n in rest[:free]), free
+    bound = len(value.args)
+    return max(inner[0] - bound, 0), None if inner[1] is None else inner[1] - bound
+
+
+def takes(value: Value, count: int) -> bool:
+    """The callable may be called with so many positional arguments."""
+    known = arity(value)
+    return known is None or (known[0] <= count and (known[1] is None or count <= known[1]))
+
+
+def is_no_function(value: Value) -> bool:
+    """Calling the value fails for sure."""
+    if isinstance(value, UnionValue):
+        return all(is_no_function(member) for member in value.members)
+    return isinstance(value, (Array, HostArray, Const, Static, TupleValue, DictValue)) or (
+        isinstance(value, ListValue) and not value.is_tuple
+    )
+
+
+def is_function(value: Value) -> bool:
+    """The value surely can be called."""
+    return isinstance(value, (*CALLABLES, External, BuiltinValue))
+
+
+def is_no_tuple_of(value: Value, count: int) -> bool:
+    """The value surely is no tuple (or list) of so many elements."""
+    if isinstance(value, UnionValue):
+        return all(is_no_tuple_of(member, count) for member in value.members)
+    if isinstance(value, TupleValue):
+        return len(value.elts) != count
+    if isinstance(value, ListValue):
+        known = value.known()
+        return known is not None and len(known) != count
+    return isinstance(value, (Array, HostArray, Const, Static)) and not isinstance(value, Unknown)
+
+
+def differs(a: Value, b: Value, depth: int = 6) -> bool:
+    """The two values surely are pytrees of different structure."""
+    if depth == 0 or a is b:
+        return False
+    if isinstance(a, UnionValue):
+        return all(differs(member, b, depth - 1) for member in a.members)
+    if isinstance(b, UnionValue):
+        return all(differs(a, member, depth - 1) for member in b.members)
+    kinds = _kind(a), _kind(b)
+    if "" in kinds:
+        return False
+    if kinds[0] != kinds[1]:
+        return True
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
+        if a.cls is not None or b.cls is not None:
+            return False
+        return len(a.elts) != len(b.elts) or any(differs(x, y, depth - 1) for x, y in zip(a.elts, b.elts))
+    if isinstance(a, DictValue) and isinstance(b, DictValue):
+        if not (a.is_closed() and b.is_closed()):
+            return False
+        left, right = dict(a.items()), dict(b.items())
+        return left.keys() != right.keys() or any(differs(v, right[k], depth - 1) for k, v in left.items())
+    if isinstance(a, ListValue) and isinstance(b, ListValue):
+        x, y = a.known(), b.known()
+        return x is not None and y is not None and len(x) != len(y)
+    return False
+
+
+def _kind(value: Value) -> str:
+    """What kind of pytree node the value is; empty where that is not known."""
+    if isinstance(value, (Array, HostArray)):
+        return "leaf"
+    if isinstance(value, Const):
+        return "none" if value.value is None else "leaf" if type(value.value) in lattice.NUMBERS else ""
+    if isinstance(value, Static):
+        return "leaf" if value.kind in ("int", "float", "bool", "complex") else ""
+    if isinstance(value, TupleValue):
+        return "tuple"
+    if isinstance(value, DictValue):
+        return "dict" if value.is_closed() else ""
+    if isinstance(value, ListValue):
+        return "list" if not value.is_tuple and value.known() is not None else ""
+    return ""
+
+
+def tell(m: Machine, frame: Frame, node: Any, name: str, problem: str) -> None:
+    """Tell the rules that a function does not fit the transform ``name``."""
+    if node is not None and m.wants(SignatureMismatch):
+        m.emit(SignatureMismatch(m.context(frame.scope), node, name, problem))
+
+
+def check_operand(m: Machine, frame: Frame, node: Any, name: str, what: str, operand: Value, count: int | None) -> bool:
+    """An operand has to be a function of ``count`` arguments (None: not known). Whether it may be."""
+    short = name.rpartition(".")[2]
+    if is_no_function(operand):
+        tell(m, frame, node, name, f"`{short}` takes a function for `{what}`, and this is none")
+        return False
+    for member in lattice.members_of(operand):
+        if count is not None and not takes(member, count):
+            known = arity(member)
+            assert known is not None
+            least, most = known
+            says = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
+            tell(m, frame, node, name, f"`{short}` calls `{what}` with {count} arguments, and it takes {says}")
+            return False
+    return True
