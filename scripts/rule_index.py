@@ -1,6 +1,6 @@
 """Write ``docs/rules.md``, the index of the rules, from what the rules say of themselves.
 
-    python scripts/rule_index.py
+python scripts/rule_index.py
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events import Discarded, MethodCall
-from flake8_jax.semantics.values import Array, UnionValue, Value
+from flake8_jax.semantics.values import Array, Tree, UnionValue, Value
 
 _LIBRARIES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.ops.")
 
@@ -83,7 +83,7 @@ def discarded_result(event: Discarded | MethodCall) -> Report | None:
     if context.presumed or context.caught:
         return None
     if isinstance(event, MethodCall):
-        if event.used or event.fact is None or not event.fact.pure or not _is_array(event.value):
+        if event.used or event.fact is None or not event.fact.pure or not _is_array(event.value, event.method):
             return None
         return Report(event.at, f".{event.method}() gives a new array and changes nothing; use its result")
     if not event.pure or not event.call_name.startswith(_LIBRARIES):
@@ -92,7 +92,8 @@ def discarded_result(event: Discarded | MethodCall) -> Report | None:
     return Report(event.at, f"{subject} has no effect but its result, which is not used")
 
 
-def _is_array(value: Value) -> bool:
+def _is_array(value: Value, method: str) -> bool:
+    """An array for sure, or a traced argument of which a method is called that arrays have and dicts have not."""
     if isinstance(value, UnionValue):
-        return all(_is_array(member) for member in value.members)
-    return isinstance(value, Array)
+        return all(_is_array(member, method) for member in value.members)
+    return isinstance(value, Array) or (isinstance(value, Tree) and method != "copy")

@@ -1,7 +1,8 @@
 """JAX503: staged code sets an attribute of an object that is older than the trace.
 
-Not modelled: setters of properties, ``__setattr__``, objects of libraries, modules of flax and haiku (those have a state
-of their own, which their transforms carry).
+Not modelled: counters of host values (an object that hands out numbers is legitimate), setters of properties,
+``__setattr__``, objects of libraries, modules of flax and haiku (those have a state of their own, which their
+transforms carry).
 """
 
 from __future__ import annotations
@@ -131,16 +132,16 @@ def self_write(event: Mutation) -> Report | None:
 
     Proof: reading the attribute after the call raises `UnexpectedTracerError`.
     """
-    if event.how != "attribute" or event.target is None or not leaks(event) or not _keeps(event.target, event.name):
+    if event.how != "attribute" or event.target is None or not leaks(event) or not _keeps(event.target):
         return None
     subject = quote(event.context, event.at, event.name)
     return Report(event.at, f"{subject} belongs to an object from outside of the staged code: {LEAK}", unless=UNDONE)
 
 
-def _keeps(value: Value, name: str) -> bool:
+def _keeps(value: Value) -> bool:
     """A plain object, which keeps what is assigned to it."""
     if isinstance(value, UnionValue):
-        return all(_keeps(member, name) for member in value.members)
+        return all(_keeps(member) for member in value.members)
     if isinstance(value, Instance):
         cls = value.cls
         if "static_attributes" in cls.traits or "filtered" in cls.traits or cls.has_unknown_base:

@@ -58,6 +58,17 @@ def value_of_annotation(m: Machine, scope: ModuleScope, frame: Frame | None, nod
     return None
 
 
+def describes_shapes(m: Machine, scope: ModuleScope, node: ir.Expr | None) -> bool:
+    """An annotation such as ``PyTree[jax.ShapeDtypeStruct]``: shapes and dtypes in place of arrays."""
+    if isinstance(node, ir.Subscript):
+        parts = node.index.elts if isinstance(node.index, ir.Tuple) else [node.index]
+        return any(describes_shapes(m, scope, part) for part in parts)
+    if not isinstance(node, (ir.Name, ir.Attribute)):
+        return False
+    target = resolve_name(m, scope, None, node)
+    return isinstance(target, External) and target.name == "jax.ShapeDtypeStruct"
+
+
 def resolve_name(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr) -> Value | None:
     """The object that a (dotted) name in an annotation denotes, without telling any rule."""
     from flake8_jax.semantics.attributes import load_attribute

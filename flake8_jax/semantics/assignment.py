@@ -22,6 +22,7 @@ from flake8_jax.semantics.values import (
     Array,
     Const,
     DictValue,
+    External,
     HostArray,
     Instance,
     ListValue,
@@ -48,7 +49,10 @@ def store_item(
     if m.wants(Store):
         m.emit(Store(m.context(frame.scope), node, how, base, value, "", op))
     from flake8_jax.semantics.containers import set_item
+    from flake8_jax.semantics.derivative_contracts import note_stored_rule
 
+    if isinstance(base, External):
+        note_stored_rule(m, base, value)
     if isinstance(base, DictValue):
         tell_hash(m, frame, node.index, index, "dict-key")
     if m.mode.staged:

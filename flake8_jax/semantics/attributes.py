@@ -238,10 +238,12 @@ def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value
         from flake8_jax.semantics.calls import Arguments, call, tell_cached
 
         value = call(m, frame, node, found.fget, Arguments([self_value]))
+        generic = isinstance(self_value, Instance) and self_value.born < 0
         if isinstance(self_value, Instance) and found.cached and isinstance(found.fget, FunctionValue):
             if m.mode.staged and outlives(m, self_value, m.mode.trace):
                 tell_cached(m, frame, node, value, found.fget.fn.name)
-            m.write(self_value.slots, found.fget.fn.name, value)
+            if not generic:  # else every entry looks at it for the first time
+                m.write(self_value.slots, found.fget.fn.name, value)
         return value
     if isinstance(found, StaticMethodValue):
         if not found.to_class:

@@ -19,6 +19,7 @@ from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.events import MeshMismatch, UnboundAxis
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.replicas import note_collective
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import Const, DictValue, ExternalInstance, Value
 
@@ -69,6 +70,7 @@ def closes(name: str) -> bool:
 
 def check_collective(m: Machine, frame: Frame, node: Any, axis: Value) -> None:
     """``psum(x, axis)`` and its kin: is the axis bound?"""
+    note_collective(m)
     names = names_in(axis)
     if not names or not m.wants(UnboundAxis):
         return

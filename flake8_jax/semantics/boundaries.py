@@ -106,6 +106,8 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Argu
     def inward(value: Value) -> Value:
         if filtered:
             return lattice.filter_in(value, level)
+        if m.presumption is not None:
+            m.presumption.mark_leaves(value)
         return lattice.tracify(value, level)
 
     star = inward(args.star) if args.star is not None else None
@@ -189,6 +191,8 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int)
         elif is_specs:
             values.append(_cross_spec(value, axis, option, level))
         else:
+            if m.presumption is not None and isinstance(axis, Const) and axis.value is not None:
+                m.presumption.mark_leaves(value)
             values.append(_cross_axis(value, axis, level, tv.fact.omnistaging))
     kwargs = dict(args.kwargs)
     if not is_specs:

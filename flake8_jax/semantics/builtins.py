@@ -123,7 +123,7 @@ def tell_call(
             bound=bound if bound is not None else {},
             bound_nodes=bound_nodes if bound_nodes is not None else {},
             used=used,
-            fact=fact,
+            fact=fact if fact is not None else known.function,
             namespace=known.namespace,
             formatted=tuple(held),
         ),

@@ -44,6 +44,7 @@ from flake8_jax.semantics.remembering import (
     repeat,
     transplant,
 )
+from flake8_jax.semantics.replicas import note_call, note_unknown_call
 from flake8_jax.semantics.scopes import Frame, ModuleScope
 from flake8_jax.semantics.values import (
     MISSING,
@@ -125,6 +126,8 @@ def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
                 args.nodes += [None] * len(known)
             else:
                 supply = iterated(m, frame, argument.value, value, "star", None)
+                if m.presumption is not None and isinstance(value, Opaque):
+                    m.presumption.deny(value)
                 element = supply() if supply is not None else Unknown("star")
                 args.star = element if args.star is None else lattice.join(args.star, element)
         elif argument.star == 2:
@@ -134,6 +137,8 @@ def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
                     args.double_star = value.slots.get("*") or Unknown("**")
             else:
                 args.double_star = Unknown("**")
+                if m.presumption is not None:
+                    m.presumption.deny(value)  # keywords that are passed on: there may be none
         elif argument.keyword is not None:
             args.kwargs[argument.keyword] = value
             args.keyword_nodes[argument.keyword] = argument.value
@@ -189,6 +194,11 @@ def call(
     handler = CALL.get(type(func))
     if handler is not None:
         return handler(m, frame, node, func, args, used, decorating)
+    if m.presumption is not None:
+        m.presumption.deny(func)
+    if m.replicas:
+        name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
+        note_unknown_call(m, name, (*args.values, *args.kwargs.values()))
     return Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
 
 
@@ -502,6 +512,8 @@ def call_function_value(
     if m.steps > MAX_STEPS_PER_ENTRY:
         m.count("step budget")
         return Unknown("budget", host_test=True)
+    from flake8_jax.semantics.annotations import describes_shapes
+
     bound = bind(m, func, args)
     if func.cached:
         _tell_cached(m, frame, node, func, args)
@@ -513,11 +525,15 @@ def call_function_value(
             bound = m.presumption.presumed(func, bound)
         else:
             m.presumption.bind(fn, bound)
+            if kind == "entry":
+                m.presumption.exclude(fn, [p.name for p in fn.params if describes_shapes(m, func.scope, p.annotation)])
     assumed = m.assumed
     if m.conditions and func.closure is not None:
         m.assumed = assumed | _held_of_captures(m, func)
     result = _run_or_repeat(m, frame, node, func, bound, run_mode, kind, text, serial)
     m.assumed = assumed
+    if m.replicas:
+        note_call(m, fn)
     if func.cached:
         tell_cached(m, frame, node, result, fn.name)
     return result
@@ -563,7 +579,7 @@ def _run_or_repeat(
     staged = run_mode.staged
     count, most = m.contexts.get((id(fn), staged), 0), m.caps.staged if staged else m.caps.eager
     if count >= most // 2 and plain and serial is None and kind == "call":
-        general = {k: _generalised(v) for k, v in bound.items()}
+        general = {k: v if v is func.defaults.get(k) else _generalised(v) for k, v in bound.items()}
         if any(general[k] is not v for k, v in bound.items()):
             bound = general
             key, inputs, plain = _fingerprint(m, func, bound, run_mode)
@@ -633,6 +649,7 @@ def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode:
     """Key of a run, its inputs in order, and whether such a run may be remembered at all."""
     loops = _NO_LOOPS if mode.staged or not m.loops else frozenset([id(loop) for loop in m.loops])
     prints = lattice.Fingerprint(m.uses, loops=loops, trace=mode.trace)
+    prints.presumed = mode.presumed
     # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
     waiting = bool(loops) and not any(loop.guards for loop in m.loops)
     parts: list[Any] = [

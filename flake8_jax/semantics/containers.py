@@ -76,6 +76,8 @@ def item_of(m: Machine, base: Value, index: Value) -> Value:
         return Unknown("item", host_test=base.host_test)  # type: ignore[attr-defined]
     if kind is GeneratorValue:
         return freshen(base.element)  # type: ignore[attr-defined]
+    if isinstance(base, External) and base.name == "os.environ":
+        return Static("str")
     if isinstance(base, (ClassValue, External)):
         return base
     if isinstance(base, ExternalInstance):

@@ -38,7 +38,10 @@ from flake8_jax.semantics.values import (
 )
 
 
-def _inner(value: Value | None, level: int = ABSTRACT) -> Value:
+def _inner(m: Machine, value: Value | None, level: int = ABSTRACT) -> Value:
+    """A carry or an operand as the staged function sees it."""
+    if m.presumption is not None and value is not None:
+        m.presumption.mark_leaves(value)
     return lattice.tracify(value, level) if value is not None else Tree(level)
 
 
@@ -75,7 +78,9 @@ def _settled(before: Value, after: Value) -> Value:
 def _carried(leaf: Value) -> Value:
     """What the next iteration gets for a leaf: a number that the body returned comes back as an array."""
     hosts = (Const, Static, HostArray)
-    return lattice.join_all(_inner(v) if isinstance(v, hosts) else v for v in lattice.members_of(leaf))
+    return lattice.join_all(
+        lattice.tracify(v, ABSTRACT) if isinstance(v, hosts) else v for v in lattice.members_of(leaf)
+    )
 
 
 def _loop_serial(m: Machine, node: Any, which: str) -> int:
@@ -153,11 +158,11 @@ def run_scan(
     body = bound.get("f", Unknown("body"))
     if not check_operand(m, frame, node, name, "f", body, 2):
         return Unknown("scan")
-    first = _inner(bound.get("init"))
+    first = _inner(m, bound.get("init"))
     xs = bound.get("xs", Unknown("xs") if args.unknown_rest else NONE)
 
     def arguments(carry: Value) -> list[Value]:
-        return [carry, _axis_element(xs)]
+        return [carry, _axis_element(m, xs)]
 
     def carry_of(result: Value) -> Value:
         pair = known_elements(result)
@@ -174,8 +179,10 @@ def run_scan(
     return TupleValue((lattice.release(carry, level), lattice.release(lattice.stack_axis(ys), level)))
 
 
-def _axis_element(xs: Value) -> Value:
+def _axis_element(m: Machine, xs: Value) -> Value:
     """A slice of ``xs`` as the body sees it: surely tracers."""
+    if m.presumption is not None:
+        m.presumption.mark_leaves(xs)
     if isinstance(xs, Const) and xs.value is None:
         return NONE
     if isinstance(xs, Unknown):
@@ -189,7 +196,7 @@ def run_map(
     body = bound.get("f", Unknown("body"))
     if not check_operand(m, frame, node, name, "f", body, 1):
         return Unknown("map")
-    element = _axis_element(bound.get("xs", Unknown("xs")))
+    element = _axis_element(m, bound.get("xs", Unknown("xs")))
     _, result = _iterate(m, frame, node, name, fact, body, NONE, lambda carry: [freshen(element)], lambda r: NONE)
     return lattice.release(lattice.stack_axis(result), outer_level(m, args))
 
@@ -200,7 +207,7 @@ def run_fori_loop(
     body = bound.get("body_fun", Unknown("body"))
     if not check_operand(m, frame, node, name, "body_fun", body, 2):
         return Unknown("fori_loop")
-    first = _inner(bound.get("init_val"))
+    first = _inner(m, bound.get("init_val"))
 
     def arguments(carry: Value) -> list[Value]:
         index = Array(ABSTRACT, "int", 0)
@@ -223,7 +230,7 @@ def run_while_loop(
         return Unknown("while_loop")
     if not check_operand(m, frame, node, name, "body_fun", body, 1):
         return Unknown("while_loop")
-    first = _inner(bound.get("init_val"))
+    first = _inner(m, bound.get("init_val"))
     mode = enter(m, fact, name)
     stage(m, frame, node, name, condition, Arguments([first]), mode)
     carry, result = _iterate(m, frame, node, name, fact, body, first, lambda c: [c], lambda r: r)
@@ -263,7 +270,7 @@ def run_cond(
     operands = list(known_elements(bound["operands"]) or ()) if "operands" in bound else []
     if "operand" in bound:
         operands.append(bound["operand"])
-    inner = [lattice.tracify(v, ABSTRACT) for v in operands]
+    inner = [_inner(m, v) for v in operands]
     if args.star is not None:
         inner.append(Unknown("operands"))
     functions = [bound.get(p, Unknown("branch")) for p in fact.operands]
@@ -289,7 +296,7 @@ def run_switch(
     operands = list(known_elements(bound["operands"]) or ()) if "operands" in bound else []
     if "operand" in bound:
         operands.append(bound["operand"])
-    inner = [lattice.tracify(v, ABSTRACT) for v in operands]
+    inner = [_inner(m, v) for v in operands]
     branches = bound.get("branches", Unknown("branches"))
     known = known_elements(branches)
     if known is None:

@@ -94,7 +94,7 @@ def _run_vjp(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Ar
     pair = known_elements(call(m, frame, node, forward, args))
     residuals = pair[1] if pair is not None and len(pair) == 2 else Unknown("residuals")
     output = pair[0] if pair is not None and len(pair) == 2 else result
-    fixed = _fixed_positions(tv)
+    fixed = fixed_positions(tv)
     if fixed is None:
         return
     level = ABSTRACT if m.mode.ambient or level_of(output) == ABSTRACT else CONCRETE
@@ -103,7 +103,7 @@ def _run_vjp(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Ar
 
 
 def _run_jvp(m: Machine, frame: Frame, node: Any, tv: TransformedValue, values: list[Value]) -> None:
-    fixed = _fixed_positions(tv)
+    fixed = fixed_positions(tv)
     if fixed is None:
         return
     primals = TupleValue(tuple(v for i, v in enumerate(values) if i not in fixed))
@@ -112,7 +112,7 @@ def _run_jvp(m: Machine, frame: Frame, node: Any, tv: TransformedValue, values: 
     call(m, frame, node, tv.rules[0], Arguments([*leading, primals, tangents]))
 
 
-def _fixed_positions(tv: TransformedValue) -> list[int] | None:
+def fixed_positions(tv: TransformedValue) -> list[int] | None:
     """``nondiff_argnums``; None where they are not known."""
     option = tv.options.get("nondiff_argnums")
     if option is None:
@@ -143,7 +143,7 @@ def _plain(value: Value, depth: int = 8) -> Value:
 def check_settings(m: Machine, tv: TransformedValue, name: str, args: Arguments, node: Any, scope: ModuleScope) -> None:
     """Check ``f.defvjp(fwd, bwd)`` against the signature of ``f``."""
     count = _positional(tv.operand)
-    fixed = _fixed_positions(tv)
+    fixed = fixed_positions(tv)
     given = [*args.values, *args.kwargs.values()]
     if tv.name != "jax.custom_vjp" or name != "defvjp" or len(given) < 2 or args.star is not None:
         return

@@ -157,8 +157,8 @@ class Formatting(msgspec.Struct, frozen=True, eq=False):
 
 
 class Store(msgspec.Struct, frozen=True, eq=False):
-    """An assignment to something that is not a local name. ``how``: item (``x[i] = v``), item-augmented, item-delete,
-    attribute, global, nonlocal. base: the container or object; None for names."""
+    """An item is assigned to or deleted. ``how``: item (``x[i] = v``), item-augmented, item-delete. base: the container.
+    What is put into something older than the running trace, items or not, is a Mutation as well."""
 
     context: Context
     at: ir.Node
@@ -364,9 +364,45 @@ class RuleIncomplete(msgspec.Struct, frozen=True, eq=False):
     problem: str
 
 
+class MissingSync(msgspec.Struct, frozen=True, eq=False):
+    """A step that runs on every device differentiates and uses the gradient, and nothing brings the gradients of the
+    devices together. ``at``: where it differentiates; transform: canonical name of what runs it on every device."""
+
+    context: Context
+    at: ir.Node
+    transform: str
+
+
+class TransformCall(msgspec.Struct, frozen=True, eq=False):
+    """What a transform returned is called: ``jax.jit(f)(x)``. name: canonical name of the transform; options: its other
+    arguments. args/kwargs: the arguments of the call, ``nodes``/``keyword_nodes`` their IR. statics: positions and names
+    of static arguments, None where those are not known. differentiated: positions of the arguments that it
+    differentiates by (empty for other transforms), None where those are not known."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    options: dict[str, Value]
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    nodes: tuple[ir.Expr | None, ...]
+    keyword_nodes: dict[str, ir.Expr]
+    statics: tuple[set[int], set[str]] | None
+    differentiated: tuple[int, ...] | None
+
+
+class JittedMethod(msgspec.Struct, frozen=True, eq=False):
+    """A method is jitted where ``self`` is an argument, and the class is no pytree. name: of the class."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    method: str
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch,
     Mutation, CachedCall, GlobalRead,
-    SignatureMismatch, RuleIncomplete,
+    SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod,
 ]  # fmt: skip

@@ -61,8 +61,8 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
     if value is None:
         value = m.modules.builtin(name) or _late_global(m, frame, name)
     kind = type(value)
-    if m.mode.staged and kind in MAY_CHANGE and frame.scope.slots.get(name) is not None and is_global(frame, name):
-        tell_global(m, frame, node, frame.scope, name, value)  # type: ignore[arg-type]
+    if m.mode.staged and kind in MAY_CHANGE and name in frame.scope.slots and is_global(frame, name):
+        tell_global(m, frame, node, frame.scope, name, value)
     if kind is External:
         if m.names_wanted is None or value.name in m.names_wanted:  # type: ignore[attr-defined]
             tell_name(m, frame, node, value, name)  # type: ignore[arg-type]

@@ -46,10 +46,10 @@ MAY_CHANGE = frozenset({ListValue, DictValue, *_DATA})
 
 
 def is_global(frame: Frame, name: str) -> bool:
-    """No function around the running code binds the name: it is the module's."""
+    """No function around the running code binds the name, and this one does not rebind it: it is the module's."""
     around: Frame | None = frame
     if frame.fn is not None and name in frame.fn.global_names:
-        return True
+        return False
     while around is not None:
         if name in around.slots and around.slots is not frame.scope.slots:
             return False
@@ -119,7 +119,9 @@ def note_rebinding(m: Machine, frame: Frame, name: str, scope: ModuleScope | Non
     m.note_everywhere(rebound(scope if scope is not None else frame.scope, name))
 
 
-def note_contents(m: Machine, frame: Frame, node: Any, value: Value, put: Value | None, key: Value | None = None) -> None:
+def note_contents(
+    m: Machine, frame: Frame, node: Any, value: Value, put: Value | None, key: Value | None = None
+) -> None:
     """Eager code of a function changes what is in a list or dict: an item that was there, under ``key`` where one is
     given. What is only ever added to is a registry or a log."""
     if m.mode.staged or m.mode.presumed or frame.fn is None or not m.wants(GlobalRead) or is_code(put):

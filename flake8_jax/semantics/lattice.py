@@ -153,7 +153,10 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
         return a  # type: ignore[no-any-return]
     if kind is Instance and a.cls is b.cls:
         made = Instance(
-            a.cls, exact=a.exact and b.exact, level=a.level if a.level == b.level else None, born=joint_birth(a.born, b.born)
+            a.cls,
+            exact=a.exact and b.exact,
+            level=a.level if a.level == b.level else None,
+            born=joint_birth(a.born, b.born),
         )
         made.complete = a.complete and b.complete
         for name in {**a.slots, **b.slots}:
@@ -469,7 +472,7 @@ class Fingerprint:
     """Numbers the objects that it visits; ``objects`` are those with an identity, in the order of first visit.
     cut: there were more than the budget allowed. trace: the innermost one, which some of the objects are older than."""
 
-    __slots__ = ("budget", "cut", "loops", "numbers", "objects", "trace", "uses")
+    __slots__ = ("budget", "cut", "loops", "numbers", "objects", "presumed", "trace", "uses")
 
     def __init__(
         self,
@@ -484,6 +487,7 @@ class Fingerprint:
         self.budget = budget
         self.loops = loops
         self.trace = trace
+        self.presumed = False
         self.cut = False
 
     def of(self, value: Any) -> Any:
@@ -515,6 +519,8 @@ class Fingerprint:
             self.cut = True
             return ("id", id(value))
         if kind is Unknown and not self.uses:
+            if self.presumed and value.parts and value.origin is not None:
+                return ("?", *[(step, self.of(part)) for step, part in value.parts.items()])
             return ("?", value.host_test)
         return self._structure(kind, value)
 

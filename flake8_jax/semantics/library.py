@@ -306,6 +306,10 @@ def call_external(
 
         tell_call(m, frame, node, name, args, None, used=used)
         return apply_transform(m, frame, node, name, known.transform, args, decorating=decorating)
+    if m.presumption is not None:
+        from flake8_jax.semantics.derivative_contracts import note_function_rule
+
+        note_function_rule(m, name, args)
     from flake8_jax.semantics.special import SPECIAL
 
     special = SPECIAL.get(name)
@@ -392,6 +396,9 @@ def call_fact(
         for parameter in fact.params[:3]:
             if parameter in _ARRAY_OPERANDS or parameter == fact.params[0]:
                 m.presumption.mark(bound.get(parameter, NONE))
+    if m.presumption is not None:
+        for parameter in (*fact.shape_params, *fact.axis_params):
+            m.presumption.deny(bound.get(parameter, NONE))
     values = _all(args) if self_value is None else [self_value, *_all(args)]
     if "axis_name" in bound and name.startswith("jax.lax."):
         check_collective(m, frame, node, bound["axis_name"])
@@ -475,8 +482,16 @@ def _refine_array(result: Array, name: str, fact: FunctionFact, bound: dict[str,
         _refine_conversion(result, bound)
     elif last == "where":
         a, b = bound.get("x"), bound.get("y")
-        if isinstance(a, Array) and isinstance(b, Array) and a.dtype == b.dtype:
-            result.dtype = a.dtype
+        kinds = {_dtype_of(v) for v in (a, b) if v is not None}
+        if len(kinds) == 1:
+            result.dtype = kinds.pop()
+
+
+def _dtype_of(value: Value) -> str:
+    """The dtype class of an operand; empty where it is not known."""
+    if isinstance(value, (Array, HostArray)):
+        return value.dtype
+    return lattice.const_kind(value.value) if isinstance(value, Const) and type(value.value) in lattice.NUMBERS else ""
 
 
 def _refine_conversion(result: Array, bound: dict[str, Value]) -> None:
@@ -639,6 +654,10 @@ def call_external_method(
 ) -> Value:
     """A method that a library class gives to its instances, or to instances of a project subclass."""
     fact = m.knowledge.method(func.cls, func.name)
+    if m.presumption is not None:
+        from flake8_jax.semantics.derivative_contracts import note_method_rule
+
+        note_method_rule(m, func.cls, func.name, args)
     if fact is None:
         return Unknown("method")
     owner = m.knowledge.class_(func.cls)

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.modules import Modules
     from flake8_jax.semantics.presumption import Presumption
     from flake8_jax.semantics.records import Records
+    from flake8_jax.semantics.replicas import Replica
     from flake8_jax.semantics.scopes import ModuleScope
 
 NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
@@ -194,6 +195,8 @@ class Machine:
         self.roots: list[tuple[TransformedValue, Any, ModuleScope, tuple[Link, ...], bool]] = []
         self.partial_roots: list[tuple[PartialValue, Any, ModuleScope, tuple[Link, ...]]] = []
         self.rule_settings: list[tuple[TransformedValue, str, Any, Any, ModuleScope]] = []
+        self.replicas: list[Replica] = []
+        self.collecting: set[int] = set()
         self.deferred_functions: list[Any] = []
         self.crashes: list[tuple[str, str, str]] = []
         self.counters: dict[str, int] = {}

@@ -300,7 +300,9 @@ def _merged_dict(m: Machine, left: DictValue, right: DictValue) -> DictValue:
     items = {**dict(left.items()), **dict(right.items())}
     rests = [v for v in (left.slots.get("*"), right.slots.get("*")) if v is not None]
     return DictValue(
-        items, lattice.join_all(rests) if rests else None, is_open=left.slots["open"] or right.slots["open"],
+        items,
+        lattice.join_all(rests) if rests else None,
+        is_open=left.slots["open"] or right.slots["open"],
         born=m.mode.trace,
     )
 

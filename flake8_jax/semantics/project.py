@@ -24,15 +24,18 @@ from flake8_jax.semantics import statements
 from flake8_jax.semantics.calls import Arguments, call, call_function_value
 from flake8_jax.semantics.classes import find_in_class, generic_instance, mro_of
 from flake8_jax.semantics.custom_rules import check_missing, check_settings
-from flake8_jax.semantics.events import KeyUse
-from flake8_jax.semantics.lattice import canonical_key
+from flake8_jax.semantics.events import JittedMethod, KeyUse
+from flake8_jax.semantics.lattice import canonical_key, tracify
 from flake8_jax.semantics.machine import Emission, Link, Machine, Mode
 from flake8_jax.semantics.modules import Modules
 from flake8_jax.semantics.presumption import Presumption
 from flake8_jax.semantics.records import FunctionRecord, Records
 from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.staging import static_parameters
 from flake8_jax.semantics.transforms import run_root, stage_unknown
 from flake8_jax.semantics.values import (
+    ABSTRACT,
+    Array,
     ClassValue,
     FunctionValue,
     Instance,
@@ -40,6 +43,7 @@ from flake8_jax.semantics.values import (
     PropertyValue,
     StaticMethodValue,
     TransformedValue,
+    Tree,
     Unknown,
     Value,
 )
@@ -168,6 +172,22 @@ def _run_entries(m: Machine, scopes: list[ModuleScope]) -> None:
     _check_custom_rules(m)
 
 
+def _check_method(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScope) -> None:
+    """``@jax.jit`` on a method of a class that is no pytree: ``self`` is an argument that JAX cannot take."""
+    function = tv.operand
+    if not isinstance(function, FunctionValue) or function.owner is None or not m.wants(JittedMethod) or node is None:
+        return
+    owner, statics = function.owner, static_parameters(tv)
+    family = [*mro_of(owner), *owner.subclasses]
+    if owner.namespace.get(function.fn.name) is not tv or statics is None or 0 in statics[0]:
+        return
+    if any(cls.has_unknown_base or cls.external_bases or "pytree" in cls.traits for cls in family):
+        return
+    if owner.traits & {"namedtuple", "enum"} or not function.fn.params or function.fn.params[0].kind == "vararg":
+        return
+    m.emit(JittedMethod(m.context(scope), node, owner.node.name, function.fn.name))
+
+
 def _check_custom_rules(m: Machine) -> None:
     """Do the derivative rules that the project sets fit, and is there one for every function that needs it?"""
     done: set[int] = set()
@@ -176,6 +196,8 @@ def _check_custom_rules(m: Machine) -> None:
             done.add(id(node))
             _guarded(m, scope, functools.partial(check_settings, m, tv, name, args, node, scope))
     for tv, node, scope, chain, _staged in list(m.roots):
+        if tv.name == "jax.jit":
+            _guarded(m, scope, functools.partial(_check_method, m, tv, node, scope))
         if tv.fact.model == "custom" and not chain:
             _guarded(m, scope, functools.partial(check_missing, m, tv, node, scope))
 
@@ -230,6 +252,12 @@ def _run_presumed(m: Machine) -> None:
     for cls in list(m.modules.classes):
         for value in list(cls.namespace.values()):
             _guarded(m, cls.scope, functools.partial(_presumed_method, m, cls, value))
+    for func in list(m.presumption.rules):
+        _guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
+    for func in list(m.deferred_functions):
+        if func.closure is not None and not m.contexts.keys() & {(id(func.fn), True), (id(func.fn), False)}:
+            if m.presumption.applies_to(func.scope.path, func.fn):
+                _guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
 
 
 def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
@@ -242,8 +270,22 @@ def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
     if isinstance(value, StaticMethodValue):
         first = [cls] if value.to_class else []
     elif target.fn.name not in ("__init__", "__post_init__", "__new__", "setup", "tree_unflatten"):
-        first = [generic_instance(m, cls)]
+        first = [_presumed_receiver(m, cls)]
     _presumed_entry(m, target, first)
+
+
+def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
+    """``self``: of a pytree, what surely are arrays among its leaves are tracers."""
+    known = generic_instance(m, cls)
+    assert m.presumption is not None
+    if not isinstance(known, Instance) or "pytree" not in cls.traits:
+        return known
+    made = Instance(cls, exact=False)
+    made.slots.update(known.slots)
+    for name, value in known.slots.items():
+        if name not in cls.static_names and isinstance(value, (Array, Tree)):
+            made.slots[name] = tracify(value, ABSTRACT)
+    return made
 
 
 def _presumed_entry(m: Machine, func: FunctionValue, first: list[Value]) -> None:

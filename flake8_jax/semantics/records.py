@@ -19,6 +19,7 @@ from flake8_jax.semantics.values import (
     BuiltinValue,
     ClassValue,
     Const,
+    DictValue,
     External,
     FunctionValue,
     HostArray,
@@ -27,6 +28,7 @@ from flake8_jax.semantics.values import (
     Static,
     TransformedValue,
     Tree,
+    UnionValue,
     Unknown,
     Value,
     level_of,
@@ -95,11 +97,21 @@ class _Notes:
         self.roots: dict[tuple[int, ...], tuple[Link, ...]] = {}
 
 
+_TRACED = frozenset({"traced", "pytree"})
+
+
 def kind_of(value: Value) -> set[str]:
     """The kinds of a parameter's value."""
     kinds: set[str] = set()
+    if isinstance(value, UnionValue):
+        several = [kind_of(member) for member in value.members]
+        together = set[str]().union(*several)
+        # One of these: that it is traced is said where it is whichever it is.
+        return together if all(kinds & _TRACED for kinds in several) else (together - _TRACED) | {"unknown"}
     for member in members_of(value):
-        if isinstance(member, Array):
+        if isinstance(member, DictValue) and member.slots["open"] and not any(True for _ in member.items()):
+            kinds.add("unknown")  # nobody knows of an item in it: it may be empty
+        elif isinstance(member, Array):
             if member.dtype == "key":
                 kinds.add("key")
             if member.level in (ABSTRACT, GRAD):
@@ -109,7 +121,10 @@ def kind_of(value: Value) -> set[str]:
         elif isinstance(member, Tree):
             kinds.add("pytree" if member.level in (ABSTRACT, GRAD) else "unknown")
         elif isinstance(member, Unknown):
-            kinds.add("unknown")
+            holds = any(
+                isinstance(v, Tree) or (isinstance(v, Unknown) and v.parts) for v in (member.parts or {}).values()
+            )
+            kinds.add("pytree" if holds and member.origin is not None else "unknown")
         elif isinstance(member, (Const, Static)):
             kinds.add("static")
         elif isinstance(member, HostArray):
@@ -190,10 +205,7 @@ def _unsaid(fn: ir.Function) -> frozenset[str]:
     """Parameters of which a presumed run says nothing: what a user might forward, and what objects are made of."""
     if fn.name in ("__init__", "__new__", "__post_init__"):
         return frozenset(p.name for p in fn.params)
-    names = [p.name for p in fn.params if p.kind in ("vararg", "kwarg")]
-    if fn.params and fn.params[0].name in ("self", "cls"):
-        names.append(fn.params[0].name)
-    return frozenset(names)
+    return frozenset(p.name for p in fn.params if p.kind == "kwarg")
 
 
 def _root_record(chain: tuple[Link, ...]) -> RootRecord:

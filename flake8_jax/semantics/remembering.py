@@ -150,7 +150,9 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
         earlier = m.uses.get(key, ())
         m.write(m.uses, key, (*earlier, *[_here(m, u, scope, node) for u in uses])[-6:])
     for i, slot, value in found.slot_effects:
-        m.write(inputs[i].slots, slot, transplant(value, mapping, m, found.trace) if isinstance(value, Value) else value)
+        m.write(
+            inputs[i].slots, slot, transplant(value, mapping, m, found.trace) if isinstance(value, Value) else value
+        )
     result = transplant(found.result, mapping, m, found.trace)
     repeat_tangents(m, found.result, result, inputs)
     return result

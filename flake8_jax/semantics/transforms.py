@@ -36,14 +36,17 @@ from flake8_jax.semantics.control_flow import (
     run_while_loop,
 )
 from flake8_jax.semantics.custom_rules import DEFINING, define, run_rules
+from flake8_jax.semantics.derivative_contracts import note_custom_rules
 from flake8_jax.semantics.dispatch import CALL
-from flake8_jax.semantics.events import RootMet
+from flake8_jax.semantics.events import RootMet, TransformCall
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.library import bind_parameters, relevelled, value_of_descriptor
 from flake8_jax.semantics.machine import Lane, Link, Machine, Mode
+from flake8_jax.semantics.replicas import enter_replica, leave_replica, note_gradient
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.staging import (
     Model,
+    constants_of,
     default_values,
     defaults_of,
     describe,
@@ -166,6 +169,8 @@ def call_transformed(
             run_rules(m, frame, node, tv, args, result)
         return result
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
+    if m.wants(TransformCall) and isinstance(node, ir.Call) and args.star is None and not args.unknown_rest:
+        _tell_call(m, frame, node, tv, args)
     for value, written in zip(args.values, args.nodes):
         if isinstance(value, (ListValue, DictValue)) and isinstance(written, _TEMPORARIES):
             value.born = NO_BIRTH  # nobody else has it
@@ -174,14 +179,33 @@ def call_transformed(
     if fact.maps_axes is not None and not fact.maps_axes.endswith("specs"):
         call_link = Link(frame.scope, node, "root", describe(tv.operand), "", 0, None)
         lane = Lane(tv.name, call_link, shared_in_lanes(m, tv, args, crossed))
+    replica = enter_replica(m, tv)
     result = stage(m, frame, node, tv.name, tv.operand, crossed, enter(m, fact, tv.name, lane, tv.options))
+    if replica is not None:
+        leave_replica(m, replica, result)
     outside = outer_level(m, args, tv.operand)
     dispatched = 0
     if not m.mode.staged and fact.omnistaging:
         dispatched = id(m.loops[-1]) if m.loops else 1
     found = result_outside(m, tv, args, result, outside, dispatched)
     settle_births(found, m.mode.trace)
+    note_gradient(m, frame, node, tv, found)
     return found
+
+
+def _tell_call(m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, args: Arguments) -> None:
+    fact = tv.fact
+    differentiated: tuple[int, ...] | None = ()
+    if fact.differentiates is not None and not fact.filters:
+        positions = constants_of(tv.options.get(fact.differentiates))
+        known = positions is not None and all(type(p) is int for p in positions)
+        differentiated = tuple(positions or [0]) if known and positions is not None else None
+    m.emit(
+        TransformCall(
+            m.context(frame.scope), node, tv.name, tv.options, tuple(args.values), args.kwargs, tuple(args.nodes),
+            args.keyword_nodes, static_parameters(tv) if fact.statics else (set(), set()), differentiated,
+        )
+    )  # fmt: skip
 
 
 _TEMPORARIES = (ir.Call, ir.List, ir.Dict, ir.Comprehension, ir.BinOp)
@@ -195,6 +219,8 @@ def transformed_method(m: Machine, frame: Frame, node: Any, tv: TransformedValue
         return Unknown(name)
     if tv.fact.model == "custom" and name.startswith("def"):
         tv.rules_asked = True
+    if tv.fact.model == "custom":
+        note_custom_rules(m, tv, name, args)
     if name in DEFINING and tv.fact.model == "custom":
         m.rule_settings.append((tv, name, args, node, frame.scope))
         return define(tv, name, args)
@@ -233,7 +259,10 @@ def _call_now(
     if fact.result == "same":
         return value
     if fact.result == "shape":
-        return _shapes(value)
+        shapes = _shapes(value)
+        if m.presumption is not None:
+            m.presumption.deny(shapes)
+        return shapes
     if fact.result == "jvp":
         return TupleValue((value, relevelled(value, outside)))
     if fact.result in ("vjp", "linearize"):

@@ -78,11 +78,10 @@ def _map_trees(
             else Unknown("leaf")
         )
         leaves = [leaf, *[_leaf_like(t) for t in trees[1:]]]
-        result = at_leaf(leaves)
         if m.presumption is not None:
             for tree, seen in zip(trees, leaves, strict=True):
-                if m.presumption.is_marked(seen):
-                    m.presumption.mark(tree)
+                m.presumption.leaf_of(seen, tree)
+        result = at_leaf(leaves)
         if isinstance(result, (Array, Tree)):
             return Tree(result.level)
         if isinstance(result, TupleValue) and all(isinstance(v, (Array, Tree)) for v in result.elts):

@@ -1,0 +1,18 @@
+"""JAX708: ``3`` becomes ``3.0``. Not modelled: anything but a literal."""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.semantics.events import TransformCall
+
+
+@repair("integer-grad")
+def fix(event: TransformCall, source: FixSource) -> Fix | None:
+    edits = []
+    for position in event.differentiated or ():
+        node = event.nodes[position] if -len(event.nodes) <= position < len(event.nodes) else None
+        if isinstance(node, ir.Constant) and source.slice(node).isdigit():
+            edits.append(Edit(node.end, node.end, ".0"))
+    return Fix("Write a float", "unsafe", tuple(edits)) if edits else None

@@ -1,0 +1,93 @@
+"""JAX708: a derivative by whole numbers. Not modelled: leaves of classes."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events import TransformCall
+from flake8_jax.semantics.values import (
+    Array,
+    Const,
+    DictValue,
+    HostArray,
+    ListValue,
+    Static,
+    TupleValue,
+    UnionValue,
+    Value,
+)
+
+
+@rule("JAX708", "error", fixable="sometimes")
+def integer_grad(event: TransformCall) -> Report | None:
+    """`jax.grad` or its kin differentiates by an integer or boolean argument.
+
+    Why it bites: whole numbers have no derivative, so `jax.grad(f)(3)` raises `TypeError: grad requires real- or
+    complex-valued inputs` (<https://docs.jax.dev/en/latest/_autosummary/jax.grad.html>). Pass a float, differentiate by
+    another argument with `argnums`, or set `allow_int=True` to get gradients of dtype `float0`.
+
+    Bad:
+
+    ```python
+    import jax
+
+
+    def energy(x):
+        return 0.5 * x**2
+
+
+    def force():
+        return -jax.grad(energy)(3)  # expect: integer-grad
+
+
+    def demonstrate():
+        force()  # raises: TypeError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def energy(x, n):
+        return 0.5 * n * jnp.sum(x**2)
+
+
+    def force():
+        return -jax.grad(energy)(jnp.arange(3.0), 3), jax.grad(energy, allow_int=True)(jnp.arange(3), 1)
+    ```
+
+    Fix: a literal `3` becomes `3.0`. Unsafe: the function may want a whole number.
+
+    Proof: the call raises `TypeError`.
+    """
+    if event.context.presumed or event.context.caught or not event.differentiated:
+        return None
+    allowed = event.options.get("allow_int")
+    if allowed is not None and not (isinstance(allowed, Const) and allowed.value is False):
+        return None
+    for position in event.differentiated:
+        if -len(event.args) <= position < len(event.args) and is_whole(event.args[position]):
+            what = f"argument {position % len(event.args)}"
+            return Report(event.at, f"{what} is an integer or a boolean, which has no derivative; pass a float")
+    return None
+
+
+def is_whole(value: Value, depth: int = 4) -> bool:
+    """The value, or a leaf of it, surely is an integer or a boolean."""
+    if isinstance(value, UnionValue):
+        return all(is_whole(member, depth) for member in value.members)
+    if isinstance(value, (Array, HostArray)):
+        return value.dtype in ("int", "bool")
+    if isinstance(value, Const):
+        return type(value.value) in (int, bool)
+    if isinstance(value, Static):
+        return value.kind in ("int", "bool")
+    if depth and isinstance(value, TupleValue):
+        return any(is_whole(element, depth - 1) for element in value.elts)
+    if depth and isinstance(value, ListValue):
+        return any(is_whole(element, depth - 1) for element in value.known() or ())
+    if depth and isinstance(value, DictValue):
+        return any(is_whole(item, depth - 1) for _, item in value.items())
+    return False

@@ -1,0 +1,100 @@
+"""JAX405: a jitted method whose ``self`` JAX cannot take. Not modelled: classes with bases from elsewhere."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events import JittedMethod
+
+
+@rule("JAX405", "error")
+def jit_on_method(event: JittedMethod) -> Report | None:
+    """`jax.jit` decorates a method of a class that is no pytree, so `self` is an argument that JAX cannot take.
+
+    Why it bites: the decorated function gets `self` like any argument, and an object of an ordinary class is neither an
+    array nor a pytree: the call raises `TypeError`. The ways out are in the FAQ
+    (<https://docs.jax.dev/en/latest/faq.html#how-to-use-jit-with-methods>): jit a function of the arrays that the
+    method needs, register the class as a pytree, or make `self` static where it is immutable and hashable.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    class Layer:
+        def __init__(self, w):
+            self.w = w
+
+        @jax.jit  # expect: jit-on-method
+        def apply(self, x):
+            return x @ self.w
+
+
+    def demonstrate():
+        try:
+            Layer(jnp.eye(2)).apply(jnp.ones(2))
+        except TypeError as error:
+            assert "Layer" in str(error)
+        else:
+            raise AssertionError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+
+
+    @jax.tree_util.register_pytree_node_class
+    class Layer:
+        def __init__(self, w):
+            self.w = w
+
+        @jax.jit
+        def apply(self, x):
+            return x @ self.w
+
+        def tree_flatten(self):
+            return (self.w,), None
+
+        @classmethod
+        def tree_unflatten(cls, aux, children):
+            return cls(*children)
+    ```
+
+    Also good: methods without `self`, `self` as a static argument, and a function jitted for each object.
+
+    ```python
+    from functools import partial
+
+    import jax
+
+
+    class Layer:
+        def __init__(self, w):
+            self.w = w
+            self.fast = jax.jit(self.apply)
+
+        @staticmethod
+        @jax.jit
+        def scale(x):
+            return 2 * x
+
+        @partial(jax.jit, static_argnums=0)
+        def shift(self, x):
+            return x + 1
+
+        def apply(self, x):
+            return x @ self.w
+    ```
+
+    Fix: none. Which way out is right depends on what the object holds.
+
+    Proof: calling the method raises `TypeError`.
+    """
+    if event.context.presumed:
+        return None
+    return Report(
+        event.at, f"`self` of `{event.name}.{event.method}` is an argument of the jitted function, and no pytree"
+    )

@@ -1,0 +1,77 @@
+"""JAX604: replicas that drift apart. Not modelled: which value a collective takes the mean of."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events import MissingSync
+
+
+@rule("JAX604", "warning")
+def missing_gradient_sync(event: MissingSync) -> Report | None:
+    """A step that runs on every device updates parameters by gradients that the devices never bring together.
+
+    Why it bites: under `pmap` with a named axis, or `shard_map` without replication checks, every device differentiates
+    its own part of the batch. Without `jax.lax.pmean(grads, axis)` each updates its copy of the parameters by its own
+    gradient: the copies drift apart, silently, and the batch is effectively as small as one device's part.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    from jax.sharding import PartitionSpec as P
+
+    mesh = jax.make_mesh((jax.device_count(),), ("batch",))
+
+
+    def loss(w, x, y):
+        return jnp.mean((x @ w - y) ** 2)
+
+
+    def step(w, x, y):
+        return w - 0.1 * jax.grad(loss)(w, x, y)  # expect: missing-gradient-sync
+
+
+    update = jax.shard_map(
+        step, mesh=mesh, in_specs=(P(), P("batch"), P("batch")), out_specs=P(), check_vma=False
+    )
+
+
+    def demonstrate():
+        n = jax.device_count()
+        x, y = jnp.arange(2.0 * n).reshape(n, 2), jnp.ones(n)
+        mean = jax.grad(loss)(jnp.zeros(2), x, y)
+        assert n == 1 or not jnp.allclose(update(jnp.zeros(2), x, y), -0.1 * mean)
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def loss(w, x, y):
+        return jnp.mean((x @ w - y) ** 2)
+
+
+    def mean_over(tree, axis):
+        return jax.tree.map(lambda leaf: jax.lax.pmean(leaf, axis), tree)
+
+
+    def step(w, x, y):
+        return w - 0.1 * mean_over(jax.grad(loss)(w, x, y), "batch")
+
+
+    @jax.jit
+    def on_one_device(w, x, y):
+        return w - 0.1 * jax.grad(loss)(w, x, y)
+    ```
+
+    Fix: none. Mean or sum, and of what, depends on the loss.
+
+    Proof: after one step the copies of the parameters differ.
+    """
+    if event.context.presumed:
+        return None
+    return Report(event.at, "every device updates by its own gradient: nothing brings them together; use jax.lax.pmean")

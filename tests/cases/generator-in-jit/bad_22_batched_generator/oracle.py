@@ -1,0 +1,6 @@
+def bad(m):
+    try:
+        m.run()
+    except TypeError:
+        return
+    raise AssertionError

@@ -1,0 +1,3 @@
+class Stateful:
+    def set_state(self, name, value):
+        setattr(self, name, value)  # expect: self-write

@@ -1,0 +1,87 @@
+"""What ``inspect`` presumes of functions that only a library's users stage, and what it leaves open."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from flake8_jax.semantics import AnalysisOptions, SourceFile, analyse
+from flake8_jax.syntax.lower import lower
+
+HEADER = """
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.interpreters import ad, batching
+from jax.extend.core import Primitive
+"""
+
+CASES = {
+    "what jax.numpy takes is an array": ("def f(x):\n    return jnp.sin(x)", {"f.x": True}),
+    "a caller passes what its callee takes": (
+        "def g(x):\n    return jnp.sin(x)\n\ndef f(y, n):\n    return [g(y) for _ in range(n)]",
+        {"f.y": True, "f.n": False},
+    ),
+    "what crosses a staging boundary is an array": (
+        "def f(init, steps):\n    return lax.while_loop(lambda s: s[0] < 3, lambda s: s, init)",
+        {"f.init": True, "f.steps": False},
+    ),
+    "an item that is an array makes its owner a pytree": (
+        "def g(scale):\n    return scale\n\ndef f(state):\n    loss, aux = state\n    return jnp.sin(loss), g(aux)",
+        {"f.state": True, "g.scale": False},
+    ),
+    "sizes and axes are host values": (
+        "def f(n, axis, x):\n    return jnp.zeros(n) + jnp.minimum(n, 3) + jnp.sum(x, axis=axis)",
+        {"f.n": False, "f.axis": False, "f.x": True},
+    ),
+    "what is called is a function": ("def f(g, x):\n    lax.scan(lambda c, x: (g(c), x), g, x)", {"f.g": False, "f.x": True}),
+    "keywords that are passed on may be none": (
+        "def f(x, kwargs):\n    return jax.vmap(jnp.sin)(x, **kwargs)",
+        {"f.x": True, "f.kwargs": False},
+    ),
+    "rules of primitives": (
+        "p = Primitive('p')\n"
+        "def impl(x, *, n):\n    return x\n"
+        "def jvp(primals, tangents, *, n):\n    return primals, tangents\n"
+        "def transpose(ct, x, *, n):\n    return [ct]\n"
+        "def batch(args, axes, *, n):\n    return args, axes\n"
+        "p.def_impl(impl)\nad.primitive_jvps[p] = jvp\nad.primitive_transposes[p] = transpose\n"
+        "batching.primitive_batchers[p] = batch\n",
+        {"impl.x": True, "impl.n": False, "jvp.primals": True, "jvp.tangents": True, "jvp.n": False,
+         "transpose.ct": True, "transpose.x": False, "batch.args": True, "batch.axes": False},
+    ),
+    "rules of custom derivatives": (
+        "from functools import partial\n"
+        "@partial(jax.custom_vjp, nondiff_argnums=(1,))\ndef f(x, n):\n    return x\n"
+        "def fwd(x, n):\n    return x, x\n"
+        "def bwd(n, residual, ct):\n    return (residual * ct,)\n"
+        "f.defvjp(fwd, bwd)\n",
+        {"f.x": True, "f.n": False, "fwd.x": True, "fwd.n": False, "bwd.n": False, "bwd.residual": True, "bwd.ct": True},
+    ),
+    "shapes in place of arrays": (
+        "def f(x):\n    return jax.tree.map(lambda s: s.shape, g(jax.eval_shape(jnp.sin, x)))\n\n"
+        "def g(shapes):\n    print(shapes.dtype)\n    return shapes\n",
+        {"g.shapes": False},
+    ),
+}  # fmt: skip
+
+
+def claims(program: str) -> dict[str, bool]:
+    """For every parameter, whether inspect says that it holds tracers."""
+    text = HEADER + textwrap.dedent(program) + "\n"
+    file = SourceFile("library.py", "library", False, lower(text), text)
+    result = analyse([file], AnalysisOptions(rules=[], collect_functions=True))
+    assert result.crashes == []
+    return {
+        f"{function.qualname}.{parameter.name}": bool({"traced", "pytree"} & set(parameter.kinds))
+        for function in result.functions
+        for parameter in function.params
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_presumed(name: str) -> None:
+    program, expected = CASES[name]
+    found = claims(program)
+    assert {key: found[key] for key in expected} == expected
