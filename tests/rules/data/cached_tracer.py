@@ -61,7 +61,7 @@ class Basis:
         return jax.jit(self.project)(x)
 
 
-# runs: rotate(jnp.ones(4)), attend(jnp.ones(4)), in_a_body(jnp.ones(4)), Basis(4).compiled(jnp.ones(4))
+# runs: rotate(jnp.ones(3)), attend(jnp.ones(4)), in_a_body(jnp.ones(4)), Basis(4).compiled(jnp.ones(4))
 # raises TypeError: jax.jit(power)(2.0)
 jitted_power = jax.jit(power)
 
@@ -100,7 +100,7 @@ def encode(x):
 
 
 def train(x):
-    x = x + angles(4)
+    x = x + angles(5)
     for _ in range(3):
         x = make_step(0.1)(x)
     return x
@@ -111,4 +111,4 @@ def object_made_inside(x):
     return x * Basis(4).nodes
 
 
-# runs: encode(jnp.ones(4)), train(jnp.ones(4)), object_made_inside(jnp.ones(4))
+# runs: encode(jnp.ones(4)), train(jnp.ones(5)), object_made_inside(jnp.ones(4))

@@ -1,0 +1,70 @@
+"""JAX605: ``pmap`` and ``jit`` in the wrong order. Not modelled: pmaps inside functions of other libraries."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events import RootMet
+from flake8_jax.semantics.values import PartialValue, TransformedValue, Value
+
+_PMAPS = frozenset({"jax.pmap", "equinox.filter_pmap"})
+_JITS = frozenset({"jax.jit", "equinox.filter_jit"})
+
+
+@rule("JAX605", "warning")
+def jit_of_pmap(event: RootMet) -> Report | None:
+    """A pmapped function is jitted.
+
+    Why it bites: `pmap` compiles its function already, for every device. A `jit` around it makes XLA move all
+    arguments to one device and back at every call, and JAX warns that this is slow
+    (<https://docs.jax.dev/en/latest/_autosummary/jax.pmap.html>). Put the `jit` inside, or leave it out.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def advance(x):
+        return 0.9 * x
+
+
+    step = jax.jit(jax.pmap(advance))  # expect: jit-of-pmap, pmap
+
+
+    def demonstrate():
+        n = jax.local_device_count()
+        assert "pmap" in str(jax.make_jaxpr(step)(jnp.ones(n)))
+    ```
+
+    Good:
+
+    ```python
+    import jax
+
+
+    @jax.jit
+    def advance(x):
+        return 0.9 * x
+
+
+    step = jax.jit(jax.vmap(advance))
+    ```
+
+    Fix: none. The `jit` can go, but the shapes of the arguments stay those of `pmap`.
+
+    Proof: the jaxpr of the jitted function nests a `pmap`.
+    """
+    if event.name not in _JITS or event.context.presumed or not _is_pmapped(event.operand):
+        return None
+    return Report(
+        event.at, "this jits a pmapped function, which moves its arguments through one device; pmap compiles already"
+    )
+
+
+def _is_pmapped(value: Value) -> bool:
+    while isinstance(value, (TransformedValue, PartialValue)):
+        if isinstance(value, TransformedValue) and value.name in _PMAPS:
+            return True
+        value = value.operand if isinstance(value, TransformedValue) else value.func
+    return False

@@ -1,0 +1,114 @@
+"""JAX404: ``static_*`` and ``donate_*`` that do not fit the function. Not modelled: signatures with ``*args``."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events import RootMet
+from flake8_jax.semantics.values import BoundMethod, Const, FunctionValue, ListValue, TupleValue, Value
+
+
+@rule("JAX404", "error", fixable="sometimes")
+def static_arg_mismatch(event: RootMet) -> Report | None:
+    """`static_argnums`, `static_argnames` or `donate_*` speak of parameters that the jitted function does not have.
+
+    Why it bites: `jax.jit` checks positions and names against the signature and raises `ValueError` for what is not
+    there, and for an argument that is static and donated at once
+    (<https://docs.jax.dev/en/latest/_autosummary/jax.jit.html>).
+
+    Bad:
+
+    ```python
+    from functools import partial
+
+    import jax
+
+
+    def build():
+        @partial(jax.jit, static_argnames=("keep_dims",))  # expect: static-arg-mismatch
+        def norm(x, keepdims=False):
+            return abs(x).max(axis=0, keepdims=keepdims)
+
+        return norm
+
+
+    def demonstrate():
+        build()  # raises: ValueError
+    ```
+
+    Good:
+
+    ```python
+    from functools import partial
+
+    import jax
+
+
+    @partial(jax.jit, static_argnames=("keepdims",), donate_argnums=0)
+    def norm(x, keepdims=False):
+        return abs(x).max(axis=0, keepdims=keepdims)
+
+
+    def scaled(x, *factors, **options):
+        return x * options["scale"]
+
+
+    fast = jax.jit(scaled, static_argnums=(2,), static_argnames="scale")
+    last = jax.jit(lambda x, n: x**n, static_argnums=-1)
+    ```
+
+    Fix: the parameter with the nearest name. Unsafe: it may be another one that was meant.
+
+    Proof: applying `jax.jit` raises `ValueError`.
+    """
+    if event.name != "jax.jit" or event.context.presumed or event.context.caught:
+        return None
+    problem = mismatch(event)
+    return Report(event.at, problem) if problem else None
+
+
+def mismatch(event: RootMet) -> str:
+    """What is wrong with the options, if anything is."""
+    known = signature(event.operand)
+    if known is None:
+        return ""
+    positional, names, open_positions, open_names = known
+    for kind in ("static", "donate"):
+        for position in _constants(event.options.get(f"{kind}_argnums")):
+            if isinstance(position, int) and not open_positions and not -len(positional) <= position < len(positional):
+                return (
+                    f"`{kind}_argnums` holds {position}, but the function has {len(positional)} positional parameters"
+                )
+        for name in _constants(event.options.get(f"{kind}_argnames")):
+            if not open_names and name not in names:
+                return f"`{kind}_argnames` names `{name}`, which is no parameter of the function"
+    both = _named(event, "static", positional) & _named(event, "donate", positional)
+    return f"`{min(both)}` is static and donated at once" if both else ""
+
+
+def signature(operand: Value) -> tuple[list[str], list[str], bool, bool] | None:
+    """Positional parameters, all parameters, and whether ``*args`` and ``**kwargs`` take others."""
+    bound = isinstance(operand, BoundMethod)
+    function = operand.func if isinstance(operand, BoundMethod) else operand
+    if not isinstance(function, FunctionValue) or function.wrapped is not None:
+        return None
+    parameters = function.fn.params[1:] if bound else function.fn.params
+    kinds = {p.kind for p in parameters}
+    positional = [p.name for p in parameters if p.kind in ("positional", "posonly")]
+    names = [p.name for p in parameters if p.kind in ("positional", "kwonly")]
+    return positional, names, "vararg" in kinds, "kwarg" in kinds
+
+
+def _constants(value: Value | None) -> list[int | str]:
+    """The positions or names in an option that are known."""
+    elements: tuple[Value, ...] = (value,) if isinstance(value, Const) else ()
+    if isinstance(value, TupleValue):
+        elements = value.elts
+    elif isinstance(value, ListValue):
+        elements = value.known() or ()
+    return [e.value for e in elements if isinstance(e, Const) and type(e.value) in (int, str)]
+
+
+def _named(event: RootMet, kind: str, positional: list[str]) -> set[str]:
+    given = [*_constants(event.options.get(f"{kind}_argnums")), *_constants(event.options.get(f"{kind}_argnames"))]
+    found = {positional[n] for n in given if isinstance(n, int) and -len(positional) <= n < len(positional)}
+    return found | {n for n in given if isinstance(n, str)}
