@@ -7,7 +7,7 @@ arguments   evaluated arguments with their IR; ``star``/``double_star`` stand fo
 context     one run of a function on one fingerprint of its inputs. There are only so many (``machine.Caps``): the
             first half of the staged ones, and of the others, know their arguments' constants; then arguments are
             generalised; then the result is unknown. Entries, and runs that use up keys (which cannot be remembered),
-            have a cap of their own.
+            have a cap of their own, and so have functions that never gave a rule anything to say.
 effects     what a run changed outside of itself; replayed when the run is remembered instead of repeated.
 """
 
@@ -578,6 +578,8 @@ def _run_or_repeat(
         return repeat(m, found, inputs, frame.scope, node, fn)
     staged = run_mode.staged
     count, most = m.contexts.get((id(fn), staged), 0), m.caps.staged if staged else m.caps.eager
+    if m.runs >= m.caps.generous and id(fn) not in m.telling:
+        most = min(most, m.caps.quiet_staged if staged else m.caps.quiet_eager)
     if count >= most // 2 and plain and serial is None and kind == "call":
         general = {k: v if v is func.defaults.get(k) else _generalised(v) for k, v in bound.items()}
         if any(general[k] is not v for k, v in bound.items()):
@@ -593,6 +595,7 @@ def _run_or_repeat(
         _give_up(m, run_mode)
         return Unknown("contexts", host_test=True)
     m.contexts[id(fn), staged] = count + 1
+    m.runs += 1
     return _run(m, frame, node, func, bound, run_mode, kind, text, serial, known, key, inputs, plain)
 
 
@@ -628,18 +631,23 @@ def _tell_cached(m: Machine, frame: Frame, node: Any, func: FunctionValue, args:
             return
 
 
-def _shares(mode: Mode, prints: lattice.Fingerprint) -> bool:
-    """All lanes of a vmap around the running code receive one of the inputs alike, or may: there were too many."""
-    if prints.cut:
-        return True
-    for value in prints.objects:
+def _shared(m: Machine, mode: Mode, prints: lattice.Fingerprint) -> tuple[Any, ...]:
+    """The inputs that all lanes of a vmap around the running code receive alike, with that vmap."""
+    found: list[Any] = []
+    for number, value in enumerate(prints.objects):
         root: Value | None = value
         while root is not None:
             root = lattice.canonical_key(root)
-            if any(root in lane.shared for lane in mode.lanes):
-                return True
+            for lane in mode.lanes:
+                if root in lane.shared:
+                    m.lanes_met.add(lane)  # it stays alive, and so its identity stays its own
+                    found.append((number, id(lane), lane.shared[root]))
             root = root.parent if isinstance(root, Opaque) else None
-    return False
+    return tuple(found)
+
+
+def _shared_by_lanes(mode: Mode) -> int:
+    return sum([len(lane.shared) for lane in mode.lanes]) if mode.lanes else 0
 
 
 _NO_LOOPS: frozenset[int] = frozenset()
@@ -672,8 +680,10 @@ def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode:
             parts.append(("^" + name, prints.of(value)))
     if m.assumed:
         parts.append(frozenset(c for c in m.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
+    if mode.lanes:
+        parts.append(_shared(m, mode, prints))
     used = bool(m.uses) and any(
-        isinstance(v, (Array, Opaque)) and lattice.canonical_key(v) in m.uses for v in prints.objects
+        lattice.canonical_key(v) in m.uses for v in prints.objects if isinstance(v, (Array, Opaque))
     )
     try:
         # Two hashes in place of the key itself: thousands of runs are remembered, and keys are large.
@@ -681,7 +691,7 @@ def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode:
         digest = (hash(hashes), hash(hashes[::-1]))
     except TypeError:
         return None, prints.objects, False
-    return digest, prints.objects, not used and not (mode.lanes and _shares(mode, prints))
+    return digest, prints.objects, not used and not (mode.lanes and prints.cut)
 
 
 def _generalised(value: Value) -> Value:
@@ -709,7 +719,7 @@ def _run(
     inner.trace = mode.trace
     if func.owner is not None and fn.params:
         inner.self_value = bound.get(fn.params[0].name)
-    mark, reports = len(m.journal), len(m.emissions)
+    mark, reports, shared = len(m.journal), len(m.emissions), _shared_by_lanes(mode)
     link = Link(
         scope=frame.scope, node=node, kind=kind, function=fn.qualname,
         text=text or call_text(m, fn),
@@ -747,9 +757,11 @@ def _run(
             result = lattice.join(result, other)
     else:
         result = Unknown("raises" if flow != RETURN else "return")
+    if len(m.emissions) > reports or (m.uses and any(slots is m.uses for slots, _slot, _old in m.journal[mark:])):
+        m.telling.add(id(fn))
     if m.uses:
         settle_splits(m, mark, result)
-    if plain and serial is None:
+    if plain and serial is None and shared == _shared_by_lanes(mode):
         _remember(m, func, inner, inputs, result, known, key, mark, reports)
     return result
 
@@ -779,12 +791,14 @@ def _remember(
         outer = outer.parent
     use_effects: dict[tuple[int, tuple[str, ...]], Any] = {}
     slot_effects: dict[tuple[int, Any], Any] = {}
-    taken = {
-        id(part): (whole, step)
-        for whole in map(lattice.canonical_key, inputs)
-        if isinstance(whole, Array) and whole.parts
-        for step, part in whole.parts.items()
-    }
+    taken: dict[int, tuple[Array, str]] = {}
+    if effects:
+        taken = {
+            id(part): (whole, step)
+            for whole in map(lattice.canonical_key, inputs)
+            if isinstance(whole, Array) and whole.parts
+            for step, part in whole.parts.items()
+        }
     for slots, slot in effects:
         if slots is m.uses:
             where = path_of(slot, index_of_key, taken)

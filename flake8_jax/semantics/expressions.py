@@ -38,6 +38,7 @@ from flake8_jax.semantics.values import (
     BuiltinValue,
     ClassValue,
     Const,
+    Deferred,
     DictValue,
     External,
     Instance,
@@ -57,7 +58,9 @@ from flake8_jax.semantics.values import (
 
 def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
     name = node.id
-    value = lookup(m, frame, name)
+    value: Value | None = frame.slots.get(name)
+    if value is None or type(value) is Deferred or (frame.fn is not None and name in frame.fn.global_names):
+        value = lookup(m, frame, name)
     if value is None:
         value = m.modules.builtin(name) or _late_global(m, frame, name)
     kind = type(value)

@@ -53,7 +53,7 @@ _KIND_OF_CONST = {bool: "bool", int: "int", float: "float", complex: "complex", 
 SHAPES = frozenset({"jax.ShapeDtypeStruct", "jax.core.ShapedArray"})
 """What stands for an array where only shapes are asked for."""
 NUMBERS = (bool, int, float, complex)
-MAX_NODES = 40
+MAX_NODES = 100
 LANE = "[*]"
 """The step from a mapped value to what one lane sees of it."""
 
@@ -458,14 +458,20 @@ def stack_axis(value: Value, depth: int = 8) -> Value:
     return map_leaves(value, lambda v: stack_axis(v, depth - 1))
 
 
+_STAND_FOR_OTHERS = frozenset({Array, Tree, Unknown})
+
+
 def canonical_key(value: Value) -> Value:
     """The outermost value that this one stands for: the identity under which a key's uses are counted."""
-    while isinstance(value, (Array, Tree, Unknown)) and value.origin is not None:
-        value = value.origin
+    while type(value) in _STAND_FOR_OTHERS and value.origin is not None:  # type: ignore[attr-defined]
+        value = value.origin  # type: ignore[attr-defined]
     return value
 
 
 # --- fingerprints ----------------------------------------------------------------------------------
+
+
+_WITHOUT_IDENTITY = frozenset({Const, Static, External, HostArray, BuiltinValue, type(MISSING)})
 
 
 class Fingerprint:
@@ -492,6 +498,33 @@ class Fingerprint:
 
     def of(self, value: Any) -> Any:
         kind = type(value)
+        if kind in _WITHOUT_IDENTITY:
+            return self._plain(kind, value)
+        numbers, objects = self.numbers, self.objects
+        identity = id(value)
+        number = numbers.get(identity)
+        if number is not None:
+            return ("ref", number)
+        numbers[identity] = len(objects)
+        objects.append(value)
+        self.budget -= 1
+        if self.budget < 0:
+            self.cut = True
+            return ("id", identity)
+        if not self.uses:
+            if kind is Array:
+                awaited = (1 + (value.dispatched in self.loops)) if value.dispatched else 0
+                return ("a", value.level, value.dtype, value.ndim, value.length, awaited)
+            if kind is Unknown:
+                if self.presumed and value.parts and value.origin is not None:
+                    return ("?", *[(step, self.of(part)) for step, part in value.parts.items()])
+                return ("?", value.host_test)
+            if kind is Tree:
+                return ("t", value.level)
+        return self._structure(kind, value)
+
+    def _plain(self, kind: type, value: Any) -> Any:
+        """Of a value that has no identity of its own."""
         if kind is Const:
             const = value.value
             if const is None or const is True or const is False:
@@ -507,26 +540,11 @@ class Fingerprint:
             return ("h", value.dtype, value.ndim)
         if kind is BuiltinValue:
             return ("b", value.name, None if value.bound is None else self.of(value.bound))
-        if value is MISSING:
-            return "missing"
-        number = self.numbers.get(id(value))
-        if number is not None:
-            return ("ref", number)
-        self.numbers[id(value)] = len(self.objects)
-        self.objects.append(value)
-        self.budget -= 1
-        if self.budget < 0:
-            self.cut = True
-            return ("id", id(value))
-        if kind is Unknown and not self.uses:
-            if self.presumed and value.parts and value.origin is not None:
-                return ("?", *[(step, self.of(part)) for step, part in value.parts.items()])
-            return ("?", value.host_test)
-        return self._structure(kind, value)
+        return "missing"
 
     def _structure(self, kind: type, value: Any) -> Any:
         if kind is Array:
-            awaited = bool(value.dispatched) + (value.dispatched in self.loops)
+            awaited = (1 + (value.dispatched in self.loops)) if value.dispatched else 0
             return ("a", value.level, value.dtype, value.ndim, value.length, awaited, *self._key_state(value))
         if kind is Tree:
             return ("t", value.level, *self._key_state(value))
@@ -542,7 +560,10 @@ class Fingerprint:
                 head = ("x", value.cls, value.level, value.born < self.trace)
             else:
                 head = (kind.__name__, value.born < self.trace, getattr(value, "is_tuple", False))
-            return (*head, *[(k, self.of(v) if isinstance(v, Value) else v) for k, v in value.slots.items()])
+            slots = value.slots.items()
+            if (kind is Instance or kind is ExternalInstance) and len(slots) > 1:
+                slots = sorted(slots)  # in which order attributes were set or first read makes no difference
+            return (*head, *[(k, self.of(v) if isinstance(v, Value) else v) for k, v in slots])
         if kind is FunctionValue:
             return ("f", id(value.fn), id(value.closure))
         if kind is BoundMethod:
@@ -564,12 +585,12 @@ class Fingerprint:
 
     def _key_state(self, value: Any) -> tuple[Any, ...]:
         """How the key that this may be, and the parts already taken of it, have been used so far."""
-        state: tuple[Any, ...] = ()
-        if self.uses:
-            used = self.uses.get(canonical_key(value))
-            if used:
-                state = tuple(u.summary for u in used)
-        if self.uses:
+        if not self.uses:
+            return ()
+        whole: Any = canonical_key(value)
+        used = self.uses.get(whole)
+        state: tuple[Any, ...] = tuple([u.summary for u in used]) if used else ()
+        if value.parts or whole.parts:
             # Uses are counted outside of staging boundaries, where the parts are too.
             used_parts = [(step, self.of(part)) for step, part in self._parts(value).items() if self._is_used(part)]
             if used_parts:

@@ -166,6 +166,9 @@ def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:
     return Use(use.effect, path, frozenset(m.conditions), use.call, use.sampler)
 
 
+_KEPT = frozenset({Const, Static, External, BuiltinValue, ClassValue, FunctionValue})
+
+
 def transplant(value: Value, mapping: dict[int, Any], m: Machine, trace: int = 0, depth: int = 8) -> Value:
     """A remembered result for other inputs: inputs are exchanged, everything made in the run is made anew.
 
@@ -174,7 +177,7 @@ def transplant(value: Value, mapping: dict[int, Any], m: Machine, trace: int = 0
     replaced = mapping.get(id(value))
     if replaced is not None:
         return replaced  # type: ignore[no-any-return]
-    if isinstance(value, (Const, Static, External, BuiltinValue, ClassValue, FunctionValue)) or depth == 0:
+    if type(value) in _KEPT or depth == 0:
         return value
     if isinstance(value, Opaque) and value.parent is not None:
         parent = mapping.get(id(value.parent))
