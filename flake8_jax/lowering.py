@@ -15,19 +15,26 @@ import gc
 import multiprocessing
 import os
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
 
 import msgspec
 
 from flake8_jax.cache import Cache, decoded, encoded_module
 from flake8_jax.core import ir
+from flake8_jax.core.stack import StackError, on_stack
 
 _WORTH_A_POOL = 300_000
 """Characters to lower from which starting processes costs less than it saves (about half a second of parsing)."""
 
+_STACK = 128 << 20
+"""Bytes of stack for lowering one file after the other; a file that might need more gets a stack of its own."""
+_BATCH = 4
+"""Files that a process lowers for one message."""
 
+Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
 
 
@@ -98,6 +105,10 @@ def lower_text(text: str) -> Lowered:
         return Lowered(crash=traceback.format_exc())
 
 
+def _lower_batch_remotely(texts: Sequence[str]) -> list[_Sent]:
+    return _on_one_stack(lambda: [_lower_remotely(text) for text in texts])
+
+
 def _lower_remotely(text: str) -> _Sent:
     result = lower_text(text)
     if result.module is None:
@@ -122,14 +133,26 @@ def lower_all(
     if workers > 1 and sum(map(len, missing.values())) >= _WORTH_A_POOL:
         found.update(_lower_in_pool(missing, cache, workers, tell))
     else:
-        for done, (key, text) in enumerate(missing.items()):
-            tell(done, len(missing))
-            found[key] = result = lower_text(text)
-            if result.module is not None and cache.directory is not None:
-                _keep(cache, key, encoded_module(result.module))
+        _on_one_stack(lambda: _lower_here(missing, cache, found, tell))
     if missing:
         tell(len(missing), len(missing))
     return found
+
+
+def _on_one_stack(work: Callable[[], Result]) -> Result:
+    """Where the system refuses such a stack, each file gets one of the size that it needs."""
+    try:
+        return on_stack(_STACK, work)
+    except StackError:
+        return work()
+
+
+def _lower_here(texts: Mapping[str, str], cache: Cache, found: dict[str, Lowered], tell: Progress) -> None:
+    for done, (key, text) in enumerate(texts.items()):
+        tell(done, len(texts))
+        found[key] = result = lower_text(text)
+        if result.module is not None and cache.directory is not None:
+            _keep(cache, key, encoded_module(result.module))
 
 
 def _silent(done: int, total: int) -> None:
@@ -153,13 +176,15 @@ def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: P
     found: dict[str, Lowered] = {}
     # The largest first: the last file to finish decides how long all of it takes.
     keys = sorted(texts, key=lambda key: -len(texts[key]))
+    batches = [keys[first : first + _BATCH] for first in range(0, len(keys), _BATCH)]
     with ProcessPoolExecutor(workers, initializer=gc.disable) as pool:
         try:
-            results = pool.map(_lower_remotely, [texts[key] for key in keys], chunksize=4)
-            for key, sent in zip(keys, results):
+            results = pool.map(_lower_batch_remotely, [[texts[key] for key in batch] for batch in batches])
+            for batch, lowered in zip(batches, results):
                 tell(len(found), len(keys))
-                found[key] = _received(sent, texts[key], decoder)
-                _keep(cache, key, sent.payload)
+                for key, sent in zip(batch, lowered):
+                    found[key] = _received(sent, texts[key], decoder)
+                    _keep(cache, key, sent.payload)
         except BrokenProcessPool:
             pass  # the files that are left are lowered one by one below, and the one that did it is named
     for key in keys:

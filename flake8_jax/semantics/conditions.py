@@ -72,6 +72,8 @@ def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) 
         and _looks_at_counter(m, frame, node)
     ):
         return Condition(None, made.key, made.when_true, made.when_false, made.host, True)
+    if made.truth is not None and frame.fn is not None:
+        m.decided.add(id(frame.fn))
     return made
 
 

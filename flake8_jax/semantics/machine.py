@@ -71,7 +71,7 @@ class Caps(msgspec.Struct, frozen=True):
     generous: int
 
 
-LINT_CAPS = Caps(5, 4, 12, 3, 3, 300)
+LINT_CAPS = Caps(5, 4, 12, 2, 2, 300)
 """Findings of real packages are the same as with twice as many, in two thirds of the time."""
 INSPECT_CAPS = Caps(40, 40, 60, 40, 40, 0)
 """``inspect`` tells what callers pass, so it wants to see more of them; it finds 3 to 6 % more than with 8."""
@@ -214,6 +214,7 @@ class Machine:
         self.keep_alive: list[Any] = []
         self.called_functions: set[int] = set()
         self.callees: set[int] = set()
+        self.decided: set[int] = set()
         self.body_serials: dict[Any, int] = {}
         self.library_objects: dict[tuple[str, str], External] = {}
         self.self_stores: dict[int, set[str]] = {}

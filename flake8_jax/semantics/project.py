@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import gc
 import sys
-import threading
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -19,6 +18,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Finding, Fix, Positions, Step
 from flake8_jax.core.registry import Fixer, Rule
+from flake8_jax.core.stack import on_stack
 from flake8_jax.knowledge import Knowledge, load
 from flake8_jax.semantics import statements
 from flake8_jax.semantics.calls import Arguments, call, call_function_value
@@ -102,31 +102,22 @@ def analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
 
     The interpreter recurses with the program that it runs, so it gets a thread with a large stack.
     """
-    result: list[Analysis] = []
-    failure: list[BaseException] = []
 
-    def work() -> None:
+    def work() -> Analysis:
         was_on = gc.isenabled()
         gc.disable()  # nearly all that a run makes stays alive: looking for garbage finds little, again and again
         try:
-            result.append(_analyse(files, options))
-        except BaseException as error:  # handed to the caller below, whatever it is
-            failure.append(error)
+            return _analyse(files, options)
         finally:
             if was_on:
                 gc.enable()
 
-    old_size = threading.stack_size(STACK_BYTES)
     old_limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(old_limit, RECURSION_LIMIT))
-    thread = threading.Thread(target=work, name="jaxlint-analysis")
-    thread.start()
-    thread.join()
-    threading.stack_size(old_size)
-    sys.setrecursionlimit(old_limit)
-    if failure:
-        raise failure[0]
-    return result[0]
+    try:
+        return on_stack(STACK_BYTES, work)
+    finally:
+        sys.setrecursionlimit(old_limit)
 
 
 def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
@@ -320,8 +311,20 @@ def _guarded(m: Machine, scope: ModuleScope, run: Callable[[], object]) -> None:
         m.crashes.append(("engine", scope.path, text))
 
 
+def _is_covered(m: Machine, fn: ir.Function) -> bool:
+    """Known callers ran all of the function: one that nobody knows would add nothing but vaguer values.
+
+    Not so where a caller's arguments decided a test: there are lines that only others would run.
+    """
+    if m.records is not None or id(fn) not in m.callees or id(fn) in m.decided:
+        return False
+    return (id(fn), False) in m.contexts or (id(fn), True) in m.contexts
+
+
 def _entry(m: Machine, func: FunctionValue) -> None:
     """Run a function from a caller that nobody knows, eagerly."""
+    if _is_covered(m, func.fn):
+        return
     frame = Frame(None, func.scope, None)
     args = Arguments([], unknown_rest=True)
     if func.owner is not None and func.fn.params:
@@ -340,7 +343,7 @@ def _class_entries(m: Machine, cls: ClassValue, decorated: set[int]) -> None:
             if owner is not cls and (find_in_class(cls, name) or (owner, None))[0] is not owner:
                 continue
             target = _method_function(value)
-            if target is None or id(target) in decorated:
+            if target is None or id(target) in decorated or _is_covered(m, target.fn):
                 continue
             first: list[Value] = [self_value]
             if isinstance(value, StaticMethodValue):

@@ -416,6 +416,8 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> int:
         return _unrolled(m, frame, node, loop, known)
     supply = iterated(m, frame, node.iter, iterable, "for", loop)
     if supply is None:  # surely empty
+        if frame.fn is not None:
+            m.decided.add(id(frame.fn))
         return run_block(m, frame, node.orelse)
 
     loop.runs = bool(known) or (isinstance(iterable, GeneratorValue) and iterable.some)

@@ -6,6 +6,7 @@ import gc
 import sys
 import threading
 
+import libcst as cst
 import msgspec
 import pytest
 
@@ -46,11 +47,17 @@ def test_python_that_the_parser_does_not_know_is_a_problem_with_its_row() -> Non
     assert caught.value.row == 2
 
 
-def test_newer_python_that_the_parser_cannot_build_is_a_problem() -> None:
-    text = "a = 1\n\nb = t'c' t'd'\n"
-    with pytest.raises(SyntaxProblem) as caught:
-        lower(text)
-    assert caught.value.row == 3
+def test_newer_python_that_libcst_alone_would_not_build_is_lowered() -> None:
+    statement = lower("a = 1\n\nb = t'c' t'd'\n").body[1]
+    assert isinstance(statement, ir.Assign)
+    assert isinstance(statement.value, ir.JoinedStr)
+    assert (statement.value.start, statement.value.end) == (11, 20)
+
+
+def test_libcst_checks_nodes_again_afterwards() -> None:
+    lower("a = 1\n")
+    with pytest.raises(cst.CSTValidationError):
+        cst.Name("")
 
 
 def depth_of(node: object) -> int:
