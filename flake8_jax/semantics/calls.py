@@ -512,6 +512,8 @@ def call_function_value(
     if m.steps > MAX_STEPS_PER_ENTRY:
         m.count("step budget")
         return Unknown("budget", host_test=True)
+    if args.kwargs and args.values and _is_given_twice(fn, args):
+        return Unknown("raises")  # a way that no run of the program takes: a guess somewhere above was wrong
     from flake8_jax.semantics.annotations import describes_shapes
 
     bound = bind(m, func, args)
@@ -537,6 +539,12 @@ def call_function_value(
     if func.cached:
         tell_cached(m, frame, node, result, fn.name)
     return result
+
+
+def _is_given_twice(fn: ir.Function, args: Arguments) -> bool:
+    """A parameter gets an argument by position and another by name: TypeError."""
+    given = fn.params[: len(args.values)]
+    return any(p.kind == "positional" and p.name in args.kwargs for p in given)
 
 
 def tell_cached(m: Machine, frame: Frame, node: Any, result: Value, name: str) -> None:

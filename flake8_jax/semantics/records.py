@@ -84,7 +84,7 @@ class FunctionRecord(msgspec.Struct, frozen=True):
 class _Notes:
     """What was seen of one function so far."""
 
-    __slots__ = ("ambient", "contexts", "fn", "kinds", "presumed", "roots", "scope", "staged")
+    __slots__ = ("ambient", "contexts", "fn", "kinds", "presumed", "presumed_kinds", "roots", "scope", "staged")
 
     def __init__(self, scope: ModuleScope, fn: ir.Function) -> None:
         self.scope = scope
@@ -94,6 +94,7 @@ class _Notes:
         self.ambient = False
         self.presumed = False
         self.kinds: dict[str, set[str]] = {p.name: set() for p in fn.params}
+        self.presumed_kinds: dict[str, set[str]] = {p.name: set() for p in fn.params}
         self.roots: dict[tuple[int, ...], tuple[Link, ...]] = {}
 
 
@@ -146,6 +147,14 @@ def kind_of(value: Value) -> set[str]:
     return kinds
 
 
+def _kinds(notes: _Notes, name: str) -> set[str]:
+    """All kinds of a parameter. Where the callers in sight pass a Python value, no presumption makes it a tracer."""
+    real, presumed = notes.kinds[name], notes.presumed_kinds[name]
+    if "static" in real and not real & _TRACED and presumed & _TRACED:
+        presumed = (presumed - _TRACED) | {"unknown"}
+    return real | presumed
+
+
 class Records:
     """Collects notes while the machine runs."""
 
@@ -167,7 +176,7 @@ class Records:
         for name, value in bound.items():
             if name in variadic:
                 continue
-            kinds = notes.kinds.get(name)
+            kinds = (notes.presumed_kinds if mode.presumed else notes.kinds).get(name)
             if kinds is not None and len(kinds) < 7:
                 kinds |= kind_of(value)
         if mode.staged and not mode.presumed and len(notes.roots) < 4:
@@ -193,7 +202,7 @@ class Records:
                         staged=notes.staged,
                         ambient=notes.ambient,
                         roots=tuple(_root_record(chain) for chain in notes.roots.values()),
-                        params=tuple(ParameterRecord(p.name, tuple(sorted(notes.kinds[p.name]))) for p in fn.params),
+                        params=tuple(ParameterRecord(p.name, tuple(sorted(_kinds(notes, p.name)))) for p in fn.params),
                         contexts=notes.contexts,
                         presumed=notes.presumed,
                     )

@@ -59,6 +59,17 @@ CASES = {
         "f.defvjp(fwd, bwd)\n",
         {"f.x": True, "f.n": False, "fwd.x": True, "fwd.n": False, "bwd.n": False, "bwd.residual": True, "bwd.ct": True},
     ),
+    "what callers in sight pass as a number is no tracer": (
+        "def f(x, scale, other):\n    return jnp.sin(x) * jnp.exp(scale) * jnp.exp(other)\n\n"
+        "def g(x, other):\n    return f(x, 2.0, other)\n",
+        {"f.x": True, "f.scale": False, "f.other": True},
+    ),
+    "a call that would give an argument twice is none": (
+        "from functools import partial\n"
+        "def f(fn=None, rate=1):\n    if fn is None:\n        return partial(f, rate=rate)\n    return fn\n"
+        "@jax.jit\ndef g(x, y):\n    return f()(x, y)\n",
+        {"f.rate": False},
+    ),
     "shapes in place of arrays": (
         "def f(x):\n    return jax.tree.map(lambda s: s.shape, g(jax.eval_shape(jnp.sin, x)))\n\n"
         "def g(shapes):\n    print(shapes.dtype)\n    return shapes\n",
