@@ -64,9 +64,10 @@ def traced_iteration(event: Iteration) -> Report | None:
 
 
     @jax.jit
-    def perturb(key, point):
+    def perturb(key, point, cells):
         first, second = jax.random.split(key)
         x, y = jnp.sin(point)
+        x = x + cells[tuple(jnp.int32(point))]
         total = 0.0
         for term in jnp.stack([x, y, x * y]):
             total = total + term
@@ -80,7 +81,7 @@ def traced_iteration(event: Iteration) -> Report | None:
     context = event.context
     if context.presumed or not context.staged or not is_traced_array(event.value) or _is_short(event.value):
         return None
-    if event.count is not None and event.count <= SHORT_AXIS:
+    if event.how == "index" or (event.count is not None and event.count <= SHORT_AXIS):
         return None
     subject = quote(context, event.at)
     return Report(

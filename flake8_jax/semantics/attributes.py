@@ -237,7 +237,10 @@ def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value
     if isinstance(found, PropertyValue):
         from flake8_jax.semantics.calls import Arguments, call, tell_cached
 
+        reports = len(m.emissions)
         value = call(m, frame, node, found.fget, Arguments([self_value]))
+        if found.cached and m.mode.staged:
+            m.drop_errors(reports)  # it may have been computed before, where it raised nothing
         generic = isinstance(self_value, Instance) and self_value.born < 0
         if isinstance(self_value, Instance) and found.cached and isinstance(found.fget, FunctionValue):
             if m.mode.staged and outlives(m, self_value, m.mode.trace):

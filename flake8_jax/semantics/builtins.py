@@ -338,8 +338,9 @@ def _to_list(m: Machine, frame: Frame, node: Any, args: Arguments, *, is_tuple: 
     if isinstance(args.values[0], Static) and args.values[0].kind == "shape":
         return Static("shape")
     supply = iterated(
-        m, frame, args.nodes[0] if args.nodes and args.nodes[0] is not None else node, args.values[0], "list", None
-    )
+        m, frame, args.nodes[0] if args.nodes and args.nodes[0] is not None else node, args.values[0],
+        "index" if node is m.index else "list", None,
+    )  # fmt: skip
     if supply is None:
         return TupleValue(()) if is_tuple else ListValue((), born=m.mode.trace)
     return ListValue(None, supply(), is_tuple=is_tuple, born=m.mode.trace)

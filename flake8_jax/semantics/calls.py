@@ -248,8 +248,9 @@ def _call_any(
     results: list[Value] = []
     arms = []
     held = func.conditions or (frozenset(),) * len(func.members)
-    for member, conditions in zip(func.members, held, strict=True):
-        if isinstance(member, Const):
+    suits = [not isinstance(member, FunctionValue) or _suits(member, args) for member in func.members]
+    for member, conditions, suited in zip(func.members, held, suits, strict=True):
+        if isinstance(member, Const) or (not suited and any(suits)):
             continue
         mark, assumed = len(m.journal), m.assumed
         m.assumed = assumed | conditions
@@ -259,6 +260,17 @@ def _call_any(
         arms.append(m.take_back(mark))
     m.merge(arms)
     return lattice.union_of(results) if results else Unknown("call")
+
+
+def _suits(func: FunctionValue, args: Arguments) -> bool:
+    """So many positional arguments fit: of several functions, one that would raise TypeError was not meant."""
+    if args.star is not None or args.double_star is not None or args.kwargs or args.unknown_rest:
+        return True
+    positional = [p for p in func.fn.params if p.kind in ("positional", "posonly")]
+    least = sum(p.default is None for p in positional)
+    return least <= len(args.values) and (
+        len(args.values) <= len(positional) or any(p.kind == "vararg" for p in func.fn.params)
+    )
 
 
 CALL.update(

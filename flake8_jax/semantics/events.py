@@ -103,7 +103,8 @@ class MethodCall(msgspec.Struct, frozen=True, eq=False):
 
 
 class Iteration(msgspec.Struct, frozen=True, eq=False):
-    """``value`` is iterated. ``how``: for comprehension unpack zip enumerate star map list. count: number of targets
+    """``value`` is iterated. ``how``: for comprehension unpack zip enumerate star map list,
+    index (``x[tuple(value)]``, which has no more elements than ``x`` has axes). count: number of targets
     when unpacking; for zip the least known length."""
 
     context: Context

@@ -243,7 +243,9 @@ def _slice(m: Machine, frame: Frame, node: ir.Slice) -> Value:
 
 def _subscript(m: Machine, frame: Frame, node: ir.Subscript) -> Value:
     base = evaluate(m, frame, node.value)
+    outer, m.index = m.index, node.index
     index = evaluate(m, frame, node.index)
+    m.index = outer
     return load_item(m, frame, node, base, index)
 
 

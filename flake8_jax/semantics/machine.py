@@ -215,6 +215,7 @@ class Machine:
         self.called_functions: set[int] = set()
         self.callees: set[int] = set()
         self.decided: set[int] = set()
+        self.index: ir.Expr | None = None
         self.body_serials: dict[Any, int] = {}
         self.library_objects: dict[tuple[str, str], External] = {}
         self.self_stores: dict[int, set[str]] = {}
