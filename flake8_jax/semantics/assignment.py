@@ -17,6 +17,7 @@ from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.names import reads_itself
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.settings import ENVIRON, set_variable
 from flake8_jax.semantics.values import (
     GRAD,
     Array,
@@ -53,6 +54,8 @@ def store_item(
 
     if isinstance(base, External):
         note_stored_rule(m, base, value)
+        if base.name == ENVIRON:
+            set_variable(m, frame, node, index, value)
     if isinstance(base, DictValue):
         tell_hash(m, frame, node.index, index, "dict-key")
     if m.mode.staged:

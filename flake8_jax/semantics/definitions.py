@@ -9,6 +9,7 @@ from flake8_jax.semantics.events import NameUse
 from flake8_jax.semantics.expressions import tell_name
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.settings import note_import
 from flake8_jax.semantics.values import (
     BuiltinValue,
     ClassValue,
@@ -134,3 +135,4 @@ def import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> None:
         m.write(frame.slots, name.alias or name.name, value)
         if isinstance(value, External) and m.wants(NameUse):
             tell_name(m, frame, name, value, f"{module}.{name.name}", is_import=True)
+    note_import(m, frame, node, module)

@@ -401,9 +401,30 @@ class JittedMethod(msgspec.Struct, frozen=True, eq=False):
     method: str
 
 
+class Setting(msgspec.Struct, frozen=True, eq=False):
+    """Something is set that JAX reads once, or that switches a debugging aid (see ``settings``). ``at``: where it is set
+    or, where that is done in time but for this caller, the call that leads there (``direct`` false).
+
+    name: of the variable, of the option, of the function called. kind: variable, option, context, call. turn: when it is
+    read (imported, started), the empty string where it always is. late: that is surely over, since ``since``.
+    conditional: a test decides whether it is set.
+    """
+
+    context: Context
+    at: ir.Node
+    name: str
+    kind: str
+    value: Value
+    turn: str
+    late: bool
+    since: Site | None
+    conditional: bool
+    direct: bool
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch,
     Mutation, CachedCall, GlobalRead,
-    SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod,
+    SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
 ]  # fmt: skip

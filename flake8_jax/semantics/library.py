@@ -24,10 +24,11 @@ from flake8_jax.semantics.dispatch import CALL
 from flake8_jax.semantics.events import KeyUse
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.keys import derive_key, may_be_key, share_like, use_key
-from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.machine import STARTED, TAKEN, Machine
 from flake8_jax.semantics.operators import derived_from, dispatched_from, result_level
 from flake8_jax.semantics.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.settings import note_library_call, note_spawn
 from flake8_jax.semantics.values import (
     ABSTRACT,
     CONCRETE,
@@ -319,11 +320,17 @@ def call_external(
         tell_call(m, frame, node, name, args, fact, used=used, bound=bound, bound_nodes=nodes)
         return special(m, frame, node, args)
     if fact is not None:
-        return call_fact(m, frame, node, name, fact, args, used=used)
+        result = call_fact(m, frame, node, name, fact, args, used=used)
+        if m.process[STARTED] is not TAKEN:
+            note_library_call(m, frame, node, name, result)
+        if fact.impure is not None:
+            note_spawn(m, frame, name)
+        return result
     if known.class_ is not None:
         return _construct(m, frame, node, name, known.class_, args, decorating=decorating)
     space = known.namespace
     tell_call(m, frame, node, name, args, None, used=used)
+    note_spawn(m, frame, name)
     if space is None:
         return Unknown("library call")
     if space.returns == "unknown":

@@ -28,6 +28,7 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.events import Context, Discarded, NameUse
 from flake8_jax.semantics.values import (
     MISSING,
+    NONE,
     Array,
     Const,
     Deferred,
@@ -50,8 +51,13 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.records import Records
     from flake8_jax.semantics.replicas import Replica
     from flake8_jax.semantics.scopes import ModuleScope
+    from flake8_jax.semantics.settings import Settings
 
 NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
+
+IMPORTED, STARTED = "imported", "started"
+TAKEN = Const(True)
+"""What a process says of a turn that it has surely taken (see ``settings``)."""
 
 _NO_LOOPS: frozenset[int] = frozenset()
 MAX_CALL_DEPTH = 40
@@ -225,6 +231,9 @@ class Machine:
         self.changes: dict[tuple[int | None, str], list[tuple[int, str, int]]] = {}
         self.staged_reads: dict[tuple[str, str], dict[tuple[str, int], int]] = {}
         self.rebindings: dict[tuple[str, str], int] = {}
+        self.process = new_process()
+        self.environment: dict[Any, Any] = {"set": NONE}
+        self.settings: Settings = None  # type: ignore[assignment]
 
     # --- slots and branches ---------------------------------------------------------------------
 
@@ -340,12 +349,16 @@ class Machine:
         """Another path also ends here: keep what holds on both."""
         self.merge([{}, writes])
 
-    def isolated(self, run: Callable[[], object]) -> None:
-        """Run something whose effects are for good, whatever branch or loop asked for it: a module, a generic object."""
+    def isolated(self, run: Callable[[], object], process: dict[Any, Any] | None = None) -> None:
+        """Run something whose effects are for good, whatever branch or loop asked for it: a module, a generic object.
+
+        process: what it may rely on, if not on what the running path has done.
+        """
         saved = (
             self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
-            self.emissions, self.steps, self.assumed, self.condition_base, self.uses,
+            self.emissions, self.steps, self.assumed, self.condition_base, self.uses, self.process,
         )  # fmt: skip
+        self.process = dict(process if process is not None else self.process)
         self.uses = {}  # two uses of a key collide only where one call path leads to both
         self.assumed, self.condition_base = frozenset(), 0
         self.journal, self.stack, self.mode, self.conditions = [], [], Mode(), []
@@ -357,7 +370,7 @@ class Machine:
             self.settled += self.emissions
             (
                 self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
-                self.emissions, self.steps, self.assumed, self.condition_base, self.uses,
+                self.emissions, self.steps, self.assumed, self.condition_base, self.uses, self.process,
             ) = saved  # fmt: skip
 
     # --- names, sites, contexts -----------------------------------------------------------------
@@ -466,6 +479,11 @@ class Machine:
     def new_serial(self) -> int:
         self.serial += 1
         return self.serial
+
+
+def new_process() -> dict[Any, Any]:
+    """A process that has taken no turn yet."""
+    return {IMPORTED: NONE, STARTED: NONE}
 
 
 def labelled(joined: UnionValue, contents: list[Any], labels: list[tuple[Any, bool] | None]) -> UnionValue:

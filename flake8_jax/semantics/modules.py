@@ -11,7 +11,7 @@ import builtins
 from collections.abc import Iterable
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.machine import Machine, new_process
 from flake8_jax.semantics.scopes import Frame, ModuleScope
 from flake8_jax.semantics.values import (
     BuiltinValue,
@@ -42,7 +42,7 @@ class Modules:
         self.packages: set[str] = set()
         self.classes: list[ClassValue] = []
         self.builtin_values: dict[str, Value] = {}
-        self.slot_ids: set[int] = set()
+        self.slot_ids: set[int] = {id(machine.environment)}
         self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
         self._x64: bool | None = None
         for scope in scopes:
@@ -89,7 +89,9 @@ class Modules:
         frame.slots = scope.slots
         scope.slots["__name__"] = Unknown("__name__")
         scope.slots["__file__"] = Unknown("__file__")
+        self.machine.process = new_process()
         run_block(self.machine, frame, scope.tree.body)
+        scope.process = self.machine.process
 
     # --- names -----------------------------------------------------------------------------------
 

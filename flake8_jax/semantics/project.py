@@ -31,6 +31,7 @@ from flake8_jax.semantics.modules import Modules
 from flake8_jax.semantics.presumption import Presumption
 from flake8_jax.semantics.records import FunctionRecord, Records
 from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.settings import Settings
 from flake8_jax.semantics.staging import static_parameters
 from flake8_jax.semantics.transforms import run_root, stage_unknown
 from flake8_jax.semantics.values import (
@@ -127,7 +128,7 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
     records = Records() if options.collect_functions else None
     machine = Machine(knowledge, tuple(options.rules), records)
     scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
-    machine.modules = Modules(machine, scopes)
+    machine.modules, machine.settings = Modules(machine, scopes), Settings()
     if records is not None:
         machine.presumption = Presumption()
     _run_entries(machine, scopes)
@@ -305,7 +306,7 @@ def _underlying(value: Value) -> Value:
 def _guarded(m: Machine, scope: ModuleScope, run: Callable[[], object]) -> None:
     """Run one entry; a defect in the interpreter is reported and costs that entry only."""
     try:
-        m.isolated(run)
+        m.isolated(run, scope.process)
     except CRASHES as error:
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         m.crashes.append(("engine", scope.path, text))

@@ -24,9 +24,10 @@ def is_test_file(path: str) -> bool:
 
 
 class ModuleScope:
-    """One file. ``state``: 0 not run, 1 running, 2 run. ``slots``: its global bindings."""
+    """One file. ``state``: 0 not run, 1 running, 2 run. ``slots``: its global bindings. ``process``: the turns that its
+    top level has taken (see ``settings``), None before it was run."""
 
-    __slots__ = ("function_lines", "is_package", "name", "path", "rebound", "slots", "state", "text", "tree")
+    __slots__ = ("function_lines", "is_package", "name", "path", "process", "rebound", "slots", "state", "text", "tree")
 
     def __init__(self, path: str, name: str, *, is_package: bool, tree: ir.Module, text: str = "") -> None:
         self.path = path
@@ -37,6 +38,7 @@ class ModuleScope:
         self.state = 0
         self.rebound = frozenset(tree.rebound_names)
         self.text = text
+        self.process: dict[Any, Any] | None = None
 
 
 class Frame:

@@ -12,6 +12,7 @@ from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.settings import SETTERS
 from flake8_jax.semantics.stdlib import STANDARD_LIBRARY
 from flake8_jax.semantics.transformed_pairs import PAIRS
 from flake8_jax.semantics.values import (
@@ -269,6 +270,7 @@ def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
     **STANDARD_LIBRARY,
     **PAIRS,
+    **SETTERS,
     "functools.partial": _partial,
     "functools.partialmethod": _partial,
     "jax.tree_util.Partial": _partial,

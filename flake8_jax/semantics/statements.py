@@ -30,6 +30,7 @@ from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Machine, Watched, Writes
 from flake8_jax.semantics.operators import as_array, binary
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.settings import ENVIRON, note_import, set_variables
 from flake8_jax.semantics.values import (
     MISSING,
     NONE,
@@ -105,6 +106,8 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> int:
         tell_change(m, frame, target, "method", old, right, method="+=")
         extend_list(m, frame, old, right, node)
         return NORMAL
+    if node.op == "|" and isinstance(old, External) and old.name == ENVIRON:
+        set_variables(m, frame, target, right)
     if node.op == "|" and (isinstance(old, DictValue) or (isinstance(old, Static) and old.kind == "set")):
         tell_change(m, frame, target, "method", old, right, method="|=")
     assign(m, frame, target, binary(m, frame, node, old, node.op, right), node.value, op=node.op)
@@ -665,6 +668,7 @@ def _import(m: Machine, frame: Frame, node: ir.Import) -> int:
             m.write(frame.slots, name.alias, m.modules.load(name.name))
         else:
             m.write(frame.slots, name.name.split(".")[0], m.modules.load_top(name.name))
+        note_import(m, frame, node, name.name)
     return NORMAL
 
 

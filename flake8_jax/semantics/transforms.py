@@ -41,9 +41,10 @@ from flake8_jax.semantics.dispatch import CALL
 from flake8_jax.semantics.events import RootMet, TransformCall
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.library import bind_parameters, relevelled, value_of_descriptor
-from flake8_jax.semantics.machine import Lane, Link, Machine, Mode
+from flake8_jax.semantics.machine import STARTED, Lane, Link, Machine, Mode
 from flake8_jax.semantics.replicas import enter_replica, leave_replica, note_gradient
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.settings import note_turn
 from flake8_jax.semantics.staging import (
     Model,
     constants_of,
@@ -187,6 +188,8 @@ def call_transformed(
     dispatched = 0
     if not m.mode.staged and fact.omnistaging:
         dispatched = id(m.loops[-1]) if m.loops else 1
+        if fact.result == "same":
+            note_turn(m, frame.scope, node, STARTED)
     found = result_outside(m, tv, args, result, outside, dispatched)
     settle_births(found, m.mode.trace)
     note_gradient(m, frame, node, tv, found)

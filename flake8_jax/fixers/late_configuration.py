@@ -1,0 +1,108 @@
+"""JAX903: the statement moves up, in front of what comes too early.
+
+Vocabulary
+----------
+early       the statement in the same block that imports JAX, or computes something with it.
+companion   an import of ``os`` between the two; it moves up with the statement.
+
+Not modelled: settings in another block or another function than what comes too early; a statement that needs what
+stands in between, or that is not alone on its lines; blocks in which something in between takes part in the same setting.
+"""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._names import uses
+from flake8_jax.fixers._source import FixSource, Refused, repair, walk
+from flake8_jax.semantics.events import Setting
+
+_MOVABLE = (ir.Assign, ir.AugAssign, ir.ExprStmt)
+_SIDE_EFFECTS = (ir.NamedExpr, ir.Yield, ir.YieldFrom, ir.Await)
+
+
+@repair("late-configuration")
+def fix(event: Setting, source: FixSource) -> Fix | None:
+    if not event.late or not event.direct or event.since is None or event.since.scope is not event.context.scope:
+        return None
+    statement = source.statement(event.at)
+    if not isinstance(statement, _MOVABLE) or any(isinstance(n, _SIDE_EFFECTS) for n in walk(statement)):
+        return None
+    place = source.place(statement)
+    early = next((s for s in place.block if s.start <= event.since.start < s.end), None)
+    if early is None or early.start >= statement.start:
+        return None
+    between = place.block[place.block.index(early) : place.index]
+    companion = _companion(between, statement)
+    rest = [s for s in between if s is not companion]
+    needed = uses(statement)
+    if needed.reads & uses(*rest).binds or _takes_part(event, source, rest):
+        return None
+    moved = [companion, statement] if companion is not None else [statement]
+    if isinstance(early, (ir.FunctionDef, ir.ClassDef)) and early.decorators:
+        return None
+    edits = (_insertion(source, place.block, early, moved), *[_removal(source, s) for s in moved])
+    return Fix("Move it above what reads the setting", "unsafe", edits)
+
+
+def _companion(between: list[ir.Stmt], statement: ir.Stmt) -> ir.Stmt | None:
+    """The import, and nothing else, that gives the statement ``os`` or ``environ``."""
+    reads = uses(statement).reads
+    for candidate in between:
+        if _is_import_of_os(candidate) and len(candidate.names) == 1:
+            only = candidate.names[0]
+            if (only.alias or only.name) in reads:
+                return candidate
+    return None
+
+
+def _is_import_of_os(statement: ir.Stmt) -> TypeGuard[ir.Import | ir.ImportFrom]:
+    if isinstance(statement, ir.ImportFrom):
+        return statement.module == "os" and not statement.level
+    return isinstance(statement, ir.Import) and statement.names[0].name == "os"
+
+
+def _takes_part(event: Setting, source: FixSource, between: list[ir.Stmt]) -> bool:
+    """A statement in between, other than what comes too early, speaks of the same setting: their order counts."""
+    return any(event.name in source.slice(s) for s in between[1:])
+
+
+def _whole_lines(source: FixSource, statement: ir.Stmt) -> str:
+    """The text of a statement that has its lines for itself, with the comment behind it.
+
+    Raises:
+        Refused: it has not.
+    """
+    if not source.starts_line(statement) or not source.ends_line(statement):
+        raise Refused
+    return source.text[statement.start : source.line_end(statement.end)].rstrip()
+
+
+def _insertion(source: FixSource, block: list[ir.Stmt], early: ir.Stmt, moved: list[ir.Stmt]) -> Edit:
+    """Put the statements in front of another one, with an empty line between them and imports above."""
+    indent = source.indentation(early)
+    index = block.index(early)
+    above = block[index - 1] if index else None
+    adjoins = above is not None and source.next_line(above.end) == source.line_start(early.start)
+    body = ""
+    for statement in moved:
+        if _is_import(above) and adjoins and not _is_import(statement):
+            body += source.newline + indent
+        body += _whole_lines(source, statement) + source.newline + indent
+        above, adjoins = statement, True
+    return Edit(early.start, early.start, body)
+
+
+def _is_import(statement: ir.Stmt | None) -> bool:
+    return isinstance(statement, (ir.Import, ir.ImportFrom))
+
+
+def _removal(source: FixSource, statement: ir.Stmt) -> Edit:
+    """Take the lines of a statement away and, where an empty line follows, those above it that are empty."""
+    start, end = source.line_start(statement.start), source.next_line(statement.end)
+    if not source.text[end : source.line_end(end)].strip():
+        while start and not source.text[source.line_start(start - 1) : start].strip():
+            start = source.line_start(start - 1)
+    return Edit(start, end, "")

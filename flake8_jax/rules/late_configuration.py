@@ -1,0 +1,107 @@
+"""JAX903: JAX has read the setting before it is made.
+
+Not modelled: settings that other libraries read, the environment of processes that another file starts.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core.findings import Positions
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events import Setting
+from flake8_jax.semantics.settings import MOOT
+
+_RAISING = frozenset({"jax.distributed.initialize", "jax_num_cpu_devices"})
+
+
+@rule("JAX903", "warning", fixable="sometimes")
+def late_configuration(event: Setting) -> Report | None:
+    """A setting is made after the moment at which JAX reads it.
+
+    Why it bites: JAX reads the `JAX_…` variables of the environment while it is imported, and never again. `XLA_FLAGS`,
+    `XLA_PYTHON_CLIENT_…` and the platform are settled by the first array, the first compiled call or the first question
+    for devices. What is set later is kept and has no effect, without a word: the program runs in 32 bits, on the wrong
+    platform, with one device (<https://docs.jax.dev/en/latest/config_options.html>). Set it above the import, or give
+    it to `jax.config.update` right below. `jax.distributed.initialize()` and the option `jax_num_cpu_devices` at least
+    raise `RuntimeError`, so they are reported as errors.
+
+    Bad:
+
+    ```python
+    import os
+
+    import jax
+    import jax.numpy as jnp
+
+    os.environ["JAX_ENABLE_X64"] = "1"  # expect: late-configuration
+    GRID = jnp.linspace(0.0, 1.0, 5)
+    os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"  # expect: late-configuration
+
+
+    def demonstrate():
+        before = jax.device_count()
+        jax.config.update("jax_platforms", "nowhere")  # expect: late-configuration
+        assert GRID.dtype == jnp.float32
+        assert jax.device_count() == before
+    ```
+
+    Good:
+
+    ```python
+    import os
+
+    os.environ["JAX_ENABLE_X64"] = "1"
+
+    import jax
+
+    os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+    jax.config.update("jax_platforms", "cpu")
+    ```
+
+    Also good: options that JAX asks for again and again, variables that it does not read, and an environment that is
+    there for another process.
+
+    ```python
+    import os
+    import subprocess
+    import sys
+
+    import jax
+    import jax.numpy as jnp
+
+    SCALE = jnp.ones(3)
+    jax.config.update("jax_default_matmul_precision", "highest")
+    os.environ["RUN_NAME"] = "baseline"
+
+
+    def evaluate(script):
+        os.environ["JAX_PLATFORMS"] = "cpu"
+        subprocess.run([sys.executable, script], check=True)
+    ```
+
+    Fix: unsafe. The statement moves up in front of the import, or of the computation, where both stand in one block and
+    nothing in between is needed for it. What it sets then acts, so results may change.
+
+    Proof: the option of that name, or what it governs, keeps the value that it had.
+    """
+    if not event.late:
+        return None
+    error = event.name in _RAISING and event.direct and not event.conditional and not event.context.caught
+    return Report(event.at, _message(event), level="error" if error else None, unless=MOOT)
+
+
+def _message(event: Setting) -> str:
+    where = ""
+    if event.since is not None:
+        row = Positions(event.since.scope.tree.line_starts).row(event.since.start)
+        where = f" (line {row})" if event.since.scope is event.context.scope else ""
+    if event.turn == "imported":
+        when, remedy = f"while it is imported{where}", f'or use `jax.config.update("{event.name.lower()}", …)`'
+        return f"JAX reads `{event.name}` {when}: {_subject(event)} has no effect; set it above the import {remedy}"
+    if event.name in _RAISING:
+        return f"`{event.name}` raises once JAX has computed something{where}; move it up"
+    verb = "reads" if event.kind == "variable" else "settles"
+    return f"JAX {verb} `{event.name}` at its first computation{where}: {_subject(event)} has no effect; move it up"
+
+
+def _subject(event: Setting) -> str:
+    return "setting it here" if event.direct else "this call, which sets it,"
