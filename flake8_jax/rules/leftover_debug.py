@@ -1,0 +1,115 @@
+"""JAX904: aids for debugging that stayed in the program.
+
+Not modelled: `breakpoint()` and other tools of Python itself, which other linters know.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
+from flake8_jax.semantics.events import Setting
+from flake8_jax.semantics.settings import OFF, is_on
+
+_COSTS = {
+    "jax_debug_nans": "it waits for every result, and runs a function that gives NaN again without jit",
+    "jax_debug_infs": "it waits for every result, and runs a function that gives inf again without jit",
+    "jax_disable_jit": "nothing is compiled",
+    "jax_check_tracer_leaks": "it traces every function anew",
+    "jax_enable_checks": "it checks the internals of every trace",
+}
+
+
+@rule("JAX904", "warning", opt_in=True)
+def leftover_debug(event: Setting) -> Report | None:
+    """A breakpoint, `disable_jit` or `jax_debug_nans` is left in the program.
+
+    Why it bites: `jax.debug.breakpoint()` stops the program and waits for somebody at the terminal. The other aids stay
+    silent and slow: with `jax_debug_nans` JAX waits for every result to look into it, with `jax_disable_jit` nothing is
+    compiled (<https://docs.jax.dev/en/latest/debugging/flags.html>). Make them depend on an argument, or take them out.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def step(x):
+        return x / jnp.sum(x)
+
+
+    def fit(x):
+        with jax.debug_nans(True):  # expect: leftover-debug
+            return step(x)
+
+
+    def main():
+        jax.config.update("jax_disable_jit", True)  # expect: leftover-debug
+        y = step(jnp.ones(2))
+        jax.debug.breakpoint()  # expect: leftover-debug
+        return y
+
+
+    def demonstrate():
+        try:
+            fit(jnp.zeros(2))
+        except FloatingPointError:
+            return
+        raise AssertionError
+    ```
+
+    Good: somebody asks for it.
+
+    ```python
+    import argparse
+
+    import jax
+
+
+    def main():
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--debug", action="store_true")
+        args = parser.parse_args()
+        jax.config.update("jax_debug_nans", args.debug)
+        if args.debug:
+            jax.config.update("jax_disable_jit", True)
+    ```
+
+    Also good: an aid that is switched off again, and other options.
+
+    ```python
+    import jax
+
+
+    def find_nan(step, state):
+        jax.config.update("jax_debug_nans", True)
+        state = step(state)
+        jax.config.update("jax_debug_nans", False)
+        return state
+
+
+    jax.config.update("jax_default_matmul_precision", "highest")
+    ```
+
+    Fix: none. Whether it is left over, only the author knows.
+
+    Proof: none needed.
+    """
+    context = event.context
+    if event.late or event.conditional or context.presumed or is_test(context) or _is_temporary(event):
+        return None
+    if event.kind == "call":
+        if event.name != "jax.debug.breakpoint":
+            return None
+        return Report(event.at, "jax.debug.breakpoint() is left in the program: it stops and waits for a terminal")
+    cost = _COSTS.get(event.name.lower())
+    if cost is None or not is_on(event.value):
+        return None
+    return Report(event.at, f"`{event.name}` is left on: {cost}", unless=OFF if event.kind != "context" else "")
+
+
+def _is_temporary(event: Setting) -> bool:
+    """A context manager or a fixture switches it on for the time being."""
+    inner = event.context.inner
+    return inner is not None and (inner.is_generator or inner.name in ("__enter__", "setUp", "setup_method"))
