@@ -40,7 +40,7 @@ def fix(event: Setting, source: FixSource) -> Fix | None:
     needed = uses(statement)
     if needed.reads & uses(*rest).binds or _takes_part(event, source, rest):
         return None
-    moved = [companion, statement] if companion is not None else [statement]
+    moved: list[ir.Stmt] = [companion, statement] if companion is not None else [statement]
     if isinstance(early, (ir.FunctionDef, ir.ClassDef)) and early.decorators:
         return None
     edits = (_insertion(source, place.block, early, moved), *[_removal(source, s) for s in moved])

@@ -407,7 +407,7 @@ class Setting(msgspec.Struct, frozen=True, eq=False):
 
     name: of the variable, of the option, of the function called. kind: variable, option, context, call. turn: when it is
     read (imported, started), the empty string where it always is. late: that is surely over, since ``since``.
-    conditional: a test decides whether it is set.
+    conditional: a test decides whether it is set. by_program: the top level of a file leads to it.
     """
 
     context: Context
@@ -420,6 +420,7 @@ class Setting(msgspec.Struct, frozen=True, eq=False):
     since: Site | None
     conditional: bool
     direct: bool
+    by_program: bool
 
 
 Event = Union[

@@ -10,7 +10,7 @@ turn        a moment after which a setting comes too late. *imported*: ``JAX_…
 process     which turns the running path has surely taken. Every module starts anew, and its functions start where its top
             level ended: whoever calls them has imported it.
 moot        a late setting is after all of use: another path makes it in time, the same file starts another process
-            (which inherits the environment), or sets the option of that name as well.
+            (which inherits the environment), makes JAX forget its devices, or sets the option of that name as well.
 
 Not modelled: ``os.putenv``, environments read back from files, modules that a late import runs, variables whose names
 are computed, what libraries compute while they are imported.
@@ -88,10 +88,7 @@ _SPAWNING = (
     "os.posix_spawn", "os.environ.copy", "asyncio.create_subprocess", "ray.", "joblib.", "submitit.", "dask.",
     "distributed.", "torch.multiprocessing.", "pexpect.", "mpire.", "multiprocess.", "importlib.reload",
 )  # fmt: skip
-_FORGETTING = frozenset({
-    "jax.clear_backends", "jax.extend.backend.clear_backends", "jax._src.api.clear_backends",
-    "jax._src.xla_bridge._clear_backends",
-})  # fmt: skip
+_FORGETTING = ("clear_backends", "get_backend.cache_clear")
 
 
 class Turn(msgspec.Struct, frozen=True, eq=False):
@@ -150,12 +147,14 @@ def note_library_call(m: Machine, frame: Frame, node: Any, name: str, result: Va
 
 
 def note_spawn(m: Machine, frame: Frame, name: str) -> None:
-    """A library function was called: if it starts another process, that inherits the environment."""
+    """A library function was called: one that starts another process, which inherits the environment, or JAX anew."""
     if name.startswith(_SPAWNING):
         for path in {frame.scope.path, *[link.scope.path for link in m.stack]}:
             _is_moot(m, path, "", MOOT)
-    elif name in _FORGETTING and m.process[STARTED] is TAKEN:
-        m.write(m.process, STARTED, NONE)
+    elif name.startswith("jax.") and name.endswith(_FORGETTING):
+        _is_moot(m, frame.scope.path, "", MOOT)
+        if m.process[STARTED] is TAKEN:
+            m.write(m.process, STARTED, NONE)
 
 
 # --- settings -----------------------------------------------------------------------------------------
@@ -184,6 +183,7 @@ def _set(m: Machine, frame: Frame, node: Any, name: str, kind: str, value: Value
         return
     m.write(m.environment, "set", NONE)
     scope, stack = frame.scope, m.stack
+    by_program = not stack or stack[0].kind == "call"
     late = bool(turn) and m.process[turn] is TAKEN
     taken: Turn | None = m.process.get((turn, "at")) if late else None
     at, place = node, scope
@@ -197,7 +197,7 @@ def _set(m: Machine, frame: Frame, node: Any, name: str, kind: str, value: Value
     if late:
         for subject in ("", name) if kind == "variable" else (name,):
             _is_made(m, place.path, subject, at.start, MOOT)
-    elif turn and (not stack or stack[0].kind == "call"):
+    elif turn and by_program:
         m.note(MOOT, place, at.start)
     option = name.lower()
     if isinstance(value, Const) and kind != "call":
@@ -206,7 +206,8 @@ def _set(m: Machine, frame: Frame, node: Any, name: str, kind: str, value: Value
         elif kind == "option":
             _is_moot(m, place.path, f"{option} off", OFF)
     since = m.site(taken.scope, taken.node) if taken is not None else None
-    m.emit(Setting(m.context(place), at, name, kind, value, turn, late, since, _is_conditional(m, frame), at is node))
+    conditional = _is_conditional(m, frame)
+    m.emit(Setting(m.context(place), at, name, kind, value, turn, late, since, conditional, at is node, by_program))
     m.stack = stack
 
 
