@@ -40,20 +40,20 @@ def leftover_debug(event: Setting) -> Report | None:
 
 
     def fit(x):
-        with jax.debug_nans(True):  # expect: leftover-debug
-            return step(x)
-
-
-    def main():
         jax.config.update("jax_disable_jit", True)  # expect: leftover-debug
-        y = step(jnp.ones(2))
+        y = step(x)
         jax.debug.breakpoint()  # expect: leftover-debug
         return y
 
 
+    def main(x):
+        with jax.debug_nans(True):  # expect: leftover-debug
+            return step(x)
+
+
     def demonstrate():
         try:
-            fit(jnp.zeros(2))
+            main(jnp.zeros(2))
         except FloatingPointError:
             return
         raise AssertionError
@@ -76,10 +76,15 @@ def leftover_debug(event: Setting) -> Report | None:
             jax.config.update("jax_disable_jit", True)
     ```
 
-    Also good: an aid that is switched off again, and other options.
+    Also good: an aid that is switched off again, a block without jit in a function of a library, and other options.
 
     ```python
     import jax
+
+
+    def operations(function, *args):
+        with jax.disable_jit():
+            return jax.make_jaxpr(function)(*args)
 
 
     def find_nan(step, state):
@@ -104,9 +109,14 @@ def leftover_debug(event: Setting) -> Report | None:
             return None
         return Report(event.at, "jax.debug.breakpoint() is left in the program: it stops and waits for a terminal")
     cost = _COSTS.get(event.name.lower())
-    if cost is None or not is_on(event.value):
+    if cost is None or not is_on(event.value) or (event.kind == "context" and not _is_of_program(event)):
         return None
     return Report(event.at, f"`{event.name}` is left on: {cost}", unless=OFF if event.kind != "context" else "")
+
+
+def _is_of_program(event: Setting) -> bool:
+    """The top level of a file, or ``main``, leads here. In a library's function, a block without jit is meant."""
+    return event.context.in_main or event.by_program
 
 
 def _is_temporary(event: Setting) -> bool:

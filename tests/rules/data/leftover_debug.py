@@ -42,6 +42,10 @@ def main():
     return step(jnp.ones(3))
 
 
+slow(jnp.ones(3))
+if __name__ == "__main__":
+    looks_at_everything(jnp.ones(3))
+
 # runs: slow(jnp.ones(3)), looks_at_everything(jnp.ones(3))
 
 
@@ -80,6 +84,15 @@ def for_a_while(x):
     return y
 
 
+def operations(function, *args):
+    with jax.disable_jit():
+        return jax.make_jaxpr(function)(*args)
+
+
+def breaks_if(wrong, **options):
+    jax.lax.cond(wrong, lambda: jax.debug.breakpoint(**options), lambda: None)
+
+
 def test_step():
     with jax.disable_jit():
         assert step(jnp.ones(2)).sum() == 1
@@ -91,3 +104,4 @@ def prints(x):
 
 
 # runs: asked_for(), without(jnp.ones(3)), for_a_while(jnp.ones(3)), test_step(), prints(jnp.ones(3))
+# runs: operations(step, jnp.ones(3))
