@@ -12,6 +12,7 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.births import tell_change, undo_changes
 from flake8_jax.semantics.dispatch import evaluate
 from flake8_jax.semantics.events import Hashing, Iteration, Store
+from flake8_jax.semantics.freshness import note_kept
 from flake8_jax.semantics.globals import note_contents, note_rebinding, note_second_assignment
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
@@ -47,6 +48,7 @@ def store_item(
     itself: bool = False,
 ) -> None:  # fmt: skip
     """``base[index] = value``. itself: the value was computed from what was there."""
+    note_kept(m, value)
     if m.wants(Store):
         m.emit(Store(m.context(frame.scope), node, how, base, value, "", op))
     from flake8_jax.semantics.containers import set_item
@@ -107,6 +109,7 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
     name = target.id
     if fn is not None:
         if name in fn.global_names:
+            note_kept(m, value)
             _tell_rebinding(m, frame, target, "global", value, source, op, 0)
             note_rebinding(m, frame, name)
             joined = lattice.join(frame.scope.slots.get(name, value), value)
@@ -114,6 +117,7 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
             m.write(frame.scope.slots, name, Unknown(name, host_test=True) if type(joined) is Unknown else joined)
             return
         if name in fn.nonlocal_names:
+            note_kept(m, value)
             outer = frame.parent
             while outer is not None and name not in outer.slots:
                 outer = outer.parent

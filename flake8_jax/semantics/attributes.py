@@ -9,6 +9,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.births import outlives, tell_change, undo_changes
 from flake8_jax.semantics.classes import find_in_class, generic_instance, is_stub, mro_of, overrides_of
+from flake8_jax.semantics.freshness import note_kept, now
 from flake8_jax.semantics.globals import is_code, note_rebinding, tell_global
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.names import names_read, reads_itself
@@ -238,7 +239,9 @@ def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value
         from flake8_jax.semantics.calls import Arguments, call, tell_cached
 
         reports = len(m.emissions)
+        m.sheltered += found.cached
         value = call(m, frame, node, found.fget, Arguments([self_value]))
+        m.sheltered -= found.cached
         if found.cached and m.mode.staged:
             m.drop_errors(reports)  # it may have been computed before, where it raised nothing
         generic = isinstance(self_value, Instance) and self_value.born < 0
@@ -254,9 +257,9 @@ def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value
         cls: Value = (
             self_value.cls if isinstance(self_value, Instance) else owner if owner is not None else Unknown("class")
         )
-        return BoundMethod(found.func, cls)
+        return BoundMethod(found.func, cls, now(m))
     if isinstance(found, (FunctionValue, TransformedValue)):
-        return BoundMethod(found, self_value)
+        return BoundMethod(found, self_value, now(m))
     if isinstance(found, PartialValue) and not isinstance(found.func, External):
         return found
     return found
@@ -336,7 +339,7 @@ def library_member(m: Machine, cls: str, attr: str, self_value: Value) -> Value 
         if fact is None:
             continue
         if attr in fact.methods:
-            return ExternalMethod(name, attr, self_value)
+            return ExternalMethod(name, attr, self_value, now(m))
         if attr in fact.fields:
             from flake8_jax.semantics.library import value_of_descriptor
 
@@ -423,6 +426,7 @@ def store_attribute(
     source: ir.Expr | None = None,
 ) -> None:  # fmt: skip
     """``base.attr = value``."""
+    note_kept(m, value)
     if m.mode.staged:
         tell_attribute(m, frame, node, base, attr, value, op, source)
     if isinstance(base, ModuleValue):

@@ -15,6 +15,7 @@ from flake8_jax.semantics.classes import replaced
 from flake8_jax.semantics.containers import at_update, dict_method, list_method, string_method
 from flake8_jax.semantics.dispatch import CALL
 from flake8_jax.semantics.events import Formatting, LibraryCall, MethodCall
+from flake8_jax.semantics.freshness import note_kept
 from flake8_jax.semantics.globals import note_contents
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
@@ -257,6 +258,8 @@ def _setattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
             if m.mode.staged:
                 tell_attribute(m, frame, node, args.values[0], args.values[1].value, args.values[2])
             m.write(args.values[0].slots, args.values[1].value, args.values[2])
+    if len(args.values) == 3:
+        note_kept(m, args.values[2])
     return NONE
 
 
@@ -646,6 +649,7 @@ def tell_container_method(m: Machine, frame: Frame, node: Any, name: str, base: 
     if name in _PUTTING:
         values = [*(args.values[1:] if name in ("insert", "setdefault") else args.values), *args.kwargs.values()]
         put = values[0] if len(values) == 1 else TupleValue(tuple(values))
+        note_kept(m, put)
     if not m.mode.staged:
         if put is not None and name != "setdefault":
             note_contents(m, frame, node, base, put)

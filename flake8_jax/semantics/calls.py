@@ -23,6 +23,7 @@ from flake8_jax.semantics.axes import bound_note
 from flake8_jax.semantics.classes import construct, find_in_class
 from flake8_jax.semantics.dispatch import CALL, EVALUATE, evaluate, run_block
 from flake8_jax.semantics.events import CachedCall
+from flake8_jax.semantics.freshness import shelters
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.keys import settle_splits
 from flake8_jax.semantics.machine import (
@@ -544,7 +545,9 @@ def call_function_value(
     assumed = m.assumed
     if m.conditions and func.closure is not None:
         m.assumed = assumed | _held_of_captures(m, func)
+    m.sheltered += shelters(func)
     result = _run_or_repeat(m, frame, node, func, bound, run_mode, kind, text, serial)
+    m.sheltered -= shelters(func)
     m.assumed = assumed
     if m.replicas:
         note_call(m, fn)

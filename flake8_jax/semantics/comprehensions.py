@@ -10,6 +10,7 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import assign, tell_hash
 from flake8_jax.semantics.conditions import condition_of
 from flake8_jax.semantics.dispatch import evaluate
+from flake8_jax.semantics.freshness import begin_iteration, note_staged_loop
 from flake8_jax.semantics.iteration import SMALL, iterated, known_elements
 from flake8_jax.semantics.machine import LoopState, Machine
 from flake8_jax.semantics.scopes import Frame
@@ -55,6 +56,8 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
         once(level + 1)
 
     m.loops.append(loop)
+    begin_iteration(m, loop)
+    note_staged_loop(m, node)
     reports, conditions = len(m.emissions), len(m.conditions)
     once(0)
     del m.conditions[conditions:]
@@ -62,6 +65,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     if not single and any(slots is m.uses for slots, _, _ in m.journal[uses_before:]):
         # A key was used: a second iteration shows whether it is the same one again.
         del m.emissions[reports:]
+        begin_iteration(m, loop)
         once(0)
         del m.conditions[conditions:]
     m.loops.pop()
@@ -92,7 +96,10 @@ def _element_by_element(m: Machine, frame: Frame, inner: Frame, node: ir.Compreh
     values: list[Value] = []
     loop = LoopState("comprehension", node)
     m.loops.append(loop)
+    loop.unrolled, loop.times = True, len(known)
+    note_staged_loop(m, node)
     for element in known:
+        begin_iteration(m, loop)
         assign(m, inner, generator.target, element, generator.iter)
         if node.key is not None:
             keys.append(evaluate(m, inner, node.key))

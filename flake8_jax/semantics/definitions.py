@@ -7,6 +7,7 @@ from flake8_jax.semantics.classes import apply_class_decorator, finish_class
 from flake8_jax.semantics.dispatch import evaluate, run_block
 from flake8_jax.semantics.events import NameUse
 from flake8_jax.semantics.expressions import tell_name
+from flake8_jax.semantics.freshness import now
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.settings import note_import
@@ -36,6 +37,7 @@ def make_function(m: Machine, frame: Frame, fn: ir.Function, owner: ClassValue |
     if closure is not None and closure.fn is None and closure.parent is None:
         closure = None  # the module itself
     made = FunctionValue(fn, frame.scope, closure, defaults, owner)
+    made.made = now(m)
     if not fn.is_lambda or closure is not None:
         m.deferred_functions.append(made)
     return made

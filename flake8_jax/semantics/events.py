@@ -423,9 +423,29 @@ class Setting(msgspec.Struct, frozen=True, eq=False):
     by_program: bool
 
 
+class Repetition(msgspec.Struct, frozen=True, eq=False):
+    """In every iteration of an eager loop something is done that need be done once (see ``freshness``).
+
+    how: compiled (``at`` applies ``jit`` to a function object that is new in every iteration), body (``at`` stages a new
+    one, as ``scan`` does), traced (``at`` calls what ``grad`` or ``vmap`` returned, so Python runs the function again).
+    name: canonical name of the transform; operand: the function. loop: the IR of the loop; own: it is one of the running
+    function, else of a caller. given, unless: the facts on which a report hangs.
+    """
+
+    context: Context
+    at: ir.Node
+    how: str
+    name: str
+    operand: Value
+    loop: ir.Node
+    own: bool
+    given: str
+    unless: str
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
-    RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch,
-    Mutation, CachedCall, GlobalRead,
-    SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
+    RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
+    CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
+    Repetition,
 ]  # fmt: skip

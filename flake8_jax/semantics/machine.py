@@ -62,6 +62,8 @@ TAKEN = Const(True)
 _NO_LOOPS: frozenset[int] = frozenset()
 MAX_CALL_DEPTH = 40
 MAX_STEPS_PER_ENTRY = 30_000
+NEVER = 1 << 60
+"""Later than anything."""
 
 
 class Caps(msgspec.Struct, frozen=True):
@@ -150,7 +152,8 @@ class LoopState:
     journal at its start and at that of the iteration. exits: how paths that leave it look from its start; continues: how
     those that go on early look from the iteration's start. unrolled: it is run element by element. guards: tests of its
     counters around what runs now; picked: those among them that compare a counter (``i == 0``) and take no remainder of
-    it. runs: its next iteration is the first, and there surely is one."""
+    it. runs: its next iteration is the first, and there surely is one. since: when its iteration began (see ``freshness``).
+    times: of an unrolled one, the number of its iterations. links: so many lead to it on the call stack."""
 
     kind: str
     node: Any
@@ -163,6 +166,9 @@ class LoopState:
     mark: int = 0
     unrolled: bool = False
     runs: bool = False
+    since: int = NEVER
+    times: int = 0
+    links: int = 0
 
 
 class Machine:
@@ -234,6 +240,8 @@ class Machine:
         self.process = new_process()
         self.environment: dict[Any, Any] = {"set": NONE}
         self.settings: Settings = None  # type: ignore[assignment]
+        self.clock = 0
+        self.sheltered = 0
 
     # --- slots and branches ---------------------------------------------------------------------
 
@@ -364,6 +372,7 @@ class Machine:
         self.journal, self.stack, self.mode, self.conditions = [], [], Mode(), []
         self.caught, self.loop_base, self.loops, self.passes, self.emissions = 0, 0, [], 0, []
         self.steps = 0
+        sheltered, self.sheltered = self.sheltered, 0
         try:
             run()
         finally:
@@ -372,6 +381,11 @@ class Machine:
                 self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
                 self.emissions, self.steps, self.assumed, self.condition_base, self.uses, self.process,
             ) = saved  # fmt: skip
+            self.sheltered = sheltered
+            if self.loops:  # what was made meanwhile is for good
+                self.clock += 1
+                for loop in self.loops:
+                    loop.since = self.clock
 
     # --- names, sites, contexts -----------------------------------------------------------------
 

@@ -46,3 +46,57 @@ def reads_itself(scope: ModuleScope, target: ir.Expr, source: ir.Expr | None) ->
         elif kind not in _PLAIN and kind is not ir.Lambda:
             todo += [part for part in msgspec.structs.astuple(n) if type(part) not in _PLAIN]
     return False
+
+
+def path_of(node: Any) -> str:
+    """``self.state.w`` of a name or of attributes of a name; else the empty string."""
+    parts: list[str] = []
+    while isinstance(node, ir.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ir.Name) else ""
+
+
+def paths_read(node: Any) -> set[str]:
+    """The names in a subtree and the attributes that are read of them, step by step: ``self``, ``self.w``."""
+    found: set[str] = set()
+    todo: list[Any] = [node]
+    while todo:
+        n = todo.pop()
+        kind = type(n)
+        if kind is ir.Name:
+            found.add(n.id)
+        elif kind is list or kind is tuple:
+            todo += n
+        elif kind not in _PLAIN:
+            if kind is ir.Attribute:
+                found.add(path_of(n))
+            todo += [part for part in msgspec.structs.astuple(n) if type(part) not in _PLAIN]
+    return found
+
+
+def bound_paths(statement: Any) -> set[str]:
+    """The variables and attributes that running a statement (or a comprehension) binds, its own functions left out."""
+    found: set[str] = set()
+    todo: list[Any] = [statement]
+    while todo:
+        n = todo.pop()
+        if isinstance(n, (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.For, ir.Generator, ir.NamedExpr)):
+            for target in n.targets if isinstance(n, ir.Assign) else [n.target]:
+                found |= _targets(target)
+        if isinstance(n, (ir.FunctionDef, ir.ClassDef)):
+            found.add(n.function.name if isinstance(n, ir.FunctionDef) else n.name)
+        elif isinstance(n, list):
+            todo += n
+        elif type(n) not in _PLAIN and type(n) is not ir.Lambda:
+            todo += [part for part in msgspec.structs.astuple(n) if type(part) not in _PLAIN]
+    return found
+
+
+def _targets(target: Any) -> set[str]:
+    if isinstance(target, (ir.Tuple, ir.List)):
+        return set().union(*[_targets(t) for t in target.elts])
+    while isinstance(target, (ir.Subscript, ir.Starred)):
+        target = target.value
+    path = path_of(target)
+    return {path} if path else set()

@@ -14,6 +14,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.freshness import now
 from flake8_jax.semantics.globals import repeat_reads
 from flake8_jax.semantics.machine import (
     Emission,
@@ -206,10 +207,10 @@ def transplant(value: Value, mapping: dict[int, Any], m: Machine, trace: int = 0
             copy.slots[name] = inner(v) if isinstance(v, Value) else v
         return copy
     if isinstance(value, BoundMethod):
-        return BoundMethod(value.func, inner(value.self_value))
+        return BoundMethod(value.func, inner(value.self_value), now(m))
     if isinstance(value, PartialValue):
         return PartialValue(
-            value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()}
+            value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()}, now(m)
         )
     if isinstance(value, GeneratorValue):
         return GeneratorValue(inner(value.element), fresh=value.fresh, some=value.some, born=_born_again(m, value))

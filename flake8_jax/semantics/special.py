@@ -8,6 +8,7 @@ from typing import Any
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import apply_class_decorator, note_leaves, replaced
+from flake8_jax.semantics.freshness import now
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level
@@ -47,8 +48,8 @@ def _partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Unknown("partial")
     func = args.values[0]
     if isinstance(func, PartialValue):
-        return PartialValue(func.func, func.args + tuple(args.values[1:]), {**func.kwargs, **args.kwargs})
-    made = PartialValue(func, tuple(args.values[1:]), args.kwargs)
+        return PartialValue(func.func, func.args + tuple(args.values[1:]), {**func.kwargs, **args.kwargs}, now(m))
+    made = PartialValue(func, tuple(args.values[1:]), args.kwargs, now(m))
     fact = m.knowledge.transform(func.name) if isinstance(func, External) else None
     if fact is not None and fact.operands and fact.model not in ("wrap", "lift", "custom", "tree_map"):
         if len(args.values) > 1 or fact.operands[0] in args.kwargs:  # ``partial(lax.scan, body)`` stages the body

@@ -26,6 +26,7 @@ from flake8_jax.semantics.conditions import condition_of, picks_iteration
 from flake8_jax.semantics.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.events import Store, TruthTest
 from flake8_jax.semantics.expressions import load_item
+from flake8_jax.semantics.freshness import begin_iteration, note_staged_loop
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Machine, Watched, Writes
 from flake8_jax.semantics.operators import as_array, binary
@@ -331,6 +332,7 @@ def run_loop(
     Returns:
         the state at the head of the loop as writes of a path that skips it, for callers that need it; or None.
     """
+    note_staged_loop(m, loop.node)
     m.passes += 1
     m.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
     doubtful = frame.doubtful
@@ -343,6 +345,7 @@ def run_loop(
         returns, yields = len(frame.returns), len(frame.yields)
         exits, function_exits = len(loop.exits), len(frame.exits)
         m.loops.append(loop)
+        begin_iteration(m, loop)
         frame.loops.append(loop)
         loop.mark = mark
         frame.arms += 1
@@ -452,6 +455,8 @@ def _worth_unrolling(m: Machine, elements: tuple[Value, ...]) -> bool:
 def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements: tuple[Value, ...]) -> int:
     """A loop over a few known elements: one iteration each."""
     loop.unrolled = True
+    loop.times = len(elements)
+    note_staged_loop(m, node)
     m.keep_alive.append(loop)
     doubtful = frame.doubtful
     loop.base = loop.mark = len(m.journal)
@@ -461,6 +466,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     flow = NORMAL
     for element in elements:
         frame.doubtful = doubtful
+        begin_iteration(m, loop)
         assign(m, frame, node.target, element, node.iter)
         flow = run_block(m, frame, node.body)
         if loop.continues:

@@ -39,6 +39,7 @@ from flake8_jax.semantics.custom_rules import DEFINING, define, run_rules
 from flake8_jax.semantics.derivative_contracts import note_custom_rules
 from flake8_jax.semantics.dispatch import CALL
 from flake8_jax.semantics.events import RootMet, TransformCall
+from flake8_jax.semantics.freshness import note_called, tell_compiling, tell_control_flow, tell_traced
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.library import bind_parameters, relevelled, value_of_descriptor
 from flake8_jax.semantics.machine import STARTED, Lane, Link, Machine, Mode
@@ -110,6 +111,7 @@ def apply_transform(
                 [_wrap(m, frame, node, name, fact, o, options, decorating) for o in operand.members]
             )
         return _wrap(m, frame, node, name, fact, operand, options, decorating)
+    tell_control_flow(m, frame, node, name, fact, bound)
     if m.wants(RootMet) and fact.operands:
         operand = bound.get(fact.operands[0], Unknown("operand"))
         m.emit(RootMet(m.context(frame.scope), node, name, operand, bound, decorating, fact.tracing))
@@ -133,6 +135,7 @@ def _wrap(
         return TransformedValue(name, fact, operand, options, m.site(frame.scope, node))
     made = TransformedValue(name, fact, operand, options, m.site(frame.scope, node))
     made.held = frozenset(m.conditions)
+    tell_compiling(m, frame, node, made)
     m.roots.append((made, node, frame.scope, tuple(m.stack), m.mode.staged))
     return made
 
@@ -169,6 +172,7 @@ def call_transformed(
         if tv.rules:
             run_rules(m, frame, node, tv, args, result)
         return result
+    tell_traced(m, frame, node, tv)
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
     if m.wants(TransformCall) and isinstance(node, ir.Call) and args.star is None and not args.unknown_rest:
         _tell_call(m, frame, node, tv, args)
@@ -212,7 +216,16 @@ def _tell_call(m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, ar
 
 
 _TEMPORARIES = (ir.Call, ir.List, ir.Dict, ir.Comprehension, ir.BinOp)
-CALL[TransformedValue] = call_transformed
+
+
+def _call_result(
+    m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    note_called(m, tv)
+    return call_transformed(m, frame, node, tv, args, used, decorating)
+
+
+CALL[TransformedValue] = _call_result
 
 
 def transformed_method(m: Machine, frame: Frame, node: Any, tv: TransformedValue, name: str, args: Arguments) -> Value:

@@ -9,6 +9,7 @@ from typing import Any
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.calls import Arguments, call
+from flake8_jax.semantics.freshness import begin_iteration
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.machine import LoopState, Machine
 from flake8_jax.semantics.scopes import Frame
@@ -50,7 +51,9 @@ def run_tree_map(
         more = Unknown("rest") if args.star is not None else None
         return call(m, frame, node, function, Arguments([*extra, *leaves], star=more))
 
-    m.loops.append(LoopState("tree_map", node))
+    loop = LoopState("tree_map", node)
+    m.loops.append(loop)
+    begin_iteration(m, loop)
     mapped = _map_trees(m, trees, at_leaf, budget, custom_leaves)
     m.loops.pop()
     return mapped

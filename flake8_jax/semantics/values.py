@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from flake8_jax.core import ir
     from flake8_jax.knowledge.model import TransformFact
+    from flake8_jax.semantics.machine import Link, LoopState
     from flake8_jax.semantics.scopes import Frame, ModuleScope
 
 CONCRETE, MAYBE, GRAD, ABSTRACT = range(4)
@@ -244,9 +245,10 @@ class FunctionValue(Value):
     """A function of the project, closed over the frame in which it was defined.
 
     defaults: evaluated defaults by parameter name. owner: the class whose body defined it, for ``super()``.
+    made: when it was (see ``freshness``), of all function objects.
     """
 
-    __slots__ = ("cached", "closure", "defaults", "fn", "owner", "scope", "wrapped")
+    __slots__ = ("cached", "closure", "defaults", "fn", "made", "owner", "scope", "wrapped")
 
     def __init__(
         self,
@@ -263,25 +265,28 @@ class FunctionValue(Value):
         self.owner = owner
         self.wrapped: Value | None = None
         self.cached = False
+        self.made = 0
 
 
 class BoundMethod(Value):
-    __slots__ = ("func", "self_value")
+    __slots__ = ("func", "made", "self_value")
 
-    def __init__(self, func: Value, self_value: Value) -> None:
+    def __init__(self, func: Value, self_value: Value, made: int = 0) -> None:
         self.func = func
         self.self_value = self_value
+        self.made = made
 
 
 class PartialValue(Value):
     """``functools.partial(func, *args, **kwargs)``."""
 
-    __slots__ = ("args", "func", "kwargs")
+    __slots__ = ("args", "func", "kwargs", "made")
 
-    def __init__(self, func: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> None:
+    def __init__(self, func: Value, args: tuple[Value, ...], kwargs: dict[str, Value], made: int = 0) -> None:
         self.func = func
         self.args = args
         self.kwargs = kwargs
+        self.made = made
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -299,9 +304,25 @@ class TransformedValue(Value):
     name: canonical name of the transform. options: the transform's other arguments by parameter name.
     site: where the transform was applied. held: conditions that held there.
     rules_asked: somebody reads the attributes that set rules. rules: derivative rules set by ``defvjp`` or ``defjvp``.
+    loop: the one whose iterations each make such a value, where that was told to rules; maker: the run of a function that
+    made it; fact_against: what takes the report back (see ``freshness``).
     """
 
-    __slots__ = ("called", "fact", "held", "name", "operand", "options", "rules", "rules_asked", "site")
+    __slots__ = (
+        "called",
+        "fact",
+        "fact_against",
+        "held",
+        "loop",
+        "made",
+        "maker",
+        "name",
+        "operand",
+        "options",
+        "rules",
+        "rules_asked",
+        "site",
+    )  # fmt: skip
 
     def __init__(self, name: str, fact: TransformFact, operand: Value, options: dict[str, Value], site: Site) -> None:
         self.name = name
@@ -313,6 +334,10 @@ class TransformedValue(Value):
         self.rules: tuple[Value, ...] = ()
         self.held: frozenset[tuple[Any, bool]] = frozenset()
         self.rules_asked = False
+        self.made = 0
+        self.loop: LoopState | None = None
+        self.maker: Link | None = None
+        self.fact_against = ""
 
 
 class External(Value):
@@ -617,9 +642,10 @@ def freshen(value: Value, depth: int = 6) -> Value:
 class ExternalMethod(Value):
     """A method of an instance of a library class (or of a project class that inherits it). ``name``: qualified."""
 
-    __slots__ = ("cls", "name", "self_value")
+    __slots__ = ("cls", "made", "name", "self_value")
 
-    def __init__(self, cls: str, name: str, self_value: Value) -> None:
+    def __init__(self, cls: str, name: str, self_value: Value, made: int = 0) -> None:
         self.cls = cls
         self.name = name
         self.self_value = self_value
+        self.made = made

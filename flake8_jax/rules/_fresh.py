@@ -1,0 +1,33 @@
+"""How rules about function objects that are made again and again speak of them."""
+
+from __future__ import annotations
+
+from flake8_jax.semantics.values import (
+    BoundMethod,
+    ExternalMethod,
+    FunctionValue,
+    PartialValue,
+    TransformedValue,
+    UnionValue,
+    Value,
+)
+
+
+def short(name: str) -> str:
+    """The last part of a canonical name."""
+    return name.rpartition(".")[2]
+
+
+def made_of(value: Value) -> str:
+    """What kind of function object it is that is new each time."""
+    if isinstance(value, UnionValue):
+        return made_of(value.members[0])
+    if isinstance(value, FunctionValue):
+        return "a new lambda" if value.fn.is_lambda else f"a new `{value.fn.name}`"
+    if isinstance(value, (BoundMethod, ExternalMethod)):
+        return "a new bound method"
+    if isinstance(value, PartialValue):
+        return "a new partial"
+    if isinstance(value, TransformedValue):
+        return f"a new result of `{short(value.name)}`"
+    return "a new function"

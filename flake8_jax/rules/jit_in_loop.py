@@ -1,0 +1,113 @@
+"""JAX401: ``jit`` of another function object in every iteration. Not modelled: how many iterations there are."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._fresh import made_of, short
+from flake8_jax.semantics.events import Repetition
+
+_PMAPS = frozenset({"jax.pmap"})
+
+
+@rule("JAX401", "warning", fixable="sometimes")
+def jit_in_loop(event: Repetition) -> Report | None:
+    """A loop applies `jit` to a new function object in every iteration, and calls the result.
+
+    Why it bites: JAX keeps compiled code by the identity of the function. A lambda, a local `def`, a `partial`, a bound
+    method or the result of `grad` or `vmap` that is made in the loop is another object each time, so every iteration
+    traces and compiles anew, which takes a thousand times as long as the call
+    (<https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching>). Jit before the loop, and pass what differs
+    from one iteration to the next as an argument.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def loss(w, x):
+        return jnp.mean((x @ w - 1.0) ** 2)
+
+
+    def fit(w, batches, rate):
+        for x in batches:
+            step = jax.jit(lambda w, x: w - rate * jax.grad(loss)(w, x))  # expect: jit-in-loop
+            w = step(w, x)
+        return w
+
+
+    def demonstrate():
+        compiled = []
+
+        def listen(event, seconds, **details):
+            if event.endswith("backend_compile_duration") and details.get("fun_name") == "jit(<lambda>)":
+                compiled.append(seconds)
+
+        jax.monitoring.register_event_duration_secs_listener(listen)
+        fit(jnp.ones(2), [jnp.ones((3, 2))] * 6, 0.1)
+        assert len(compiled) == 6
+    ```
+
+    Good: one function object.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def loss(w, x):
+        return jnp.mean((x @ w - 1.0) ** 2)
+
+
+    @jax.jit
+    def step(w, x, rate):
+        return w - rate * jax.grad(loss)(w, x)
+
+
+    def fit(w, batches, rates):
+        for rate in rates:
+            for x in batches:
+                w = step(w, x, rate)
+        return w
+    ```
+
+    Also good: `jit` of one and the same function, for which JAX finds what it compiled before; and functions that are
+    made once and kept.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def norm(x):
+        return jnp.sqrt(jnp.sum(x**2))
+
+
+    def norms(arrays):
+        return [jax.jit(norm)(x) for x in arrays]
+
+
+    def by_power(arrays, powers):
+        compiled = {}
+        for x, power in zip(arrays, powers):
+            if power not in compiled:
+                compiled[power] = jax.jit(lambda x: jnp.sum(x**power))
+            yield compiled[power](x)
+    ```
+
+    Fix: `jit` and its function move in front of the loop, if nothing in it depends on the loop. Unsafe: what the function
+    closes over is looked at in the first iteration only.
+
+    Proof: the number of compilations grows with the number of iterations.
+    """
+    if event.how != "compiled" or not event.own or event.name in _PMAPS or is_test(event.context):
+        return None
+    return Report(
+        event.at,
+        f"`{short(event.name)}` gets {made_of(event.operand)} in every iteration and compiles it each time; "
+        "apply it before the loop",
+        given=event.given,
+        unless=event.unless,
+    )

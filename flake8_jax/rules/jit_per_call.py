@@ -1,0 +1,110 @@
+"""JAX402: ``jit`` of another function object in every call. Not modelled: callers that nobody knows."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._fresh import made_of, short
+from flake8_jax.semantics.events import Repetition
+
+
+@rule("JAX402", "warning")
+def jit_per_call(event: Repetition) -> Report | None:
+    """A function that is called in a loop applies `jit` to a new function object and calls the result.
+
+    Why it bites: JAX keeps compiled code by the identity of the function. A lambda, a local `def`, a `partial`, a bound
+    method or the result of `grad` or `vmap` that is made in a call is gone after it, so every call traces and compiles
+    anew (<https://docs.jax.dev/en/latest/jit-compilation.html#jit-and-caching>). Jit at module level, in the constructor
+    or in a cached function.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def normalise(x, eps):
+        return jax.jit(lambda v: (v - v.mean(0)) / (v.std(0) + eps))(x)  # expect: jit-per-call
+
+
+    def preprocess(frames):
+        return jnp.stack([normalise(frame, 1e-6) for frame in frames])
+
+
+    def demonstrate():
+        compiled = []
+
+        def listen(event, seconds, **details):
+            if event.endswith("backend_compile_duration") and details.get("fun_name") == "jit(<lambda>)":
+                compiled.append(seconds)
+
+        jax.monitoring.register_event_duration_secs_listener(listen)
+        preprocess([jnp.ones((4, 2))] * 5)
+        assert len(compiled) == 5
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def normalise(x, eps):
+        return (x - x.mean(0)) / (x.std(0) + eps)
+
+
+    def preprocess(frames):
+        return jnp.stack([normalise(frame, 1e-6) for frame in frames])
+    ```
+
+    Also good: what is done once, and what gives the jitted function to somebody who keeps it.
+
+    ```python
+    import functools
+
+    import jax
+    import jax.numpy as jnp
+
+
+    def scale(w, x):
+        return x * w
+
+
+    class Model:
+        def __init__(self, w):
+            self.w = w
+            self.apply = jax.jit(functools.partial(scale, w))
+
+        def run(self, batches):
+            return [self.apply(x) for x in batches]
+
+
+    @functools.cache
+    def power(n):
+        return jax.jit(lambda x: x**n)
+
+
+    def main():
+        shift = jax.jit(lambda x: x - 1.0)
+        x = jnp.ones(3)
+        for n in range(4):
+            x = shift(power(n)(x))
+        return Model(2.0).run([x, x])
+    ```
+
+    Fix: none. What becomes an argument is the author's choice.
+
+    Proof: the number of compilations grows with the number of calls.
+    """
+    if event.how != "compiled" or event.own or is_test(event.context):
+        return None
+    return Report(
+        event.at,
+        f"`{short(event.name)}` gets {made_of(event.operand)} in every call and compiles it each time, "
+        "and a loop calls this; apply it once, outside",
+        given=event.given,
+        unless=event.unless,
+    )

@@ -1,0 +1,258 @@
+"""Which function objects are new in every iteration of an eager loop: what JAX keeps for a function, it keeps by identity.
+
+Vocabulary
+----------
+clock       counts the iterations of all loops. Functions, partials, bound methods and what transforms return carry the
+            time at which they were made.
+fresh       made after the running iteration of a loop began: the next iteration has another one, of which JAX knows
+            nothing, however equal it is.
+sheltered   inside of something that runs once and keeps what it makes: a cached function, a constructor.
+maker       the run of a function in which a transform was applied. A result that is called when that is over was given
+            away: how often it is made and how often it is called have nothing to do with one another.
+
+Facts checked on JAX 0.10: ``jit`` and the bodies of ``scan``, ``cond`` and their kin are looked up by the identity of the
+function (a callable instance: by its hash); ``lax.map`` and ``nnx.jit`` wrap theirs anew each time; equinox compares
+bound methods and its own transforms by what is in them.
+
+Not modelled: how many iterations there are, caches behind library calls, closures that outlive their maker.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.knowledge.model import TransformFact
+from flake8_jax.semantics.events import Repetition
+from flake8_jax.semantics.machine import LoopState, Machine
+from flake8_jax.semantics.names import bound_paths, paths_read
+from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.values import (
+    BoundMethod,
+    DictValue,
+    ExternalMethod,
+    FunctionValue,
+    ListValue,
+    PartialValue,
+    TransformedValue,
+    TupleValue,
+    UnionValue,
+    Value,
+)
+
+CALLED_AT_ONCE = "called in the iteration that made it"
+COMPILING = frozenset({"jax.jit", "jax.pmap", "equinox.filter_jit", "flax.nnx.jit", "haiku.jit"})
+_REWRAPPING = frozenset({"flax.nnx.jit", "jax.lax.map"})
+"""They stage a closure of their own around the operand, which is new each time."""
+_STRUCTURAL = frozenset({"equinox.filter_jit"})
+"""They compare what is no plain function by its structure."""
+_CONTROL_FLOW = frozenset({"scan", "map", "fori_loop", "while_loop", "cond", "switch"})
+_ONCE = frozenset({"__init__", "__post_init__", "__new__", "setup", "__init_subclass__"})
+_MADE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, ExternalMethod)
+
+
+def now(m: Machine) -> int:
+    """The birth of a function object that is made now."""
+    return 0 if m.sheltered else m.clock
+
+
+def begin_iteration(m: Machine, loop: LoopState) -> None:
+    """What is made from now on is made in a new iteration of ``loop``."""
+    m.clock += 1
+    loop.since = m.clock
+    loop.links = len(m.stack)
+
+
+def shelters(function: FunctionValue) -> bool:
+    """What a run of the function makes is kept by somebody."""
+    return function.cached or function.fn.name in _ONCE
+
+
+def is_fresh(value: Value, since: int) -> bool:
+    """The value surely is a function object that was made since then."""
+    if isinstance(value, UnionValue):
+        return all(is_fresh(member, since) for member in value.members)
+    return isinstance(value, _MADE) and value.made >= since
+
+
+def _loop_around(m: Machine, value: Value) -> tuple[LoopState, bool] | None:
+    """The innermost loop whose iterations each have another ``value``, and whether it is the running function's own."""
+    for depth in range(len(m.loops) - 1, -1, -1):
+        loop = m.loops[depth]
+        own = depth >= m.loop_base
+        if is_fresh(value, loop.since) and _counts(loop, value, own=own):
+            return loop, own
+    return None
+
+
+def _counts(loop: LoopState, value: Value, *, own: bool) -> bool:
+    """A few elements that differ in kind need as many compilations, unless the function has nothing to do with them."""
+    if not loop.unrolled:
+        return True
+    return own and loop.times > 1 and isinstance(value, FunctionValue) and not _depends(loop, value)
+
+
+def _depends(loop: LoopState, function: FunctionValue) -> bool:
+    """The function reads a variable that the loop binds."""
+    local = set(function.fn.local_names)
+    read = {path for path in paths_read(function.fn) if path.partition(".")[0] not in local}
+    return not read.isdisjoint(bound_paths(loop.node))
+
+
+def _against(loop: Any) -> str:
+    """The fact that a loop, by its IR, is no evidence."""
+    return f"loop {id(loop)} proves nothing"
+
+
+def note_staged_loop(m: Machine, node: Any) -> None:
+    """A loop runs while JAX traces it. So whoever calls its function eagerly, and nobody knows them, may not exist."""
+    if m.mode.ambient and m.wants(Repetition):
+        m.note_everywhere(_against(node))
+
+
+def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
+    """Tell the rules of a ``jit`` whose function is new in every iteration; it counts once its result is called."""
+    made.made = now(m)
+    if not m.loops or m.mode.staged or m.mode.presumed or m.sheltered or made.name not in COMPILING:
+        return
+    if not m.wants(Repetition):
+        return
+    operand = made.operand
+    if made.name in _STRUCTURAL and not isinstance(operand, FunctionValue):
+        return
+    found = _loop_around(m, made if made.name in _REWRAPPING else operand)
+    if found is None:
+        return
+    loop, own = found
+    made.maker = m.stack[-1] if m.stack else None
+    made.loop = loop
+    made.fact_against = _against(loop.node)
+    m.emit(
+        Repetition(
+            m.context(frame.scope), node, "compiled", made.name, operand, loop.node, own, CALLED_AT_ONCE,
+            made.fact_against,
+        )
+    )  # fmt: skip
+
+
+def tell_control_flow(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value]
+) -> None:
+    """Tell the rules of a ``scan``, ``cond`` … that is compiled for a body that is new in every iteration."""
+    if not m.loops or m.mode.staged or m.mode.presumed or fact.model not in _CONTROL_FLOW or not m.wants(Repetition):
+        return
+    for parameter in fact.operands:
+        operand = bound.get(parameter)
+        for member in _elements(operand) if operand is not None else ():
+            found = _loop_around(m, member)
+            if found is not None and _is_eager(m, node, found[0]):
+                loop, own = found
+                against = _against(loop.node)
+                m.emit(Repetition(m.context(frame.scope), node, "body", name, member, loop.node, own, "", against))
+                return
+
+
+def _elements(value: Value) -> tuple[Value, ...]:
+    if isinstance(value, TupleValue):
+        return value.elts
+    if isinstance(value, ListValue):
+        return value.known() or ()
+    return (value,)
+
+
+def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
+    """Tell the rules that Python runs what ``grad`` or ``vmap`` was applied to in every iteration of an eager loop."""
+    fact = made.fact
+    if not m.loops or m.mode.staged or m.mode.presumed or fact.model != "wrap" or not m.wants(Repetition):
+        return
+    if fact.omnistaging or fact.tracing == "none" or not _runs_python(made.operand):
+        return
+    for depth in range(len(m.loops) - 1, -1, -1):
+        loop = m.loops[depth]
+        if not loop.unrolled and _is_eager(m, node, loop):
+            against = _against(loop.node)
+            own = depth >= m.loop_base
+            m.emit(
+                Repetition(m.context(frame.scope), node, "traced", made.name, made.operand, loop.node, own, "", against)
+            )
+            return
+
+
+def _is_eager(m: Machine, node: Any, loop: LoopState) -> bool:
+    """Nobody stages the loop. If its function is a library's, whose callers nobody knows, it may be a short one that users
+    unroll; but hardly one whose iterations hand on to the next what they compute here, by ``node``."""
+    if not m.stack or m.stack[0].kind != "entry" or any(link.function == "main" for link in m.stack):
+        return True
+    place = m.stack[loop.links].node if len(m.stack) > loop.links else node
+    return isinstance(loop.node, (ir.For, ir.While)) and place is not None and _hands_on(loop.node, place)
+
+
+def _hands_on(loop: ir.For | ir.While, call: Any) -> bool:
+    """The call reads a variable that the same iteration binds anew in the statement of the call or behind it."""
+    anew: set[str] = set()
+    for statement in loop.body:
+        bound = bound_paths(statement)
+        if statement.end > call.start:
+            anew |= bound
+        elif isinstance(statement, (ir.Assign, ir.AnnAssign)):
+            anew -= bound
+    return not anew.isdisjoint(paths_read(call))
+
+
+def _runs_python(value: Value) -> bool:
+    """Calling the value runs code of the project that is not compiled."""
+    if isinstance(value, TransformedValue):
+        return value.name not in COMPILING and _runs_python(value.operand)
+    if isinstance(value, (PartialValue, BoundMethod)):
+        return _runs_python(value.func)
+    if isinstance(value, UnionValue):
+        return all(_runs_python(member) for member in value.members)
+    return isinstance(value, FunctionValue) and not _only_calls_compiled(value)
+
+
+def _only_calls_compiled(function: FunctionValue) -> bool:
+    """``lambda w: loss(w, x)`` where ``loss`` is jitted."""
+    body = function.fn.body
+    if len(body) != 1 or not isinstance(body[0], ir.Return) or not isinstance(body[0].value, ir.Call):
+        return False
+    callee = body[0].value.func
+    if not isinstance(callee, ir.Name):
+        return False
+    frame = function.closure
+    while frame is not None and callee.id not in frame.slots:
+        frame = frame.parent
+    found = frame.slots.get(callee.id) if frame is not None else function.scope.slots.get(callee.id)
+    return isinstance(found, Value) and not _runs_python(found)
+
+
+def note_called(m: Machine, made: TransformedValue) -> None:
+    """What a ``jit`` in a loop returned is called."""
+    loop = made.loop
+    if loop is None or loop not in m.loops:
+        return
+    where = made.site
+    if made.made < loop.since:  # an earlier iteration made it
+        m.note(made.fact_against, where.scope, where.start)
+    elif made.maker is None or any(link is made.maker for link in m.stack):
+        m.note(CALLED_AT_ONCE, where.scope, where.start)
+
+
+def note_kept(m: Machine, value: Value, depth: int = 3) -> None:
+    """The value is put where it may outlive the iteration: an attribute, a container, a variable of an outer scope."""
+    if isinstance(value, TransformedValue):
+        if value.loop is not None:
+            m.note(value.fact_against, value.site.scope, value.site.start)
+        elif isinstance(value.operand, TransformedValue):
+            note_kept(m, value.operand)
+        return
+    parts: tuple[Any, ...] = ()
+    if isinstance(value, TupleValue):
+        parts = value.elts
+    elif isinstance(value, UnionValue):
+        parts = value.members
+    elif isinstance(value, (ListValue, DictValue)):
+        parts = tuple(value.slots.values())
+    if depth:
+        for part in parts:
+            if isinstance(part, Value):
+                note_kept(m, part, depth - 1)
