@@ -256,7 +256,9 @@ def _call_any(
         mark, assumed = len(m.journal), m.assumed
         m.assumed = assumed | conditions
         chosen = _narrowed(args, conditions) if conditions else args
+        m.choosing += 1
         results.append(call(m, frame, node, member, chosen, used=used))
+        m.choosing -= 1
         m.assumed = assumed
         arms.append(m.take_back(mark))
     m.merge(arms)

@@ -72,6 +72,7 @@ def _decorated(
         return existing if isinstance(existing, PropertyValue) and decorator.attr != "getter" else value
     applied = evaluate(m, frame, decorator)
     if isinstance(applied, (Unknown, Const, Static, ExternalInstance)):
+        m.disguised.add(id(function.fn))
         return value
     result = call(m, frame, decorator, applied, Arguments([value]), decorating=True)
     if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
@@ -79,6 +80,7 @@ def _decorated(
         and m.knowledge.transform(applied.name) is None
         and isinstance(result, BuiltinValue)
     ):
+        m.disguised.add(id(function.fn))
         return value
     return result
 

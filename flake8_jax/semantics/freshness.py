@@ -24,14 +24,15 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.events import Repetition
-from flake8_jax.semantics.machine import LoopState, Machine
-from flake8_jax.semantics.names import bound_paths, paths_read
-from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.machine import Link, LoopState, Machine
+from flake8_jax.semantics.names import bound_paths, names_read, paths_read
+from flake8_jax.semantics.scopes import Frame, is_test_file
 from flake8_jax.semantics.values import (
     BoundMethod,
     DictValue,
     ExternalMethod,
     FunctionValue,
+    Instance,
     ListValue,
     PartialValue,
     TransformedValue,
@@ -110,12 +111,18 @@ def note_staged_loop(m: Machine, node: Any) -> None:
         m.note_everywhere(_against(node))
 
 
+def _may_tell(m: Machine) -> bool:
+    """There is a loop around, and every function between it and here surely runs as it is written. What a test runs in
+    a loop is done for the test's sake."""
+    if not m.loops or m.mode.staged or m.mode.presumed or m.sheltered or m.choosing or not m.wants(Repetition):
+        return False
+    return not any(id(link.fn) in m.disguised or is_test_file(link.scope.path) for link in m.stack)
+
+
 def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
     """Tell the rules of a ``jit`` whose function is new in every iteration; it counts once its result is called."""
     made.made = now(m)
-    if not m.loops or m.mode.staged or m.mode.presumed or m.sheltered or made.name not in COMPILING:
-        return
-    if not m.wants(Repetition):
+    if made.name not in COMPILING or not _may_tell(m):
         return
     operand = made.operand
     if made.name in _STRUCTURAL and not isinstance(operand, FunctionValue):
@@ -139,7 +146,7 @@ def tell_control_flow(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value]
 ) -> None:
     """Tell the rules of a ``scan``, ``cond`` … that is compiled for a body that is new in every iteration."""
-    if not m.loops or m.mode.staged or m.mode.presumed or fact.model not in _CONTROL_FLOW or not m.wants(Repetition):
+    if fact.model not in _CONTROL_FLOW or not _may_tell(m):
         return
     for parameter in fact.operands:
         operand = bound.get(parameter)
@@ -147,6 +154,8 @@ def tell_control_flow(
             found = _loop_around(m, member)
             if found is not None and _is_eager(m, node, found[0]):
                 loop, own = found
+                if not own and _is_of_library(m, loop):
+                    return
                 against = _against(loop.node)
                 m.emit(Repetition(m.context(frame.scope), node, "body", name, member, loop.node, own, "", against))
                 return
@@ -163,11 +172,12 @@ def _elements(value: Value) -> tuple[Value, ...]:
 def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
     """Tell the rules that Python runs what ``grad`` or ``vmap`` was applied to in every iteration of an eager loop."""
     fact = made.fact
-    if not m.loops or m.mode.staged or m.mode.presumed or fact.model != "wrap" or not m.wants(Repetition):
+    if fact.model != "wrap" or fact.omnistaging or fact.tracing == "none" or not _may_tell(m):
         return
-    if fact.omnistaging or fact.tracing == "none" or not _runs_python(made.operand):
+    maps = fact.maps_axes is not None
+    if not _runs_python(made.operand) or (maps and _is_short(made.operand)):
         return
-    for depth in range(len(m.loops) - 1, -1, -1):
+    for depth in range(len(m.loops) - 1, m.loop_base - 1 if maps else -1, -1):
         loop = m.loops[depth]
         if not loop.unrolled and _is_eager(m, node, loop):
             against = _against(loop.node)
@@ -183,15 +193,30 @@ def _is_eager(m: Machine, node: Any, loop: LoopState) -> bool:
     unroll; but hardly one whose iterations hand on to the next what they compute here, by ``node``."""
     if not m.stack or m.stack[0].kind != "entry" or any(link.function == "main" for link in m.stack):
         return True
+    if "<locals>" in m.stack[0].function:  # whoever was given it may stage it
+        return False
+    if any(_may_be_overridden(link) for link in m.stack[loop.links :]):
+        return False
     place = m.stack[loop.links].node if len(m.stack) > loop.links else node
     return isinstance(loop.node, (ir.For, ir.While)) and place is not None and _hands_on(loop.node, place)
+
+
+def _may_be_overridden(link: Link) -> bool:
+    receiver = link.receiver
+    return isinstance(receiver, Instance) and not receiver.exact and bool(receiver.cls.subclasses)
+
+
+def _is_of_library(m: Machine, loop: LoopState) -> bool:
+    """The loop calls a method of an object of which nobody knows how it is used."""
+    receiver = m.stack[loop.links].receiver if len(m.stack) > loop.links else None
+    return m.stack[0].kind == "entry" and isinstance(receiver, Instance) and not receiver.exact
 
 
 def _hands_on(loop: ir.For | ir.While, call: Any) -> bool:
     """The call reads a variable that the same iteration binds anew in the statement of the call or behind it."""
     anew: set[str] = set()
     for statement in loop.body:
-        bound = bound_paths(statement)
+        bound = bound_paths(statement, targets_of_loops=False)
         if statement.end > call.start:
             anew |= bound
         elif isinstance(statement, (ir.Assign, ir.AnnAssign)):
@@ -216,13 +241,25 @@ def _only_calls_compiled(function: FunctionValue) -> bool:
     if len(body) != 1 or not isinstance(body[0], ir.Return) or not isinstance(body[0].value, ir.Call):
         return False
     callee = body[0].value.func
-    if not isinstance(callee, ir.Name):
+    found = _looked_up(function, callee.id) if isinstance(callee, ir.Name) else None
+    return found is not None and not _runs_python(found)
+
+
+def _is_short(value: Value) -> bool:
+    """A lambda that calls no function of the project: a few operations, whoever sends them."""
+    if not isinstance(value, FunctionValue) or not value.fn.is_lambda:
         return False
+    read = (_looked_up(value, name) for name in names_read(value.fn.body))
+    return not any(isinstance(found, (FunctionValue, BoundMethod, PartialValue, Instance)) for found in read)
+
+
+def _looked_up(function: FunctionValue, name: str) -> Value | None:
+    """The value of a name that a function reads but does not bind."""
     frame = function.closure
-    while frame is not None and callee.id not in frame.slots:
+    while frame is not None and name not in frame.slots:
         frame = frame.parent
-    found = frame.slots.get(callee.id) if frame is not None else function.scope.slots.get(callee.id)
-    return isinstance(found, Value) and not _runs_python(found)
+    found = frame.slots.get(name) if frame is not None else function.scope.slots.get(name)
+    return found if isinstance(found, Value) else None
 
 
 def note_called(m: Machine, made: TransformedValue) -> None:

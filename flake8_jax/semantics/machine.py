@@ -242,6 +242,8 @@ class Machine:
         self.settings: Settings = None  # type: ignore[assignment]
         self.clock = 0
         self.sheltered = 0
+        self.choosing = 0
+        self.disguised: set[int] = set()
 
     # --- slots and branches ---------------------------------------------------------------------
 
@@ -372,7 +374,7 @@ class Machine:
         self.journal, self.stack, self.mode, self.conditions = [], [], Mode(), []
         self.caught, self.loop_base, self.loops, self.passes, self.emissions = 0, 0, [], 0, []
         self.steps = 0
-        sheltered, self.sheltered = self.sheltered, 0
+        sheltered, self.sheltered, choosing, self.choosing = self.sheltered, 0, self.choosing, 0
         try:
             run()
         finally:
@@ -381,7 +383,7 @@ class Machine:
                 self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
                 self.emissions, self.steps, self.assumed, self.condition_base, self.uses, self.process,
             ) = saved  # fmt: skip
-            self.sheltered = sheltered
+            self.sheltered, self.choosing = sheltered, choosing
             if self.loops:  # what was made meanwhile is for good
                 self.clock += 1
                 for loop in self.loops:

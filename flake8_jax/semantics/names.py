@@ -75,13 +75,16 @@ def paths_read(node: Any) -> set[str]:
     return found
 
 
-def bound_paths(statement: Any) -> set[str]:
+def bound_paths(statement: Any, *, targets_of_loops: bool = True) -> set[str]:
     """The variables and attributes that running a statement (or a comprehension) binds, its own functions left out."""
+    kinds: tuple[type, ...] = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.NamedExpr)
+    if targets_of_loops:
+        kinds = (*kinds, ir.For, ir.Generator)
     found: set[str] = set()
     todo: list[Any] = [statement]
     while todo:
         n = todo.pop()
-        if isinstance(n, (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.For, ir.Generator, ir.NamedExpr)):
+        if isinstance(n, kinds):
             for target in n.targets if isinstance(n, ir.Assign) else [n.target]:
                 found |= _targets(target)
         if isinstance(n, (ir.FunctionDef, ir.ClassDef)):

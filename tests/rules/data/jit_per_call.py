@@ -1,0 +1,143 @@
+"""``jit`` of function objects that are new in every call, in functions that loops call."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+
+
+def normalise(x, eps):
+    return jax.jit(lambda v: (v - v.mean()) / (v.std() + eps))(x)  # expect: jit-per-call
+
+
+def smooth(x, width):
+    @jax.jit  # expect: jit-per-call
+    def filtered(x):
+        return jnp.convolve(x, jnp.ones(width) / width, mode="same")
+
+    return filtered(x)
+
+
+def slope(x):
+    gradient = jax.jit(jax.grad(lambda x: jnp.sum(x**2)))  # expect: jit-per-call
+    return gradient(x)
+
+
+def prepare(frames):
+    out = []
+    for frame in frames:
+        out.append(smooth(normalise(frame, 1e-6), 3))
+    return out, [slope(frame) for frame in frames]
+
+
+class Agent:
+    def __init__(self, w):
+        self.w = w
+        self.compiled = jax.jit(self.policy)
+        self.lazily = None
+
+    def policy(self, x):
+        return jnp.tanh(self.w * x)
+
+    def act(self, x):
+        return jax.jit(self.policy)(x)  # expect: jit-per-call
+
+    def act_compiled(self, x):
+        return self.compiled(x)
+
+    def act_lazily(self, x):
+        if self.lazily is None:
+            self.lazily = jax.jit(self.policy)
+        return self.lazily(x)
+
+
+def rollout(agent, x, steps):
+    for _ in range(steps):
+        x = x + Agent(2.0).act(x)
+    return x
+
+
+def scaled(leaf):
+    return jax.jit(functools.partial(jnp.multiply, 2.0))(leaf)  # expect: jit-per-call
+
+
+def scale_all(tree):
+    return jax.tree.map(scaled, tree)
+
+
+# runs: prepare([jnp.ones(4)] * 2)
+# runs: rollout(None, jnp.ones(2), 2)
+# runs: scale_all({"a": jnp.ones(2), "b": jnp.ones(2)})
+
+
+# --- never flagged -------------------------------------------------------------
+
+
+def once(x):
+    return jax.jit(lambda v: v * 2.0)(x)
+
+
+def stable(x):
+    return jax.jit(jnp.cumsum)(x)
+
+
+@functools.cache
+def power(n):
+    compiled = jax.jit(lambda x: x**n)
+    compiled(jnp.ones(2))
+    return compiled
+
+
+@functools.lru_cache(maxsize=8)
+def warmed_up(n):
+    return jax.jit(lambda x: x * n)(jnp.ones(2))
+
+
+_compiled = {}
+
+
+def looked_up(x, n):
+    if n not in _compiled:
+        _compiled[n] = jax.jit(lambda x: x * n)
+    return _compiled[n](x)
+
+
+_shift = None
+
+
+def shift(x):
+    global _shift
+    if _shift is None:
+        _shift = jax.jit(lambda x: x + 1.0)
+    return _shift(x)
+
+
+def make(rate):
+    step = jax.jit(lambda x: x * rate)
+
+    def run(x):
+        return step(x)
+
+    return run
+
+
+def loops(x, agent, steps):
+    run = make(0.5)
+    for n in range(steps):
+        x = stable(power(n)(x)) + warmed_up(n)
+        x = shift(looked_up(x, n))
+        x = make(0.1)(run(x)) + Agent(1.0).act_compiled(x)
+        x = x + Agent(1.0).act_lazily(x)
+    return x
+
+
+def main():
+    x = once(jnp.ones(2))
+    total = jax.jit(lambda x: jnp.sum(x))
+    for _ in range(3):
+        x = x * total(x)
+    return x
+
+
+# runs: loops(jnp.ones(2), None, 2)
+# runs: main()

@@ -1,0 +1,179 @@
+"""Eager loops that stage new bodies, or differentiate without ``jit``."""
+
+import jax
+import jax.numpy as jnp
+
+
+def loss(w, x):
+    return jnp.mean((x @ w - 1.0) ** 2)
+
+
+def kernel(a, b):
+    return jnp.exp(-jnp.sum((a - b) ** 2))
+
+
+def train(w, batches):
+    for x in batches:
+        w = w - 0.1 * jax.grad(loss)(w, x)  # expect: transform-in-loop
+    return w
+
+
+def made_before(w, batches):
+    gradient = jax.value_and_grad(loss)
+    for x in batches:
+        value, g = gradient(w, x)  # expect: transform-in-loop
+        w = w - 0.1 * g
+    return w
+
+
+def update(w, x):
+    g = jax.grad(loss)(w, x)  # expect: transform-in-loop
+    return w - 0.1 * g
+
+
+def steps(w, batches):
+    for x in batches:
+        w = update(w, x)
+    return w
+
+
+def until_small(w):
+    while True:
+        w = jax.lax.while_loop(lambda w: jnp.sum(w) > 1.0, lambda w: 0.9 * w, w)  # expect: transform-in-loop
+        if float(jnp.sum(w)) < 2.0:
+            return w
+
+
+def decay(w, rates):
+    for rate in rates:
+
+        def body(i, w):
+            return w * rate
+
+        w = jax.lax.fori_loop(0, 3, body, w)  # expect: transform-in-loop
+    return w
+
+
+def either(w, signs):
+    for sign in signs:
+        w = jax.lax.cond(sign, lambda w: w, jnp.negative, w)  # expect: transform-in-loop
+    return w
+
+
+class Shifted:
+    def __init__(self, points):
+        self.points = points
+
+    def step(self, total, x):
+        return total + x, total
+
+    def accumulate(self, total, rounds):
+        for _ in range(rounds):
+            total, _ys = jax.lax.scan(self.step, total, self.points)  # expect: transform-in-loop
+        return total
+
+    def iterate(self, centre, rounds):
+        for _ in range(rounds):
+            weights = jax.vmap(lambda p: kernel(centre, p))(self.points)  # expect: transform-in-loop
+            centre = (weights[:, None] * self.points).sum(0) / weights.sum()
+        return centre
+
+
+# runs: train(jnp.ones(2), [jnp.ones((3, 2))] * 2)
+# runs: steps(jnp.ones(2), [jnp.ones((3, 2))] * 2)
+# runs: until_small(jnp.ones(2))
+# runs: decay(jnp.ones(2), [0.1, 0.2])
+# runs: either(jnp.ones(2), [True, False])
+# runs: Shifted(jnp.ones((3, 2))).accumulate(jnp.zeros(2), 2)
+# runs: Shifted(jnp.ones((3, 2))).iterate(jnp.zeros(2), 2)
+
+
+# --- never flagged -------------------------------------------------------------
+
+fast_gradient = jax.jit(jax.grad(loss))
+
+
+@jax.jit
+def fast_loss(w, x):
+    return loss(w, x)
+
+
+def compiled(w, batches):
+    for x in batches:
+        w = w - 0.1 * fast_gradient(w, x)
+        w = w - 0.1 * jax.grad(fast_loss)(w, x)
+        w = w - 0.1 * jax.grad(lambda w: fast_loss(w, x))(w)
+    return w
+
+
+@jax.jit
+def inner(w, xs):
+    for i in range(3):
+        w = w - 0.1 * jax.grad(loss)(w, xs[i])
+        w = jax.lax.cond(w[0] > 0, lambda w: w, lambda w: -w, w)
+    return w
+
+
+def outer(w, tasks):
+    for xs in tasks:
+        w = inner(w, xs)
+    return w
+
+
+def halve(i, w):
+    return 0.5 * w
+
+
+def named(w, rounds):
+    def double(i, w):
+        return 2.0 * w
+
+    for _ in range(rounds):
+        w = jax.lax.fori_loop(0, 3, halve, w)
+        w = jax.lax.fori_loop(0, 3, double, w)
+    return w
+
+
+def unrolled_by_whom(w, xs):
+    for x in xs:
+        w = w - 0.1 * jax.grad(loss)(w, x)
+    return w
+
+
+@jax.jit
+def by_this(w, xs):
+    return unrolled_by_whom(w, [xs, 2.0 * xs])
+
+
+def of_one_another(species, positions):
+    features = []
+    for s in species:
+        features.append(jax.vmap(lambda p: kernel(s, p))(positions))
+    return features
+
+
+def keys_of(key, rounds):
+    keys = jax.random.split(key, 4)
+    for _ in range(rounds):
+        keys = jax.vmap(lambda k: jax.random.split(k)[0])(keys)
+    return keys
+
+
+def either_way(w, batches, fast):
+    gradient = jax.grad(loss)
+    if fast:
+        gradient = jax.jit(gradient)
+    for x in batches:
+        w = w - 0.1 * gradient(w, x)
+    return w
+
+
+def once(w, x):
+    g = jax.grad(loss)(w, x)
+    return jax.lax.fori_loop(0, 3, lambda i, w: w - 0.1 * g, w)
+
+
+# runs: compiled(jnp.ones(2), [jnp.ones((3, 2))] * 2)
+# runs: outer(jnp.ones(2), [jnp.ones((3, 3, 2))] * 2)
+# runs: by_this(jnp.ones(2), jnp.ones((3, 2)))
+# runs: either_way(jnp.ones(2), [jnp.ones((3, 2))] * 2, True)
