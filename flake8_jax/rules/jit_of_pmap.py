@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import RootMet
+from flake8_jax.rules._facts import is_test
+from flake8_jax.semantics.events import Repetition, RootMet
 from flake8_jax.semantics.values import PartialValue, TransformedValue, Value
 
 _PMAPS = frozenset({"jax.pmap", "equinox.filter_pmap"})
@@ -11,12 +12,13 @@ _JITS = frozenset({"jax.jit", "equinox.filter_jit"})
 
 
 @rule("JAX605", "warning")
-def jit_of_pmap(event: RootMet) -> Report | None:
-    """A pmapped function is jitted.
+def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
+    """A pmapped function is jitted, or a loop pmaps a new function in every iteration.
 
     Why it bites: `pmap` compiles its function already, for every device. A `jit` around it makes XLA move all
     arguments to one device and back at every call, and JAX warns that this is slow
     (<https://docs.jax.dev/en/latest/_autosummary/jax.pmap.html>). Put the `jit` inside, or leave it out.
+    And `pmap` keeps what it compiled by the identity of the function: apply it once, before the loop.
 
     Bad:
 
@@ -30,6 +32,12 @@ def jit_of_pmap(event: RootMet) -> Report | None:
 
 
     step = jax.jit(jax.pmap(advance))  # expect: jit-of-pmap, pmap
+
+
+    def run(x, rates):
+        for rate in rates:
+            x = jax.pmap(lambda x: rate * x)(x)  # expect: jit-of-pmap, pmap
+        return x
 
 
     def demonstrate():
@@ -55,6 +63,11 @@ def jit_of_pmap(event: RootMet) -> Report | None:
 
     Proof: the jaxpr of the jitted function nests a `pmap`.
     """
+    if isinstance(event, Repetition):
+        if event.how != "compiled" or not event.own or event.name not in _PMAPS or is_test(event.context):
+            return None
+        message = "this pmaps a new function in every iteration and compiles it each time; apply pmap before the loop"
+        return Report(event.at, message, given=event.given, unless=event.unless)
     if event.name not in _JITS or event.context.presumed or not _is_pmapped(event.operand):
         return None
     return Report(

@@ -77,16 +77,17 @@ def paths_read(node: Any) -> set[str]:
 
 def bound_paths(statement: Any, *, targets_of_loops: bool = True) -> set[str]:
     """The variables and attributes that running a statement (or a comprehension) binds, its own functions left out."""
-    kinds: tuple[type, ...] = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.NamedExpr)
-    if targets_of_loops:
-        kinds = (*kinds, ir.For, ir.Generator)
     found: set[str] = set()
     todo: list[Any] = [statement]
     while todo:
         n = todo.pop()
-        if isinstance(n, kinds):
-            for target in n.targets if isinstance(n, ir.Assign) else [n.target]:
+        if isinstance(n, ir.Assign):
+            for target in n.targets:
                 found |= _targets(target)
+        elif isinstance(n, (ir.AnnAssign, ir.AugAssign, ir.NamedExpr)) or (
+            targets_of_loops and isinstance(n, (ir.For, ir.Generator))
+        ):
+            found |= _targets(n.target)
         if isinstance(n, (ir.FunctionDef, ir.ClassDef)):
             found.add(n.function.name if isinstance(n, ir.FunctionDef) else n.name)
         elif isinstance(n, list):

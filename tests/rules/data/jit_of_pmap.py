@@ -19,6 +19,12 @@ def decorated(x):
     return 2 * x
 
 
+def decay(x, rates):
+    for rate in rates:
+        x = jax.pmap(lambda x: rate * x)(x)  # expect: pmap, jit-of-pmap
+    return x
+
+
 # --- never flagged -------------------------------------------------------------
 
 inside = jax.pmap(jax.jit(drift))  # expect: pmap
