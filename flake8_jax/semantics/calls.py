@@ -21,6 +21,9 @@ from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.axes import bound_note
 from flake8_jax.semantics.classes import construct, find_in_class
+from flake8_jax.semantics.clocks import Mark, forget_order, note_lost, since
+from flake8_jax.semantics.clocks import mark as log_mark
+from flake8_jax.semantics.clocks import note_call as note_work
 from flake8_jax.semantics.dispatch import CALL, EVALUATE, evaluate, run_block
 from flake8_jax.semantics.events import CachedCall
 from flake8_jax.semantics.freshness import shelters
@@ -61,6 +64,7 @@ from flake8_jax.semantics.values import (
     ExternalInstance,
     FunctionValue,
     GeneratorValue,
+    HostArray,
     Instance,
     ListValue,
     Opaque,
@@ -192,6 +196,8 @@ def call(
     m: Machine, frame: Frame, node: Any, func: Value, args: Arguments, *, used: bool = True, decorating: bool = False
 ) -> Value:
     """Call ``func``. ``node``: where (for evidence and events); ``decorating``: as a decorator."""
+    if m.times and not m.mode.staged:
+        note_work(m, frame, node, func, args)
     handler = CALL.get(type(func))
     if handler is not None:
         return handler(m, frame, node, func, args, used, decorating)
@@ -253,13 +259,13 @@ def _call_any(
     for member, conditions, suited in zip(func.members, held, suits, strict=True):
         if isinstance(member, Const) or (not suited and any(suits)):
             continue
-        mark, assumed = len(m.journal), m.assumed
-        m.assumed = assumed | conditions
+        mark, assumed, around = len(m.journal), m.assumed, m.arms
+        m.assumed, m.arms = assumed | conditions, (*around, m.new_arm())
         chosen = _narrowed(args, conditions) if conditions else args
         m.choosing += 1
         results.append(call(m, frame, node, member, chosen, used=used))
         m.choosing -= 1
-        m.assumed = assumed
+        m.assumed, m.arms = assumed, around
         arms.append(m.take_back(mark))
     m.merge(arms)
     return lattice.union_of(results) if results else Unknown("call")
@@ -523,9 +529,11 @@ def call_function_value(
     running = [link for link in m.stack if link.fn is fn] if m.stack else []
     if len(m.stack) >= MAX_CALL_DEPTH or (len(running) >= 2 and not _descends(m, func, args, running)):
         m.count("recursion or depth")
+        note_lost(m, frame, node)
         return Unknown("recursion", host_test=True)
     if m.steps > MAX_STEPS_PER_ENTRY:
         m.count("step budget")
+        note_lost(m, frame, node)
         return Unknown("budget", host_test=True)
     if args.kwargs and args.values and _is_given_twice(fn, args):
         return Unknown("raises")  # a way that no run of the program takes: a guess somewhere above was wrong
@@ -615,9 +623,11 @@ def _run_or_repeat(
             return repeat(m, found, inputs, frame.scope, node, fn)
         if count >= most:
             _give_up(m, run_mode)
+            note_lost(m, frame, node)
             return Unknown("contexts", host_test=True)
     elif count >= m.caps.entries:
         _give_up(m, run_mode)
+        note_lost(m, frame, node)
         return Unknown("contexts", host_test=True)
     m.contexts[id(fn), staged] = count + 1
     m.runs += 1
@@ -695,8 +705,11 @@ def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode:
         mode.differentiated,
         mode.axes,
         mode.axes_closed and bool(mode.axes),
+        m.timing and not mode.staged,
     ]
     for name, value in bound.items():
+        if m.timing and type(value) is HostArray and value.readings:
+            parts.append(value.readings)
         prints.budget = lattice.MAX_NODES
         parts.append((name, prints.of(value)))
     if func.closure is not None:
@@ -745,6 +758,7 @@ def _run(
     if func.owner is not None and fn.params:
         inner.self_value = bound.get(fn.params[0].name)
     mark, reports, shared = len(m.journal), len(m.emissions), _shared_by_lanes(mode)
+    logged = log_mark(m)
     link = Link(
         scope=frame.scope, node=node, kind=kind, function=fn.qualname,
         text=text or call_text(m, fn),
@@ -773,6 +787,7 @@ def _run(
     if flow == NORMAL and not fn.is_generator:
         inner.returns.append(Unknown("stub") if _is_stub(fn) else NONE)
     if fn.is_generator:
+        forget_order(m, logged)
         result: Value = GeneratorValue(
             lattice.union_of(inner.yields) if inner.yields else Unknown("yield"), born=m.mode.trace
         )
@@ -787,7 +802,7 @@ def _run(
     if m.uses:
         settle_splits(m, mark, result)
     if plain and serial is None and shared == _shared_by_lanes(mode):
-        _remember(m, func, inner, inputs, result, known, key, mark, reports)
+        _remember(m, func, inner, inputs, result, known, key, mark, reports, logged)
     return result
 
 
@@ -798,7 +813,7 @@ def _is_stub(fn: ir.Function) -> bool:
 
 def _remember(
     m: Machine, func: FunctionValue, inner: Frame, inputs: list[Any], result: Value, known: dict[Any, Any], key: Any,
-    mark: int, reports: int,
+    mark: int, reports: int, logged: Mark,
 ) -> None:  # fmt: skip
     if holds_fresh_closure(result, func.closure):
         return
@@ -843,6 +858,7 @@ def _remember(
         m.emissions[reports:],
         len(m.stack),
         m.mode.trace,
+        since(m, logged),
     )
 
 

@@ -8,7 +8,7 @@ page says otherwise; ``context`` tells how the code is running.
 
 from __future__ import annotations
 
-from typing import Union
+from typing import Any, Union
 
 import msgspec
 
@@ -443,9 +443,34 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
     unless: str
 
 
+class ColdCall(msgspec.Struct, frozen=True, eq=False):
+    """A call that compiles, between two readings of a clock. at: the expression that makes it, in the function that
+    reads the clock (of ``scope``). key: what JAX looks compiled code up by; what: the function's name, if it has one."""
+
+    at: ir.Node
+    scope: ModuleScope
+    key: Any
+    what: str
+
+
+class Timed(msgspec.Struct, frozen=True, eq=False):
+    """The difference of two readings of a clock, where all that ran in between is known (see ``clocks``).
+
+    ``at``: the later reading, or the call that makes it, in the function in which both are made. pending: the last
+    expression of that function that dispatched work to the device for which nobody has waited by then; what: the
+    compiled function that it calls, if it has a name. cold: the calls in between that compile.
+    """
+
+    context: Context
+    at: ir.Node
+    pending: ir.Node | None
+    what: str
+    cold: tuple[ColdCall, ...]
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
-    Repetition,
+    Repetition, Timed,
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import tell_hash
 from flake8_jax.semantics.attributes import field_of_tree, load_attribute
 from flake8_jax.semantics.calls import call_evaluated, call_method, callee_name
+from flake8_jax.semantics.clocks import note_shown, note_yield
 from flake8_jax.semantics.comprehensions import evaluate_comprehension
 from flake8_jax.semantics.conditions import evaluate_bool_op, evaluate_compare, evaluate_if_exp, evaluate_unary_op
 from flake8_jax.semantics.dispatch import EVALUATE, evaluate, lookup
@@ -204,6 +205,8 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
     value = evaluate(m, frame, node.value)
     for nested in node.spec or ():
         evaluate(m, frame, nested)
+    if m.timing:
+        note_shown(m, frame, node, value)
     has_spec = bool(node.spec_text) or (node.spec is not None and node.spec_text is None)
     if isinstance(value, Instance) and not has_spec:
         value = shown(m, frame, node, value, "__repr__" if node.conversion in ("r", "a") else "__str__")
@@ -357,16 +360,22 @@ def _starred(m: Machine, frame: Frame, node: ir.Starred) -> Value:
 
 
 def _await(m: Machine, frame: Frame, node: ir.Await) -> Value:
+    if m.timing:
+        note_yield(m, frame, node)
     return evaluate(m, frame, node.value)
 
 
 def _yield(m: Machine, frame: Frame, node: ir.Yield) -> Value:
     frame.yields.append(evaluate(m, frame, node.value) if node.value is not None else NONE)
+    if m.timing:
+        note_yield(m, frame, node)
     return Unknown("sent")
 
 
 def _yield_from(m: Machine, frame: Frame, node: ir.YieldFrom) -> Value:
     value = evaluate(m, frame, node.value)
+    if m.timing:
+        note_yield(m, frame, node)
     supply = iterated(m, frame, node.value, value, "for", None)
     if supply is not None:
         frame.yields.append(supply())

@@ -136,7 +136,10 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
     if kind is Tree:
         return Tree(join_levels(a.level, b.level))
     if kind is HostArray:
-        return HostArray(a.dtype if a.dtype == b.dtype else "", a.ndim if a.ndim == b.ndim else None)
+        host = HostArray(a.dtype if a.dtype == b.dtype else "", a.ndim if a.ndim == b.ndim else None)
+        if a.readings and b.readings:
+            host.readings = tuple(dict.fromkeys((*a.readings, *b.readings)))
+        return host
     if kind is TupleValue:
         if len(a.elts) == len(b.elts) and a.cls is b.cls:
             return TupleValue(tuple(join(x, y, depth - 1) for x, y in zip(a.elts, b.elts, strict=True)), a.cls, a.names)

@@ -20,6 +20,7 @@ from flake8_jax.semantics.axes import SPEC, check_collective, check_spec
 from flake8_jax.semantics.builtins import dtype_class, tell_call
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import find_in_class
+from flake8_jax.semantics.clocks import CLOCKS, read_clock
 from flake8_jax.semantics.dispatch import CALL
 from flake8_jax.semantics.events import KeyUse
 from flake8_jax.semantics.iteration import known_elements
@@ -325,6 +326,8 @@ def call_external(
             note_library_call(m, frame, node, name, result)
         if fact.impure is not None:
             note_spawn(m, frame, name)
+            if fact.impure == "time" and name in CLOCKS:
+                return read_clock(m, frame, node, result)
         return result
     if known.class_ is not None:
         return _construct(m, frame, node, name, known.class_, args, decorating=decorating)

@@ -25,7 +25,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Rule
 from flake8_jax.semantics import lattice
-from flake8_jax.semantics.events import Context, Discarded, NameUse
+from flake8_jax.semantics.events import Context, Discarded, NameUse, Timed
 from flake8_jax.semantics.values import (
     MISSING,
     NONE,
@@ -46,6 +46,7 @@ from flake8_jax.semantics.values import (
 
 if TYPE_CHECKING:
     from flake8_jax.knowledge import Knowledge
+    from flake8_jax.semantics.clocks import Log
     from flake8_jax.semantics.modules import Modules
     from flake8_jax.semantics.presumption import Presumption
     from flake8_jax.semantics.records import Records
@@ -244,6 +245,11 @@ class Machine:
         self.sheltered = 0
         self.choosing = 0
         self.disguised: set[int] = set()
+        self.log = new_log()
+        self.timing = False
+        self.times = Timed in self.listeners
+        self.arms: tuple[int, ...] = ()
+        self.arms_made = 0
 
     # --- slots and branches ---------------------------------------------------------------------
 
@@ -287,6 +293,11 @@ class Machine:
                     arms.append({})
                 arms[i][where] = (slots, slot, value)
         self.merge(arms)
+
+    def new_arm(self) -> int:
+        """A number for one more alternative that may not be taken (see ``clocks``)."""
+        self.arms_made += 1
+        return self.arms_made
 
     def take_back(self, mark: int) -> Writes:
         """Undo all writes since ``mark`` and return what they amounted to."""
@@ -366,9 +377,11 @@ class Machine:
         """
         saved = (
             self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
-            self.emissions, self.steps, self.assumed, self.condition_base, self.uses, self.process,
+            self.emissions, self.steps, self.assumed, self.condition_base, self.uses, self.process, self.log, self.timing,
+            self.arms,
         )  # fmt: skip
         self.process = dict(process if process is not None else self.process)
+        self.log, self.timing, self.arms = new_log(), False, ()
         self.uses = {}  # two uses of a key collide only where one call path leads to both
         self.assumed, self.condition_base = frozenset(), 0
         self.journal, self.stack, self.mode, self.conditions = [], [], Mode(), []
@@ -381,7 +394,8 @@ class Machine:
             self.settled += self.emissions
             (
                 self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
-                self.emissions, self.steps, self.assumed, self.condition_base, self.uses, self.process,
+                self.emissions, self.steps, self.assumed, self.condition_base, self.uses, self.process, self.log,
+                self.timing, self.arms,
             ) = saved  # fmt: skip
             self.sheltered, self.choosing = sheltered, choosing
             if self.loops:  # what was made meanwhile is for good
@@ -500,6 +514,13 @@ class Machine:
 def new_process() -> dict[Any, Any]:
     """A process that has taken no turn yet."""
     return {IMPORTED: NONE, STARTED: NONE}
+
+
+def new_log() -> Log:
+    """An empty log of device work."""
+    from flake8_jax.semantics.clocks import Log
+
+    return Log()
 
 
 def labelled(joined: UnionValue, contents: list[Any], labels: list[tuple[Any, bool] | None]) -> UnionValue:

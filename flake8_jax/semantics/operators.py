@@ -12,6 +12,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.clocks import note_computed, note_truth, scaled, tell_difference
 from flake8_jax.semantics.events import Formatting, Hashing, NanComparison, TruthTest
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.recipes import note_operator, pass_tangent
@@ -147,6 +148,8 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
             return Static("str", held)
     kinds = (type(left), type(right))
     if Array in kinds or Tree in kinds:
+        if m.timing:
+            note_computed(m, frame, node)
         return _array_binary(m, frame, node, left, op, right)
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(left.value, op, right.value)
@@ -164,6 +167,12 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
     if op == "|" and kinds == (DictValue, DictValue):
         return _merged_dict(m, left, right)  # type: ignore[arg-type]
     if HostArray in kinds and Unknown not in kinds:
+        if m.timing and isinstance(left, HostArray) and left.readings:
+            if op == "-" and isinstance(right, HostArray):
+                tell_difference(m, frame, node, left, right)
+            reading = scaled(m, left, right, op)
+            if reading is not None:
+                return reading
         dtype = "bool" if op in COMPARISONS else _joint_dtype(left, right)
         return HostArray(dtype, _rank((left, right)))
     if _is_static(left) and _is_static(right):
@@ -397,6 +406,8 @@ def is_awaited(m: Machine, value: Value) -> bool:
 
 def test_truth(m: Machine, frame: Frame, value: Value, how: str, at: Any, whole: Any) -> None:
     """Tell the rules that the truth of a traced value is asked for, or of one that a loop waits for."""
+    if m.timing:
+        note_truth(m, frame, at, value)
     if m.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value)):
         m.emit(TruthTest(m.context(frame.scope), at, value, how, whole))
 

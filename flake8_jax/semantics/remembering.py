@@ -14,6 +14,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.clocks import Slice, repeat_log, repeat_warm
 from flake8_jax.semantics.freshness import now
 from flake8_jax.semantics.globals import repeat_reads
 from flake8_jax.semantics.machine import (
@@ -58,7 +59,8 @@ def call_text(m: Machine, fn: ir.Function) -> str:
 class Remembered(msgspec.Struct, frozen=True, eq=False):
     """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports.
 
-    depth: how many links the call stack had outside of it. trace: the one that it ran in.
+    depth: how many links the call stack had outside of it. trace: the one that it ran in. logged: what it has added to
+    the log of device work.
     """
 
     inputs: list[Any]
@@ -68,6 +70,7 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
     emissions: list[Emission]
     depth: int
     trace: int
+    logged: Slice | None = None
 
 
 def path_of(
@@ -129,12 +132,16 @@ def holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5) -> 
 
 def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope, node: Any, fn: ir.Function) -> Value:
     """Do again what a remembered run did, to these inputs."""
-    if found.emissions:
-        repeat_reads(m, [e.event for e in found.emissions])
-        link = Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn)
-        outside = (*m.stack, link)
-        m.emissions += [msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions]
     mapping: dict[int, Any] = {}
+    link = Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn)
+    outside = (*m.stack, link)
+    if found.logged is not None:
+        repeat_log(m, found.logged, found.depth, outside, mapping)
+    if found.emissions:
+        events = [e.event for e in found.emissions]
+        repeat_reads(m, events)
+        repeat_warm(m, events)
+        m.emissions += [msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions]
     same = True
     for old, new in zip(found.inputs, inputs, strict=True):
         mapping[id(old)] = new

@@ -189,9 +189,10 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
     live: list[Writes] = []
     live_arms: list[Arm] = []
     flows: list[int] = []
-    doubtful, doubts = frame.doubtful, []
+    doubtful, doubts, around = frame.doubtful, [], m.arms
     for arm in arms:
         frame.doubtful = doubtful
+        m.arms = (*around, m.new_arm())
         mark, reports, conditions = len(m.journal), len(m.emissions), len(m.conditions)
         for learn in arm.learn:
             learn(m)
@@ -209,6 +210,7 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
             live.append(writes)
             live_arms.append(arm)
             doubts.append(frame.doubtful)
+    m.arms = around
     left = any(f in (RETURN, BREAK, CONTINUE) for f in flows)
     frame.doubtful = doubtful or (
         bool(live) and all(d or (left and a.guess) for a, d in zip(live_arms, doubts, strict=True))

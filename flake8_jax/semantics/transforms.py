@@ -26,6 +26,7 @@ from flake8_jax.semantics.births import settle_births
 from flake8_jax.semantics.boundaries import cross, result_outside, shared_in_lanes
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import generic_instance
+from flake8_jax.semantics.clocks import note_compiled
 from flake8_jax.semantics.control_flow import (
     run_associative_scan,
     run_cond,
@@ -189,6 +190,8 @@ def call_transformed(
     if replica is not None:
         leave_replica(m, replica, result)
     outside = outer_level(m, args, tv.operand)
+    if m.times and not m.mode.staged:
+        note_compiled(m, frame, node, tv)
     dispatched = 0
     if not m.mode.staged and fact.omnistaging:
         dispatched = id(m.loops[-1]) if m.loops else 1

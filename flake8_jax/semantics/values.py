@@ -138,14 +138,16 @@ class Recipe:
 
 
 class HostArray(Value):
-    """A NumPy array (or scalar): concrete data on the host. ``size``: number of elements where known."""
+    """A NumPy array (or scalar): concrete data on the host. ``size``: number of elements where known. readings: of a
+    clock, where it came out of one (see ``clocks``)."""
 
-    __slots__ = ("dtype", "ndim", "size")
+    __slots__ = ("dtype", "ndim", "readings", "size")
 
     def __init__(self, dtype: str = "", ndim: int | None = None, size: int | None = None) -> None:
         self.dtype = dtype
         self.ndim = ndim
         self.size = size
+        self.readings: tuple[Any, ...] = ()
 
 
 class Const(Value):

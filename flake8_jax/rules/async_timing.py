@@ -1,0 +1,117 @@
+"""JAX901: the clock is stopped while the device may still be at work. Not modelled: how long the work takes."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.events import Timed
+
+
+@rule("JAX901", "warning", fixable="sometimes")
+def async_timing(event: Timed) -> Report | None:
+    """A clock is read before the work that it times is done.
+
+    Why it bites: JAX returns from a call as soon as the work is on its way to the device, and Python goes on. A clock
+    that is read then has measured the dispatch, which takes microseconds however long the work takes
+    (<https://docs.jax.dev/en/latest/async_dispatch.html>). Wait with `jax.block_until_ready`, or read the result on the
+    host, before the clock is stopped.
+
+    Bad:
+
+    ```python
+    import time
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def chain(x):
+        for _ in range(6):
+            x = x @ x
+            x = x / jnp.max(jnp.abs(x))
+        return x
+
+
+    def benchmark(x):
+        chain(x).block_until_ready()
+        start = time.perf_counter()
+        y = chain(x)
+        elapsed = time.perf_counter() - start  # expect: async-timing
+        return y, elapsed
+
+
+    def demonstrate():
+        x = jnp.eye(1000) + 0.01
+        dispatched = []
+        waited = []
+        for _ in range(3):
+            start = time.perf_counter()
+            y, elapsed = benchmark(x)
+            dispatched.append(elapsed)
+            start = time.perf_counter()
+            jax.block_until_ready(y)
+            waited.append(time.perf_counter() - start)
+        assert min(dispatched) < 0.5 * min(waited)
+    ```
+
+    Good:
+
+    ```python
+    import time
+
+    import jax
+
+
+    @jax.jit
+    def chain(x):
+        return x @ x @ x
+
+
+    def benchmark(x):
+        chain(x).block_until_ready()
+        start = time.perf_counter()
+        y = jax.block_until_ready(chain(x))
+        elapsed = time.perf_counter() - start
+        return y, elapsed
+    ```
+
+    Also good: a value that is read on the host has been waited for.
+
+    ```python
+    import time
+
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    @jax.jit
+    def train_step(w, x):
+        return w - 0.05 * x.T @ (x @ w), jnp.mean((x @ w) ** 2)
+
+
+    def fit(w, batches):
+        start = time.time()
+        losses = []
+        for x in batches:
+            w, loss = train_step(w, x)
+            losses.append(loss)
+        mean = np.mean([float(loss) for loss in losses])
+        print(f"loss {mean:.3f} in {time.time() - start:.1f} s")
+        return w
+    ```
+
+    Fix: `jax.block_until_ready` is put before the clock is stopped, or around the call whose result nobody keeps. Unsafe:
+    the program waits where it did not, which is what a timer is for.
+
+    Proof: what is measured is a fraction of the time until the result is ready.
+    """
+    context = event.context
+    if context.staged or context.presumed or event.pending is None:
+        return None
+    subject = quote(context, event.pending, f"`{event.what}`" if event.what else "the work")
+    return Report(
+        event.at,
+        f"the clock is read while the device may still be at work on {subject}; wait with `jax.block_until_ready` first",
+    )
