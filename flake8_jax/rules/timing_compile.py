@@ -1,0 +1,125 @@
+"""JAX902: what is timed includes a compilation. Not modelled: the compilation cache on disk, callers out of sight."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.clocks import WARM
+from flake8_jax.semantics.events import Timed
+
+
+@rule("JAX902", "warning")
+def timing_compile(event: Timed) -> list[Report] | None:
+    """The first call of a jitted function is timed, and so is its compilation.
+
+    Why it bites: `jit` traces and compiles when a function is called for the first time with arguments of some shape,
+    which takes a thousand times as long as a call. A timer around that call tells of the compiler, and a mean over a few
+    calls does as well. Call the function once before the clock is started.
+
+    Bad:
+
+    ```python
+    import time
+    import timeit
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def attention(q, k, v):
+        s = jax.nn.softmax(q @ k.T / q.shape[-1] ** 0.5)
+        return s @ v
+
+
+    def benchmark(n):
+        q = jnp.ones((n, 32))
+        start = time.perf_counter()
+        attention(q, q, q).block_until_ready()  # expect: timing-compile
+        return time.perf_counter() - start
+
+
+    def demonstrate():
+        first = benchmark(64)
+        q = jnp.ones((64, 32))
+        assert first > 5 * timeit.timeit(lambda: attention(q, q, q).block_until_ready(), number=1)
+    ```
+
+    Good:
+
+    ```python
+    import time
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def attention(q, k, v):
+        s = jax.nn.softmax(q @ k.T / q.shape[-1] ** 0.5)
+        return s @ v
+
+
+    def benchmark(n):
+        q = jnp.ones((n, 32))
+        attention(q, q, q).block_until_ready()
+        start = time.perf_counter()
+        attention(q, q, q).block_until_ready()
+        return time.perf_counter() - start
+    ```
+
+    Also good: the first call told apart from the others, and a program that compiles once in a long run.
+
+    ```python
+    import time
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def forward(w, x):
+        return jnp.tanh(x @ w)
+
+
+    @jax.jit
+    def train_step(w, x):
+        return w - 0.05 * x.T @ (x @ w)
+
+
+    def compare(w, x):
+        start = time.perf_counter()
+        forward(w, x).block_until_ready()
+        first = time.perf_counter() - start
+        start = time.perf_counter()
+        forward(w, x).block_until_ready()
+        return first, time.perf_counter() - start
+
+
+    def fit(w, batches):
+        start = time.time()
+        for x in batches:
+            w = train_step(w, x)
+        w.block_until_ready()
+        return w, time.time() - start
+    ```
+
+    Fix: none. What a call to warm up may be given is the author's to say.
+
+    Proof: the first measurement is many times the second.
+    """
+    context = event.context
+    if context.staged or context.presumed:
+        return None
+    return [
+        Report(
+            cold.at,
+            f"{_subject(cold.what)} is compiled in this call, and the clock runs; call it once before it is started",
+            unless=WARM,
+        )
+        for cold in event.cold
+        if cold.scope is context.scope
+    ]
+
+
+def _subject(name: str) -> str:
+    return f"`{name}`" if name else "the jitted function"

@@ -1,0 +1,154 @@
+"""Clocks around the first call of a jitted function, and around calls that are compiled already."""
+
+import time
+import timeit
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def attention(q, k, v):
+    return jax.nn.softmax(q @ k.T / 4.0) @ v
+
+
+@jax.jit
+def energy(x):
+    return jnp.sum(x * x)
+
+
+@jax.jit
+def train_step(w, x):
+    return w - 0.05 * x.T @ (x @ w)
+
+
+def first_call(n=64):
+    q = jnp.ones((n, 32))
+    start = time.perf_counter()
+    attention(q, q, q).block_until_ready()  # expect: timing-compile
+    return time.perf_counter() - start
+
+
+def mean_over_calls(repeats=5):
+    q = jnp.ones((16, 32))
+    start = time.perf_counter()
+    for _ in range(repeats):
+        out = attention(q, q, q)  # expect: timing-compile
+    jax.block_until_ready(out)
+    return (time.perf_counter() - start) / repeats
+
+
+def jitted_on_the_spot(x):
+    start = time.monotonic()
+    y = float(jax.jit(lambda x: x @ x.sum(0))(x)[0])  # expect: timing-compile
+    return y, time.monotonic() - start
+
+
+def score(x):
+    return energy(x) * 2
+
+
+def inside_a_wrapper(x):
+    start = time.time()
+    score(x).block_until_ready()  # expect: timing-compile
+    return time.time() - start
+
+
+def warmed_by_another(x, w):
+    energy(x)
+    start = time.time()
+    train_step(w, x).block_until_ready()  # expect: timing-compile
+    return time.time() - start
+
+
+# runs: first_call(), mean_over_calls(), jitted_on_the_spot(jnp.ones((3, 3))), inside_a_wrapper(jnp.ones(3))
+# runs: warmed_by_another(jnp.ones((2, 3)), jnp.ones(3))
+
+
+# --- near misses ---------------------------------------------------------------------------------------
+
+
+def warmed_up(n=64):
+    q = jnp.ones((n, 32))
+    attention(q, q, q).block_until_ready()
+    start = time.perf_counter()
+    attention(q, q, q).block_until_ready()
+    return time.perf_counter() - start
+
+
+def warm_up(x):
+    return score(x)
+
+
+def warmed_up_elsewhere(x):
+    warm_up(x)
+    start = time.perf_counter()
+    energy(x).block_until_ready()
+    return time.perf_counter() - start
+
+
+def first_call_told_apart(x):
+    start = time.perf_counter()
+    energy(x).block_until_ready()
+    first = time.perf_counter() - start
+    start = time.perf_counter()
+    energy(x).block_until_ready()
+    return first, time.perf_counter() - start
+
+
+def ahead_of_time(x):
+    compiled = jax.jit(lambda x: x * 2).lower(x).compile()
+    start = time.perf_counter()
+    compiled(x).block_until_ready()
+    return time.perf_counter() - start
+
+
+def compile_time(x):
+    start = time.perf_counter()
+    compiled = jax.jit(lambda x: x * 2).lower(x).compile()
+    return compiled, time.perf_counter() - start
+
+
+def each_iteration(w, batches):
+    for x in batches:
+        start = time.perf_counter()
+        w = train_step(w, x).block_until_ready()
+        print(time.perf_counter() - start)
+    return w
+
+
+def long_run(w, batches):
+    start = time.time()
+    for x in batches:
+        w = train_step(w, x)
+    w.block_until_ready()
+    return w, time.time() - start
+
+
+def by_timeit(x):
+    warm = timeit.timeit(lambda: energy(x).block_until_ready(), number=2)
+    start = time.time()
+    energy(x).block_until_ready()
+    return warm, time.time() - start
+
+
+def once_more(x):
+    start = time.perf_counter()
+    energy(x).block_until_ready()
+    return time.perf_counter() - start
+
+
+def discards_the_first(x):
+    once_more(x)
+    return min(once_more(x) for _ in range(3))
+
+
+def runs_a_stranger(fn, x):
+    start = time.perf_counter()
+    fn(x).block_until_ready()
+    return time.perf_counter() - start
+
+
+# runs: warmed_up(), warmed_up_elsewhere(jnp.ones(3)), first_call_told_apart(jnp.ones(3)), ahead_of_time(jnp.ones(3))
+# runs: compile_time(jnp.ones(3)), each_iteration(jnp.ones(3), [jnp.ones((2, 3))]), by_timeit(jnp.ones(3))
+# runs: long_run(jnp.ones(3), [jnp.ones((2, 3))]), discards_the_first(jnp.ones(3)), runs_a_stranger(energy, jnp.ones(3))
