@@ -70,6 +70,8 @@ CLOCKS = frozenset(
     {f"time.{name}{unit}" for name in ("time", "perf_counter", "monotonic", "process_time") for unit in ("", "_ns")}
     | {"timeit.default_timer"}
 )
+SPLIT = "followed by the time until it is done"
+"""The fact that a clock that was stopped after a dispatch times the waiting from there on."""
 WARM = "called again once it is compiled"
 """The fact that a timed call is made a second time: the first one is the warm-up, or is compared with the others."""
 
@@ -230,6 +232,9 @@ def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue) -> 
             note_computed(m, frame, node)
         return
     key = _identity(tv)
+    if _is_idle(tv.operand):
+        note_warm(m, key)  # what is timed is the call itself
+        return
     jitted = tv.name.endswith((".jit", "_jit", ".pmap"))
     if m.timing:
         cold = jitted and key not in m.log.warm and not m.log.anything_warm
@@ -237,6 +242,24 @@ def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue) -> 
             Work(COMPILED, frame.scope, node, tuple(m.stack), m.arms, tuple(m.loops), key, _name(tv.operand), cold)
         )
     note_warm(m, key)
+
+
+def _is_idle(operand: Value) -> bool:
+    """A function that returns its arguments, or nothing, at once."""
+    if not isinstance(operand, FunctionValue):
+        return False
+    return all(
+        isinstance(s, ir.Pass)
+        or (isinstance(s, ir.ExprStmt) and isinstance(s.value, ir.Constant))
+        or (isinstance(s, ir.Return) and _is_name(s.value))
+        for s in operand.fn.body
+    )
+
+
+def _is_name(node: ir.Expr | None) -> bool:
+    if isinstance(node, ir.Tuple):
+        return all(_is_name(element) for element in node.elts)
+    return node is None or isinstance(node, (ir.Name, ir.Constant))
 
 
 def note_warm(m: Machine, key: Any) -> None:
@@ -516,6 +539,8 @@ def _judge(
     if begin.log is not m.log or end.log is not m.log or _left_alone(end, common):
         return None, ()
     stretch = m.log.lines[begin.position : end.position]
+    if not stretch or stretch[0].kind == WAIT:
+        m.note(SPLIT, begin.scope, begin.node.start)
     for work in stretch:
         _tell_warm(m, work, end, common)
     if any(w.kind in (LOST, YIELD) for w in stretch):

@@ -234,7 +234,9 @@ CALL[TransformedValue] = _call_result
 def transformed_method(m: Machine, frame: Frame, node: Any, tv: TransformedValue, name: str, args: Arguments) -> Value:
     """``jitted.lower(…)``, ``custom.defvjp(fwd, bwd)`` …"""
     if name in ("lower", "trace", "eval_shape") and tv.fact.tracing != "none":
+        times, m.times = m.times, False  # nothing is run
         call_transformed(m, frame, node, tv, args)
+        m.times = times
         return Unknown(name)
     if tv.fact.model == "custom" and name.startswith("def"):
         tv.rules_asked = True

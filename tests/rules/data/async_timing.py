@@ -337,6 +337,33 @@ def seed(x):
     return jax.random.normal(key, x.shape)
 
 
+def dispatch_and_device(x):
+    chain(x)
+    start = time.perf_counter()
+    y = chain(x)
+    dispatched = time.perf_counter()
+    y.block_until_ready()
+    return dispatched - start, time.perf_counter() - dispatched
+
+
+@jax.jit
+def nothing(x, y):
+    return x, y
+
+
+def overhead(x):
+    start = time.perf_counter()
+    for _ in range(3):
+        nothing(x, x)
+    return time.perf_counter() - start
+
+
+def lowering(x):
+    start = time.perf_counter()
+    lowered = jax.jit(jnp.tanh).lower(x)
+    return lowered, time.perf_counter() - start
+
+
 def deadline(w, batches):
     end = time.time() + 60
     for x in batches:
@@ -352,4 +379,5 @@ def deadline(w, batches):
 # runs: reads_every_step(jnp.ones(3), [jnp.ones((2, 3))]), maybe(jnp.ones((3, 3)), True), a_stranger(chain, jnp.ones((3, 3)))
 # runs: a_stranger_may_wait(jnp.ones(3), jnp.ones((2, 3)), print), started_later(jnp.ones(3), jnp.ones((2, 3)))
 # runs: as_manager(jnp.ones((3, 3))), as_generator(jnp.ones((3, 3))), by_timeit(jnp.ones((3, 3))), seed(jnp.ones(3))
+# runs: dispatch_and_device(jnp.ones((3, 3))), overhead(jnp.ones(3)), lowering(jnp.ones(3))
 # runs: deadline(jnp.ones(3), [jnp.ones((2, 3))])

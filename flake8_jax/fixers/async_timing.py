@@ -1,0 +1,105 @@
+"""JAX901: ``jax.block_until_ready`` before the clock is stopped, or around the call whose result nobody keeps.
+
+Vocabulary
+----------
+work        the expression that dispatches what nobody has waited for.
+kept        the targets of the assignment that keeps the result of the work.
+shared      the innermost block in which both the work and the stopping of the clock stand.
+
+Not modelled: results kept in a list or dict, work in another function than the clock, work whose result is rebound.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._names import target_names, uses
+from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.semantics.events import Timed
+
+_WAIT = "jax.block_until_ready"
+_HOLDING = (ir.BinOp, ir.UnaryOp, ir.Tuple, ir.List, ir.Subscript, ir.Attribute, ir.Call, ir.Comprehension)
+_LOOPS = (ir.For, ir.While, ir.Comprehension, ir.Function)
+
+
+@repair("async-timing")
+def fix(event: Timed, source: FixSource) -> Fix | None:
+    work = event.pending
+    if work is None or source.functions(work)[:1] != source.functions(event.at)[:1]:
+        return None
+    statement, stop = source.statement(work), source.statement(event.at)
+    imports = Imports(source, event.at)
+    kept = _kept(source, work, statement)
+    if kept and statement is not stop:
+        _check_shared(source, statement, stop)
+        names = {name for target in kept for name in target_names(target)}
+        if not _rebinds(source, statement, stop, names):
+            text = ", ".join(source.slice(target) for target in kept)
+            waiting = f"{imports.spell(_WAIT)}({f'({text})' if len(kept) > 1 else text})"
+            edit = source.insert_before(stop, [waiting])
+            return Fix("Wait for the result before the clock is stopped", "unsafe", (*imports.edits, edit))
+    if isinstance(work, (ir.Name, ir.Attribute)) or source.comments(work.start, work.end):
+        return None
+    before = Edit(work.start, work.start, f"{imports.spell(_WAIT)}(")
+    return Fix("Wait for the result", "unsafe", (*imports.edits, before, Edit(work.end, work.end, ")")))
+
+
+def _kept(source: FixSource, work: ir.Node, statement: ir.Stmt) -> list[ir.Expr]:
+    """The targets that hold the result of the work; none where it goes elsewhere."""
+    if isinstance(statement, ir.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+    elif isinstance(statement, (ir.AnnAssign, ir.AugAssign)):
+        target = statement.target
+    else:
+        return []
+    for above in source.between(work, statement):
+        if not isinstance(above, _HOLDING) or (isinstance(above, ir.Call) and not _is_receiver(source, work, above)):
+            return []
+    parts = target.elts if isinstance(target, ir.Tuple) else [target]
+    if not all(isinstance(p, ir.Name) or _is_plain_attribute(p) for p in parts):
+        return []
+    return [p for p in parts if not (isinstance(p, ir.Name) and p.id == "_")]
+
+
+def _is_receiver(source: FixSource, work: ir.Node, call: ir.Call) -> bool:
+    """The call is of a method of the result."""
+    return call.func.start <= work.start and work.end <= call.func.end
+
+
+def _is_plain_attribute(node: ir.Expr) -> bool:
+    while isinstance(node, ir.Attribute):
+        node = node.value
+    return isinstance(node, ir.Name)
+
+
+def _check_shared(source: FixSource, statement: ir.Stmt, stop: ir.Stmt) -> None:
+    """The names are bound where the clock is stopped: the work is no alternative.
+
+    Raises:
+        Refused: it is, or nothing can be put before the stop.
+    """
+    if isinstance(stop, (ir.While, ir.For, ir.With, ir.Try, ir.FunctionDef, ir.ClassDef)):
+        raise Refused
+    around = {id(above) for above in source.ancestors(stop)}
+    for above in source.ancestors(statement):
+        if id(above) in around:
+            return
+        if not isinstance(above, (ir.For, ir.While, ir.With)):
+            raise Refused
+
+
+def _rebinds(source: FixSource, statement: ir.Stmt, stop: ir.Stmt, names: set[str]) -> bool:
+    """A statement between the two binds one of the names to something else."""
+    around: msgspec.Struct = source.module
+    inside = {id(above) for above in source.ancestors(statement)}
+    around = next((above for above in source.ancestors(stop) if id(above) in inside), around)
+    for field in around.__struct_fields__:
+        block = getattr(around, field)
+        if type(block) is list:
+            between = [s for s in block if isinstance(s, ir.Node) and statement.end <= s.start and s.end <= stop.start]
+            if between and uses(*between).binds & names:
+                return True
+    return False
