@@ -11,7 +11,8 @@ work        one line of the log. *compiled*: a call of a jitted function. *compu
             nothing is known. *yield*: others run before this goes on.
 stretch     the log between two readings whose difference is taken.
 arm         an alternative that may not be taken: work in one is certain only for who is in it as well.
-cold        the first call of a jitted function that the entry makes, by any path: it compiles.
+cold        the first call of a jitted function that the entry makes, by any path, or the first one whose arguments surely
+            have another rank, leading length, dtype or static value than all before: it compiles.
 
 Not modelled: threads, order inside generators (what they dispatch does not count), buffers that are donated, how long
 anything takes. What unknown containers hold is not known, so printing or converting it counts as a wait.
@@ -99,9 +100,14 @@ _CALLABLES = (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instan
 _PLAIN = frozenset({int, str, bool, float, type(None)})
 
 
+Given = Any
+"""What is known of the arguments of a compiled call: one entry each; None where that is nothing."""
+
+
 class Work(msgspec.Struct, frozen=True, eq=False):
     """One line of the log. chain: the links of the calls around it, outermost first. arms, loops: those that it stands
-    in. key: the function that was compiled, ``what`` its name. cold: see there."""
+    in. key: the function that was compiled, ``what`` its name; given: its arguments as the compiler sees them. cold: see
+    there."""
 
     kind: str
     scope: ModuleScope
@@ -111,6 +117,7 @@ class Work(msgspec.Struct, frozen=True, eq=False):
     loops: tuple[LoopState, ...]
     key: Any = None
     what: str = ""
+    given: Given = None
     cold: bool = False
 
 
@@ -129,16 +136,23 @@ class Reading:
 
 @dataclass(slots=True, eq=False)
 class Log:
-    """What one entry has done. compiled: the keys of all compiled functions it has called, in order; warm: the same as
-    a set. anything_warm: somebody unknown was given a function, and may have called it. readings: every value that
-    holds one."""
+    """What one entry has done.
+
+    compiled: all compiled functions that it has called, in order, with what they were given; warm: the same by function.
+    anything_warm: somebody unknown was given a function, and may have called it. readings: every value that holds one.
+    cold_places: where a function was timed for the first time.
+    """
 
     lines: list[Work] = field(default_factory=list)
-    compiled: list[Any] = field(default_factory=list)
-    warm: set[Any] = field(default_factory=set)
+    compiled: list[tuple[Any, Given]] = field(default_factory=list)
+    warm: dict[Any, list[Given]] = field(default_factory=dict)
     anything_warm: bool = False
     readings: list[HostArray] = field(default_factory=list)
     cold_places: dict[Any, list[tuple[ModuleScope, int]]] = field(default_factory=dict)
+
+    def compiles(self, key: Any, given: Given) -> bool:
+        """Nobody has called the function with such arguments."""
+        return not self.anything_warm and all(_differ(given, before) for before in self.warm.get(key, ()))
 
 
 class Slice(msgspec.Struct, frozen=True, eq=False):
@@ -146,7 +160,7 @@ class Slice(msgspec.Struct, frozen=True, eq=False):
 
     start: Mark
     lines: tuple[Work, ...]
-    compiled: tuple[Any, ...]
+    compiled: tuple[tuple[Any, Given], ...]
     readings: tuple[HostArray, ...]
 
 
@@ -223,7 +237,7 @@ def note_lost(m: Machine, frame: Frame, node: Any) -> None:
             _add(m, LOST, frame.scope, node)
 
 
-def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue) -> None:
+def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments) -> None:
     """Eager code calls what a transform returned."""
     if not m.wants(Timed):
         return
@@ -231,17 +245,54 @@ def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue) -> 
         if m.timing:
             note_computed(m, frame, node)
         return
-    key = _identity(tv)
+    key, given = _identity(tv), _given(tv, args)
     if _is_idle(tv.operand):
-        note_warm(m, key)  # what is timed is the call itself
+        note_warm(m, key, given)  # what is timed is the call itself
         return
-    jitted = tv.name.endswith((".jit", "_jit", ".pmap"))
     if m.timing:
-        cold = jitted and key not in m.log.warm and not m.log.anything_warm
+        cold = tv.name.endswith((".jit", "_jit", ".pmap")) and m.log.compiles(key, given)
         m.log.lines.append(
-            Work(COMPILED, frame.scope, node, tuple(m.stack), m.arms, tuple(m.loops), key, _name(tv.operand), cold)
+            Work(
+                COMPILED, frame.scope, node, tuple(m.stack), m.arms, tuple(m.loops), key, _name(tv.operand), given, cold
+            )
         )
-    note_warm(m, key)
+    note_warm(m, key, given)
+
+
+def _given(tv: TransformedValue, args: Arguments) -> Given:
+    from flake8_jax.semantics.staging import static_parameters
+
+    if args.star is not None or args.double_star is not None or args.unknown_rest:
+        return None
+    statics = static_parameters(tv) if tv.fact.statics else (set(), set())
+    if statics is None:
+        return None
+    named = [(value, name in statics[1]) for name, value in sorted(args.kwargs.items())]
+    return tuple([
+        _seen(value, static) for value, static in [*[(v, i in statics[0]) for i, v in enumerate(args.values)], *named]
+    ])  # fmt: skip
+
+
+def _seen(value: Value, static: bool) -> Any:
+    """An argument as the compiler sees it."""
+    if static:
+        return (value.value,) if isinstance(value, Const) else None
+    if isinstance(value, (Array, HostArray)):
+        return value.dtype, value.ndim, value.length if isinstance(value, Array) else None
+    return None
+
+
+def _differ(one: Given, other: Given) -> bool:
+    """Two calls need two compilations for sure."""
+    if one is None or other is None or len(one) != len(other):
+        return False
+    return any(
+        a is not None
+        and b is not None
+        and len(a) == len(b)
+        and any(x not in ("", None) and y not in ("", None) and x != y for x, y in zip(a, b))
+        for a, b in zip(one, other)
+    )
 
 
 def _is_idle(operand: Value) -> bool:
@@ -262,10 +313,12 @@ def _is_name(node: ir.Expr | None) -> bool:
     return node is None or isinstance(node, (ir.Name, ir.Constant))
 
 
-def note_warm(m: Machine, key: Any) -> None:
-    if key not in m.log.warm:
-        m.log.warm.add(key)
-    m.log.compiled.append(key)
+def note_warm(m: Machine, key: Any, given: Given = None) -> None:
+    """A function is compiled by now."""
+    known = m.log.warm.setdefault(key, [])
+    if given not in known:
+        known.append(given)
+    m.log.compiled.append((key, given))
 
 
 def _identity(tv: TransformedValue) -> Any:
@@ -464,11 +517,11 @@ def repeat_log(m: Machine, found: Slice, depth: int, outside: tuple[Link, ...], 
                     chain=outside + work.chain[depth + 1 :] if work.chain else (),
                     arms=arms + work.arms[start.arms :],
                     loops=loops + work.loops[start.loops :],
-                    cold=work.cold and work.key not in log.warm and not log.anything_warm,
+                    cold=work.cold and log.compiles(work.key, work.given),
                 )
             )
-    for key in found.compiled:
-        note_warm(m, key)
+    for key, given in found.compiled:
+        note_warm(m, key, given)
     for value in found.readings:
         renewed = tuple([
             Reading(log, base + r.position - start.lines, r.scope, r.node, outside + r.chain[depth + 1 :], arms, loops)
@@ -572,8 +625,10 @@ def _cold(
     m: Machine, stretch: list[Work], begin: Reading, end: Reading, common: tuple[Link, ...]
 ) -> tuple[ColdCall, ...]:
     """The calls that compile, where what is timed is them and not a program that runs for long."""
-    if begin.loops or any(w.loops and not _repeats(w, begin, common) for w in stretch):
+    if not all(loop.unrolled for loop in begin.loops):
         return ()  # the next iteration times the same without compiling
+    if any(w.loops != begin.loops and not _repeats(w, begin, common) for w in stretch):
+        return ()
     several = len({w.key for w in stretch if w.kind == COMPILED}) > 1
     found: list[ColdCall] = []
     for work in stretch:

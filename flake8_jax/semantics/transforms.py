@@ -191,7 +191,7 @@ def call_transformed(
         leave_replica(m, replica, result)
     outside = outer_level(m, args, tv.operand)
     if m.times and not m.mode.staged:
-        note_compiled(m, frame, node, tv)
+        note_compiled(m, frame, node, tv, args)
     dispatched = 0
     if not m.mode.staged and fact.omnistaging:
         dispatched = id(m.loops[-1]) if m.loops else 1

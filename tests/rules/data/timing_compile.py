@@ -1,5 +1,6 @@
 """Clocks around the first call of a jitted function, and around calls that are compiled already."""
 
+import functools
 import time
 import timeit
 
@@ -61,6 +62,43 @@ def warmed_by_another(x, w):
     return time.time() - start
 
 
+def warmed_up_with_another_shape(n=500):
+    energy(jnp.ones(3)).block_until_ready()
+    x = jnp.ones((4, 3))
+    start = time.perf_counter()
+    energy(x).block_until_ready()  # expect: timing-compile
+    return time.perf_counter() - start
+
+
+@functools.partial(jax.jit, static_argnames="power")
+def raised(x, power):
+    return x**power
+
+
+def warmed_up_with_another_static(x):
+    raised(x, power=2).block_until_ready()
+    start = time.perf_counter()
+    raised(x, power=3).block_until_ready()  # expect: timing-compile
+    return time.perf_counter() - start
+
+
+def slow(x):
+    return jnp.tanh(x).sum()
+
+
+def fast(x):
+    return jnp.clip(x, -1, 1).sum()
+
+
+def each_is_compiled(x):
+    for fn in (slow, fast):
+        compiled = jax.jit(fn)
+        start = time.perf_counter()
+        compiled(x).block_until_ready()  # expect: timing-compile
+        print(time.perf_counter() - start)
+
+
+# runs: warmed_up_with_another_shape(), warmed_up_with_another_static(jnp.ones(3)), each_is_compiled(jnp.ones(3))
 # runs: first_call(), mean_over_calls(), jitted_on_the_spot(jnp.ones((3, 3))), inside_a_wrapper(jnp.ones(3))
 # runs: warmed_by_another(jnp.ones((2, 3)), jnp.ones(3))
 
@@ -94,6 +132,23 @@ def first_call_told_apart(x):
     start = time.perf_counter()
     energy(x).block_until_ready()
     return first, time.perf_counter() - start
+
+
+def warmed_up_with_the_same_shape(w):
+    raised(jnp.zeros((4, 3)), power=2)
+    x = jnp.ones((4, 3)) * 2
+    start = time.perf_counter()
+    raised(x, power=2).block_until_ready()
+    return time.perf_counter() - start
+
+
+def each_is_warmed_up(x):
+    for fn in (slow, fast):
+        compiled = jax.jit(fn)
+        compiled(x).block_until_ready()
+        start = time.perf_counter()
+        compiled(x).block_until_ready()
+        print(time.perf_counter() - start)
 
 
 def ahead_of_time(x):
@@ -150,5 +205,6 @@ def runs_a_stranger(fn, x):
 
 
 # runs: warmed_up(), warmed_up_elsewhere(jnp.ones(3)), first_call_told_apart(jnp.ones(3)), ahead_of_time(jnp.ones(3))
+# runs: warmed_up_with_the_same_shape(1), each_is_warmed_up(jnp.ones(3))
 # runs: compile_time(jnp.ones(3)), each_iteration(jnp.ones(3), [jnp.ones((2, 3))]), by_timeit(jnp.ones(3))
 # runs: long_run(jnp.ones(3), [jnp.ones((2, 3))]), discards_the_first(jnp.ones(3)), runs_a_stranger(energy, jnp.ones(3))
