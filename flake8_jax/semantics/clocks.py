@@ -71,8 +71,9 @@ CLOCKS = frozenset(
     {f"time.{name}{unit}" for name in ("time", "perf_counter", "monotonic", "process_time") for unit in ("", "_ns")}
     | {"timeit.default_timer"}
 )
-SPLIT = "followed by the time until it is done"
-"""The fact that a clock that was stopped after a dispatch times the waiting from there on."""
+NO_MEASURE = "dispatch timed on purpose, or a deadline"
+"""The fact that a clock that was stopped after a dispatch times the waiting from there on, or that the time since is only
+compared with a limit."""
 WARM = "called again once it is compiled"
 """The fact that a timed call is made a second time: the first one is the warm-up, or is compared with the others."""
 
@@ -140,7 +141,8 @@ class Log:
 
     compiled: all compiled functions that it has called, in order, with what they were given; warm: the same by function.
     anything_warm: somebody unknown was given a function, and may have called it. readings: every value that holds one.
-    cold_places: where a function was timed for the first time.
+    cold_places: where a function was timed for the first time. last_difference: the last one told, with the place of the
+    report: where it is taken (file, expression), where it is reported.
     """
 
     lines: list[Work] = field(default_factory=list)
@@ -149,6 +151,7 @@ class Log:
     anything_warm: bool = False
     readings: list[HostArray] = field(default_factory=list)
     cold_places: dict[Any, list[tuple[ModuleScope, int]]] = field(default_factory=dict)
+    last_difference: tuple[ModuleScope, Any, ModuleScope, Any] | None = None
 
     def compiles(self, key: Any, given: Given) -> bool:
         """Nobody has called the function with such arguments."""
@@ -536,7 +539,7 @@ def repeat_warm(m: Machine, events: list[Any]) -> None:
     for event in events:
         if isinstance(event, Timed):
             for place in event.cold:
-                if place.key in m.log.warm:
+                if place.key in m.log.warm:  # the run itself is logged after this
                     m.note(WARM, place.scope, place.at.start)
 
 
@@ -567,6 +570,15 @@ def tell_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
         scope, at = end.chain[len(common)].scope, end.chain[len(common)].node
     work = _placed(pending, common) if pending is not None else None
     m.emit(Timed(m.context(scope), at, work, pending.what if pending is not None else "", cold))
+    m.log.last_difference = frame.scope, node, scope, at
+
+
+def note_comparison(m: Machine, frame: Frame, node: Any) -> None:
+    """A comparison whose operand is a difference of readings: ``time.time() - start < limit``."""
+    found = m.log.last_difference
+    if found is None or found[0] is not frame.scope or not node.start <= found[1].start <= found[1].end <= node.end:
+        return
+    m.note(NO_MEASURE, found[2], found[3].start)
 
 
 def _common(chains: list[tuple[Link, ...]]) -> tuple[Link, ...]:
@@ -593,7 +605,7 @@ def _judge(
         return None, ()
     stretch = m.log.lines[begin.position : end.position]
     if not stretch or stretch[0].kind == WAIT:
-        m.note(SPLIT, begin.scope, begin.node.start)
+        m.note(NO_MEASURE, begin.scope, begin.node.start)
     for work in stretch:
         _tell_warm(m, work, end, common)
     if any(w.kind in (LOST, YIELD) for w in stretch):
@@ -625,8 +637,12 @@ def _cold(
     m: Machine, stretch: list[Work], begin: Reading, end: Reading, common: tuple[Link, ...]
 ) -> tuple[ColdCall, ...]:
     """The calls that compile, where what is timed is them and not a program that runs for long."""
+    if _is_anybodys(common):
+        return ()
     if not all(loop.unrolled for loop in begin.loops):
-        return ()  # the next iteration times the same without compiling
+        for work in stretch:  # the next iteration times the same without compiling
+            _note_warm_place(m, work, end, common)
+        return ()
     if any(w.loops != begin.loops and not _repeats(w, begin, common) for w in stretch):
         return ()
     several = len({w.key for w in stretch if w.kind == COMPILED}) > 1
@@ -645,11 +661,20 @@ def _tell_warm(m: Machine, work: Work, end: Reading, common: tuple[Link, ...]) -
     """A compiled function is timed once more: so its first call, timed or not, is known to be another matter."""
     if work.kind != COMPILED or work.cold:
         return
-    place = _placed(work, common)
-    if place is not None:
-        m.note(WARM, end.scope, place.start)
+    _note_warm_place(m, work, end, common)
     for scope, start in m.log.cold_places.get(work.key, ()):
         m.note(WARM, scope, start)
+
+
+def _note_warm_place(m: Machine, work: Work, end: Reading, common: tuple[Link, ...]) -> None:
+    place = _placed(work, common) if work.kind == COMPILED else None
+    if place is not None:
+        m.note(WARM, end.scope, place.start)
+
+
+def _is_anybodys(common: tuple[Link, ...]) -> bool:
+    """A method of an object that somebody out of sight has, and may have called before."""
+    return bool(common) and common[-1].kind == "entry" and common[-1].receiver is not None
 
 
 def _repeats(work: Work, begin: Reading, common: tuple[Link, ...]) -> bool:

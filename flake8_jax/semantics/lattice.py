@@ -540,7 +540,7 @@ class Fingerprint:
         if kind is External:
             return ("e", value.name)
         if kind is HostArray:
-            return ("h", value.dtype, value.ndim)
+            return ("h", value.dtype, value.ndim, min(len(value.readings), 2))
         if kind is BuiltinValue:
             return ("b", value.name, None if value.bound is None else self.of(value.bound))
         return "missing"

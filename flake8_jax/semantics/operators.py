@@ -12,7 +12,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
-from flake8_jax.semantics.clocks import note_computed, note_truth, scaled, tell_difference
+from flake8_jax.semantics.clocks import note_comparison, note_computed, note_truth, scaled, tell_difference
 from flake8_jax.semantics.events import Formatting, Hashing, NanComparison, TruthTest
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.recipes import note_operator, pass_tangent
@@ -166,6 +166,8 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
         return _sequence_binary(m, left, op, right)
     if op == "|" and kinds == (DictValue, DictValue):
         return _merged_dict(m, left, right)  # type: ignore[arg-type]
+    if m.timing and op in COMPARISONS:
+        note_comparison(m, frame, node)
     if HostArray in kinds and Unknown not in kinds:
         if m.timing and isinstance(left, HostArray) and left.readings:
             if op == "-" and isinstance(right, HostArray):

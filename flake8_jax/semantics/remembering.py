@@ -135,12 +135,12 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
     mapping: dict[int, Any] = {}
     link = Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn)
     outside = (*m.stack, link)
+    if found.emissions:
+        repeat_warm(m, [e.event for e in found.emissions])
     if found.logged is not None:
         repeat_log(m, found.logged, found.depth, outside, mapping)
     if found.emissions:
-        events = [e.event for e in found.emissions]
-        repeat_reads(m, events)
-        repeat_warm(m, events)
+        repeat_reads(m, [e.event for e in found.emissions])
         m.emissions += [msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions]
     same = True
     for old, new in zip(found.inputs, inputs, strict=True):

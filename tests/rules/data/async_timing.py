@@ -364,6 +364,24 @@ def lowering(x):
     return lowered, time.perf_counter() - start
 
 
+def for_some_seconds(x, seconds=0.01):
+    start = time.time()
+    while time.time() - start < seconds:
+        x = chain(x)
+    return x
+
+
+def shows_after_reading(w, batches):
+    last = time.time()
+    for i, x in enumerate(batches):
+        w, loss = train_step(w, x)
+        if i % 100 == 0:
+            now = time.time()
+            print(f"loss {loss:.3f} {100 / max(now - last, 1e-9)} it/s")
+            last = now
+    return w
+
+
 def deadline(w, batches):
     end = time.time() + 60
     for x in batches:
@@ -380,4 +398,5 @@ def deadline(w, batches):
 # runs: a_stranger_may_wait(jnp.ones(3), jnp.ones((2, 3)), print), started_later(jnp.ones(3), jnp.ones((2, 3)))
 # runs: as_manager(jnp.ones((3, 3))), as_generator(jnp.ones((3, 3))), by_timeit(jnp.ones((3, 3))), seed(jnp.ones(3))
 # runs: dispatch_and_device(jnp.ones((3, 3))), overhead(jnp.ones(3)), lowering(jnp.ones(3))
+# runs: for_some_seconds(jnp.ones((3, 3))), shows_after_reading(jnp.ones(3), [jnp.ones((2, 3))])
 # runs: deadline(jnp.ones(3), [jnp.ones((2, 3))])

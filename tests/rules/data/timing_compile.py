@@ -151,6 +151,31 @@ def each_is_warmed_up(x):
         print(time.perf_counter() - start)
 
 
+def one_step(w, x):
+    start = time.perf_counter()
+    w = train_step(w, x).block_until_ready()
+    return w, time.perf_counter() - start
+
+
+def many_steps(w, batches):
+    for x in batches:
+        w, took = one_step(w, x)
+        print(took)
+    return w
+
+
+class Service:
+    def __init__(self):
+        self.forward = jax.jit(lambda x: x * 2)
+        self.latencies = []
+
+    def answer(self, x):
+        start = time.perf_counter()
+        y = self.forward(x).block_until_ready()
+        self.latencies.append(time.perf_counter() - start)
+        return y
+
+
 def ahead_of_time(x):
     compiled = jax.jit(lambda x: x * 2).lower(x).compile()
     start = time.perf_counter()
@@ -206,5 +231,6 @@ def runs_a_stranger(fn, x):
 
 # runs: warmed_up(), warmed_up_elsewhere(jnp.ones(3)), first_call_told_apart(jnp.ones(3)), ahead_of_time(jnp.ones(3))
 # runs: warmed_up_with_the_same_shape(1), each_is_warmed_up(jnp.ones(3))
+# runs: many_steps(jnp.ones(3), [jnp.ones((2, 3))]), Service().answer(jnp.ones(3))
 # runs: compile_time(jnp.ones(3)), each_iteration(jnp.ones(3), [jnp.ones((2, 3))]), by_timeit(jnp.ones(3))
 # runs: long_run(jnp.ones(3), [jnp.ones((2, 3))]), discards_the_first(jnp.ones(3)), runs_a_stranger(energy, jnp.ones(3))
