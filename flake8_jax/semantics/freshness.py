@@ -25,7 +25,7 @@ from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.events import Repetition
 from flake8_jax.semantics.machine import Link, LoopState, Machine
-from flake8_jax.semantics.names import bound_paths, names_read, paths_read
+from flake8_jax.semantics.names import blocks, bound_paths, names_read, paths_read
 from flake8_jax.semantics.scopes import Frame, is_test_file
 from flake8_jax.semantics.values import (
     BoundMethod,
@@ -131,8 +131,11 @@ def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
     if found is None:
         return
     loop, own = found
+    if not _goes_on(m, node, loop) or _is_a_setting(m, node, operand, loop if own else None):
+        return
     made.maker = m.stack[-1] if m.stack else None
     made.loop = loop
+    made.loops_outside = m.loop_base if not own and made.maker is not None and _drives(made.maker.fn) else -1
     made.fact_against = _against(loop.node)
     m.emit(
         Repetition(
@@ -152,13 +155,36 @@ def tell_control_flow(
         operand = bound.get(parameter)
         for member in _elements(operand) if operand is not None else ():
             found = _loop_around(m, member)
-            if found is not None and _is_eager(m, node, found[0]):
+            if found is not None and _is_eager(m, node, found[0]) and _goes_on(m, node, found[0]):
                 loop, own = found
                 if not own and _is_of_library(m, loop):
                     return
                 against = _against(loop.node)
                 m.emit(Repetition(m.context(frame.scope), node, "body", name, member, loop.node, own, "", against))
                 return
+
+
+def _is_a_setting(m: Machine, node: Any, operand: Value, loop: LoopState | None) -> bool:
+    """Another function each time because it is meant to be another one: it was passed in, or a call has made it
+    (``jit(make_train(config))``) of what may differ. loop: the loop around, None where a caller's is meant."""
+    maker = m.stack[-1] if m.stack else None
+    if loop is None and maker is not None and maker.bound is not None:
+        if any(operand is passed for passed in maker.bound.values()):
+            return True
+    if isinstance(operand, ExternalMethod) and operand.name.rpartition(".")[2] == "init":
+        return loop is None
+    if isinstance(operand, FunctionValue) and operand.closure is not None and operand.owner is None:
+        if maker is None or not _is_inside(operand.closure, maker.fn):
+            return loop is None or not paths_read(node).isdisjoint(bound_paths(loop.node))
+    return False
+
+
+def _is_inside(frame: Frame | None, fn: ir.Function | None) -> bool:
+    while frame is not None:
+        if frame.fn is fn:
+            return True
+        frame = frame.parent
+    return False
 
 
 def _elements(value: Value) -> tuple[Value, ...]:
@@ -179,7 +205,7 @@ def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> 
         return
     for depth in range(len(m.loops) - 1, m.loop_base - 1 if maps else -1, -1):
         loop = m.loops[depth]
-        if not loop.unrolled and _is_eager(m, node, loop):
+        if not loop.unrolled and _is_eager(m, node, loop) and _goes_on(m, node, loop):
             against = _against(loop.node)
             own = depth >= m.loop_base
             m.emit(
@@ -270,6 +296,8 @@ def note_called(m: Machine, made: TransformedValue) -> None:
     where = made.site
     if made.made < loop.since:  # an earlier iteration made it
         m.note(made.fact_against, where.scope, where.start)
+    elif len(m.loops) <= made.loops_outside:
+        return  # a function that trains for many steps does this once before
     elif made.maker is None or any(link is made.maker for link in m.stack):
         m.note(CALLED_AT_ONCE, where.scope, where.start)
 
@@ -293,3 +321,57 @@ def note_kept(m: Machine, value: Value, depth: int = 3) -> None:
         for part in parts:
             if isinstance(part, Value):
                 note_kept(m, part, depth - 1)
+
+
+# --- what loops look like -------------------------------------------------------------------------------
+
+
+def _drives(fn: ir.Function | None) -> bool:
+    """The function has a loop of its own that hands on a state: ``state = step(state, x)``."""
+    if fn is None:
+        return False
+    todo: list[Any] = list(fn.body)
+    while todo:
+        statement = todo.pop()
+        if isinstance(statement, (ir.For, ir.While)) and any(
+            _hands_on(statement, call) for call in _calls_in(statement)
+        ):
+            return True
+        todo += blocks(statement)
+    return False
+
+
+def _calls_in(loop: ir.For | ir.While) -> list[ir.Expr]:
+    """What the assignments of a loop call."""
+    found: list[ir.Expr] = []
+    todo: list[Any] = list(loop.body)
+    while todo:
+        statement = todo.pop()
+        if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Call):
+            found.append(statement.value)
+        todo += blocks(statement)
+    return found
+
+
+def _goes_on(m: Machine, node: Any, loop: LoopState) -> bool:
+    """The iteration that runs ``node``, or calls the function that does, may be followed by another one."""
+    place = m.stack[loop.links].node if len(m.stack) > loop.links else node
+    if place is None or not isinstance(loop.node, (ir.For, ir.While)):
+        return True
+    return _falls_through(loop.node.body, place.start)
+
+
+def _falls_through(block: list[ir.Stmt], start: int) -> bool:
+    for statement in block:
+        if statement.end <= start:
+            continue
+        if isinstance(statement, (ir.Return, ir.Raise, ir.Break)):
+            return False
+        if isinstance(statement, (ir.If, ir.With, ir.Try)) and statement.start <= start:
+            inner = statement.body
+            if inner[0].start <= start < inner[-1].end and not _falls_through(inner, start):
+                return False
+            inner = statement.orelse if isinstance(statement, (ir.If, ir.Try)) else []
+            if inner and inner[0].start <= start < inner[-1].end and not _falls_through(inner, start):
+                return False
+    return True

@@ -104,3 +104,13 @@ def _targets(target: Any) -> set[str]:
         target = target.value
     path = path_of(target)
     return {path} if path else set()
+
+
+def blocks(statement: Any) -> list[ir.Stmt]:
+    """The statements directly below one, those of functions and classes left out."""
+    if isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
+        return []
+    found = [*getattr(statement, "body", []), *getattr(statement, "orelse", []), *getattr(statement, "finalbody", [])]
+    for part in (*getattr(statement, "handlers", []), *getattr(statement, "cases", [])):
+        found += part.body
+    return found

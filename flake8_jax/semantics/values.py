@@ -307,7 +307,8 @@ class TransformedValue(Value):
     site: where the transform was applied. held: conditions that held there.
     rules_asked: somebody reads the attributes that set rules. rules: derivative rules set by ``defvjp`` or ``defjvp``.
     loop: the one whose iterations each make such a value, where that was told to rules; maker: the run of a function that
-    made it; fact_against: what takes the report back (see ``freshness``).
+    made it; fact_against: what takes the report back; loops_outside: a call has to be in more loops than these to count (see
+    ``freshness``).
     """
 
     __slots__ = (
@@ -316,6 +317,7 @@ class TransformedValue(Value):
         "fact_against",
         "held",
         "loop",
+        "loops_outside",
         "made",
         "maker",
         "name",
@@ -340,6 +342,7 @@ class TransformedValue(Value):
         self.loop: LoopState | None = None
         self.maker: Link | None = None
         self.fact_against = ""
+        self.loops_outside = -1
 
 
 class External(Value):

@@ -138,6 +138,33 @@ def ahead_of_time(arrays):
     return [jax.jit(lambda x: x * 2.0).lower(x).compile().cost_analysis() for x in arrays]
 
 
+def until_it_works(function, x):
+    while True:
+        try:
+            return jax.jit(lambda x: function(x))(x)
+        except FloatingPointError:
+            x = x / 2.0
+
+
+def of_the_first(arrays, w):
+    for x in arrays:
+        if jnp.sum(x) > 0.0:
+            w = jax.jit(lambda w: w * x)(w)
+            break
+    return w
+
+
+def make_train(config):
+    def train(w):
+        return w * config["rate"]
+
+    return train
+
+
+def experiments(configs, w):
+    return [jax.jit(make_train(config))(w) for config in configs]
+
+
 def activations(x):
     for activation in (jnp.tanh, jax.nn.relu):
         x = jax.jit(lambda x: activation(x) + 1.0)(x)

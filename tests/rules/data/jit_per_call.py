@@ -57,6 +57,17 @@ def rollout(agent, x, steps):
     return x
 
 
+def evaluate(w, batches):
+    predict = jax.jit(jax.vmap(lambda x: w * x))  # expect: jit-per-call
+    return [predict(x) for x in batches]
+
+
+def epochs(w, batches, count):
+    for _ in range(count):
+        w = w + sum(jnp.sum(y) for y in evaluate(w, batches))
+    return w
+
+
 def scaled(leaf):
     return jax.jit(functools.partial(jnp.multiply, 2.0))(leaf)  # expect: jit-per-call
 
@@ -67,6 +78,7 @@ def scale_all(tree):
 
 # runs: prepare([jnp.ones(4)] * 2)
 # runs: rollout(None, jnp.ones(2), 2)
+# runs: epochs(jnp.ones(2), [jnp.ones((3, 2))] * 2, 2)
 # runs: scale_all({"a": jnp.ones(2), "b": jnp.ones(2)})
 
 
@@ -131,6 +143,45 @@ def loops(x, agent, steps):
     return x
 
 
+class Model:
+    def __init__(self, size):
+        self.size = size
+
+    def init(self, key):
+        return jax.random.normal(key, (self.size,))
+
+
+def fit(model, key, steps):
+    w = jax.jit(model.init)(key)
+    for _ in range(steps):
+        w = stable(w)
+    return w
+
+
+def make_train(rate):
+    def train(w):
+        return w * rate
+
+    return train
+
+
+def experiment(rate):
+    return jax.jit(make_train(rate))(jnp.ones(2))
+
+
+def timed(function, x):
+    compiled = jax.jit(function)
+    for _ in range(10):
+        compiled(x)
+
+
+def experiments(rates, seeds):
+    for seed in seeds:
+        fit(Model(3), jax.random.key(seed), 3)
+        timed(lambda x: x * seed, jnp.ones(2))
+    return [experiment(rate) for rate in rates]
+
+
 def main():
     x = once(jnp.ones(2))
     total = jax.jit(lambda x: jnp.sum(x))
@@ -141,3 +192,4 @@ def main():
 
 # runs: loops(jnp.ones(2), None, 2)
 # runs: main()
+# runs: experiments([0.1], [1, 2])
