@@ -133,6 +133,11 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
 def _unpack(m: Machine, frame: Frame, target: ir.Tuple | ir.List, value: Value, source: ir.Expr | None) -> None:
     targets = target.elts
     star = next((i for i, t in enumerate(targets) if isinstance(t, ir.Starred)), None)
+    if id(value) in m.products:
+        from flake8_jax.semantics.transform_fit import check_unpacking
+
+        if not check_unpacking(m, frame, source if source is not None else target, value, len(targets), star):
+            value = Unknown("unpack")
     if isinstance(value, UnionValue):
         per_member = [_unpacked(m, frame, target, v, len(targets), star, source) for v in value.members]
         values = [lattice.union_of(column) for column in zip(*per_member, strict=True)]

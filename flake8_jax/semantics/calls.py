@@ -201,6 +201,10 @@ def call(
     handler = CALL.get(type(func))
     if handler is not None:
         return handler(m, frame, node, func, args, used, decorating)
+    if id(func) in m.products:
+        from flake8_jax.semantics.transform_fit import check_callee
+
+        check_callee(m, frame, node, func)
     if m.presumption is not None:
         m.presumption.deny(func)
     if m.replicas:
@@ -256,6 +260,7 @@ def _call_any(
     arms = []
     held = func.conditions or (frozenset(),) * len(func.members)
     suits = [not isinstance(member, FunctionValue) or _suits(member, args) for member in func.members]
+    chosen_at, m.chosen_at = m.chosen_at, len(m.stack)
     for member, conditions, suited in zip(func.members, held, suits, strict=True):
         if isinstance(member, Const) or (not suited and any(suits)):
             continue
@@ -267,6 +272,7 @@ def _call_any(
         m.choosing -= 1
         m.assumed, m.arms = assumed, around
         arms.append(m.take_back(mark))
+    m.chosen_at = chosen_at
     m.merge(arms)
     return lattice.union_of(results) if results else Unknown("call")
 

@@ -73,6 +73,7 @@ def _decorated(
     applied = evaluate(m, frame, decorator)
     if isinstance(applied, (Unknown, Const, Static, ExternalInstance)):
         m.disguised.add(id(function.fn))
+        function.altered = not _is_context(m, applied)
         return value
     result = call(m, frame, decorator, applied, Arguments([value]), decorating=True)
     if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
@@ -81,8 +82,15 @@ def _decorated(
         and isinstance(result, BuiltinValue)
     ):
         m.disguised.add(id(function.fn))
+        function.altered = True
         return value
     return result
+
+
+def _is_context(m: Machine, applied: Value) -> bool:
+    """A context manager: used as a decorator, it leaves the function as it is."""
+    fact = m.knowledge.function(applied.cls) if isinstance(applied, ExternalInstance) else None
+    return fact is not None and fact.returns == "context"
 
 
 def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:

@@ -468,9 +468,19 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     cold: tuple[ColdCall, ...]
 
 
+class TransformMismatch(msgspec.Struct, frozen=True, eq=False):
+    """A transform does not fit its function or its arguments, or its result is taken wrongly. name: canonical name of the
+    transform; problem: a sentence that says what is wrong. ``at`` may be the place where the transform was applied."""
+
+    context: Context
+    at: ir.Node | Site
+    name: str
+    problem: str
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
-    Repetition, Timed,
+    Repetition, Timed, TransformMismatch,
 ]  # fmt: skip

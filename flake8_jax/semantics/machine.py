@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.replicas import Replica
     from flake8_jax.semantics.scopes import ModuleScope
     from flake8_jax.semantics.settings import Settings
+    from flake8_jax.semantics.transform_fit import Product
 
 NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
 
@@ -250,6 +251,9 @@ class Machine:
         self.times = Timed in self.listeners
         self.arms: tuple[int, ...] = ()
         self.arms_made = 0
+        self.products: dict[int, Product] = {}
+        self.chosen_at = -1
+        """Depth of the call stack at which one of several functions is called or transformed."""
 
     # --- slots and branches ---------------------------------------------------------------------
 

@@ -59,6 +59,14 @@ from flake8_jax.semantics.staging import (
     stage,
     static_parameters,
 )
+from flake8_jax.semantics.transform_fit import (
+    check_application,
+    check_call,
+    check_operands,
+    check_result,
+    has_aux,
+    note_product,
+)
 from flake8_jax.semantics.tree_models import run_tree_map, run_tree_reduce
 from flake8_jax.semantics.values import (
     ABSTRACT,
@@ -107,10 +115,13 @@ def apply_transform(
         if operand is None or (isinstance(operand, Const) and operand.value is None):
             return PartialValue(External(name), (), dict(args.kwargs))
         options = {k: v for k, v in bound.items() if k != fact.operands[0]}
+        if args.star is not None or args.double_star is not None:
+            options["**"] = Unknown("options")
         if isinstance(operand, UnionValue) and fact.model == "wrap":
-            return lattice.union_of(
-                [_wrap(m, frame, node, name, fact, o, options, decorating) for o in operand.members]
-            )
+            chosen_at, m.chosen_at = m.chosen_at, len(m.stack)
+            made = [_wrap(m, frame, node, name, fact, o, options, decorating) for o in operand.members]
+            m.chosen_at = chosen_at
+            return lattice.union_of(made)
         return _wrap(m, frame, node, name, fact, operand, options, decorating)
     tell_control_flow(m, frame, node, name, fact, bound)
     if m.wants(RootMet) and fact.operands:
@@ -125,6 +136,7 @@ def _wrap(
 ) -> Value:  # fmt: skip
     if m.wants(RootMet):
         m.emit(RootMet(m.context(frame.scope), node, name, operand, options, decorating, fact.tracing))
+    check_application(m, frame, node, name, fact, operand, options)
     if fact.maps_axes is not None and fact.maps_axes.endswith("specs"):
         for option in ("in_specs", "out_specs"):
             check_spec(m, frame, node, options.get("mesh"), options.get(option), _keyword_node(node, option))
@@ -177,6 +189,8 @@ def call_transformed(
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
     if m.wants(TransformCall) and isinstance(node, ir.Call) and args.star is None and not args.unknown_rest:
         _tell_call(m, frame, node, tv, args)
+    if isinstance(node, ir.Call) and args.star is None and not args.unknown_rest:
+        check_call(m, frame, node, tv, args)
     for value, written in zip(args.values, args.nodes):
         if isinstance(value, (ListValue, DictValue)) and isinstance(written, _TEMPORARIES):
             value.born = NO_BIRTH  # nobody else has it
@@ -189,6 +203,8 @@ def call_transformed(
     result = stage(m, frame, node, tv.name, tv.operand, crossed, enter(m, fact, tv.name, lane, tv.options))
     if replica is not None:
         leave_replica(m, replica, result)
+    if not check_result(m, tv.site.scope, tv.site, tv.name, fact, tv.options, tv.operand, result):
+        return Unknown("mismatch")
     outside = outer_level(m, args, tv.operand)
     if m.times and not m.mode.staged:
         note_compiled(m, frame, node, tv, args)
@@ -200,6 +216,7 @@ def call_transformed(
     found = result_outside(m, tv, args, result, outside, dispatched)
     settle_births(found, m.mode.trace)
     note_gradient(m, frame, node, tv, found)
+    note_product(m, tv.name, fact, tv.options, found, args.values[0] if args.values else None)
     return found
 
 
@@ -256,6 +273,9 @@ def _call_now(
 ) -> Value:
     """``f(fun, *args)``: eval_shape, vjp, jvp, linearize, closure_convert …"""
     operand = bound.get(fact.operands[0], Unknown("operand"))
+    if args.double_star is not None:
+        bound["**"] = args.double_star
+    fits = check_operands(m, frame, node, name, operand, bound, args)
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
     own = {p for p in fact.params if not p.startswith("*")}
     inward = lattice.filter_in if fact.filters else lattice.tracify
@@ -275,6 +295,8 @@ def _call_now(
             star=inward(args.star, level) if args.star is not None else None, double_star=args.double_star,
         )  # fmt: skip
     result = stage(m, frame, node, name, operand, inner, enter(m, fact, name))
+    if not fits or not check_result(m, frame.scope, node, name, fact, bound, operand, result):
+        return Unknown("mismatch")
     outside = outer_level(m, Arguments(values), operand)
     value = lattice.release(result, outside)
     if fact.result == "same":
@@ -284,22 +306,27 @@ def _call_now(
         if m.presumption is not None:
             m.presumption.deny(shapes)
         return shapes
-    if fact.result == "jvp":
-        return TupleValue((value, relevelled(value, outside)))
-    if fact.result in ("vjp", "linearize"):
-        pullback = Unknown("vjp function")
-        option = bound.get("has_aux")
-        if option is not None and not (isinstance(option, Const) and not option.value):
-            pair = known_elements(value)
-            if pair is not None and len(pair) == 2:
-                return TupleValue((pair[0], pullback, pair[1]))
-            return Unknown("vjp")
-        return TupleValue((value, pullback))
+    if fact.result in ("jvp", "vjp", "linearize"):
+        made = _output_and(value, relevelled(value, outside), fact.result, has_aux(fact, bound))
+        note_product(m, name, fact, bound, made)
+        return made
     return (
         value_of_descriptor(m, fact.result, outside, bound)
         if fact.result not in ("unknown", "jaxpr")
         else Unknown(name)
     )
+
+
+def _output_and(value: Value, tangent: Value, kind: str, aux: bool | None) -> Value:
+    """What ``jvp``, ``vjp`` and ``linearize`` return: the output, its tangent or a function, and what is passed on."""
+    if aux is None:
+        return Unknown(kind)
+    if not aux:
+        return TupleValue((value, tangent if kind == "jvp" else Unknown(f"{kind} function")))
+    pair, tangents = known_elements(value), known_elements(tangent)
+    if pair is None or tangents is None or len(pair) != 2:
+        return TupleValue((Unknown("output"), Unknown(f"{kind} function"), Unknown("aux")))
+    return TupleValue((pair[0], tangents[0] if kind == "jvp" else Unknown(f"{kind} function"), pair[1]))
 
 
 def _first_star(params: list[str]) -> int:

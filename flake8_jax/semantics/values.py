@@ -247,10 +247,11 @@ class FunctionValue(Value):
     """A function of the project, closed over the frame in which it was defined.
 
     defaults: evaluated defaults by parameter name. owner: the class whose body defined it, for ``super()``.
-    made: when it was (see ``freshness``), of all function objects.
+    made: when it was (see ``freshness``), of all function objects. altered: a decorator that nobody knows may have made
+    something else of it.
     """
 
-    __slots__ = ("cached", "closure", "defaults", "fn", "made", "owner", "scope", "wrapped")
+    __slots__ = ("altered", "cached", "closure", "defaults", "fn", "made", "owner", "scope", "wrapped")
 
     def __init__(
         self,
@@ -268,6 +269,7 @@ class FunctionValue(Value):
         self.wrapped: Value | None = None
         self.cached = False
         self.made = 0
+        self.altered = False
 
 
 class BoundMethod(Value):
