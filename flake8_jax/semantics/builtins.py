@@ -10,6 +10,7 @@ from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import tell_hash
 from flake8_jax.semantics.births import tell_change, undo_changes
+from flake8_jax.semantics.buffers import read_by_library, read_by_method
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import replaced
 from flake8_jax.semantics.containers import at_update, dict_method, list_method, string_method
@@ -94,6 +95,8 @@ def tell_call(
     bound_nodes: dict[str, ir.Expr] | None = None,
 ) -> None:
     """Tell the rules of a call of a library function."""
+    if m.lent:
+        read_by_library(m, frame, node, name, [*args.values, *args.kwargs.values()])
     rules = m.hearers(LibraryCall)
     if not rules or type(node) is not ir.Call:
         return
@@ -707,6 +710,8 @@ def array_method(
 
     facts = m.knowledge.class_("jax.Array")
     fact = facts.methods.get(name) if facts is not None else None
+    if m.lent:
+        read_by_method(m, frame, node, base, name)
     rules = m.hearers(MethodCall)
     if rules and isinstance(node, ir.Call):
         # ``x.item()`` makes sense for a lone array only, unless a class of the project has a method of that name.

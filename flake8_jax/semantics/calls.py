@@ -20,6 +20,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.axes import bound_note
+from flake8_jax.semantics.buffers import read_by_method
 from flake8_jax.semantics.classes import construct, find_in_class
 from flake8_jax.semantics.clocks import Mark, forget_order, note_lost, since
 from flake8_jax.semantics.clocks import mark as log_mark
@@ -207,6 +208,8 @@ def call(
         check_callee(m, frame, node, func)
     if m.presumption is not None:
         m.presumption.deny(func)
+    if m.lent and isinstance(func, Unknown) and isinstance(func.parent, Opaque):
+        read_by_method(m, frame, node, func.parent, func.step.lstrip("."))
     if m.replicas:
         name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
         note_unknown_call(m, name, (*args.values, *args.kwargs.values()))

@@ -17,6 +17,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.buffers import read
 from flake8_jax.semantics.dispatch import evaluate, lookup
 from flake8_jax.semantics.events import TruthTest
 from flake8_jax.semantics.machine import Machine, Writes, labelled
@@ -462,7 +463,10 @@ def evaluate_unary_op(m: Machine, frame: Frame, node: ir.UnaryOp) -> Value:
         value = evaluate(m, frame, node.operand)
         test_truth(m, frame, value, "not", node.operand, node)
         return negated(value)
-    return unary(m, evaluate(m, frame, node.operand), node.op)
+    value = evaluate(m, frame, node.operand)
+    if m.lent:
+        read(m, frame, node, value, depth=0)
+    return unary(m, value, node.op)
 
 
 def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:

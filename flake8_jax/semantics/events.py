@@ -478,9 +478,31 @@ class TransformMismatch(msgspec.Struct, frozen=True, eq=False):
     problem: str
 
 
+class DonatedUse(msgspec.Struct, frozen=True, eq=False):
+    """The contents of a donated array are needed, here or inside the function called at ``at``.
+
+    value: what is read; earlier: the call that gave its buffer away; taker: what was called there; argument: what the
+    array was called there, if it was an argument of that very call.
+    in_loop: by this very expression in the loop's previous iteration. same_call: by this very call, as another
+    argument. through: the callee that reads it, if it is not read here. certain: it surely is a JAX array, and every
+    path to here goes through the donation.
+    """
+
+    context: Context
+    at: ir.Node
+    value: Value
+    taker: Site
+    earlier: Site
+    argument: Site | None
+    in_loop: bool
+    same_call: bool
+    through: str
+    certain: bool
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
-    Repetition, Timed, TransformMismatch,
+    Repetition, Timed, TransformMismatch, DonatedUse,
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import tell_hash
 from flake8_jax.semantics.attributes import field_of_tree, load_attribute
+from flake8_jax.semantics.buffers import read
 from flake8_jax.semantics.calls import call_evaluated, call_method, callee_name
 from flake8_jax.semantics.clocks import note_shown, note_yield
 from flake8_jax.semantics.comprehensions import evaluate_comprehension
@@ -207,6 +208,8 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
         evaluate(m, frame, nested)
     if m.timing:
         note_shown(m, frame, node, value)
+    if m.lent and isinstance(value, Array):
+        read(m, frame, node.value, value)
     has_spec = bool(node.spec_text) or (node.spec is not None and node.spec_text is None)
     if isinstance(value, Instance) and not has_spec:
         value = shown(m, frame, node, value, "__repr__" if node.conversion in ("r", "a") else "__str__")
@@ -285,6 +288,8 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
         _tell_index(m, frame, node, base, index, "load")
     from flake8_jax.semantics.containers import item_of
 
+    if m.lent and (isinstance(base, (Array, AtValue)) or isinstance(index, SliceValue)):
+        read(m, frame, node, base.base if isinstance(base, AtValue) else base, depth=0)
     if isinstance(base, AtValue):
         if not quiet:
             _tell_index(m, frame, node, base.base, index, "at")

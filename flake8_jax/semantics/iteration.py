@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.buffers import read
 from flake8_jax.semantics.events import Iteration
 from flake8_jax.semantics.machine import LoopState, Machine
 from flake8_jax.semantics.operators import (
@@ -58,6 +59,8 @@ def iterated(
     if how != "quiet" and m.wants(Iteration) and isinstance(value, (Array, UnionValue)):
         if is_traced_array(value) and getattr(value, "dtype", "") != "key":
             m.emit(Iteration(m.context(frame.scope), node, value, how, count))
+    if m.lent and isinstance(value, Array):
+        read(m, frame, node, value)
     known = known_elements(value)
     if known is not None:
         if not known:

@@ -40,6 +40,9 @@ from flake8_jax.semantics.values import (
     Value,
 )
 
+DONATE = "donate"
+"""Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -52,13 +55,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One use of a key."""
+    """One use of a key. argument: the IR of a donated argument."""
 
     effect: str
     path: tuple[Place, ...]
     conditions: frozenset[tuple[Any, bool]]
     call: int
     sampler: str = ""
+    argument: Any = None
 
     @property
     def summary(self) -> tuple[str]:
@@ -104,7 +108,7 @@ def _use_one(
     _tell_shared(m, scope, node, canonical, path)
     earlier = m.uses.get(canonical, ())
     for use in earlier:
-        if contradict(use.conditions, conditions):
+        if use.effect == DONATE or contradict(use.conditions, conditions):
             continue
         if _same_shuffle(m, sampler, use, path):
             continue

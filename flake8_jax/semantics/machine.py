@@ -195,6 +195,7 @@ class Machine:
         self._last_context: tuple[Any, Context] | None = None
         self.watches: list[Watched] = []
         self.uses: dict[Value, Any] = {}
+        self.lent = False
         self.stack: list[Link] = []
         self.mode = Mode()
         self.conditions: list[tuple[Any, bool]] = []

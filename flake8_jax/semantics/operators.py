@@ -12,6 +12,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.buffers import read
 from flake8_jax.semantics.clocks import note_comparison, note_computed, note_truth, scaled, tell_difference
 from flake8_jax.semantics.events import Formatting, Hashing, NanComparison, TruthTest
 from flake8_jax.semantics.machine import Machine
@@ -138,6 +139,9 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
             binary(m, frame, node, a, op, b) for a in lattice.members_of(left) for b in lattice.members_of(right)
         ]
         return lattice.union_of(results)
+    if m.lent:
+        read(m, frame, node, left, depth=0)
+        read(m, frame, node, right, depth=0)
     if op == "%" and _is_text(left):
         _percent_format(m, frame, node, left, right)
         shown = right.elts if isinstance(right, TupleValue) else (right,)
@@ -410,6 +414,8 @@ def test_truth(m: Machine, frame: Frame, value: Value, how: str, at: Any, whole:
     """Tell the rules that the truth of a traced value is asked for, or of one that a loop waits for."""
     if m.timing:
         note_truth(m, frame, at, value)
+    if m.lent and isinstance(value, Array):
+        read(m, frame, at, value)
     if m.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value)):
         m.emit(TruthTest(m.context(frame.scope), at, value, how, whole))
 

@@ -20,7 +20,7 @@ from flake8_jax.core.findings import Finding, Fix, Positions, Step
 from flake8_jax.core.registry import Fixer, Rule
 from flake8_jax.core.stack import on_stack
 from flake8_jax.knowledge import Knowledge, load
-from flake8_jax.semantics import statements
+from flake8_jax.semantics import donation, statements
 from flake8_jax.semantics.calls import Arguments, call, call_function_value
 from flake8_jax.semantics.classes import find_in_class, generic_instance, mro_of
 from flake8_jax.semantics.custom_rules import check_missing, check_settings
@@ -52,6 +52,7 @@ from flake8_jax.semantics.values import (
 STACK_BYTES = 512 * 1024 * 1024
 RECURSION_LIMIT = 40_000
 assert statements.__name__  # importing it fills in how statements run
+assert donation.__name__  # and this one, how what a transform returned is called
 CRASHES = (
     AttributeError, TypeError, ValueError, LookupError, AssertionError, RecursionError, ArithmeticError, NameError,
 )  # fmt: skip

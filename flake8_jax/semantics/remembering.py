@@ -8,6 +8,7 @@ transplant  a remembered result for other inputs: inputs are exchanged, everythi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -168,10 +169,10 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
 
 def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:
     """A use inside a remembered run, as it stands on the present call path."""
-    from flake8_jax.semantics.keys import Use, current_path
+    from flake8_jax.semantics.keys import current_path
 
     path = current_path(m, scope, node if node is not None else use.path[-1].node)
-    return Use(use.effect, path, frozenset(m.conditions), use.call, use.sampler)
+    return replace(use, path=path, conditions=frozenset(m.conditions))
 
 
 _KEPT = frozenset({Const, Static, External, BuiltinValue, ClassValue, FunctionValue})

@@ -38,9 +38,8 @@ from flake8_jax.semantics.control_flow import (
 )
 from flake8_jax.semantics.custom_rules import DEFINING, define, run_rules
 from flake8_jax.semantics.derivative_contracts import note_custom_rules
-from flake8_jax.semantics.dispatch import CALL
 from flake8_jax.semantics.events import RootMet, TransformCall
-from flake8_jax.semantics.freshness import note_called, tell_compiling, tell_control_flow, tell_traced
+from flake8_jax.semantics.freshness import tell_compiling, tell_control_flow, tell_traced
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.library import bind_parameters, relevelled, value_of_descriptor
 from flake8_jax.semantics.machine import STARTED, Lane, Link, Machine, Mode
@@ -236,16 +235,6 @@ def _tell_call(m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, ar
 
 
 _TEMPORARIES = (ir.Call, ir.List, ir.Dict, ir.Comprehension, ir.BinOp)
-
-
-def _call_result(
-    m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments, used: bool, decorating: bool
-) -> Value:
-    note_called(m, tv)
-    return call_transformed(m, frame, node, tv, args, used, decorating)
-
-
-CALL[TransformedValue] = _call_result
 
 
 def transformed_method(m: Machine, frame: Frame, node: Any, tv: TransformedValue, name: str, args: Arguments) -> Value:

@@ -8,6 +8,7 @@ from typing import Any
 
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.buffers import inherit_donations
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.freshness import begin_iteration
 from flake8_jax.semantics.iteration import known_elements
@@ -84,6 +85,8 @@ def _map_trees(
         if m.presumption is not None:
             for tree, seen in zip(trees, leaves, strict=True):
                 m.presumption.leaf_of(seen, tree)
+        if m.lent:
+            inherit_donations(m, trees, leaves)
         result = at_leaf(leaves)
         if isinstance(result, (Array, Tree)):
             return Tree(result.level)

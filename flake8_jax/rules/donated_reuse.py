@@ -1,0 +1,144 @@
+"""JAX411: a buffer is used after it was donated. Not modelled: aliases, ``equinox.filter_jit``, compiled objects."""
+
+from __future__ import annotations
+
+from flake8_jax.core.findings import Level
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._keys import place
+from flake8_jax.rules._tracers import LONGEST_QUOTE
+from flake8_jax.semantics.events import DonatedUse
+from flake8_jax.semantics.values import Site
+
+
+@rule("JAX411", "error")
+def donated_reuse(event: DonatedUse) -> Report | None:
+    """A buffer is used again after it was donated.
+
+    Why it bites: an argument named in `donate_argnums` or `donate_argnames` gives its memory to the results of the
+    call. The array is deleted, and reading it afterwards raises `RuntimeError` (passing it to another compiled call,
+    `ValueError`): here, or only on the device where the memory is really reused
+    (<https://docs.jax.dev/en/latest/buffer_donation.html>). Use the result under the name of the argument, or donate
+    a copy. An argument of a function whose callers nobody knows may be a NumPy array, which is copied and survives,
+    so there this is a warning; so it is where only some of the paths to the reading donate.
+
+    Bad:
+
+    ```python
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @partial(jax.jit, donate_argnames=("w",))
+    def step(w, x):
+        return w - 0.1 * x.T @ (x @ w)
+
+
+    def progress(n):
+        w = jnp.ones(n)
+        new = step(w, jnp.eye(n))
+        return jnp.abs(new - w).max()  # expect: donated-reuse
+
+
+    def demonstrate():
+        progress(3)  # raises: RuntimeError
+    ```
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+    scale = jax.jit(lambda x, by: x * by, donate_argnums=0)
+
+
+    def table():
+        x = jnp.arange(4.0)
+        return [scale(x, by) for by in (0.5, 2.0)]  # expect: donated-reuse
+
+
+    def demonstrate():
+        table()  # raises: ValueError
+    ```
+
+    Good:
+
+    ```python
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @partial(jax.jit, donate_argnames=("w",))
+    def step(w, x):
+        return w - 0.1 * x.T @ (x @ w)
+
+
+    def progress(n):
+        w = jnp.ones(n)
+        before = w.copy()
+        w = step(w, jnp.eye(n))
+        return jnp.abs(w - before).max()
+    ```
+
+    Also good: what needs no contents, NumPy arrays, and donations that JAX cannot use.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    scale = jax.jit(lambda x, by: x * by, donate_argnums=0)
+    norm = jax.jit(lambda x: jnp.sqrt(jnp.sum(x**2)), donate_argnums=0)
+
+
+    def shapes():
+        x = jnp.arange(4.0)
+        y = scale(x, 2.0)
+        return y, x.shape, x.dtype, len(x), jnp.zeros_like(x), x.is_deleted()
+
+
+    def on_the_host():
+        x = np.arange(4.0)
+        return scale(x, 0.5) + scale(x, 2.0)
+
+
+    def reduced():
+        x = jnp.arange(4.0)
+        return x / norm(x)
+
+
+    def inside():
+        return jax.jit(lambda x: scale(x, 2.0) + x)(jnp.ones(3))
+    ```
+
+    Fix: none. Whether to rename, to copy or not to donate is the author's choice.
+
+    Proof: the second use raises `RuntimeError`, or `ValueError` where it is an argument of a compiled call.
+    """
+    context = event.context
+    if context.caught or context.presumed or context.staged:
+        return None
+    level: Level | None = None if event.certain else "warning"
+    name, taker = _quoted(event.argument, "an array"), _quoted(event.taker, "a compiled call")
+    if event.same_call:
+        return Report(event.at, f"{name} is donated to {taker} and passed once more in the same call", level)
+    if event.in_loop:
+        return Report(
+            event.at, f"{taker} has the buffer of {name} since the iteration before; rebind it to the result", level
+        )
+    by = f" by `{event.through}`" if event.through else ""
+    return Report(
+        event.at,
+        f"{name} is used again{by} after {taker} was given its buffer on {place(event.earlier, context)}: it is deleted",
+        level,
+    )
+
+
+def _quoted(site: Site | None, otherwise: str) -> str:
+    """The source text there, in backquotes."""
+    text = " ".join(site.scope.text[site.start : site.end].split()) if site is not None else ""
+    return f"`{text}`" if 0 < len(text) <= LONGEST_QUOTE else otherwise
