@@ -50,6 +50,7 @@ from flake8_jax.semantics.values import (
     Value,
     level_of,
 )
+from flake8_jax.semantics.variation import look_at_size
 
 _STATIC_KINDS = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "nbytes": "int", "itemsize": "int"}
 _HALVES = frozenset({"T", "mT", "real", "imag", "at", "flat"})
@@ -161,6 +162,8 @@ def external_attribute(m: Machine, owner: str, attr: str) -> Value:
 
 def _array_attribute(m: Machine, base: Array, attr: str) -> Value:
     if attr in _STATIC_KINDS:
+        if m.variations:
+            look_at_size(m, base)
         return Static(_STATIC_KINDS[attr])
     if attr == "at":
         return AtValue(base)
@@ -179,6 +182,8 @@ def _opaque_attribute(m: Machine, base: Opaque, attr: str) -> Value:
     if m.presumption is not None and attr in ARRAY_ATTRIBUTES:
         m.presumption.mark(base)
     if attr in ("shape", "ndim", "dtype") and not (base.parts and "." + attr in base.parts):
+        if m.variations:
+            look_at_size(m, base)
         return Static(_STATIC_KINDS[attr])
     if attr == "at":
         return AtValue(base)

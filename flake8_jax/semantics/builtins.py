@@ -61,6 +61,7 @@ from flake8_jax.semantics.values import (
     is_host_value,
     is_traced_array,
 )
+from flake8_jax.semantics.variation import vary_builtin, vary_method
 
 MAX_UNROLLED = 16
 
@@ -75,7 +76,8 @@ def call_builtin(
     handler = _HANDLERS.get(func.name)
     if handler is None:
         return Unknown(func.name)
-    return handler(m, frame, node, args)
+    result = handler(m, frame, node, args)
+    return vary_builtin(m, func.name, args.values, result) if m.variations or m.loops else result
 
 
 _MAY_HOLD_ARRAYS = frozenset({Array, Tree, UnionValue, TupleValue, ListValue, DictValue, GeneratorValue, HostArray,
@@ -209,7 +211,7 @@ def _range(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
             return TupleValue(())
         if len(numbers) <= 4:
             return ListValue(tuple(Const(i) for i in numbers), is_tuple=True)
-        return GeneratorValue(Static("int"), fresh=True, some=True)
+        return GeneratorValue(Static("int"), fresh=True, some=True, numbers=numbers)
     return GeneratorValue(Static("int"), fresh=True)
 
 
@@ -283,7 +285,8 @@ def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         elements.append(supply())
     if args.star is not None:
         return GeneratorValue(Unknown("zip"))
-    return GeneratorValue(TupleValue(tuple(elements)))
+    counts = isinstance(args.values[0], GeneratorValue) and args.values[0].fresh and isinstance(elements[0], Static)
+    return GeneratorValue(TupleValue(tuple(elements)), fresh=counts)
 
 
 def _enumerate(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -612,7 +615,9 @@ def _method(m: Machine, frame: Frame, node: Any, name: str, base: Value, args: A
     if isinstance(base, HostArray):
         if name in ("item", "tolist"):
             return Static("") if name == "item" else ListValue(None, Static(""))
-        return HostArray(base.dtype)
+        made = HostArray(base.dtype)
+        vary_method(m, name, base, made)
+        return made
     if isinstance(base, TupleValue):
         if name == "_replace":
             return replaced(m, base, args.kwargs)
@@ -759,6 +764,8 @@ def array_method(
         cast = Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived)
         tell_wide_dtype(m, frame, node, target, cast)
         pass_tangent(m, cast, (base,))
+        if m.variations:
+            vary_method(m, name, base, cast)
         return cast
     if fact is None:
         unknown = Array(level, dispatched=dispatched_from(m, (base,))) if isinstance(base, Array) else Unknown(name)
@@ -775,6 +782,8 @@ def array_method(
     if isinstance(result, Array) and result.ndim is None:
         result.ndim = _method_rank(name, base, args)
     note_method(m, frame, node, name, result, base)
+    if m.variations:
+        vary_method(m, name, base, result)
     return result
 
 

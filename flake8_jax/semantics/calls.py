@@ -80,6 +80,7 @@ from flake8_jax.semantics.values import (
     Value,
     freshen,
 )
+from flake8_jax.semantics.variation import depend, variations_of, vary_joined
 
 MAX_DESCENT = 8
 """A recursion that counts down is followed to this depth, another one to the second call."""
@@ -213,7 +214,10 @@ def call(
     if m.replicas:
         name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
         note_unknown_call(m, name, (*args.values, *args.kwargs.values()))
-    return Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
+    result = Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
+    if m.variations:
+        depend(m, (*args.values, *args.kwargs.values()), result)
+    return result
 
 
 def _call_function(
@@ -702,6 +706,8 @@ def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode:
     loops = _NO_LOOPS if mode.staged or not m.loops else frozenset([id(loop) for loop in m.loops])
     prints = lattice.Fingerprint(m.uses, loops=loops, trace=mode.trace)
     prints.presumed = mode.presumed
+    if m.variations and not mode.staged:
+        prints.variations = m.variations
     # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
     waiting = bool(loops) and not any(loop.guards for loop in m.loops)
     parts: list[Any] = [
@@ -804,6 +810,8 @@ def _run(
         result = inner.returns[0]
         for other in inner.returns[1:]:
             result = lattice.join(result, other)
+        if m.variations and len(inner.returns) > 1:
+            vary_joined(m, inner.returns, result)
     else:
         result = Unknown("raises" if flow != RETURN else "return")
     if len(m.emissions) > reports or (m.uses and any(slots is m.uses for slots, _slot, _old in m.journal[mark:])):
@@ -868,6 +876,7 @@ def _remember(
         len(m.stack),
         m.mode.trace,
         since(m, logged),
+        variations_of(m, result),
     )
 
 

@@ -23,6 +23,7 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.variation import forget, iterates
 
 
 def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> Value:
@@ -69,6 +70,9 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
         once(0)
         del m.conditions[conditions:]
     m.loops.pop()
+    if m.variations:
+        m.note_everywhere(iterates(loop))
+        forget(m, loop)
     element = results[-1] if results else None
     if node.kind == "generator":
         return GeneratorValue(element if element is not None else Unknown("nothing"), born=m.mode.trace)
@@ -106,6 +110,8 @@ def _element_by_element(m: Machine, frame: Frame, inner: Frame, node: ir.Compreh
             tell_hash(m, inner, node.key, keys[-1], "dict-key")
         values.append(evaluate(m, inner, node.element))
     m.loops.pop()
+    if m.variations or m.grown:
+        forget(m, loop)
     if node.kind == "dict":
         if all(isinstance(k, Const) for k in keys):
             return DictValue({k.value: v for k, v in zip(keys, values, strict=True)}, born=m.mode.trace)  # type: ignore[attr-defined]

@@ -48,6 +48,7 @@ from flake8_jax.semantics.values import (
     Value,
     is_traced_array,
 )
+from flake8_jax.semantics.variation import vary_binary, vary_joined, vary_unary
 
 
 class Condition(msgspec.Struct, frozen=True, eq=False):
@@ -463,10 +464,11 @@ def evaluate_unary_op(m: Machine, frame: Frame, node: ir.UnaryOp) -> Value:
         value = evaluate(m, frame, node.operand)
         test_truth(m, frame, value, "not", node.operand, node)
         return negated(value)
-    value = evaluate(m, frame, node.operand)
+    operand = evaluate(m, frame, node.operand)
     if m.lent:
-        read(m, frame, node, value, depth=0)
-    return unary(m, value, node.op)
+        read(m, frame, node, operand, depth=0)
+    result = unary(m, operand, node.op)
+    return vary_unary(m, operand, result) if m.variations else result
 
 
 def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:
@@ -476,6 +478,8 @@ def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:
     for i, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
         right = evaluate(m, frame, comparator)
         result = compare(m, frame, node, left, op, right)
+        if m.variations:
+            vary_binary(m, op, left, right, result)
         if i < last:
             # ``a < b < c`` is ``a < b and b < c``: the first result is asked for its truth.
             test_truth(m, frame, result, "compare", node, node)
@@ -512,6 +516,8 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
         arms.append(m.take_back(mark))
     m.merge(arms)
     joined = lattice.join(results[0], results[1])
+    if m.variations:
+        vary_joined(m, results, joined)
     if isinstance(joined, UnionValue) and condition.key is not None:
         joined = labelled(joined, results, [(condition.key, True), (condition.key, False)])
     if condition.host and not isinstance(joined, Unknown) and results[0] is not results[1]:

@@ -37,6 +37,7 @@ from flake8_jax.semantics.values import (
     Value,
     freshen,
 )
+from flake8_jax.semantics.variation import note_appended, note_shortened
 
 
 def item_of(m: Machine, base: Value, index: Value) -> Value:
@@ -248,8 +249,10 @@ def delete_item(m: Machine, base: Value, index: Value) -> None:
     if isinstance(base, DictValue) and isinstance(index, Const):
         if ("k", index.value) in base.slots:
             m.write(base.slots, ("k", index.value), MISSING)
-    elif isinstance(base, ListValue) and base.slots["n"]:
-        _summarise(m, base, lattice.any_element(base))
+    elif isinstance(base, ListValue):
+        note_shortened(m, base)
+        if base.slots["n"]:
+            _summarise(m, base, lattice.any_element(base))
 
 
 def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: Any) -> None:
@@ -258,6 +261,8 @@ def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: An
 
     known = known_elements(more)
     n = base.slots["n"]
+    if m.loops:
+        note_appended(m, base)
     if known is not None and n is not None and n + len(known) <= 32 and not m.loops[m.loop_base :]:
         for i, v in enumerate(known):
             m.write(base.slots, n + i, v)
@@ -271,6 +276,8 @@ def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: An
 def append(m: Machine, base: ListValue, value: Value) -> None:
     """``base.append(value)``."""
     n = base.slots["n"]
+    if m.loops:
+        note_appended(m, base)
     if n is not None and n < 32 and not m.loops[m.loop_base :]:
         m.write(base.slots, n, value)
         m.write(base.slots, "n", n + 1)
@@ -289,6 +296,8 @@ def list_method(m: Machine, frame: Frame, node: Any, base: ListValue, name: str,
     if name == "extend" and args:
         extend_list(m, frame, base, args[0], node)
         return NONE
+    if name in ("pop", "clear", "remove", "popleft"):
+        note_shortened(m, base)
     if name == "insert" and len(args) == 2:
         _summarise(m, base, args[1])
         return NONE

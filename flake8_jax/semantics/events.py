@@ -16,6 +16,7 @@ from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact, NamespaceFact
 from flake8_jax.semantics.scopes import ModuleScope
 from flake8_jax.semantics.values import Site, Value
+from flake8_jax.semantics.variation import Variation
 
 
 class Context(msgspec.Struct, frozen=True, eq=False):
@@ -378,7 +379,8 @@ class TransformCall(msgspec.Struct, frozen=True, eq=False):
     """What a transform returned is called: ``jax.jit(f)(x)``. name: canonical name of the transform; options: its other
     arguments. args/kwargs: the arguments of the call, ``nodes``/``keyword_nodes`` their IR. statics: positions and names
     of static arguments, None where those are not known. differentiated: positions of the arguments that it
-    differentiates by (empty for other transforms), None where those are not known."""
+    differentiates by (empty for other transforms), None where those are not known. varying: how values vary over the
+    loops that run, where that concerns the call (it runs compiled code, eagerly, in any iteration)."""
 
     context: Context
     at: ir.Node
@@ -390,6 +392,7 @@ class TransformCall(msgspec.Struct, frozen=True, eq=False):
     keyword_nodes: dict[str, ir.Expr]
     statics: tuple[set[int], set[str]] | None
     differentiated: tuple[int, ...] | None
+    varying: dict[Value, Variation]
 
 
 class JittedMethod(msgspec.Struct, frozen=True, eq=False):

@@ -54,6 +54,7 @@ from flake8_jax.semantics.values import (
     Value,
     holds_tracer,
 )
+from flake8_jax.semantics.variation import vary_binary, vary_item, vary_text
 
 # --- names ----------------------------------------------------------------------------------------
 
@@ -188,7 +189,10 @@ def _joined_str(m: Machine, frame: Frame, node: ir.JoinedStr) -> Value:
             made = _formatted(m, frame, part)
             if isinstance(made, Static):
                 held += made.holds
-    return Static("str", tuple(held))
+    text = Static("str", tuple(held))
+    if m.variations:
+        vary_text(m, held, text)
+    return text
 
 
 def shown(m: Machine, frame: Frame, node: Any, value: Instance, method: str = "__str__") -> Value:
@@ -297,7 +301,10 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
     if isinstance(base, Instance):
         found = call_method(m, frame, node, base, "__getitem__", (index,))
         return found if found is not None else Unknown("item")
-    return item_of(m, base, index)
+    taken = item_of(m, base, index)
+    if m.variations:
+        vary_item(m, base, index, taken)
+    return taken
 
 
 # --- assignment ---------------------------------------------------------------------------------------
@@ -316,7 +323,10 @@ def _bin_op(m: Machine, frame: Frame, node: ir.BinOp) -> Value:
         chain.append(chain[-1].left)
     value = evaluate(m, frame, chain[-1].left)
     for link in reversed(chain):
-        value = binary(m, frame, link, value, link.op, evaluate(m, frame, link.right))
+        left, right = value, evaluate(m, frame, link.right)
+        value = binary(m, frame, link, left, link.op, right)
+        if m.variations:
+            vary_binary(m, link.op, left, right, value)
     return value
 
 

@@ -38,6 +38,7 @@ from flake8_jax.semantics.values import (
     freshen,
     is_traced_array,
 )
+from flake8_jax.semantics.variation import note_counter, note_elements
 
 SMALL = 8
 """Known sequences up to this length are followed element by element."""
@@ -66,6 +67,8 @@ def iterated(
         if not known:
             return None
         joined = lattice.join_all(known)
+        if loop is not None:
+            note_elements(m, loop, known, joined)
         return lambda: freshen(joined)
     if isinstance(value, ListValue):
         element = lattice.any_element(value)
@@ -79,6 +82,7 @@ def iterated(
                 counter = fresh.elts[0] if isinstance(fresh, TupleValue) else fresh
                 m.keep_alive.append(counter)
                 loop.counters.add(id(counter))
+                note_counter(m, loop, counter, value.numbers)
             return fresh
 
         return next_element

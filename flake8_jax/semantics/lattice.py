@@ -49,11 +49,15 @@ from flake8_jax.semantics.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flake8_jax.semantics.variation import Variation
+
 _KIND_OF_CONST = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "str"}
 SHAPES = frozenset({"jax.ShapeDtypeStruct", "jax.core.ShapedArray"})
 """What stands for an array where only shapes are asked for."""
 NUMBERS = (bool, int, float, complex)
 MAX_NODES = 100
+VARYING = frozenset({Static, Array, HostArray, Unknown, Tree, ListValue})
+"""What may differ from one iteration of a loop to the next (see ``variation``)."""
 LANE = "[*]"
 """The step from a mapped value to what one lane sees of it."""
 
@@ -481,7 +485,7 @@ class Fingerprint:
     """Numbers the objects that it visits; ``objects`` are those with an identity, in the order of first visit.
     cut: there were more than the budget allowed. trace: the innermost one, which some of the objects are older than."""
 
-    __slots__ = ("budget", "cut", "loops", "numbers", "objects", "presumed", "trace", "uses")
+    __slots__ = ("budget", "cut", "loops", "numbers", "objects", "presumed", "trace", "uses", "variations")
 
     def __init__(
         self,
@@ -498,9 +502,17 @@ class Fingerprint:
         self.trace = trace
         self.presumed = False
         self.cut = False
+        self.variations: dict[Value, Variation] = {}
 
     def of(self, value: Any) -> Any:
         kind = type(value)
+        if self.variations and kind in VARYING and id(value) not in self.numbers:
+            variation = self.variations.get(value)
+            if variation is not None:
+                return ("varies", variation.mark, self._described(kind, value))
+        return self._described(kind, value)
+
+    def _described(self, kind: type, value: Any) -> Any:
         if kind in _WITHOUT_IDENTITY:
             return self._plain(kind, value)
         numbers, objects = self.numbers, self.objects
@@ -578,7 +590,8 @@ class Fingerprint:
         if kind is UnionValue:
             return ("u", *[self.of(v) for v in value.members])
         if kind is GeneratorValue:
-            return ("g", value.fresh, value.some, value.born < self.trace, self.of(value.element))
+            bounds = value.numbers
+            return ("g", value.fresh, value.some, bounds, value.born < self.trace, self.of(value.element))
         if kind is AtValue:
             return ("at", self.of(value.base), None if value.index is None else self.of(value.index))
         return ("id", id(value))

@@ -59,6 +59,7 @@ from flake8_jax.semantics.values import (
     Value,
     holds_tracer,
 )
+from flake8_jax.semantics.variation import vary_call
 
 REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "median",
                         "nansum", "nanmean", "nanmax", "nanmin", "logsumexp", "norm", "amax", "amin", "vdot"})  # fmt: skip
@@ -319,9 +320,14 @@ def call_external(
     if special is not None:
         bound, nodes = bind_parameters(fact.params, args) if fact is not None else (args.kwargs, args.keyword_nodes)
         tell_call(m, frame, node, name, args, fact, used=used, bound=bound, bound_nodes=nodes)
-        return special(m, frame, node, args)
+        result = special(m, frame, node, args)
+        if m.loops:
+            vary_call(m, name, args.values, bound, result)
+        return result
     if fact is not None:
         result = call_fact(m, frame, node, name, fact, args, used=used)
+        if m.loops:
+            vary_call(m, name, args.values, bind_parameters(fact.params, args)[0], result)
         if m.process[STARTED] is not TAKEN:
             note_library_call(m, frame, node, name, result)
         if fact.impure is not None:

@@ -43,6 +43,7 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.variation import vary_joined
 
 if TYPE_CHECKING:
     from flake8_jax.knowledge import Knowledge
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.scopes import ModuleScope
     from flake8_jax.semantics.settings import Settings
     from flake8_jax.semantics.transform_fit import Product
+    from flake8_jax.semantics.variation import Variation
 
 NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
 
@@ -155,7 +157,9 @@ class LoopState:
     those that go on early look from the iteration's start. unrolled: it is run element by element. guards: tests of its
     counters around what runs now; picked: those among them that compare a counter (``i == 0``) and take no remainder of
     it. runs: its next iteration is the first, and there surely is one. since: when its iteration began (see ``freshness``).
-    times: of an unrolled one, the number of its iterations. links: so many lead to it on the call stack."""
+    times: of an unrolled one, the number of its iterations. links: so many lead to it on the call stack. tested: a test of
+    this iteration has looked at a counter. again: some path goes on to another iteration. arms: alternatives open around
+    its body. stepped, appended, shortened, growing: see ``variation``."""
 
     kind: str
     node: Any
@@ -171,6 +175,13 @@ class LoopState:
     since: int = NEVER
     times: int = 0
     links: int = 0
+    tested: bool = False
+    again: bool = False
+    arms: int = 0
+    stepped: set[tuple[int, Any]] = field(default_factory=set)
+    appended: list[Any] = field(default_factory=list)
+    shortened: set[int] = field(default_factory=set)
+    growing: set[tuple[int, Any]] = field(default_factory=set)
 
 
 class Machine:
@@ -255,6 +266,8 @@ class Machine:
         self.products: dict[int, Product] = {}
         self.chosen_at = -1
         """Depth of the call stack at which one of several functions is called or transformed."""
+        self.variations: dict[Value, Variation] = {}
+        self.grown: dict[Value, frozenset[Value]] = {}
 
     # --- slots and branches ---------------------------------------------------------------------
 
@@ -365,6 +378,8 @@ class Machine:
                     joined = lattice.join(joined, other)
                 if labels is not None and isinstance(joined, UnionValue):
                     joined = labelled(joined, contents, labels)
+                if self.variations:
+                    vary_joined(self, [c for c in contents if isinstance(c, Value)], joined)
                 self.write(slots, slot, joined)
         for slots in resized:
             elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]

@@ -50,6 +50,7 @@ from flake8_jax.semantics.values import (
     Value,
     freshen,
 )
+from flake8_jax.semantics.variation import Varying, vary_again
 
 
 def call_text(m: Machine, fn: ir.Function) -> str:
@@ -61,7 +62,7 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
     """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports.
 
     depth: how many links the call stack had outside of it. trace: the one that it ran in. logged: what it has added to
-    the log of device work.
+    the log of device work. varying: what of its result varies over the loops around (see ``variation``).
     """
 
     inputs: list[Any]
@@ -72,6 +73,7 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
     depth: int
     trace: int
     logged: Slice | None = None
+    varying: Varying = ()
 
 
 def path_of(
@@ -164,6 +166,8 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
         )
     result = transplant(found.result, mapping, m, found.trace)
     repeat_tangents(m, found.result, result, inputs)
+    if found.varying:
+        vary_again(m, found.varying, result)
     return result
 
 
@@ -221,7 +225,13 @@ def transplant(value: Value, mapping: dict[int, Any], m: Machine, trace: int = 0
             value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()}, now(m)
         )
     if isinstance(value, GeneratorValue):
-        return GeneratorValue(inner(value.element), fresh=value.fresh, some=value.some, born=_born_again(m, value))
+        return GeneratorValue(
+            inner(value.element),
+            fresh=value.fresh,
+            some=value.some,
+            born=_born_again(m, value),
+            numbers=value.numbers,
+        )
     if isinstance(value, UnionValue):  # what its conditions look at belongs to the remembered run
         return lattice.union_of([inner(v) for v in value.members])
     return lattice.map_leaves(value, inner, _born_again(m, value))

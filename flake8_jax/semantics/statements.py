@@ -51,6 +51,7 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.variation import forget, iterates, note_growth, note_self_update, note_step, vary_binary
 
 CATCHES_TRACER_ERRORS = frozenset(
     {"builtins.Exception", "builtins.BaseException", "builtins.TypeError", "builtins.ValueError", "builtins.IndexError",
@@ -70,6 +71,8 @@ def _expression(m: Machine, frame: Frame, node: ir.ExprStmt) -> int:
 
 def _assign(m: Machine, frame: Frame, node: ir.Assign) -> int:
     value = evaluate(m, frame, node.value)
+    if frame.loops and type(node.value) is ir.BinOp:
+        note_self_update(m, frame, node, node.value)
     for target in node.targets:
         assign(m, frame, target, value, node.value)
     return NORMAL
@@ -111,7 +114,12 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> int:
         set_variables(m, frame, target, right)
     if node.op == "|" and (isinstance(old, DictValue) or (isinstance(old, Static) and old.kind == "set")):
         tell_change(m, frame, target, "method", old, right, method="|=")
-    assign(m, frame, target, binary(m, frame, node, old, node.op, right), node.value, op=node.op)
+    result = binary(m, frame, node, old, node.op, right)
+    if m.variations:
+        vary_binary(m, node.op, old, right, result)
+    if frame.loops and type(target) is ir.Name:
+        note_step(m, frame, target.id, node.op, old, right)
+    assign(m, frame, target, result, node.value, op=node.op)
     return NORMAL
 
 
@@ -276,6 +284,7 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
     picked = 0
     if guards and loop is not None:
         loop.guards += 1
+        loop.tested = True
         picked = any(picks_iteration(m, frame, current_if.test) for current_if, c in pending if c.counter)
         loop.picked += picked
     flow = branch(m, frame, arms)
@@ -351,6 +360,7 @@ def run_loop(
         frame.loops.append(loop)
         loop.mark = mark
         frame.arms += 1
+        loop.arms, loop.tested = frame.arms, False
         flow = once()
         frame.arms -= 1
         frame.doubtful = doubtful
@@ -361,12 +371,13 @@ def run_loop(
         loop.continues = []
         if flow == NORMAL:
             arms.append(writes)
+        loop.again = loop.again or bool(arms)
         if loop.runs and arms:
             # There surely is a first iteration, and this was it: the fixpoint starts behind it.
             loop.runs = False
             m.merge(arms)
             continue
-        changed = _widen_head(m, arms, give_up=attempt + 1 >= limit)
+        changed = _widen_head(m, loop, arms, give_up=attempt + 1 >= limit)
         if last or not changed:
             break
         del m.emissions[reports:]
@@ -376,10 +387,18 @@ def run_loop(
         del frame.exits[function_exits:]
         attempt += 1
     m.passes -= 1
+    _end_variations(m, loop)
     return None
 
 
-def _widen_head(m: Machine, arms: list[Writes], *, give_up: bool) -> bool:
+def _end_variations(m: Machine, loop: LoopState) -> None:
+    if loop.again and not m.mode.staged:
+        m.note_everywhere(iterates(loop))
+    if m.variations or m.grown:
+        forget(m, loop)
+
+
+def _widen_head(m: Machine, loop: LoopState, arms: list[Writes], *, give_up: bool) -> bool:
     """Join what the iteration left behind into the state at the loop's head; whether anything there changed."""
     changed = False
     if not arms:
@@ -405,6 +424,8 @@ def _widen_head(m: Machine, arms: list[Writes], *, give_up: bool) -> bool:
     for slots, _slot, old in m.journal[mark:]:
         if slots is m.uses and old is MISSING:
             changed = True
+    if (loop.stepped or loop.appended or m.grown) and note_growth(m, loop, arms, m.journal[mark:]):
+        changed = True
     return changed
 
 
@@ -484,6 +505,8 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     frame.doubtful = doubtful
     frame.loops.pop()
     m.loops.pop()
+    if m.variations or m.grown:
+        forget(m, loop)
     if flow == NORMAL and node.orelse:
         flow = run_block(m, frame, node.orelse)
     return _leave_loop(m, frame, loop, RAISE if flow == BREAK else flow)

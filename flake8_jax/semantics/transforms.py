@@ -170,8 +170,10 @@ def call_transformed(
     args: Arguments,
     used: bool = True,
     decorating: bool = False,
+    *,
+    runs: bool = True,
 ) -> Value:
-    """Call ``jax.jit(f)``, ``jax.grad(f)`` … with arguments."""
+    """Call ``jax.jit(f)``, ``jax.grad(f)`` … with arguments. runs: it is not only lowered."""
     tv.called = True
     fact = tv.fact
     if fact.tracing == "none":
@@ -187,7 +189,7 @@ def call_transformed(
     tell_traced(m, frame, node, tv)
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
     if m.wants(TransformCall) and isinstance(node, ir.Call) and args.star is None and not args.unknown_rest:
-        _tell_call(m, frame, node, tv, args)
+        _tell_call(m, frame, node, tv, args, runs=runs)
     if isinstance(node, ir.Call) and args.star is None and not args.unknown_rest:
         check_call(m, frame, node, tv, args)
     for value, written in zip(args.values, args.nodes):
@@ -219,8 +221,9 @@ def call_transformed(
     return found
 
 
-def _tell_call(m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, args: Arguments) -> None:
+def _tell_call(m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, args: Arguments, *, runs: bool) -> None:
     fact = tv.fact
+    always = not m.mode.staged and not any(loop.picked for loop in m.loops)
     differentiated: tuple[int, ...] | None = ()
     if fact.differentiates is not None and not fact.filters:
         positions = constants_of(tv.options.get(fact.differentiates))
@@ -230,6 +233,7 @@ def _tell_call(m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, ar
         TransformCall(
             m.context(frame.scope), node, tv.name, tv.options, tuple(args.values), args.kwargs, tuple(args.nodes),
             args.keyword_nodes, static_parameters(tv) if fact.statics else (set(), set()), differentiated,
+            m.variations if runs and always else {},
         )
     )  # fmt: skip
 
@@ -240,8 +244,8 @@ _TEMPORARIES = (ir.Call, ir.List, ir.Dict, ir.Comprehension, ir.BinOp)
 def transformed_method(m: Machine, frame: Frame, node: Any, tv: TransformedValue, name: str, args: Arguments) -> Value:
     """``jitted.lower(…)``, ``custom.defvjp(fwd, bwd)`` …"""
     if name in ("lower", "trace", "eval_shape") and tv.fact.tracing != "none":
-        times, m.times = m.times, False  # nothing is run
-        call_transformed(m, frame, node, tv, args)
+        times, m.times = m.times, False
+        call_transformed(m, frame, node, tv, args, runs=False)
         m.times = times
         return Unknown(name)
     if tv.fact.model == "custom" and name.startswith("def"):

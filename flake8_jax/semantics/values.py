@@ -510,11 +510,20 @@ class StaticMethodValue(Value):
 
 class GeneratorValue(Value):
     """What calling a generator function gives: iterating yields ``element``. fresh: which counts the iterations.
-    some: there surely is a first element."""
+    some: there surely is a first element. numbers: of a range whose bounds are known."""
 
-    __slots__ = ("born", "element", "fresh", "some")
+    __slots__ = ("born", "element", "fresh", "numbers", "some")
 
-    def __init__(self, element: Value, *, fresh: bool = False, some: bool = False, born: int = NO_BIRTH) -> None:
+    def __init__(
+        self,
+        element: Value,
+        *,
+        fresh: bool = False,
+        some: bool = False,
+        born: int = NO_BIRTH,
+        numbers: range | None = None,
+    ) -> None:
+        self.numbers = numbers
         self.element = element
         self.fresh = fresh
         self.some = some

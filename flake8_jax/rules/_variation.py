@@ -1,0 +1,47 @@
+"""What varies over the loops around a jitted call. Not modelled: other arguments that make the call compile anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.events import TransformCall
+from flake8_jax.semantics.values import DictValue, Instance, ListValue, TupleValue, UnionValue, Value
+from flake8_jax.semantics.variation import Variation
+
+_COMPILING = (".jit", ".pmap", ".filter_jit", ".filter_pmap")
+
+
+def compiles(event: TransformCall) -> bool:
+    """The call runs compiled code in a loop where something varies, and compiles it where nothing fits."""
+    return bool(event.varying) and event.name.endswith(_COMPILING)
+
+
+def arguments(event: TransformCall) -> Iterator[tuple[int | str, Value, ir.Expr | None]]:
+    """Every argument: its position or keyword, its value, its IR."""
+    for i, value in enumerate(event.args):
+        yield i, value, event.nodes[i] if i < len(event.nodes) else None
+    for name, value in event.kwargs.items():
+        yield name, value, event.keyword_nodes.get(name)
+
+
+def varying_part(event: TransformCall, value: Value, *, of_shape: bool, depth: int = 4) -> Variation | None:
+    """How the value, or something in the container or object that it is, varies."""
+    found = event.varying.get(value)
+    if found is not None and found.of_shape == of_shape:
+        return found
+    parts: list[object] = []
+    if isinstance(value, TupleValue):
+        parts = list(value.elts)
+    elif isinstance(value, (ListValue, DictValue, Instance)):
+        parts = list(value.slots.values())
+    elif isinstance(value, UnionValue):  # varies only if it does whichever it is
+        members = (
+            [varying_part(event, v, of_shape=of_shape, depth=depth - 1) for v in value.members] if depth else [None]
+        )
+        return members[0] if all(m is not None for m in members) else None
+    for part in parts if depth else ():
+        inner = varying_part(event, part, of_shape=of_shape, depth=depth - 1) if isinstance(part, Value) else None
+        if inner is not None:
+            return inner
+    return None

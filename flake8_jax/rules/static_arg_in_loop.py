@@ -1,0 +1,117 @@
+"""JAX406: a static argument that takes another value in every iteration. Not modelled: how many values an unknown iterable
+has, static arguments of transforms that nobody calls here."""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._variation import arguments, compiles, varying_part
+from flake8_jax.semantics.events import TransformCall
+from flake8_jax.semantics.values import Static
+from flake8_jax.semantics.variation import iterates
+
+
+@rule("JAX406", "warning")
+def static_arg_in_loop(event: TransformCall) -> Report | None:
+    """A loop passes another value of a static argument to a jitted function in every iteration.
+
+    Why it bites: `jit` keeps one compiled program for every value of its static arguments
+    (<https://docs.jax.dev/en/latest/jit-compilation.html#marking-arguments-as-static>). A step counter, or a learning
+    rate computed from it, is a new value each time: every iteration traces and compiles, which takes far longer than the
+    step, and all the programs are kept. Make the argument an ordinary, traced one. If the function branches on it, use
+    `jnp.where` or `jax.lax.cond`; if it is a length, pad to one.
+
+    Bad:
+
+    ```python
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @partial(jax.jit, static_argnames="lr")
+    def sgd(w, g, lr):
+        return w - lr * g
+
+
+    def fit(w, grads, steps):
+        for step in range(steps):
+            lr = 0.1 * 0.99**step
+            w = sgd(w, grads, lr=lr)  # expect: static-arg-in-loop
+        return w
+
+
+    def demonstrate():
+        fit(jnp.ones(2), jnp.ones(2), 6)
+        assert sgd._cache_size() == 6  # one compilation for every step
+    ```
+
+    Good:
+
+    ```python
+    import jax
+
+
+    @jax.jit
+    def sgd(w, g, lr):
+        return w - lr * g
+
+
+    def fit(w, grads, steps):
+        for step in range(steps):
+            w = sgd(w, grads, 0.1 * 0.99**step)
+        return w
+    ```
+
+    Also good: a few values that are meant, and numbers that take few values.
+
+    ```python
+    from functools import partial
+
+    import jax
+
+
+    @partial(jax.jit, static_argnames=("order", "phase"))
+    def smooth(x, order, phase=0):
+        return x**order + phase
+
+
+    def sweep(x, steps):
+        for order in (1, 2, 3):
+            x = smooth(x, order)
+        for step in range(steps):
+            x = smooth(x, 2, phase=step % 2)
+        return x
+    ```
+
+    Fix: none. The function has to work with a tracer, which is more than an edit.
+
+    Proof: the number of compilations grows with the iterations.
+    """
+    context = event.context
+    if not compiles(event) or context.staged or context.presumed or is_test(context) or event.statics is None:
+        return None
+    positions, names = event.statics
+    filtered = event.name.endswith((".filter_jit", ".filter_pmap"))
+    for where, value, node in arguments(event):
+        if filtered:  # equinox: what is no array is static
+            variation = event.varying.get(value) if isinstance(value, Static) else None
+        elif where in positions or where in names:
+            variation = varying_part(event, value, of_shape=False)
+        else:
+            continue
+        if variation is not None and variation.distinct and not variation.of_shape:
+            return _report(event, node, iterates(variation.loop))
+    return None
+
+
+def _report(event: TransformCall, node: ir.Expr | None, given: str) -> Report:
+    subject = quote(event.context, node, "a static argument")
+    return Report(
+        node if node is not None else event.at,
+        f"{subject} is static and another value in every iteration, so every iteration compiles anew; pass it traced",
+        given=given,
+    )
