@@ -1,0 +1,105 @@
+"""JAX407: a jitted function that gets arrays of another shape in every iteration. Not modelled: shapes of what an unknown
+iterable yields (a loader whose last batch is smaller), masks, ranks."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._variation import arguments, compiles, varying_part
+from flake8_jax.semantics.events import TransformCall
+from flake8_jax.semantics.variation import iterates
+
+
+@rule("JAX407", "warning")
+def varying_shape_in_loop(event: TransformCall) -> Report | None:
+    """A jitted function is called in a loop with shapes that depend on the loop.
+
+    Why it bites: a compiled program is made for one set of shapes. `f(x[:i])`, an array that grows by a concatenation, a
+    list that grows by an `append`: each iteration brings a shape that was not there before, and traces and compiles the
+    function again, which takes far longer than running it. Pad to a fixed size and mask what is not there, write into a
+    buffer with `x.at[i].set(…)`, or round sizes up to a few buckets.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def spread(x):
+        return x.max() - x.min()
+
+
+    def expanding(x):
+        out = []
+        for end in range(1, x.shape[0] + 1):
+            out.append(spread(x[:end]))  # expect: varying-shape-in-loop
+        return jnp.stack(out)
+
+
+    def demonstrate():
+        expanding(jnp.arange(7.0))
+        assert spread._cache_size() == 7  # one compilation for every length
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def spread(x, end):
+        seen = jnp.arange(x.shape[0]) < end
+        return jnp.max(x, where=seen, initial=-jnp.inf) - jnp.min(x, where=seen, initial=jnp.inf)
+
+
+    def expanding(x):
+        return jnp.stack([spread(x, end) for end in range(1, x.shape[0] + 1)])
+    ```
+
+    Also good: windows of one size, and sizes rounded up.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def spread(x):
+        return x.max() - x.min()
+
+
+    def rolling(x, width=3):
+        return [spread(x[i : i + width]) for i in range(x.shape[0] - width + 1)]
+
+
+    def bucketed(x, bucket=8):
+        out = []
+        for end in range(1, x.shape[0] + 1):
+            size = -(-end // bucket) * bucket
+            out.append(spread(jnp.pad(x[:end], (0, size - end), mode="edge")))
+        return out
+    ```
+
+    Fix: none. What the padding may be is the author's to say.
+
+    Proof: the number of compilations grows with the iterations (a smaller last batch: two).
+    """
+    context = event.context
+    if not compiles(event) or context.staged or context.presumed or is_test(context):
+        return None
+    for _where, value, node in arguments(event):
+        variation = varying_part(event, value, of_shape=True)
+        if variation is None or (variation.ragged and (variation.loop.tested or context.guarded)):
+            continue
+        subject = quote(context, node, "an argument")
+        if variation.ragged:
+            message = f"{subject} is smaller in the last iteration, so the call compiles twice; pad it or leave it out"
+        else:
+            message = f"the shape of {subject} is another in every iteration, so every iteration compiles anew; pad it"
+        return Report(event.at, message, given=iterates(variation.loop))
+    return None
