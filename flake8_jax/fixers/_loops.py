@@ -59,7 +59,10 @@ def _carry(use: Setting, node: ir.While | ir.For, body: list[ir.Stmt], also: fro
     carried = [n for n in names if bound_before(source, node, n)]
     known = set(carried)
     for statement in body:
-        if (uses(statement).reads & set(names)) - known:
+        inner = set(target_names(statement.target)) if isinstance(statement, ir.For) else set()
+        if isinstance(statement, ir.For) and uses(statement.iter).reads & inner:
+            raise Refused
+        if (uses(statement).reads & set(names)) - known - inner:
             raise Refused
         known |= {n for n in names if surely_binds(statement, n)}
     for name in names:
@@ -73,7 +76,7 @@ def _carry(use: Setting, node: ir.While | ir.For, body: list[ir.Stmt], also: fro
     return Carry(carried)
 
 
-def _start(source: FixSource, node: ir.Stmt, name: str) -> ir.Expr | None:
+def start_of(source: FixSource, node: ir.Stmt, name: str) -> ir.Expr | None:
     """The expression that the name starts as, where one assignment shows it."""
     binder = binder_before(source, node, name)
     if not isinstance(binder, (ir.Assign, ir.AnnAssign)) or binder.value is None:
@@ -90,7 +93,7 @@ def _start(source: FixSource, node: ir.Stmt, name: str) -> ir.Expr | None:
 
 
 def _check_start(source: FixSource, node: ir.Stmt, body: list[ir.Stmt], name: str, carried: list[str]) -> None:
-    start = _start(source, node, name)
+    start = start_of(source, node, name)
     if isinstance(start, (ir.List, ir.Dict, ir.Set, ir.Comprehension, ir.JoinedStr, ir.Lambda)):
         raise Refused
     if not isinstance(start, ir.Constant):
@@ -99,7 +102,7 @@ def _check_start(source: FixSource, node: ir.Stmt, body: list[ir.Stmt], name: st
         raise Refused
     if start.kind != "int":
         return
-    integers = {n for n in carried if isinstance(s := _start(source, node, n), ir.Constant) and s.kind == "int"}
+    integers = {n for n in carried if isinstance(s := start_of(source, node, n), ir.Constant) and s.kind == "int"}
     for statement in body:
         for item in walk(statement):
             if isinstance(item, ir.AugAssign) and name in target_names(item.target):

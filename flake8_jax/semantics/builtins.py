@@ -24,6 +24,7 @@ from flake8_jax.semantics.operators import as_array, dispatched_from, result_lev
 from flake8_jax.semantics.recipes import note_method, pass_tangent, tell_wide_dtype
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.types import has_attribute, instance_test
+from flake8_jax.semantics.unrolling import least_trips, note_variety, trips_of
 from flake8_jax.semantics.values import (
     ABSTRACT,
     CONCRETE,
@@ -182,6 +183,8 @@ def _str(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
         is_repr = isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id != "str"
         return shown(m, frame, node, value, "__repr__" if is_repr else "__str__")
+    if m.loops and m.mode.compiled and type(value) is Static:
+        note_variety(m)
     return Static("str", (value,) if isinstance(value, (Array, Tree)) else ())
 
 
@@ -211,7 +214,7 @@ def _range(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
             return TupleValue(())
         if len(numbers) <= 4:
             return ListValue(tuple(Const(i) for i in numbers), is_tuple=True)
-        return GeneratorValue(Static("int"), fresh=True, some=True, numbers=numbers)
+        return GeneratorValue(Static("int"), fresh=True, some=True, numbers=numbers, count=len(numbers))
     return GeneratorValue(Static("int"), fresh=True)
 
 
@@ -286,7 +289,7 @@ def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if args.star is not None:
         return GeneratorValue(Unknown("zip"))
     counts = isinstance(args.values[0], GeneratorValue) and args.values[0].fresh and isinstance(elements[0], Static)
-    return GeneratorValue(TupleValue(tuple(elements)), fresh=counts)
+    return GeneratorValue(TupleValue(tuple(elements)), fresh=counts, count=least_trips(args.values))
 
 
 def _enumerate(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -299,7 +302,7 @@ def _enumerate(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     supply = iterated(m, frame, at if at is not None else node, args.values[0], "enumerate", None)
     if supply is None:
         return TupleValue(())
-    return GeneratorValue(TupleValue((Static("int"), supply())), fresh=True)
+    return GeneratorValue(TupleValue((Static("int"), supply())), fresh=True, count=trips_of(args.values[0]))
 
 
 def _map(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -682,6 +685,8 @@ def _format_method(m: Machine, frame: Frame, node: Any, base: Value, args: Argum
     """``"{:.2f}".format(x)``: which field has a spec, and what fills it."""
     import string
 
+    if m.loops and m.mode.compiled and any(type(v) is Static for v in (*args.values, *args.kwargs.values())):
+        note_variety(m)
     if not isinstance(base, Const) or not isinstance(base.value, str):
         return
     position = 0

@@ -34,6 +34,7 @@ from flake8_jax.semantics.machine import (
     MAX_CALL_DEPTH,
     MAX_STEPS_PER_ENTRY,
     NORMAL,
+    NOTHING,
     RETURN,
     Link,
     Machine,
@@ -51,6 +52,7 @@ from flake8_jax.semantics.remembering import (
 )
 from flake8_jax.semantics.replicas import note_call, note_unknown_call
 from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.unrolling import leave_function
 from flake8_jax.semantics.values import (
     MISSING,
     NO_BIRTH,
@@ -774,6 +776,7 @@ def _run(
         inner.self_value = bound.get(fn.params[0].name)
     mark, reports, shared = len(m.journal), len(m.emissions), _shared_by_lanes(mode)
     logged = log_mark(m)
+    before, m.inside, work, varieties = m.inside, NOTHING, m.work, m.varieties
     link = Link(
         scope=frame.scope, node=node, kind=kind, function=fn.qualname,
         text=text or call_text(m, fn),
@@ -793,6 +796,7 @@ def _run(
     m.loop_base = saved_base
     m.mode = saved_mode
     m.stack.pop()
+    size = leave_function(m, before)
     if inner.exits:
         arms = inner.exits
         writes = m.take_back(mark)
@@ -819,7 +823,8 @@ def _run(
     if m.uses:
         settle_splits(m, mark, result)
     if plain and serial is None and shared == _shared_by_lanes(mode):
-        _remember(m, func, inner, inputs, result, known, key, mark, reports, logged)
+        meaning = (m.work - work, m.varieties > varieties, size)
+        _remember(m, func, inner, inputs, result, known, key, mark, reports, meaning, logged)
     return result
 
 
@@ -830,7 +835,7 @@ def _is_stub(fn: ir.Function) -> bool:
 
 def _remember(
     m: Machine, func: FunctionValue, inner: Frame, inputs: list[Any], result: Value, known: dict[Any, Any], key: Any,
-    mark: int, reports: int, logged: Mark,
+    mark: int, reports: int, meaning: tuple[int, bool, int], logged: Mark,
 ) -> None:  # fmt: skip
     if holds_fresh_closure(result, func.closure):
         return
@@ -875,6 +880,7 @@ def _remember(
         m.emissions[reports:],
         len(m.stack),
         m.mode.trace,
+        *meaning,
         since(m, logged),
         variations_of(m, result),
     )

@@ -18,6 +18,7 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.births import birth_of_generic
 from flake8_jax.semantics.machine import Machine, Mode
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.unrolling import note_variety
 from flake8_jax.semantics.values import (
     Array,
     ClassField,
@@ -303,6 +304,8 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
     if "enum" in cls.traits:
         return Static("")
     _stage_constructor_arguments(m, frame, node, cls, args)
+    if m.loops and m.mode.compiled and find_in_class(cls, "__call__") is not None:
+        note_variety(m)
     if "namedtuple" in cls.traits:
         fields = tuple(f.name for f in cls.fields)
         bound = _bind_fields(m, cls, args)

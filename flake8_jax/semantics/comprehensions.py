@@ -5,6 +5,8 @@ Not modelled: ``async`` comprehensions, the contents of sets.
 
 from __future__ import annotations
 
+import math
+
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import assign, tell_hash
@@ -14,6 +16,7 @@ from flake8_jax.semantics.freshness import begin_iteration, note_staged_loop
 from flake8_jax.semantics.iteration import SMALL, iterated, known_elements
 from flake8_jax.semantics.machine import LoopState, Machine
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.unrolling import enter_loop, leave_loop, trips_of
 from flake8_jax.semantics.values import (
     Const,
     DictValue,
@@ -36,6 +39,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     results: list[Value] = []
     outermost = evaluate(m, frame, node.generators[0].iter)
     uses_before = len(m.journal)
+    trips: list[int | None] = []
 
     def once(level: int) -> None:
         if level == len(node.generators):
@@ -47,6 +51,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
         generator = node.generators[level]
         iterable = outermost if level == 0 else evaluate(m, inner, generator.iter)
         supply = iterated(m, inner, generator.iter, iterable, "comprehension", loop)
+        trips.append(trips_of(iterable) if not generator.ifs else None)
         if supply is None:
             return
         assign(m, inner, generator.target, supply(), None)
@@ -56,6 +61,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
                 learn(m)
         once(level + 1)
 
+    enter_loop(m, frame, loop)
     m.loops.append(loop)
     begin_iteration(m, loop)
     note_staged_loop(m, node)
@@ -73,6 +79,9 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     if m.variations:
         m.note_everywhere(iterates(loop))
         forget(m, loop)
+    known_trips = [count for count in trips[: len(node.generators)] if count is not None]
+    total = math.prod(known_trips) if len(known_trips) == len(node.generators) else None
+    leave_loop(m, frame, loop, node.generators[0].iter, total)
     element = results[-1] if results else None
     if node.kind == "generator":
         return GeneratorValue(element if element is not None else Unknown("nothing"), born=m.mode.trace)

@@ -503,9 +503,21 @@ class DonatedUse(msgspec.Struct, frozen=True, eq=False):
     certain: bool
 
 
+class UnrolledLoop(msgspec.Struct, frozen=True, eq=False):
+    """A Python loop of code that JAX compiles runs its body so often that it reaches ``unroll-threshold``. ``at``: what it
+    goes over, or its test. copies: of the innermost body, loops inside of it included; trips: of this loop alone.
+    after: the variables of the function behind the loop."""
+
+    context: Context
+    at: ir.Node
+    copies: int
+    trips: int
+    after: dict[str, Value]
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
-    Repetition, Timed, TransformMismatch, DonatedUse,
+    Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop,
 ]  # fmt: skip

@@ -32,6 +32,7 @@ from flake8_jax.semantics.operators import (
     is_awaited,
 )
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.unrolling import note_pick, note_variety
 from flake8_jax.semantics.values import (
     GRAD,
     NONE,
@@ -192,6 +193,8 @@ def _joined_str(m: Machine, frame: Frame, node: ir.JoinedStr) -> Value:
     text = Static("str", tuple(held))
     if m.variations:
         vary_text(m, held, text)
+    if m.loops and m.mode.compiled and any(type(value) is Static for value in held):
+        note_variety(m)
     return text
 
 
@@ -304,6 +307,8 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
     taken = item_of(m, base, index)
     if m.variations:
         vary_item(m, base, index, taken)
+    if type(index) is Static and m.loops and m.mode.compiled:
+        note_pick(m, base, index, taken)
     return taken
 
 

@@ -590,8 +590,8 @@ class Fingerprint:
         if kind is UnionValue:
             return ("u", *[self.of(v) for v in value.members])
         if kind is GeneratorValue:
-            bounds = value.numbers
-            return ("g", value.fresh, value.some, bounds, value.born < self.trace, self.of(value.element))
+            head = ("g", value.fresh, value.some, value.count, value.numbers)
+            return (*head, value.born < self.trace, self.of(value.element))
         if kind is AtValue:
             return ("at", self.of(value.base), None if value.index is None else self.of(value.index))
         return ("id", id(value))

@@ -30,6 +30,7 @@ from flake8_jax.semantics.operators import derived_from, dispatched_from, result
 from flake8_jax.semantics.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.settings import note_library_call, note_spawn
+from flake8_jax.semantics.unrolling import note_variety
 from flake8_jax.semantics.values import (
     ABSTRACT,
     CONCRETE,
@@ -242,6 +243,8 @@ def make_instance(
     function that makes it; those named as a field become that field."""
     fact = m.knowledge.class_(cls)
     slots: dict[Any, Any] = {}
+    if m.loops and m.mode.compiled and fact is not None and "__call__" in fact.methods:
+        note_variety(m)
     if given and fact is not None:
         slots.update({k: v for k, v in given.items() if k in fact.order or k in fact.fields})
     if args is not None:

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.scopes import ModuleScope
     from flake8_jax.semantics.settings import Settings
     from flake8_jax.semantics.transform_fit import Product
+    from flake8_jax.semantics.unrolling import Unrolling
     from flake8_jax.semantics.variation import Variation
 
 NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
@@ -140,6 +141,17 @@ class Link(msgspec.Struct, frozen=True, eq=False):
     bound: dict[str, Value] | None = None
 
 
+class Inside(msgspec.Struct, frozen=True, eq=False):
+    """What the Python loops met so far unroll into: the largest product of trips, and where they stand (see
+    ``unrolling``)."""
+
+    size: int = 1
+    places: tuple[Any, ...] = ()
+
+
+NOTHING = Inside()
+
+
 class Emission(msgspec.Struct, frozen=True, eq=False):
     """A report of a rule, with the chain of links that led to it."""
 
@@ -159,7 +171,7 @@ class LoopState:
     it. runs: its next iteration is the first, and there surely is one. since: when its iteration began (see ``freshness``).
     times: of an unrolled one, the number of its iterations. links: so many lead to it on the call stack. tested: a test of
     this iteration has looked at a counter. again: some path goes on to another iteration. arms: alternatives open around
-    its body. stepped, appended, shortened, growing: see ``variation``."""
+    its body. stepped, appended, shortened, growing: see ``variation``. unrolling: what it unrolls into, if that counts."""
 
     kind: str
     node: Any
@@ -182,6 +194,7 @@ class LoopState:
     appended: list[Any] = field(default_factory=list)
     shortened: set[int] = field(default_factory=set)
     growing: set[tuple[int, Any]] = field(default_factory=set)
+    unrolling: Unrolling | None = None
 
 
 class Machine:
@@ -268,6 +281,10 @@ class Machine:
         """Depth of the call stack at which one of several functions is called or transformed."""
         self.variations: dict[Value, Variation] = {}
         self.grown: dict[Value, frozenset[Value]] = {}
+        self.unroll_threshold = 32
+        self.inside = NOTHING
+        self.work = 0
+        self.varieties = 0
 
     # --- slots and branches ---------------------------------------------------------------------
 

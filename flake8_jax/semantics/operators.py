@@ -18,6 +18,7 @@ from flake8_jax.semantics.events import Formatting, Hashing, NanComparison, Trut
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.recipes import note_operator, pass_tangent
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.unrolling import note_variety
 from flake8_jax.semantics.values import (
     ABSTRACT,
     CONCRETE,
@@ -81,6 +82,7 @@ def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) 
                 else:
                     level = max(level, inner)
     if has_array and m.mode.ambient:
+        m.work += 1
         return ABSTRACT
     if level == ABSTRACT:
         return ABSTRACT
@@ -145,6 +147,8 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
     if op == "%" and _is_text(left):
         _percent_format(m, frame, node, left, right)
         shown = right.elts if isinstance(right, TupleValue) else (right,)
+        if m.loops and m.mode.compiled and any(type(v) is Static for v in shown):
+            note_variety(m)
         return Static("str", tuple(v for v in shown if isinstance(v, (Array, Tree))))
     if op == "+" and _is_text(left) and _is_text(right):
         held = (*getattr(left, "holds", ()), *getattr(right, "holds", ()))

@@ -128,6 +128,7 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
         knowledge = knowledge.with_user_transforms(options.transforms)
     records = Records() if options.collect_functions else None
     machine = Machine(knowledge, tuple(options.rules), records)
+    machine.unroll_threshold = options.unroll_threshold
     scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
     machine.modules, machine.settings = Modules(machine, scopes), Settings()
     if records is not None:

@@ -25,6 +25,7 @@ from flake8_jax.semantics.machine import (
 )
 from flake8_jax.semantics.recipes import repeat_tangents
 from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.unrolling import repeat_work
 from flake8_jax.semantics.values import (
     NO_BIRTH,
     Array,
@@ -61,8 +62,9 @@ def call_text(m: Machine, fn: ir.Function) -> str:
 class Remembered(msgspec.Struct, frozen=True, eq=False):
     """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports.
 
-    depth: how many links the call stack had outside of it. trace: the one that it ran in. logged: what it has added to
-    the log of device work. varying: what of its result varies over the loops around (see ``variation``).
+    depth: how many links the call stack had outside of it. trace: the one that it ran in. work, varies, inside: what the
+    run means to loops around it (see ``unrolling``). logged: what it has added to the log of device work. varying: what of
+    its result varies over the loops around (see ``variation``).
     """
 
     inputs: list[Any]
@@ -72,6 +74,9 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
     emissions: list[Emission]
     depth: int
     trace: int
+    work: int
+    varies: bool
+    inside: int
     logged: Slice | None = None
     varying: Varying = ()
 
@@ -145,6 +150,7 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
     if found.emissions:
         repeat_reads(m, [e.event for e in found.emissions])
         m.emissions += [msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions]
+    repeat_work(m, found.work, found.inside, varies=found.varies)
     same = True
     for old, new in zip(found.inputs, inputs, strict=True):
         mapping[id(old)] = new
@@ -231,6 +237,7 @@ def transplant(value: Value, mapping: dict[int, Any], m: Machine, trace: int = 0
             some=value.some,
             born=_born_again(m, value),
             numbers=value.numbers,
+            count=value.count,
         )
     if isinstance(value, UnionValue):  # what its conditions look at belongs to the remembered run
         return lattice.union_of([inner(v) for v in value.members])

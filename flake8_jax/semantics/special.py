@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.settings import SETTERS
 from flake8_jax.semantics.stdlib import STANDARD_LIBRARY
 from flake8_jax.semantics.transformed_pairs import PAIRS
+from flake8_jax.semantics.unrolling import trips_of
 from flake8_jax.semantics.values import (
     CONCRETE,
     GRAD,
@@ -248,7 +250,9 @@ def _product(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     for value in args.values:
         supply = iterated(m, frame, node, value, "quiet", None)
         elements.append(supply() if supply is not None else Unknown("product"))
-    return GeneratorValue(TupleValue(tuple(elements)))
+    counts = [count for count in map(trips_of, args.values) if count is not None]
+    every = math.prod(counts) if len(counts) == len(args.values) and not args.kwargs and args.star is None else None
+    return GeneratorValue(TupleValue(tuple(elements)), count=every)
 
 
 def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:

@@ -32,6 +32,7 @@ from flake8_jax.semantics.machine import BREAK, CONTINUE, NORMAL, RAISE, RETURN,
 from flake8_jax.semantics.operators import as_array, binary
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.settings import ENVIRON, note_import, set_variables
+from flake8_jax.semantics.unrolling import enter_loop, leave_loop, trips_of, trips_of_while
 from flake8_jax.semantics.values import (
     MISSING,
     NONE,
@@ -450,12 +451,14 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> int:
         return run_block(m, frame, node.orelse)
 
     loop.runs = bool(known) or (isinstance(iterable, GeneratorValue) and iterable.some)
+    enter_loop(m, frame, loop)
 
     def once() -> int:
         assign(m, frame, node.target, supply(), node.iter)
         return run_block(m, frame, node.body)
 
     run_loop(m, frame, loop, once)
+    leave_loop(m, frame, loop, node.iter, trips_of(iterable))
     flow = run_block(m, frame, node.orelse) if node.orelse else NORMAL
     return _leave_loop(m, frame, loop, flow)
 
@@ -480,6 +483,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     loop.unrolled = True
     loop.times = len(elements)
     note_staged_loop(m, node)
+    enter_loop(m, frame, loop)
     m.keep_alive.append(loop)
     doubtful = frame.doubtful
     loop.base = loop.mark = len(m.journal)
@@ -507,6 +511,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     m.loops.pop()
     if m.variations or m.grown:
         forget(m, loop)
+    leave_loop(m, frame, loop, node.iter, None)
     if flow == NORMAL and node.orelse:
         flow = run_block(m, frame, node.orelse)
     return _leave_loop(m, frame, loop, RAISE if flow == BREAK else flow)
@@ -527,6 +532,8 @@ def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: int) -> int:
 def _while(m: Machine, frame: Frame, node: ir.While) -> int:
     loop = LoopState("while", node)
     endless, first = False, True
+    trips = trips_of_while(m, frame, node) if m.mode.compiled else None
+    enter_loop(m, frame, loop)
 
     def once() -> int:
         nonlocal endless, first
@@ -546,6 +553,7 @@ def _while(m: Machine, frame: Frame, node: ir.While) -> int:
         return flow
 
     run_loop(m, frame, loop, once)
+    leave_loop(m, frame, loop, node.test, trips)
     flow = RAISE if endless else NORMAL
     if node.orelse and not endless:
         flow = run_block(m, frame, node.orelse)

@@ -510,9 +510,10 @@ class StaticMethodValue(Value):
 
 class GeneratorValue(Value):
     """What calling a generator function gives: iterating yields ``element``. fresh: which counts the iterations.
-    some: there surely is a first element. numbers: of a range whose bounds are known."""
+    some: there surely is a first element. numbers: of a range whose bounds are known. count: so many elements, numbers and
+    keys all of them; None if that is not so."""
 
-    __slots__ = ("born", "element", "fresh", "numbers", "some")
+    __slots__ = ("born", "count", "element", "fresh", "numbers", "some")
 
     def __init__(
         self,
@@ -522,12 +523,14 @@ class GeneratorValue(Value):
         some: bool = False,
         born: int = NO_BIRTH,
         numbers: range | None = None,
+        count: int | None = None,
     ) -> None:
         self.numbers = numbers
         self.element = element
         self.fresh = fresh
         self.some = some
         self.born = born
+        self.count = count
 
 
 class UnionValue(Value):
