@@ -410,7 +410,8 @@ class Setting(msgspec.Struct, frozen=True, eq=False):
 
     name: of the variable, of the option, of the function called. kind: variable, option, context, call. turn: when it is
     read (imported, started), the empty string where it always is. late: that is surely over, since ``since``.
-    conditional: a test decides whether it is set. by_program: the top level of a file leads to it.
+    conditional: a test decides whether it is set. by_program: the top level of
+    the same file, or its ``main``, leads to it.
     """
 
     context: Context

@@ -183,7 +183,8 @@ def _set(m: Machine, frame: Frame, node: Any, name: str, kind: str, value: Value
         return
     m.write(m.environment, "set", NONE)
     scope, stack = frame.scope, m.stack
-    by_program = not stack or stack[0].kind == "call"
+    known = not stack or stack[0].kind == "call"
+    by_program = not stack or (stack[0].scope is scope and (known or stack[0].function == "main"))
     late = bool(turn) and m.process[turn] is TAKEN
     taken: Turn | None = m.process.get((turn, "at")) if late else None
     at, place = node, scope
@@ -197,7 +198,7 @@ def _set(m: Machine, frame: Frame, node: Any, name: str, kind: str, value: Value
     if late:
         for subject in ("", name) if kind == "variable" else (name,):
             _is_made(m, place.path, subject, at.start, MOOT)
-    elif turn and by_program:
+    elif turn and known:
         m.note(MOOT, place, at.start)
     option = name.lower()
     if isinstance(value, Const) and kind != "call":
@@ -234,8 +235,10 @@ def is_on(value: Value) -> bool:
 
 def _is_conditional(m: Machine, frame: Frame) -> bool:
     """A test decides whether the setting is made, other than whether the file is run as a program."""
-    as_program = sum(("c", "str", "__main__") in key for key, _truth in m.conditions)
-    return len(m.conditions) > as_program or frame.arms > as_program or frame.attempts > 0
+    as_program = [("c", "str", "__main__") in key for key, _truth in m.conditions]
+    if not all(as_program) or frame.attempts:
+        return True
+    return frame.arms > sum(as_program[m.condition_base :])
 
 
 # --- the functions that set something -----------------------------------------------------------------
