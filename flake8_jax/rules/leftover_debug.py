@@ -109,14 +109,10 @@ def leftover_debug(event: Setting) -> Report | None:
             return None
         return Report(event.at, "jax.debug.breakpoint() is left in the program: it stops and waits for a terminal")
     cost = _COSTS.get(event.name.lower())
-    if cost is None or not is_on(event.value) or (event.kind == "context" and not _is_of_program(event)):
+    # In a library's function, a block without jit is meant.
+    if cost is None or not is_on(event.value) or (event.kind == "context" and not event.by_program):
         return None
     return Report(event.at, f"`{event.name}` is left on: {cost}", unless=OFF if event.kind != "context" else "")
-
-
-def _is_of_program(event: Setting) -> bool:
-    """The top level of a file, or ``main``, leads here. In a library's function, a block without jit is meant."""
-    return event.context.in_main or event.by_program
 
 
 def _is_temporary(event: Setting) -> bool:
