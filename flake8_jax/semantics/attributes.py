@@ -8,6 +8,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.births import outlives, tell_change, undo_changes
+from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.classes import find_in_class, generic_instance, is_stub, mro_of, overrides_of
 from flake8_jax.semantics.freshness import note_kept, now
 from flake8_jax.semantics.globals import is_code, note_rebinding, tell_global
@@ -85,7 +86,9 @@ def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) 
     if kind is HostArray:
         if attr in _STATIC_KINDS:
             return Static(_STATIC_KINDS[attr])
-        return HostArray(base.dtype) if attr in ("T", "real", "imag", "flat") else BuiltinValue("." + attr, base)  # type: ignore[attr-defined]
+        if attr in ("T", "real", "imag", "flat"):
+            return HostArray(base.dtype, size=base.size)  # type: ignore[attr-defined]
+        return BuiltinValue("." + attr, base)
     if kind is SuperValue:
         return _super_attribute(m, base, attr)  # type: ignore[arg-type]
     if kind in (
@@ -168,7 +171,9 @@ def _array_attribute(m: Machine, base: Array, attr: str) -> Value:
     if attr == "at":
         return AtValue(base)
     if attr in _HALVES:
-        return Array(result_level(m, (base,)), base.dtype, base.ndim)
+        if m.captures:
+            embed(m, (base,))
+        return Array(result_level(m, (base,)), base.dtype, base.ndim, size=base.size)
     fact = m.knowledge.class_("jax.Array")
     if fact is not None:
         if attr in fact.fields:

@@ -12,6 +12,7 @@ from flake8_jax.semantics.assignment import tell_hash
 from flake8_jax.semantics.births import tell_change, undo_changes
 from flake8_jax.semantics.buffers import read_by_library, read_by_method
 from flake8_jax.semantics.calls import Arguments, call
+from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.classes import replaced
 from flake8_jax.semantics.containers import at_update, dict_method, list_method, string_method
 from flake8_jax.semantics.dispatch import CALL
@@ -23,6 +24,7 @@ from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import as_array, dispatched_from, result_level, test_truth, truth_of
 from flake8_jax.semantics.recipes import note_method, pass_tangent, tell_wide_dtype
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.sizes import size_of_method
 from flake8_jax.semantics.types import has_attribute, instance_test
 from flake8_jax.semantics.unrolling import least_trips, note_variety, trips_of
 from flake8_jax.semantics.values import (
@@ -611,14 +613,18 @@ def _method(m: Machine, frame: Frame, node: Any, name: str, base: Value, args: A
     if isinstance(base, AtValue):
         if name == "get":
             inputs = [v for v in (base.base, base.index) if v is not None]
+            if m.captures:
+                embed(m, inputs)
             return Array(result_level(m, inputs), getattr(base.base, "dtype", ""))
+        if m.captures:
+            embed(m, (base.base, *args.values))
         return at_update(m, base, tuple(args.values))
     if isinstance(base, (Array, Tree)):
         return array_method(m, frame, node, name, base, args, used=used)
     if isinstance(base, HostArray):
         if name in ("item", "tolist"):
             return Static("") if name == "item" else ListValue(None, Static(""))
-        made = HostArray(base.dtype)
+        made = HostArray(base.dtype, size=size_of_method(base, name, args.values))
         vary_method(m, name, base, made)
         return made
     if isinstance(base, TupleValue):
@@ -759,14 +765,17 @@ def array_method(
     if name == "block_until_ready":
         return base
     level = result_level(m, (base, *args.values, *args.kwargs.values()))
+    if m.captures:
+        embed(m, (base, *args.values))
     dtype = getattr(base, "dtype", "")
+    size = size_of_method(base, name, args.values) if isinstance(base, Array) else 0
     if name == "astype":
         target = args.values[0] if args.values else args.kwargs.get("dtype", Unknown("dtype"))
         dtype = dtype_class(target)
         if level == GRAD and dtype in ("int", "bool"):
             level = CONCRETE
         dispatched, derived = dispatched_from(m, (base,)), getattr(base, "derived", "")
-        cast = Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived)
+        cast = Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived, size=size)
         tell_wide_dtype(m, frame, node, target, cast)
         pass_tangent(m, cast, (base,))
         if m.variations:
@@ -784,6 +793,7 @@ def array_method(
     if isinstance(result, Array):
         result.dispatched = result.dispatched or dispatched_from(m, (base, *args.values))
         result.derived = result.derived or getattr(base, "derived", "")
+        result.size = size
     if isinstance(result, Array) and result.ndim is None:
         result.ndim = _method_rank(name, base, args)
     note_method(m, frame, node, name, result, base)

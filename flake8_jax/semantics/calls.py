@@ -776,7 +776,7 @@ def _run(
         inner.self_value = bound.get(fn.params[0].name)
     mark, reports, shared = len(m.journal), len(m.emissions), _shared_by_lanes(mode)
     logged = log_mark(m)
-    before, m.inside, work, varieties = m.inside, NOTHING, m.work, m.varieties
+    before, m.inside, work, varieties, captured = m.inside, NOTHING, m.work, m.varieties, len(m.embedded)
     link = Link(
         scope=frame.scope, node=node, kind=kind, function=fn.qualname,
         text=text or call_text(m, fn),
@@ -824,7 +824,8 @@ def _run(
         settle_splits(m, mark, result)
     if plain and serial is None and shared == _shared_by_lanes(mode):
         meaning = (m.work - work, m.varieties > varieties, size)
-        _remember(m, func, inner, inputs, result, known, key, mark, reports, meaning, logged)
+        embedded = frozenset(m.embedded[captured:])
+        _remember(m, func, inner, inputs, result, known, key, mark, reports, meaning, embedded, logged)
     return result
 
 
@@ -835,7 +836,7 @@ def _is_stub(fn: ir.Function) -> bool:
 
 def _remember(
     m: Machine, func: FunctionValue, inner: Frame, inputs: list[Any], result: Value, known: dict[Any, Any], key: Any,
-    mark: int, reports: int, meaning: tuple[int, bool, int], logged: Mark,
+    mark: int, reports: int, meaning: tuple[int, bool, int], embedded: frozenset[Value], logged: Mark,
 ) -> None:  # fmt: skip
     if holds_fresh_closure(result, func.closure):
         return
@@ -881,6 +882,7 @@ def _remember(
         len(m.stack),
         m.mode.trace,
         *meaning,
+        tuple([i for i, v in enumerate(inputs) if v in embedded]) if embedded else (),
         since(m, logged),
         variations_of(m, result),
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level
 from flake8_jax.semantics.recipes import pass_tangent
@@ -191,6 +192,8 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
                 found.origin = _array_item(m, base.origin, index)
         return found
     level = result_level(m, (base, index))
+    if m.captures:
+        embed(m, (base,))
     if level == GRAD and base.dtype in ("int", "bool"):
         level = CONCRETE
     ndim: int | None = None

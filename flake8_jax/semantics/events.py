@@ -516,9 +516,19 @@ class UnrolledLoop(msgspec.Struct, frozen=True, eq=False):
     after: dict[str, Value]
 
 
+class CapturedConstant(msgspec.Struct, frozen=True, eq=False):
+    """A compiled function computes with a large array that it does not get as an argument. ``at``: where it is read.
+    bytes: how large it is at least."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    bytes: int
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
-    Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop,
+    Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
 ]  # fmt: skip

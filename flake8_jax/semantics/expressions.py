@@ -19,6 +19,7 @@ from flake8_jax.semantics.assignment import tell_hash
 from flake8_jax.semantics.attributes import field_of_tree, load_attribute
 from flake8_jax.semantics.buffers import read
 from flake8_jax.semantics.calls import call_evaluated, call_method, callee_name
+from flake8_jax.semantics.captures import note_part, note_variable
 from flake8_jax.semantics.clocks import note_shown, note_yield
 from flake8_jax.semantics.comprehensions import evaluate_comprehension
 from flake8_jax.semantics.conditions import evaluate_bool_op, evaluate_compare, evaluate_if_exp, evaluate_unary_op
@@ -32,6 +33,7 @@ from flake8_jax.semantics.operators import (
     is_awaited,
 )
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.sizes import is_large
 from flake8_jax.semantics.unrolling import note_pick, note_variety
 from flake8_jax.semantics.values import (
     GRAD,
@@ -44,6 +46,7 @@ from flake8_jax.semantics.values import (
     Deferred,
     DictValue,
     External,
+    HostArray,
     Instance,
     ListValue,
     SliceValue,
@@ -70,6 +73,8 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
     kind = type(value)
     if m.mode.staged and kind in MAY_CHANGE and name in frame.scope.slots and is_global(frame, name):
         tell_global(m, frame, node, frame.scope, name, value)
+    if (kind is HostArray or kind is Array) and m.mode.jitted and is_large(value):
+        note_variable(m, frame, node, name, value)
     if kind is External:
         if m.names_wanted is None or value.name in m.names_wanted:  # type: ignore[attr-defined]
             tell_name(m, frame, node, value, name)  # type: ignore[arg-type]
@@ -247,6 +252,8 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
     value = load_attribute(m, frame, node, base, node.attr)
     if type(value) is External and (m.names_wanted is None or value.name in m.names_wanted):
         tell_name(m, frame, node, value, node.attr)
+    if m.mode.jitted and is_large(value):
+        note_part(m, frame, node, base, value)
     return value
 
 
@@ -259,7 +266,10 @@ def _subscript(m: Machine, frame: Frame, node: ir.Subscript) -> Value:
     outer, m.index = m.index, node.index
     index = evaluate(m, frame, node.index)
     m.index = outer
-    return load_item(m, frame, node, base, index)
+    item = load_item(m, frame, node, base, index)
+    if m.mode.jitted and is_large(item):
+        note_part(m, frame, node, base, item)
+    return item
 
 
 def _index_pairs(node: ir.Expr, index: Value) -> list[tuple[ir.Expr, Value]]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from flake8_jax.semantics.sizes import grade, lesser_size
 from flake8_jax.semantics.values import (
     CONCRETE,
     GRAD,
@@ -136,11 +137,13 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
             a.ndim if a.ndim == b.ndim else None,
             a.length if a.length == b.length else None,
             dispatched=a.dispatched if a.dispatched == b.dispatched else 0,
+            size=lesser_size(a.size, b.size) if a.size and b.size else 0,
         )
     if kind is Tree:
         return Tree(join_levels(a.level, b.level))
     if kind is HostArray:
-        host = HostArray(a.dtype if a.dtype == b.dtype else "", a.ndim if a.ndim == b.ndim else None)
+        ndim = a.ndim if a.ndim == b.ndim else None
+        host = HostArray(a.dtype if a.dtype == b.dtype else "", ndim, lesser_size(a.size, b.size))
         if a.readings and b.readings:
             host.readings = tuple(dict.fromkeys((*a.readings, *b.readings)))
         return host
@@ -355,7 +358,7 @@ def release(value: Value, level: int, depth: int = 8, *, dispatched: int = 0) ->
     if isinstance(value, Array):
         if value.origin is not None:
             return value.origin
-        return Array(level, value.dtype, value.ndim, value.length, dispatched=dispatched)
+        return Array(level, value.dtype, value.ndim, value.length, dispatched=dispatched, size=value.size)
     if isinstance(value, Tree):
         return value.origin if value.origin is not None else Tree(level)
     if isinstance(value, Const) and type(value.value) in NUMBERS:
@@ -529,6 +532,7 @@ class Fingerprint:
         if not self.uses:
             if kind is Array:
                 awaited = (1 + (value.dispatched in self.loops)) if value.dispatched else 0
+                awaited += 4 * grade(value.size) if value.size else 0
                 return ("a", value.level, value.dtype, value.ndim, value.length, awaited)
             if kind is Unknown:
                 if self.presumed and value.parts and value.origin is not None:
@@ -552,7 +556,7 @@ class Fingerprint:
         if kind is External:
             return ("e", value.name)
         if kind is HostArray:
-            return ("h", value.dtype, value.ndim, min(len(value.readings), 2))
+            return ("h", value.dtype, value.ndim, grade(value.size), min(len(value.readings), 2))
         if kind is BuiltinValue:
             return ("b", value.name, None if value.bound is None else self.of(value.bound))
         return "missing"
@@ -560,6 +564,7 @@ class Fingerprint:
     def _structure(self, kind: type, value: Any) -> Any:
         if kind is Array:
             awaited = (1 + (value.dispatched in self.loops)) if value.dispatched else 0
+            awaited += 4 * grade(value.size) if value.size else 0
             return ("a", value.level, value.dtype, value.ndim, value.length, awaited, *self._key_state(value))
         if kind is Tree:
             return ("t", value.level, *self._key_state(value))

@@ -19,6 +19,7 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.axes import SPEC, check_collective, check_spec
 from flake8_jax.semantics.builtins import dtype_class, tell_call
 from flake8_jax.semantics.calls import Arguments, call
+from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.classes import find_in_class
 from flake8_jax.semantics.clocks import CLOCKS, read_clock
 from flake8_jax.semantics.dispatch import CALL
@@ -30,6 +31,7 @@ from flake8_jax.semantics.operators import derived_from, dispatched_from, result
 from flake8_jax.semantics.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.settings import note_library_call, note_spawn
+from flake8_jax.semantics.sizes import tell_size
 from flake8_jax.semantics.unrolling import note_variety
 from flake8_jax.semantics.values import (
     ABSTRACT,
@@ -226,10 +228,12 @@ def _like(value: Value | None, level: int) -> Value:
 def relevelled(value: Value, level: int, depth: int = 8) -> Value:
     """A pytree of the same structure with new arrays of ``level`` for leaves."""
     if isinstance(value, Array):
-        return Array(level, value.dtype if value.dtype != "key" else "key", value.ndim, value.length)
+        return Array(level, value.dtype, value.ndim, value.length, size=value.size)
     if isinstance(value, (Tree, Unknown)):
         return Tree(level)
-    if isinstance(value, (Const, Static, HostArray)):
+    if isinstance(value, HostArray):
+        return Array(level, size=value.size)
+    if isinstance(value, (Const, Static)):
         return value if isinstance(value, Const) and value.value is None else Array(level)
     if depth == 0:
         return Tree(level)
@@ -311,6 +315,8 @@ def call_external(
         from flake8_jax.semantics.transforms import apply_transform
 
         tell_call(m, frame, node, name, args, None, used=used)
+        if m.captures and known.transform.tracing != "none":
+            embed(m, _all(args))
         return apply_transform(m, frame, node, name, known.transform, args, decorating=decorating)
     if m.presumption is not None:
         from flake8_jax.semantics.derivative_contracts import note_function_rule
@@ -323,6 +329,8 @@ def call_external(
     if special is not None:
         bound, nodes = bind_parameters(fact.params, args) if fact is not None else (args.kwargs, args.keyword_nodes)
         tell_call(m, frame, node, name, args, fact, used=used, bound=bound, bound_nodes=nodes)
+        if m.captures and name.startswith(_ARRAY_NAMESPACES):
+            embed(m, args.values)
         result = special(m, frame, node, args)
         if m.loops:
             vary_call(m, name, args.values, bound, result)
@@ -422,7 +430,11 @@ def call_fact(
     if "axis_name" in bound and name.startswith("jax.lax."):
         check_collective(m, frame, node, bound["axis_name"])
     if fact.host:
-        return _host_result(m, fact, values, bound)
+        result = _host_result(m, fact, values, bound)
+        tell_size(result, name, bound, args.values)
+        return result
+    if m.captures and fact.returns not in _NO_ARRAYS:
+        embed(m, values)
     level = result_level(m, values, library=_is_jax(name))
     without_tangent = (level == GRAD or m.mode.differentiated) and name in NO_TANGENT
     if without_tangent:
@@ -440,6 +452,7 @@ def call_fact(
             tell_wide_dtype(m, frame, node, asked, result)
     elif isinstance(result, Static) and result.kind == "":
         result = Static(_static_kind(name))
+    tell_size(result, name, bound, args.values)
     return result
 
 

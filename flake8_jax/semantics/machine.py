@@ -47,6 +47,7 @@ from flake8_jax.semantics.variation import vary_joined
 
 if TYPE_CHECKING:
     from flake8_jax.knowledge import Knowledge
+    from flake8_jax.semantics.captures import Capture
     from flake8_jax.semantics.clocks import Log
     from flake8_jax.semantics.modules import Modules
     from flake8_jax.semantics.presumption import Presumption
@@ -101,7 +102,7 @@ class Mode(msgspec.Struct, frozen=True, eq=False):
     """How code runs right now; see ``events.Context``. ``lanes``: the vmaps around it. ``differentiated``: so is a
     ``grad`` or another transform that needs derivatives. compiled: number of the innermost trace whose code Python runs
     only once, 0 if there is none. axes: names of axes that are bound; axes_closed: these are all
-    (see ``axes``)."""
+    (see ``axes``). jitted: number of the outermost trace whose code is compiled by itself, 0 if there is none."""
 
     staged: bool = False
     ambient: bool = False
@@ -113,6 +114,7 @@ class Mode(msgspec.Struct, frozen=True, eq=False):
     compiled: int = 0
     axes: frozenset[str] = frozenset()
     axes_closed: bool = False
+    jitted: int = 0
 
 
 class Lane(msgspec.Struct, frozen=True, eq=False):
@@ -285,6 +287,8 @@ class Machine:
         self.inside = NOTHING
         self.work = 0
         self.varieties = 0
+        self.captures: dict[int, Capture] = {}
+        self.embedded: list[Value] = []
 
     # --- slots and branches ---------------------------------------------------------------------
 

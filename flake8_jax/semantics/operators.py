@@ -13,11 +13,13 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.buffers import read
+from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.clocks import note_comparison, note_computed, note_truth, scaled, tell_difference
 from flake8_jax.semantics.events import Formatting, Hashing, NanComparison, TruthTest
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.recipes import note_operator, pass_tangent
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.sizes import joint_size
 from flake8_jax.semantics.unrolling import note_variety
 from flake8_jax.semantics.values import (
     ABSTRACT,
@@ -184,7 +186,7 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
             if reading is not None:
                 return reading
         dtype = "bool" if op in COMPARISONS else _joint_dtype(left, right)
-        return HostArray(dtype, _rank((left, right)))
+        return HostArray(dtype, _rank((left, right)), joint_size((left, right)) // (4 if op in COMPARISONS else 1))
     if _is_static(left) and _is_static(right):
         return _static_binary(left, op, right)
     return Unknown("operator", host_test=getattr(left, "host_test", False) or getattr(right, "host_test", False))
@@ -247,17 +249,21 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
         if isinstance(other, Tree):
             return Unknown("sequence")
     level = result_level(m, (left, right))
+    if m.captures:
+        embed(m, (left, right))
+    size = joint_size((left, right))
     if op in COMPARISONS:
         # Booleans have no tangent: under ``grad`` alone they are concrete arrays.
         level = CONCRETE if level == GRAD else level
-        truth = Array(level, "bool", _rank((left, right)), dispatched=dispatched_from(m, (left, right)))
+        dispatched = dispatched_from(m, (left, right))
+        truth = Array(level, "bool", _rank((left, right)), dispatched=dispatched, size=abs(size) // 4)
         truth.recipe = Recipe(op, (left, right), node, m.stack[-1].fn if m.stack else None)
         return truth
     dtype = _joint_dtype(left, right)
     if op == "/" and dtype in ("int", "bool"):
         dtype = "float"
     dispatched, derived = dispatched_from(m, (left, right)), derived_from((left, right))
-    result = Array(level, dtype, _rank((left, right)), dispatched=dispatched, derived=derived)
+    result = Array(level, dtype, _rank((left, right)), dispatched=dispatched, derived=derived, size=size)
     note_operator(m, frame, node, op, result, (left, right))
     return result
 
@@ -368,7 +374,10 @@ def unary(m: Machine, value: Value, op: str) -> Value:
             value.length,
             dispatched=dispatched,
             derived=value.derived,
+            size=value.size,
         )
+        if m.captures:
+            embed(m, (value,))
         if op in "-~":
             name = "negative" if op == "-" else "logical_not"
             result.recipe = Recipe(name, (value,), None, m.stack[-1].fn if m.stack else None)

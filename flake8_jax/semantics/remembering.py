@@ -15,6 +15,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.clocks import Slice, repeat_log, repeat_warm
 from flake8_jax.semantics.freshness import now
 from flake8_jax.semantics.globals import repeat_reads
@@ -63,8 +64,9 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
     """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports.
 
     depth: how many links the call stack had outside of it. trace: the one that it ran in. work, varies, inside: what the
-    run means to loops around it (see ``unrolling``). logged: what it has added to the log of device work. varying: what of
-    its result varies over the loops around (see ``variation``).
+    run means to loops around it (see ``unrolling``). embedded: inputs that it makes part of the compiled program. logged:
+    what it has added to the log of device work. varying: what of its result varies over the loops around (see
+    ``variation``).
     """
 
     inputs: list[Any]
@@ -77,6 +79,7 @@ class Remembered(msgspec.Struct, frozen=True, eq=False):
     work: int
     varies: bool
     inside: int
+    embedded: tuple[int, ...]
     logged: Slice | None = None
     varying: Varying = ()
 
@@ -151,6 +154,8 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
         repeat_reads(m, [e.event for e in found.emissions])
         m.emissions += [msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions]
     repeat_work(m, found.work, found.inside, varies=found.varies)
+    if m.captures:
+        embed(m, [inputs[i] for i in found.embedded])
     same = True
     for old, new in zip(found.inputs, inputs, strict=True):
         mapping[id(old)] = new

@@ -9,6 +9,7 @@ from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.axes import bound_inside, closes
 from flake8_jax.semantics.births import settle_births
 from flake8_jax.semantics.calls import Arguments, call, captured_values
+from flake8_jax.semantics.captures import COMPILING
 from flake8_jax.semantics.classes import find_in_class
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.machine import Lane, Link, Machine, Mode
@@ -149,6 +150,7 @@ def enter(
         compiled=m.traces if fact.omnistaging else m.mode.compiled,
         axes=bound_inside(m.mode.axes, fact, name, options or {}),
         axes_closed=m.mode.axes_closed or closes(name),
+        jitted=m.mode.jitted or (m.traces if name.rpartition(".")[2] in COMPILING else 0),
     )
 
 

@@ -25,6 +25,7 @@ from flake8_jax.semantics.axes import ANY, check_spec
 from flake8_jax.semantics.births import settle_births
 from flake8_jax.semantics.boundaries import cross, result_outside, shared_in_lanes
 from flake8_jax.semantics.calls import Arguments, call
+from flake8_jax.semantics.captures import note_held
 from flake8_jax.semantics.classes import generic_instance
 from flake8_jax.semantics.clocks import note_compiled
 from flake8_jax.semantics.control_flow import (
@@ -200,6 +201,8 @@ def call_transformed(
     if fact.maps_axes is not None and not fact.maps_axes.endswith("specs"):
         call_link = Link(frame.scope, node, "root", describe(tv.operand), "", 0, None)
         lane = Lane(tv.name, call_link, shared_in_lanes(m, tv, args, crossed))
+    if isinstance(tv.operand, PartialValue):
+        note_held(m, tv.operand, tv.site)
     replica = enter_replica(m, tv)
     result = stage(m, frame, node, tv.name, tv.operand, crossed, enter(m, fact, tv.name, lane, tv.options))
     if replica is not None:
@@ -379,7 +382,10 @@ def stage_unknown(
     traced_arguments: so many leading arguments surely are (pytrees of) tracers. leading: what they are, where known.
     """
     m.traces += 1
-    mode = Mode(True, True, m.traces, m.mode.presumed, m.mode.lanes, compiled=m.traces, axes=m.mode.axes | {ANY})
+    mode = Mode(
+        True, True, m.traces, m.mode.presumed, m.mode.lanes, compiled=m.traces, axes=m.mode.axes | {ANY},
+        jitted=m.mode.jitted,
+    )  # fmt: skip
     names = parameter_names(operand) or []
     values: list[Value] = [*leading] or [Tree(ABSTRACT) for _ in names[:traced_arguments]]
     if m.presumption is not None:

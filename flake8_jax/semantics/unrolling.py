@@ -70,7 +70,7 @@ def trips_of(value: Value) -> int | None:
     if isinstance(value, GeneratorValue):
         return value.count
     if isinstance(value, HostArray):
-        return value.size if value.ndim == 1 and value.size else None
+        return abs(value.size) if value.ndim == 1 and value.size else None
     if isinstance(value, Array):
         return value.length if value.dtype == "key" else None
     if isinstance(value, UnionValue):

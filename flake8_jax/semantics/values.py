@@ -100,10 +100,11 @@ class Array(Value):
     length: size of the leading axis or None. dispatched: came out of a compiled call in eager code.
     parts: for arrays of keys: the keys taken out so far, by constant index.
     derived: for arithmetic on static shapes while ambient: the reason for a better message.
-    origin: as in Opaque. recipe: how it was computed, where rules about numbers may ask (see ``recipes``).
+    origin: as in Opaque. recipe: how it was computed, where rules about numbers may ask (see ``recipes``). size: how large
+    it is at least (see ``sizes``).
     """
 
-    __slots__ = ("derived", "dispatched", "dtype", "length", "level", "ndim", "origin", "parts", "recipe")
+    __slots__ = ("derived", "dispatched", "dtype", "length", "level", "ndim", "origin", "parts", "recipe", "size")
 
     def __init__(
         self,
@@ -114,6 +115,7 @@ class Array(Value):
         *,
         dispatched: int = 0,
         derived: str = "",
+        size: int = 0,
     ) -> None:
         self.level = level
         self.dtype = dtype
@@ -124,6 +126,7 @@ class Array(Value):
         self.derived = derived
         self.origin: Value | None = None
         self.recipe: Recipe | None = None
+        self.size = size
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -138,12 +141,12 @@ class Recipe:
 
 
 class HostArray(Value):
-    """A NumPy array (or scalar): concrete data on the host. ``size``: number of elements where known. readings: of a
-    clock, where it came out of one (see ``clocks``)."""
+    """A NumPy array (or scalar): concrete data on the host. ``size``: how large it is at least (see ``sizes``). readings: of
+    a clock, where it came out of one (see ``clocks``)."""
 
     __slots__ = ("dtype", "ndim", "readings", "size")
 
-    def __init__(self, dtype: str = "", ndim: int | None = None, size: int | None = None) -> None:
+    def __init__(self, dtype: str = "", ndim: int | None = None, size: int = 0) -> None:
         self.dtype = dtype
         self.ndim = ndim
         self.size = size
@@ -646,7 +649,7 @@ class SliceValue(Value):
 def freshen(value: Value, depth: int = 6) -> Value:
     """The same value, but another one: what a second iteration or another unknown index gives."""
     if isinstance(value, Array):
-        return Array(value.level, value.dtype, value.ndim, value.length, dispatched=value.dispatched)
+        return Array(value.level, value.dtype, value.ndim, value.length, dispatched=value.dispatched, size=value.size)
     if isinstance(value, Unknown):
         return Unknown(value.label, host_test=value.host_test)
     if isinstance(value, Tree):
