@@ -46,6 +46,11 @@ def make_function(m: Machine, frame: Frame, fn: ir.Function, owner: ClassValue |
 def define_function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Value:
     """A ``def`` with its decorators applied, innermost first."""
     owner = frame.owner if frame.fn is None else None
+    if m.versions is not None:
+        for parameter in node.function.params:
+            if parameter.annotation is not None:
+                m.versions.annotation(m, frame, parameter.annotation)
+        m.versions.annotation(m, frame, node.function.returns)
     function = make_function(m, frame, node.function, owner)
     value: Value = function
     for decorator in reversed(node.decorators):
@@ -138,6 +143,8 @@ def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassVal
 def import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> None:
     """``from module import names``."""
     module = m.modules.absolute(frame.scope, node.module, node.level)
+    if m.versions is not None and node.level == 0:
+        m.versions.imported_from(m, frame.scope, node, module)
     for name in node.names:
         if name.name == "*":
             for key, value in m.modules.star(module).items():

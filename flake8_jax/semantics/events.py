@@ -13,6 +13,7 @@ from typing import Any, Union
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.knowledge.history import Change, Support, Version
 from flake8_jax.knowledge.model import FunctionFact, NamespaceFact
 from flake8_jax.semantics.scopes import ModuleScope
 from flake8_jax.semantics.values import Site, Value
@@ -526,9 +527,30 @@ class CapturedConstant(msgspec.Struct, frozen=True, eq=False):
     bytes: int
 
 
+class ApiUse(msgspec.Struct, frozen=True, eq=False):
+    """A name that a supported release of JAX lacks, or says farewell to, is used where nothing guards it (``versions``).
+
+    name: the name as the imports spell it; ``NAME(keyword=)`` of an argument, ``NAME()`` of a transform called without its
+    function. ``at``: the Attribute, imported name, import statement (of a module that is gone) or Call; start, end: of the
+    use itself. verdict: removed, deprecated, too-new. lacking: the newest release known to be without it.
+    """
+
+    context: Context
+    at: ir.Node
+    name: str
+    start: int
+    end: int
+    verdict: str
+    change: Change | None
+    lacking: Version | None
+    support: Support
+    is_import: bool
+    keyword: ir.Argument | None
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
-    Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
+    Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse,
 ]  # fmt: skip

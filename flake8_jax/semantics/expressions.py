@@ -249,6 +249,8 @@ def _callee(m: Machine, frame: Frame, node: ir.Expr) -> Value:
 
 def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
     base = EVALUATE[type(node.value)](m, frame, node.value)
+    if type(base) is External and node.attr in m.versioned and m.versions is not None:
+        m.versions.attribute(m, frame.scope, node, base)
     value = load_attribute(m, frame, node, base, node.attr)
     if type(value) is External and (m.names_wanted is None or value.name in m.names_wanted):
         tell_name(m, frame, node, value, node.attr)

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.transform_fit import Product
     from flake8_jax.semantics.unrolling import Unrolling
     from flake8_jax.semantics.variation import Variation
+    from flake8_jax.semantics.versions import Versions
 
 NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
 
@@ -215,6 +216,8 @@ class Machine:
         self.caps = INSPECT_CAPS if records is not None else LINT_CAPS
         self.names_wanted = self._names_of(NameUse)
         self.discards_wanted = self._names_of(Discarded)
+        self.versions: Versions | None = None
+        self.versioned: frozenset[str] = frozenset()
         self.journal: list[tuple[dict[Any, Any], Any, Any]] = []
         self.emissions: list[Emission] = []
         self.settled: list[Emission] = []

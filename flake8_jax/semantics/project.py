@@ -20,11 +20,12 @@ from flake8_jax.core.findings import Finding, Fix, Positions, Step
 from flake8_jax.core.registry import Fixer, Rule
 from flake8_jax.core.stack import on_stack
 from flake8_jax.knowledge import Knowledge, load
+from flake8_jax.knowledge.history import load_history
 from flake8_jax.semantics import donation, statements
 from flake8_jax.semantics.calls import Arguments, call, call_function_value
 from flake8_jax.semantics.classes import find_in_class, generic_instance, mro_of
 from flake8_jax.semantics.custom_rules import check_missing, check_settings
-from flake8_jax.semantics.events import JittedMethod, KeyUse
+from flake8_jax.semantics.events import ApiUse, JittedMethod, KeyUse
 from flake8_jax.semantics.lattice import canonical_key, tracify
 from flake8_jax.semantics.machine import Emission, Link, Machine, Mode
 from flake8_jax.semantics.modules import Modules
@@ -48,6 +49,7 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.versions import Versions
 
 STACK_BYTES = 512 * 1024 * 1024
 RECURSION_LIMIT = 40_000
@@ -131,6 +133,9 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
     machine.unroll_threshold = options.unroll_threshold
     scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
     machine.modules, machine.settings = Modules(machine, scopes), Settings()
+    if machine.wants(ApiUse):
+        machine.versions = Versions(load_history(), options.target_jax, scopes)
+        machine.versioned = machine.versions.parts
     if records is not None:
         machine.presumption = Presumption()
     _run_entries(machine, scopes)

@@ -80,6 +80,8 @@ def _assign(m: Machine, frame: Frame, node: ir.Assign) -> int:
 
 
 def _annotated(m: Machine, frame: Frame, node: ir.AnnAssign) -> int:
+    if m.versions is not None and frame.fn is None:
+        m.versions.annotation(m, frame, node.annotation)
     if node.value is None:
         return NORMAL
     value = evaluate(m, frame, node.value)
@@ -703,6 +705,8 @@ def _class(m: Machine, frame: Frame, node: ir.ClassDef) -> int:
 
 def _import(m: Machine, frame: Frame, node: ir.Import) -> int:
     for name in node.names:
+        if m.versions is not None:
+            m.versions.imported(m, frame.scope, name)
         if name.alias:
             m.write(frame.slots, name.alias, m.modules.load(name.name))
         else:

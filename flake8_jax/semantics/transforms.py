@@ -113,6 +113,8 @@ def apply_transform(
     if fact.model in ("wrap", "lift", "custom"):
         operand = bound.get(fact.operands[0]) if fact.operands else None
         if operand is None or (isinstance(operand, Const) and operand.value is None):
+            if operand is None and m.versions is not None:
+                m.versions.factory(m, frame.scope, node, name)
             return PartialValue(External(name), (), dict(args.kwargs))
         options = {k: v for k, v in bound.items() if k != fact.operands[0]}
         if args.star is not None or args.double_star is not None:

@@ -1,0 +1,170 @@
+"""Which names JAX removed, deprecated and introduced, and which releases a project supports.
+
+Vocabulary
+----------
+version   a release as a tuple of numbers; () is older than every release that the history knows.
+change    what became of a name: since when it is deprecated, since when it is gone, and what replaces it.
+support   the releases that a project asks for, as far as they matter: the lowest and the highest.
+
+Not modelled: excluded releases (``!=``), release candidates.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+
+import msgspec
+
+Version = tuple[int, ...]
+
+_CLAUSE = re.compile(r"\s*(===|==|~=|!=|<=|>=|<|>)?\s*v?([0-9]+(?:\.[0-9]+)*)(\.\*)?[^,]*")
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What became of a name. deprecated, removed: None for never. since: the release that first has the replacement,
+    None where that is not known. rename: the replacement is a name (of an argument: a keyword) to write instead, else
+    a hint for a reader."""
+
+    deprecated: Version | None
+    removed: Version | None
+    since: Version | None
+    rename: bool
+    replacement: str
+
+
+class Support(msgspec.Struct, frozen=True):
+    """The releases that a project supports. lowest: None where nobody says. highest: the newest known one unless an
+    upper bound says otherwise; not itself included if ``below``. text: what was asked for."""
+
+    lowest: Version | None
+    highest: Version
+    below: bool = False
+    text: str = ""
+
+    def reaches(self, version: Version | None) -> bool:
+        """A supported release is that new."""
+        return version is not None and (version < self.highest if self.below else version <= self.highest)
+
+    def all_have(self, since: Version | None) -> bool:
+        """Something that came with ``since`` is in every supported release, as far as these are known."""
+        return since is not None and (self.lowest is None or since <= self.lowest)
+
+
+def version_of(text: str) -> Version:
+    """``0.6.2`` as numbers, at least three of them."""
+    return _filled([int(part) for part in text.split(".")])
+
+
+def _filled(numbers: list[int]) -> Version:
+    return (*numbers, *[0] * (3 - len(numbers)))
+
+
+def show(version: Version) -> str:
+    return ".".join(map(str, version))
+
+
+def _read(text: str) -> dict[str, dict[str, str]]:
+    """The sections of the file; it is TOML, and every entry a line with two plain strings (a test holds it to that)."""
+    sections: dict[str, dict[str, str]] = {}
+    entries: dict[str, str] = {}
+    for line in text.splitlines():
+        if line.startswith('"'):
+            name, _, fact = line[1:-1].partition('" = "')
+            entries[name] = fact
+        elif line.startswith("["):
+            entries = sections[line[1:-1]] = {}
+    return sections
+
+
+class History:
+    """The table, read as text; entries are understood when somebody asks for them."""
+
+    def __init__(self, text: str) -> None:
+        sections = _read(text)
+        self._changes: dict[str, str] = {**sections["changes"], **sections["arguments"]}
+        self._introduced: dict[str, str] = sections["introduced"]
+        self._modules: dict[str, str] = sections["modules"]
+        self.newest = version_of(sections["releases"]["newest"])
+        self.parts = frozenset(
+            [
+                name.rpartition(".")[2]
+                for table in (self._changes, self._introduced)
+                for name in table
+                if name[-1] != ")"
+            ]
+        )
+        """The last parts of all names of which there is something to say."""
+        self.callees = frozenset(
+            [name.partition("(")[0] for table in (self._changes, self._introduced) for name in table if name[-1] == ")"]
+        )
+        """Functions of whose arguments there is something to say."""
+
+    def change(self, name: str) -> Change | None:
+        """What became of ``jax.tree_map`` or of ``jax.numpy.clip(a_min=)``."""
+        line = self._changes.get(name)
+        if line is None:
+            return None
+        deprecated, removed, since, how, *replacement = line.split(" ", 4)
+        return Change(_when(deprecated), _when(removed), _when(since), how == "rename", "".join(replacement))
+
+    def lacking(self, name: str) -> Version | None:
+        """The newest release known to lack a name that later ones have; ``jax.jit()`` is calling it without a function."""
+        line = self._introduced.get(name)
+        return version_of(line) if line is not None else None
+
+    def module_of(self, name: str) -> tuple[str, bool] | None:
+        """The module that a replacement is in, and whether ``import jax`` alone makes it reachable; None if it is not
+        known as one."""
+        prefix = name.rpartition(".")[0]
+        while prefix:
+            if prefix in self._modules:
+                return prefix, self._modules[prefix] == "loaded"
+            prefix = prefix.rpartition(".")[0]
+        return None
+
+    def is_module(self, name: str) -> bool:
+        return name in self._modules
+
+    def support(self, asked: str | None) -> Support:
+        """What a version (``0.6.2``) or a specifier (``>=0.4.30,<0.8``) asks for."""
+        lowest: Version | None = None
+        highest, below = self.newest, False
+        for clause in asked.split(",") if asked else ():
+            found = _CLAUSE.fullmatch(clause)
+            if found is None:
+                continue
+            low, high = _bounds(found[1] or "==", [int(part) for part in found[2].split(".")], bool(found[3]))
+            if low is not None and (lowest is None or low > lowest):
+                lowest = low
+            if high is not None and high[0] <= highest:
+                highest, below = high
+        if lowest is not None and lowest > highest:
+            highest, below = lowest, False
+        return Support(lowest, highest, below, asked or "")
+
+
+def _when(text: str) -> Version | None:
+    return None if text == "-" else () if text == "0" else version_of(text)
+
+
+def _bounds(operator: str, written: list[int], wild: bool) -> tuple[Version | None, tuple[Version, bool] | None]:
+    """The lowest release that a clause allows, and the highest with whether it is itself left out."""
+    version = _filled(written)
+    if operator == "!=":
+        return None, None
+    if operator == "~=" or wild:
+        kept = written if wild else written[:-1]
+        return version, ((_filled([*kept[:-1], kept[-1] + 1]), True) if kept else None)
+    if operator in ("==", "==="):
+        return version, (version, False)
+    if operator in (">=", ">"):
+        return (version if operator == ">=" else (*version, 1)), None
+    return None, (version, operator == "<")
+
+
+@cache
+def load_history() -> History:
+    """The shipped table. The same object on every call: it is read-only."""
+    return History(resources.files(__package__).joinpath("versions").joinpath("jax.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,78 @@
+"""JAX802: names that JAX will remove. Not modelled: as for removed-api."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.knowledge.history import show
+from flake8_jax.rules._versions import instead, subject
+from flake8_jax.semantics.events import ApiUse
+from flake8_jax.semantics.versions import Span
+
+
+@rule("JAX802", "upgrade", fixable="sometimes")
+def deprecated_api(event: ApiUse) -> Report | None:
+    """A name or an argument is used that JAX has deprecated.
+
+    Why it bites: it works, perhaps with a DeprecationWarning, until JAX removes it; JAX promises three months
+    (<https://docs.jax.dev/en/latest/api_compatibility.html>). Nothing is said where some release that the project
+    supports does not have the replacement yet.
+
+    Bad:
+
+    ```python
+    import warnings
+
+    import jax.numpy as jnp
+    from jax.experimental import pjit
+
+
+    def affine(x, w, b):
+        return x @ w + b
+
+
+    def demonstrate():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            compiled = compile_affine()
+        assert compiled(jnp.ones((2, 2)), jnp.ones((2, 3)), jnp.zeros(3)).shape == (2, 3)
+        assert any("pjit has been deprecated" in str(w.message) for w in caught)
+
+
+    def compile_affine():
+        return pjit.pjit(affine)  # expect: deprecated-api
+    ```
+
+    Good:
+
+    ```python
+    import jax
+
+
+    @jax.jit
+    def affine(x, w, b):
+        return x @ w + b
+    ```
+
+    Also good: a project that still supports a release without the replacement.
+
+    ```python
+    # /// script
+    # dependencies = ["jax>=0.4.30"]
+    # ///
+    from jax.experimental.shard_map import shard_map
+    from jax.sharding import PartitionSpec
+
+
+    def spread(f, mesh):
+        return shard_map(f, mesh=mesh, in_specs=PartitionSpec("i"), out_specs=PartitionSpec("i"))
+    ```
+
+    Fix: safe where another name does the same and every supported release has it.
+
+    Proof: where JAX warns, the DeprecationWarning.
+    """
+    change = event.change
+    if event.verdict != "deprecated" or change is None:
+        return None
+    since = f" since JAX {show(change.deprecated)}" if change.deprecated else ""
+    return Report(Span(event.start, event.end), f"{subject(event)} is deprecated{since}{instead(event, change)}")

@@ -1,0 +1,74 @@
+"""JAX801: names that JAX removed. Not modelled: attributes of arrays, names put together at run time."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.knowledge.history import show
+from flake8_jax.rules._versions import instead, subject
+from flake8_jax.semantics.events import ApiUse
+from flake8_jax.semantics.versions import Span
+
+
+@rule("JAX801", "error", fixable="sometimes")
+def removed_api(event: ApiUse) -> Report | None:
+    """A name or an argument is used that JAX has removed.
+
+    Why it bites: the import or the call raises as soon as it is reached, perhaps long after an upgrade and deep in a
+    run. Which releases count is said by `target-jax`, or by what the project requires of `jax`: the newest release that
+    it allows, and without an upper bound the newest known one. The table was made from JAX's
+    [change log](https://docs.jax.dev/en/latest/changelog.html) and checked against its releases.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def norm(params):
+        squares = jax.tree_map(lambda p: jnp.sum(p * p), params)  # expect: removed-api
+        return jnp.sqrt(jax.tree.reduce(jnp.add, squares))
+
+
+    def demonstrate():  # raises: AttributeError
+        norm({"w": jnp.ones(3)})
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def norm(params):
+        squares = jax.tree.map(lambda p: jnp.sum(p * p), params)
+        return jnp.sqrt(jax.tree.reduce(jnp.add, squares))
+    ```
+
+    Also good: the old name where the new one is missing.
+
+    ```python
+    import jax
+
+    if hasattr(jax, "tree"):
+        tree_map = jax.tree.map
+    else:
+        tree_map = jax.tree_map
+
+    try:
+        from jax import shard_map
+    except ImportError:
+        from jax.experimental.shard_map import shard_map
+    ```
+
+    Fix: safe where another name does the same and every supported release has it: `jax.tree.map`, in place or by its
+    import.
+
+    Proof: reaching the line raises AttributeError, ImportError or (an argument) TypeError.
+    """
+    change = event.change
+    if event.verdict != "removed" or change is None or change.removed is None:
+        return None
+    when = f"JAX {show(change.removed)} removed" if change.removed else "JAX no longer has"
+    return Report(Span(event.start, event.end), f"{when} {subject(event)}{instead(event, change)}")

@@ -1,0 +1,81 @@
+"""JAX803: names that the oldest supported JAX lacks. Not modelled: as for removed-api."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.knowledge.history import show
+from flake8_jax.rules._versions import subject
+from flake8_jax.semantics.events import ApiUse
+from flake8_jax.semantics.versions import Span
+
+
+@rule("JAX803", "warning", fixable="sometimes")
+def too_new_api(event: ApiUse) -> Report | None:
+    """A name, an argument or a form of call is newer than the oldest JAX that the project supports.
+
+    Why it bites: who installs that release gets an ImportError, AttributeError or TypeError. Which one is the oldest is
+    said by the lower bound of `target-jax`, or of what the project (or the script itself) requires of `jax`; without
+    one, nothing is reported.
+
+    Bad:
+
+    ```python
+    # /// script
+    # dependencies = ["jax>=0.4.30"]
+    # ///
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit(static_argnames="n")  # expect: too-new-api
+    def tiled(x, n):
+        return jnp.tile(x, n)
+
+
+    def demonstrate():
+        if tuple(map(int, jax.__version__.split(".")[:2])) >= (0, 8):
+            assert tiled(jnp.ones(2), n=3).shape == (6,)
+    ```
+
+    Good:
+
+    ```python
+    # /// script
+    # dependencies = ["jax>=0.4.30"]
+    # ///
+    import functools
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @functools.partial(jax.jit, static_argnames="n")
+    def tiled(x, n):
+        return jnp.tile(x, n)
+    ```
+
+    Also good: the new name where it exists.
+
+    ```python
+    # /// script
+    # dependencies = ["jax>=0.4.30"]
+    # ///
+    import jax
+
+    if jax.__version_info__ >= (0, 6, 1):
+        shard_map = jax.shard_map
+    else:
+        from jax.experimental.shard_map import shard_map
+    ```
+
+    Fix: unsafe, for `@jax.jit(…)`: it becomes `@functools.partial(jax.jit, …)`. Other code has to choose between
+    requiring a newer JAX and an older spelling.
+
+    Proof: none here: it needs the older release. The table was made by asking releases of JAX.
+    """
+    if event.verdict != "too-new" or event.lacking is None:
+        return None
+    asked = f"the project supports {event.support.text}"
+    return Report(
+        Span(event.start, event.end), f"JAX {show(event.lacking)} does not have {subject(event)} yet, and {asked}"
+    )

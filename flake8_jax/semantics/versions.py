@@ -1,0 +1,238 @@
+"""Uses of names that came or went with a release of JAX (``knowledge.history``), judged by what the project supports.
+
+Vocabulary
+----------
+raw name   the name as the code's imports spell it, before any alias: ``jax.tree_map``, where the tables say
+           ``jax.tree.map``.
+support    the releases that the configuration, the project's requirements, or a script's own (PEP 723) ask for.
+
+A use is judged once a place, whatever paths lead there, and never where it is guarded (``guards``). Not modelled: names
+put together at run time, attributes of arrays, star imports.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.knowledge.history import Change, History, Support, Version
+from flake8_jax.semantics.events import ApiUse
+from flake8_jax.semantics.guards import Guards
+from flake8_jax.semantics.values import Const, External, UnionValue, Unknown, Value
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.machine import Machine
+    from flake8_jax.semantics.scopes import Frame, ModuleScope
+
+_SCRIPT = re.compile(r"^# /// script\s*$(.*?)^# ///\s*$", re.MULTILINE | re.DOTALL)
+_REQUIREMENT = re.compile(r"""["']jax(?:\[[^\]]*\])?\s*([<>=~!][^"';]*)["';]""")
+
+
+class Span(msgspec.Struct, frozen=True):
+    """Where a finding stands: a part of a node, such as one argument of a call."""
+
+    start: int
+    end: int
+
+
+class Versions:
+    """Hears of every listed name, and tells the rules of those that matter."""
+
+    def __init__(self, history: History, asked: str | None, scopes: Iterable[ModuleScope]) -> None:
+        self.history = history
+        self.parts = history.parts
+        self.support = history.support(asked)
+        self.guards = Guards(scopes)
+        self._told: set[tuple[str, int, str]] = set()
+        self._supports: dict[str, Support] = {}
+        self._bound: dict[str, dict[str, list[str]]] = {}
+        self._private: bool | None = None
+
+    # --- what the interpreter meets ---------------------------------------------------------------
+
+    def attribute(self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External) -> None:
+        """``owner.attr`` is read."""
+        raw = self._raw_name(m, scope, node, owner)
+        if raw is not None and self._owner_stands(scope, raw):
+            self._use(m, scope, node, raw, node.start, node.end)
+
+    def imported_from(self, m: Machine, scope: ModuleScope, node: ir.ImportFrom, module: str) -> None:
+        """``from module import …``."""
+        if m.modules.is_project(module.partition(".")[0]):
+            return
+        if not self._owner_stands(scope, f"{module}.?"):
+            self._module_use(m, scope, node, module)
+            return
+        for name in node.names:
+            if name.name in self.parts:
+                self._use(m, scope, name, f"{module}.{name.name}", name.start, name.end, is_import=True)
+
+    def imported(self, m: Machine, scope: ModuleScope, name: ir.ImportedName) -> None:
+        """``import name``."""
+        if not m.modules.is_project(name.name.partition(".")[0]):
+            self._module_use(m, scope, name, name.name)
+
+    def keyword(self, m: Machine, scope: ModuleScope, node: Any, callee: str, keywords: dict[str, Value]) -> None:
+        """Keyword arguments of a call of a library function."""
+        if not isinstance(node, ir.Call):
+            return
+        for argument in node.args:
+            if argument.keyword is not None and argument.keyword in keywords:
+                raw = f"{callee}({argument.keyword}=)"
+                value = keywords[argument.keyword]
+                change = self.history.change(raw)
+                if change is not None and change.removed is None and (
+                    isinstance(value, (Unknown, UnionValue)) or (isinstance(value, Const) and value.value is None)
+                ):  # fmt: skip
+                    continue  # handed on from a parameter that is None by default: JAX warns of other values
+                self._use(m, scope, node, raw, argument.start, argument.end, keyword=argument)
+
+    def factory(self, m: Machine, scope: ModuleScope, node: Any, callee: str) -> None:
+        """A transform is called without its function: ``@jax.jit(static_argnames="n")``."""
+        if isinstance(node, ir.Call):
+            self._use(m, scope, node, f"{callee}()", node.start, node.end)
+
+    def annotation(self, m: Machine, frame: Frame, node: ir.Expr | None) -> None:
+        """An annotation, which Python evaluates but the interpreter does not."""
+        from flake8_jax.semantics.annotations import resolve_name
+
+        if isinstance(node, ir.Attribute):
+            if node.attr in self.parts:
+                owner = resolve_name(m, frame.scope, frame, node.value)
+                if isinstance(owner, External):
+                    self.attribute(m, frame.scope, node, owner)
+        elif isinstance(node, ir.Subscript):
+            self.annotation(m, frame, node.value)
+            self.annotation(m, frame, node.index)
+        elif isinstance(node, (ir.Tuple, ir.List)):
+            for element in node.elts:
+                self.annotation(m, frame, element)
+        elif isinstance(node, ir.BinOp):
+            self.annotation(m, frame, node.left)
+            self.annotation(m, frame, node.right)
+
+    # --- judging ----------------------------------------------------------------------------------
+
+    def _use(
+        self, m: Machine, scope: ModuleScope, node: Any, raw: str, start: int, end: int,
+        *, is_import: bool = False, keyword: ir.Argument | None = None,
+    ) -> None:  # fmt: skip
+        place = (scope.path, start, raw)
+        if place in self._told:
+            return
+        self._told.add(place)
+        support = self.support_of(scope)
+        change, lacking = self.history.change(raw), self.history.lacking(raw)
+        verdict = _verdict(change, lacking, support)
+        if not verdict or self.guards.guard(scope, start, end) or self.guards.is_patched(raw.rpartition(".")[2]):
+            return
+        context = m.context(scope)
+        event = ApiUse(context, node, raw, start, end, verdict, change, lacking, support, is_import, keyword)
+        mark = len(m.emissions)
+        m.emit(event)
+        # Neither a branch that is run on a guess nor a loop's rehearsal takes it back, and no caller makes it true.
+        m.settled += [msgspec.structs.replace(emission, chain=()) for emission in m.emissions[mark:]]
+        del m.emissions[mark:]
+
+    def _module_use(self, m: Machine, scope: ModuleScope, node: Any, module: str) -> None:
+        parts = module.split(".")
+        for i in range(2, len(parts) + 1):
+            prefix = ".".join(parts[:i])
+            if parts[i - 1] in self.parts and _verdict(
+                self.history.change(prefix), self.history.lacking(prefix), self.support_of(scope)
+            ):
+                self._use(m, scope, node, prefix, node.start, node.end, is_import=True)
+                return
+
+    def _owner_stands(self, scope: ModuleScope, raw: str) -> bool:
+        """No module around the name is gone itself: that was said where it was imported."""
+        owner = raw.rpartition(".")[0]
+        while "." in owner:
+            if owner.rpartition(".")[2] in self.parts and _verdict(
+                self.history.change(owner), self.history.lacking(owner), self.support_of(scope)
+            ):
+                return False
+            owner = owner.rpartition(".")[0]
+        return True
+
+    def support_of(self, scope: ModuleScope) -> Support:
+        """What counts in a file: the requirements of a script are its own."""
+        found = self._supports.get(scope.path)
+        if found is None:
+            script = _SCRIPT.search(scope.text) if "# /// script" in scope.text else None
+            asked = _REQUIREMENT.search(script[1]) if script is not None else None
+            found = self._supports[scope.path] = self.history.support(asked[1]) if asked is not None else self.support
+        return found
+
+    # --- names as they are spelled ------------------------------------------------------------------
+
+    def _raw_name(self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External) -> str | None:
+        """The qualified name that the file's imports give the attribute; None where an alias may hide it."""
+        attributes: list[str] = []
+        base: ir.Expr = node.value
+        while isinstance(base, ir.Attribute):
+            attributes.append(base.attr)
+            base = base.value
+        if isinstance(base, ir.Name):
+            for meaning in self._bindings(scope).get(base.id, ()):
+                spelled = ".".join([meaning, *reversed(attributes)])
+                if m.knowledge.canonical(spelled) == owner.name:
+                    return f"{spelled}.{node.attr}"
+        if self._private is None:
+            self._private = any("jax._src" in other.text for other in self.guards.scopes)
+        plain = not self._private and owner.name not in ("jax.export", "jax.lax.linalg")
+        return f"{owner.name}.{node.attr}" if plain else None
+
+    def _bindings(self, scope: ModuleScope) -> dict[str, list[str]]:
+        """What the imports of a file bind, wherever they stand."""
+        known = self._bound.get(scope.path)
+        if known is None:
+            known = self._bound[scope.path] = {}
+            todo: list[Any] = [scope.tree]
+            while todo:
+                node = todo.pop()
+                if isinstance(node, ir.Import):
+                    for name in node.names:
+                        head = name.name.partition(".")[0]
+                        known.setdefault(name.alias or head, []).append(name.name if name.alias else head)
+                elif isinstance(node, ir.ImportFrom):
+                    if node.level == 0:
+                        for name in node.names:
+                            known.setdefault(name.alias or name.name, []).append(f"{node.module}.{name.name}")
+                else:
+                    todo += _statements_in(node)
+        return known
+
+
+def _statements_in(node: Any) -> list[Any]:
+    """The statements, functions and handlers directly in a statement."""
+    found: list[Any] = []
+    for name in node.__struct_fields__:
+        value = getattr(node, name)
+        if isinstance(value, ir.Function):
+            found += value.body
+        elif type(value) is list:
+            found += [
+                v for v in value if isinstance(v, (ir.ExceptHandler, ir.MatchCase)) or type(v) in _STATEMENTS
+            ]  # fmt: skip
+    return found
+
+
+_STATEMENTS = frozenset(
+    {ir.FunctionDef, ir.ClassDef, ir.If, ir.For, ir.While, ir.Try, ir.With, ir.Match, ir.Import, ir.ImportFrom}
+)
+
+
+def _verdict(change: Change | None, lacking: Version | None, support: Support) -> str:
+    """``removed``, ``deprecated``, ``too-new``, or nothing."""
+    if change is not None and support.reaches(change.removed):
+        return "removed"
+    if lacking is not None and support.lowest is not None and support.lowest <= lacking:
+        return "too-new"
+    if change is not None and support.reaches(change.deprecated):
+        return "deprecated" if change.since is None or support.all_have(change.since) else ""
+    return ""
