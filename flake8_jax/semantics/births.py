@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.semantics.events import Mutation
+from flake8_jax.semantics.freshness import note_needs_python
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
@@ -128,6 +129,7 @@ def tell_change(
             m.noted.add((UNDONE, path, start))
     if not older(mode.trace) or _may_be_set_up(m, target):
         return
+    note_needs_python(m)
     m.changes.setdefault(place, []).append((mode.trace, frame.scope.path, node.start))
     m.note(CHANGED_HERE, frame.scope, node.start)
     if target is not None:

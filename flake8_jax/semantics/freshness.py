@@ -30,6 +30,7 @@ from flake8_jax.semantics.scopes import Frame, is_test_file
 from flake8_jax.semantics.values import (
     BoundMethod,
     DictValue,
+    External,
     ExternalMethod,
     FunctionValue,
     Instance,
@@ -49,6 +50,8 @@ _STRUCTURAL = frozenset({"equinox.filter_jit"})
 """They compare what is no plain function by its structure."""
 _CONTROL_FLOW = frozenset({"scan", "map", "fori_loop", "while_loop", "cond", "switch"})
 _ONCE = frozenset({"__init__", "__post_init__", "__new__", "setup", "__init_subclass__"})
+_FEW = 4
+"""So few iterations of Python are over before anybody notices."""
 _MADE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, ExternalMethod)
 
 
@@ -195,17 +198,28 @@ def _elements(value: Value) -> tuple[Value, ...]:
     return (value,)
 
 
-def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
-    """Tell the rules that Python runs what ``grad`` or ``vmap`` was applied to in every iteration of an eager loop."""
+def note_needs_python(m: Machine) -> None:
+    """The functions that a transform runs here do what they could not do, or would do once only, if they were jitted."""
+    for link in reversed(m.stack):
+        if link.kind in ("root", "contract"):
+            return
+        m.needs_python.add(id(link.fn))
+
+
+def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, reports: int) -> None:
+    """Tell the rules that Python ran what ``grad`` or ``vmap`` was applied to in every iteration of an eager loop.
+    reports: so many were made before it ran; after an error there is no next iteration."""
     fact = made.fact
     if fact.model != "wrap" or fact.omnistaging or fact.tracing == "none" or not _may_tell(m):
         return
     maps = fact.maps_axes is not None
-    if not _runs_python(made.operand) or (maps and _is_short(made.operand)):
+    if not _runs_python(m, made.operand) or (maps and _is_short(made.operand)):
+        return
+    if any((e.report.level or e.rule.level) == "error" for e in m.emissions[reports:]):
         return
     for depth in range(len(m.loops) - 1, m.loop_base - 1 if maps else -1, -1):
         loop = m.loops[depth]
-        if not loop.unrolled and _is_eager(m, node, loop) and _goes_on(m, node, loop):
+        if not loop.unrolled and not 0 < loop.times <= _FEW and _is_eager(m, node, loop) and _goes_on(m, node, loop):
             against = _against(loop.node)
             own = depth >= m.loop_base
             m.emit(
@@ -250,25 +264,27 @@ def _hands_on(loop: ir.For | ir.While, call: Any) -> bool:
     return not anew.isdisjoint(paths_read(call))
 
 
-def _runs_python(value: Value) -> bool:
-    """Calling the value runs code of the project that is not compiled."""
+def _runs_python(m: Machine, value: Value) -> bool:
+    """Calling the value runs code of the project that is not compiled and could be."""
     if isinstance(value, TransformedValue):
-        return value.name not in COMPILING and _runs_python(value.operand)
+        return value.name not in COMPILING and _runs_python(m, value.operand)
     if isinstance(value, (PartialValue, BoundMethod)):
-        return _runs_python(value.func)
+        return _runs_python(m, value.func)
     if isinstance(value, UnionValue):
-        return all(_runs_python(member) for member in value.members)
-    return isinstance(value, FunctionValue) and not _only_calls_compiled(value)
+        return all(_runs_python(m, member) for member in value.members)
+    if not isinstance(value, FunctionValue) or id(value.fn) in m.needs_python:
+        return False
+    return not _only_calls_compiled(m, value)
 
 
-def _only_calls_compiled(function: FunctionValue) -> bool:
+def _only_calls_compiled(m: Machine, function: FunctionValue) -> bool:
     """``lambda w: loss(w, x)`` where ``loss`` is jitted."""
     body = function.fn.body
     if len(body) != 1 or not isinstance(body[0], ir.Return) or not isinstance(body[0].value, ir.Call):
         return False
     callee = body[0].value.func
     found = _looked_up(function, callee.id) if isinstance(callee, ir.Name) else None
-    return found is not None and not _runs_python(found)
+    return found is not None and not isinstance(found, External) and not _runs_python(m, found)
 
 
 def _is_short(value: Value) -> bool:

@@ -172,9 +172,10 @@ class LoopState:
     those that go on early look from the iteration's start. unrolled: it is run element by element. guards: tests of its
     counters around what runs now; picked: those among them that compare a counter (``i == 0``) and take no remainder of
     it. runs: its next iteration is the first, and there surely is one. since: when its iteration began (see ``freshness``).
-    times: of an unrolled one, the number of its iterations. links: so many lead to it on the call stack. tested: a test of
-    this iteration has looked at a counter. again: some path goes on to another iteration. arms: alternatives open around
-    its body. stepped, appended, shortened, growing: see ``variation``. unrolling: what it unrolls into, if that counts."""
+    times: the number of its iterations, 0 where that is not known. links: so many lead to it on the call stack. tested: a
+    test of this iteration has looked at a counter. again: some path goes on to another iteration. arms: alternatives open
+    around its body. stepped, appended, shortened, growing: see ``variation``. unrolling: what it unrolls into, if that
+    counts."""
 
     kind: str
     node: Any
@@ -292,6 +293,7 @@ class Machine:
         self.varieties = 0
         self.captures: dict[int, Capture] = {}
         self.embedded: list[Value] = []
+        self.needs_python: set[int] = set()
 
     # --- slots and branches ---------------------------------------------------------------------
 

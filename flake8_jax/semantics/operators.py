@@ -16,6 +16,7 @@ from flake8_jax.semantics.buffers import read
 from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.clocks import note_comparison, note_computed, note_truth, scaled, tell_difference
 from flake8_jax.semantics.events import Formatting, Hashing, NanComparison, TruthTest
+from flake8_jax.semantics.freshness import note_needs_python
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.recipes import note_operator, pass_tangent
 from flake8_jax.semantics.scopes import Frame
@@ -425,6 +426,8 @@ def is_awaited(m: Machine, value: Value) -> bool:
 
 def test_truth(m: Machine, frame: Frame, value: Value, how: str, at: Any, whole: Any) -> None:
     """Tell the rules that the truth of a traced value is asked for, or of one that a loop waits for."""
+    if m.mode.staged and not m.mode.ambient and isinstance(value, Array):
+        note_needs_python(m)
     if m.timing:
         note_truth(m, frame, at, value)
     if m.lent and isinstance(value, Array):

@@ -452,6 +452,7 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> int:
             m.decided.add(id(frame.fn))
         return run_block(m, frame, node.orelse)
 
+    loop.times = len(known) if known is not None else 0
     loop.runs = bool(known) or (isinstance(iterable, GeneratorValue) and iterable.some)
     enter_loop(m, frame, loop)
 

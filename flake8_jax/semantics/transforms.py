@@ -189,7 +189,6 @@ def call_transformed(
         if tv.rules:
             run_rules(m, frame, node, tv, args, result)
         return result
-    tell_traced(m, frame, node, tv)
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
     if m.wants(TransformCall) and isinstance(node, ir.Call) and args.star is None and not args.unknown_rest:
         _tell_call(m, frame, node, tv, args, runs=runs)
@@ -205,10 +204,11 @@ def call_transformed(
         lane = Lane(tv.name, call_link, shared_in_lanes(m, tv, args, crossed))
     if isinstance(tv.operand, PartialValue):
         note_held(m, tv.operand, tv.site)
-    replica = enter_replica(m, tv)
+    replica, reports = enter_replica(m, tv), len(m.emissions)
     result = stage(m, frame, node, tv.name, tv.operand, crossed, enter(m, fact, tv.name, lane, tv.options))
     if replica is not None:
         leave_replica(m, replica, result)
+    tell_traced(m, frame, node, tv, reports)
     if not check_result(m, tv.site.scope, tv.site, tv.name, fact, tv.options, tv.operand, result):
         return Unknown("mismatch")
     outside = outer_level(m, args, tv.operand)

@@ -168,6 +168,34 @@ def either_way(w, batches, fast):
     return w
 
 
+def huber(w):
+    return 0.5 * w**2 if abs(w) < 1.0 else abs(w) - 0.5
+
+
+def cannot_be_jitted(w):
+    while w > 0.1:
+        w = w - 0.5 * jax.grad(huber)(w)
+    return w
+
+
+def counted(w, rounds):
+    values = []
+
+    def watched(w):
+        values.append(w.shape)
+        return jnp.sum(w**2)
+
+    for _ in range(rounds):
+        w = w - 0.1 * jax.grad(watched)(w)
+    return w, values
+
+
+def a_few(w):
+    for _ in range(3):
+        w = w - 0.1 * jax.grad(loss)(w, jnp.ones((3, 2)))
+    return w
+
+
 def once(w, x):
     g = jax.grad(loss)(w, x)
     return jax.lax.fori_loop(0, 3, lambda i, w: w - 0.1 * g, w)
