@@ -24,6 +24,7 @@ from typing import Annotated, Any, get_type_hints
 
 import msgspec
 
+from flake8_jax.requirements import supported_jax
 from flake8_jax.selection import Layer
 
 if sys.version_info >= (3, 11):
@@ -87,7 +88,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
         str | None,
         _doc(
             'The versions of JAX that the code supports: "0.6.2" or ">=0.4.30,<0.8". '
-            "Default: what `project.dependencies` in pyproject.toml asks for."
+            "Default: what pyproject.toml, setup.cfg, setup.py or requirements.txt asks for, else the newest known release."
         ),
     ] = None
     output_format: Annotated[str | None, _doc("How findings are printed. Default: `full`.")] = None
@@ -285,33 +286,6 @@ def _holds(folder: str, names: tuple[str, ...]) -> bool:
     return any(os.path.lexists(os.path.join(folder, name)) for name in names)
 
 
-def supported_jax(directory: str) -> str | None:
-    """The versions of JAX that the nearest ``pyproject.toml`` asks for among its dependencies, if it does."""
-    for folder in parents(directory):
-        path = os.path.join(folder, "pyproject.toml")
-        if not os.path.isfile(path):
-            continue
-        project = load_toml(path)[0].get("project")
-        dependencies = project.get("dependencies", []) if isinstance(project, dict) else []
-        for text in dependencies if isinstance(dependencies, list) else []:
-            if isinstance(text, str) and (versions := _jax_versions(text)):
-                return versions
-        return None
-    return None
-
-
-def _jax_versions(dependency: str) -> str | None:
-    if not re.match(r"\s*jax(lib)?\b", dependency):
-        return None
-    from packaging.requirements import InvalidRequirement, Requirement  # slow to import, and rarely needed
-
-    try:
-        requirement = Requirement(dependency)
-    except InvalidRequirement:
-        return None  # the build backend's business, not ours
-    return str(requirement.specifier) or None if requirement.name in ("jax", "jaxlib") else None
-
-
 class Resolver:
     """Finds the settings of a file or directory; asks the disk once per directory.
 
@@ -399,7 +373,7 @@ class Resolver:
         exclude = DEFAULT_EXCLUDE if final.exclude is None else tuple(final.exclude)
         target = final.target_jax
         if target is None and not self.isolated:
-            target = supported_jax(directory)
+            target = supported_jax(directory, load_toml)
         # A cache directory on the command line refers to where the command runs, one in a file to the file.
         cache_home = self.cwd if self.flags.cache_dir is not None else root
         return Settings(

@@ -139,6 +139,7 @@ def write(rows: dict[str, dict[str, Any]], by_hand: dict[str, Any], probed: dict
         "# changes     deprecated removed since-when-the-replacement-exists rename|hint|- replacement; 0: before 0.4.20",
         "# arguments   the same, of keyword arguments",
         "# introduced  the newest release probed that lacks the name; NAME() is calling it without its function",
+        "# older       where every release since 0.4.20 has the same thing",
         "# modules     what `import jax` makes reachable (loaded), and what needs an import of its own (import)",
         "",
         "[releases]",
@@ -150,7 +151,8 @@ def write(rows: dict[str, dict[str, Any]], by_hand: dict[str, Any], probed: dict
             fields = [row.get("deprecated", "-"), row.get("removed", "-"), row.get("since", "-")]
             fields += [row.get("how", "-"), row.get("replacement", "")]
             lines.append(f'"{name}" = "{" ".join(fields).rstrip()}"')
-    for section in ("introduced", "modules"):
+    probed["older"] = by_hand["older"]
+    for section in ("introduced", "older", "modules"):
         lines += ["", f"[{section}]", *[f'"{name}" = "{fact}"' for name, fact in sorted(probed[section].items())]]
     return "\n".join(lines) + "\n"
 
@@ -176,6 +178,7 @@ def main() -> int:
             if lacking:
                 new[f"{name}()"] = lacking[-1]
         owners = {row["replacement"].rpartition(".")[0] for row in rows.values() if row["how"] == "rename"}
+        owners |= {name.rpartition(".")[0] for name in by_hand["older"].values()}
         owners |= {row["replacement"] for row in rows.values() if row["how"] == "rename"}
         reachable = set.intersection(*(set(p["reachable"]) for p in probes[2:] or probes))
         states = probes[-1]["states"]

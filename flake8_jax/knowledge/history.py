@@ -86,6 +86,7 @@ class History:
         self._changes: dict[str, str] = {**sections["changes"], **sections["arguments"]}
         self._introduced: dict[str, str] = sections["introduced"]
         self._modules: dict[str, str] = sections["modules"]
+        self._older: dict[str, str] = sections["older"]
         self.newest = version_of(sections["releases"]["newest"])
         self.parts = frozenset(
             [
@@ -123,6 +124,18 @@ class History:
                 return prefix, self._modules[prefix] == "loaded"
             prefix = prefix.rpartition(".")[0]
         return None
+
+    def replacement(self, change: Change, support: Support) -> str | None:
+        """What to write instead in every supported release; None where there is nothing."""
+        return change.replacement if support.all_have(change.since) else self.older(change.replacement)
+
+    def is_new_module(self, name: str) -> bool:
+        """A module that came with a release: what is in it is listed by itself."""
+        return name in self._introduced and any(other.startswith(name + ".") for other in self._introduced)
+
+    def older(self, name: str) -> str | None:
+        """The name under which every release since 0.4.20 has the same thing."""
+        return self._older.get(name)
 
     def is_module(self, name: str) -> bool:
         return name in self._modules

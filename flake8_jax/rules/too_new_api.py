@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
-from flake8_jax.rules._versions import subject
 from flake8_jax.semantics.events import ApiUse
 from flake8_jax.semantics.versions import Span
 
@@ -75,7 +74,17 @@ def too_new_api(event: ApiUse) -> Report | None:
     """
     if event.verdict != "too-new" or event.lacking is None:
         return None
-    asked = f"the project supports {event.support.text}"
-    return Report(
-        Span(event.start, event.end), f"JAX {show(event.lacking)} does not have {subject(event)} yet, and {asked}"
-    )
+    return Report(Span(event.start, event.end), f"{_lack(event.name, show(event.lacking))}; {_asked(event)}")
+
+
+def _lack(name: str, release: str) -> str:
+    callee, paren, rest = name.partition("(")
+    if not paren:
+        return f"JAX {release} has no {name} yet"
+    if rest == ")":
+        return f"{callee} of JAX {release} cannot be called without its function yet"
+    return f"{callee} of JAX {release} does not take {rest[:-2]} yet"
+
+
+def _asked(event: ApiUse) -> str:
+    return f"the project supports {event.support.text}"

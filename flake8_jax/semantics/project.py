@@ -77,6 +77,7 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
     """What to look for.
 
     transforms: the user's own transforms, qualified name → that of a JAX transform.
+    target_jax: the versions of JAX that the project supports, ``0.6.2`` or ``>=0.4.30,<0.8``.
     wanted: absolute paths whose findings matter; None for all.
     fixers: repairs by rule name; fix_source: makes what a fixer needs to know of a file.
     """

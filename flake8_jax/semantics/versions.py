@@ -57,7 +57,7 @@ class Versions:
     def attribute(self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External) -> None:
         """``owner.attr`` is read."""
         raw = self._raw_name(m, scope, node, owner)
-        if raw is not None and self._owner_stands(scope, raw):
+        if raw is not None and self._owner_stands(scope, raw) and not self.history.is_new_module(raw):
             self._use(m, scope, node, raw, node.start, node.end)
 
     def imported_from(self, m: Machine, scope: ModuleScope, node: ir.ImportFrom, module: str) -> None:
@@ -153,7 +153,7 @@ class Versions:
         owner = raw.rpartition(".")[0]
         while "." in owner:
             if owner.rpartition(".")[2] in self.parts and _verdict(
-                self.history.change(owner), self.history.lacking(owner), self.support_of(scope)
+                self.history.change(owner), None, self.support_of(scope)
             ):
                 return False
             owner = owner.rpartition(".")[0]

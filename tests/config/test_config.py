@@ -92,3 +92,22 @@ def test_every_key_is_documented() -> None:
 def test_inline_pairs_are_checked() -> None:
     with pytest.raises(ConfigError, match="neither a file nor a TOML pair"):
         inline_options(["select = "])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "asked"),
+    [
+        ("pyproject.toml", "[tool.poetry.dependencies]\njax = '^0.4.30'\n", ">=0.4.30,<0.5"),
+        ("pyproject.toml", "[tool.poetry.dependencies]\njax = { version = '0.4.30', extras = ['cpu'] }\n", "==0.4.30"),
+        ("pyproject.toml", "[project]\noptional-dependencies = { jax = ['jaxlib>=0.5', 'jax>=0.4.27'] }\n", ">=0.4.27"),
+        ("pyproject.toml", "[project]\ndependencies = ['jaxtyping>=0.2', 'jax']\n", None),
+        ("setup.cfg", "[options]\ninstall_requires =\n    numpy>=1.2\n    jax >= 0.4.30, < 0.8\n", ">=0.4.30,<0.8"),
+        ("setup.py", "setup(install_requires=['jaxlib>=0.4', \"jax[cpu]>=0.4.20\"])\n", ">=0.4.20"),
+        ("requirements.txt", "# comment\njax[cuda12]==0.4.23 -f https://x.org  # pinned\n", "==0.4.23"),
+        ("requirements.txt", "jax-md==0.2\njaxopt>=0.8\n", None),
+    ],
+)
+def test_supported_jax_is_read_wherever_it_stands(tmp_path: Path, name: str, text: str, asked: str | None) -> None:
+    write(tmp_path / name, text)
+    (tmp_path / "package").mkdir()
+    assert Resolver(str(tmp_path)).settings_for(str(tmp_path / "package")).target_jax == asked

@@ -21,6 +21,7 @@ RAISED_BEFORE = {
     "integer-grad",
     "unhashable-static",
     "static-arg-mismatch",
+    "removed-api",
 }
 """These raise without the repair, compiled or not."""
 

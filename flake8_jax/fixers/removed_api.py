@@ -1,0 +1,13 @@
+"""JAX801: a removed name becomes the one that replaced it. Not modelled: see ``_versions``."""
+
+from __future__ import annotations
+
+from flake8_jax.core.findings import Fix
+from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._versions import replaced
+from flake8_jax.semantics.events import ApiUse
+
+
+@repair("removed-api")
+def fix(event: ApiUse, source: FixSource) -> Fix | None:
+    return replaced(event, source)

@@ -1,0 +1,29 @@
+"""JAX803: what the oldest supported JAX lacks, spelled as it was before. Not modelled: names without an older twin."""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._versions import renamed
+from flake8_jax.knowledge.history import load_history
+from flake8_jax.semantics.events import ApiUse
+
+
+@repair("too-new-api")
+def fix(event: ApiUse, source: FixSource) -> Fix | None:
+    if event.keyword is None and isinstance(event.at, ir.Call):
+        return _partial(event.at, source)
+    older = load_history().older(event.name)
+    return renamed(event, source, older, "unsafe") if older is not None else None
+
+
+def _partial(call: ir.Call, source: FixSource) -> Fix | None:
+    """``jax.jit(static_argnames="n")`` becomes ``functools.partial(jax.jit, static_argnames="n")``."""
+    if not call.args or source.comments(call.start, call.args[0].start):
+        return None
+    imports = Imports(source, call)
+    partial = imports.spell("functools.partial")
+    edits = (Edit(call.start, call.start, f"{partial}("), Edit(call.paren, call.paren + 1, ", "), *imports.edits)
+    return Fix("Use `functools.partial`", "unsafe", tuple(sorted(edits)))

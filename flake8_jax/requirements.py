@@ -1,0 +1,92 @@
+"""Which versions of JAX a project asks for, in whatever file it says so.
+
+The nearest directory with packaging files counts; in it, the first of these that speaks of ``jax``: pyproject.toml
+(``project.dependencies``, Poetry's, then the optional ones), setup.cfg, setup.py (string literals), requirements.txt.
+A bound on ``jax`` goes before one on ``jaxlib``.
+
+Not modelled: requirements that are computed or included (``-r``), environment markers, dependency groups.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+LoadToml = Callable[[str], tuple[dict[str, Any], str]]
+
+_TEXTS = ("setup.cfg", "setup.py", "requirements.txt", "requirements/requirements.txt")
+_FILES = ("pyproject.toml", *_TEXTS)
+_CLAUSE = r"(?:===|[<>=~!]=|[<>])\s*[\w.*+!]+"
+_BOUND = r"(?:\[[^\]]*\])?\s*\(?\s*(" + _CLAUSE + r"(?:\s*,\s*" + _CLAUSE + ")*)"
+_LITERAL = re.compile(r"""["']\s*(jax|jaxlib)""" + _BOUND)
+_LINE = re.compile(r"^\s*(jax|jaxlib)" + _BOUND, re.MULTILINE)
+
+
+def supported_jax(directory: str, load_toml: LoadToml) -> str | None:
+    """The versions of JAX that the project around ``directory`` asks for, as a specifier."""
+    folder = directory
+    while True:
+        present = [name for name in _FILES if os.path.isfile(os.path.join(folder, name))]
+        for name in present:
+            found = dict(reversed(list(_asked_in(os.path.join(folder, name), load_toml))))
+            if found:
+                return found.get("jax") or found.get("jaxlib")
+        above = os.path.dirname(folder)
+        if present or above == folder or os.path.lexists(os.path.join(folder, ".git")):
+            return None
+        folder = above
+
+
+def _asked_in(path: str, load_toml: LoadToml) -> Iterator[tuple[str, str]]:
+    """(distribution, specifier) of every requirement of JAX in a file, most telling first."""
+    name = os.path.basename(path)
+    if name == "pyproject.toml":
+        for text in _dependencies(load_toml(path)[0]):
+            if (found := _LINE.match(text)) is not None:
+                yield found[1], _tidy(found[2])
+        return
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            text = stream.read()
+    except OSError:
+        return
+    for found in (_LITERAL if name == "setup.py" else _LINE).finditer(text):
+        yield found[1], _tidy(found[2])
+
+
+def _tidy(specifier: str) -> str:
+    return re.sub(r"\s", "", specifier).rstrip(",")
+
+
+def _dependencies(table: dict[str, Any]) -> Iterator[str]:
+    project = table.get("project")
+    if isinstance(project, dict):
+        yield from _strings(project.get("dependencies"))
+    tool = table.get("tool")
+    poetry = tool.get("poetry") if isinstance(tool, dict) else None
+    asked = poetry.get("dependencies") if isinstance(poetry, dict) else None
+    for name in ("jax", "jaxlib"):
+        bound = asked.get(name) if isinstance(asked, dict) else None
+        bound = bound.get("version") if isinstance(bound, dict) else bound
+        if isinstance(bound, str):
+            yield name + _plain(bound)
+    optional = project.get("optional-dependencies") if isinstance(project, dict) else None
+    for extra in optional.values() if isinstance(optional, dict) else ():
+        yield from _strings(extra)
+
+
+def _strings(value: object) -> Iterator[str]:
+    yield from [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _plain(bound: str) -> str:
+    """Poetry's ``^0.4.30`` and ``0.4.30`` as a specifier."""
+    caret = re.fullmatch(r"\s*\^\s*(\d+)((?:\.\d+)*)\s*", bound)
+    if caret is not None:
+        numbers = [int(caret[1]), *[int(part) for part in caret[2].split(".")[1:]]]
+        kept = next((i for i, number in enumerate(numbers) if number), len(numbers) - 1)
+        upper = [*numbers[:kept], numbers[kept] + 1]
+        return f">={'.'.join(map(str, numbers))},<{'.'.join(map(str, upper))}"
+    return bound if re.match(r"\s*[<>=~!]", bound) else f"=={bound}" if bound[:1].isdigit() else ""
