@@ -14,7 +14,7 @@ def removed_api(event: ApiUse) -> Report | None:
     """A name or an argument is used that JAX has removed.
 
     Why it bites: the import or the call raises as soon as it is reached, perhaps long after an upgrade and deep in a
-    run. Which releases count is said by `target-jax`, or by what the project requires of `jax`: the newest release that
+    run. (In an annotation that Python does not evaluate it is a warning.) Which releases count is said by `target-jax`, or by what the project requires of `jax`: the newest release that
     it allows, and without an upper bound the newest known one. The table was made from JAX's
     [change log](https://docs.jax.dev/en/latest/changelog.html) and checked against its releases.
 
@@ -71,4 +71,5 @@ def removed_api(event: ApiUse) -> Report | None:
     if event.verdict != "removed" or change is None or change.removed is None:
         return None
     when = f"JAX {show(change.removed)} removed" if change.removed else "JAX no longer has"
-    return Report(Span(event.start, event.end), f"{when} {subject(event)}{instead(event, change)}")
+    message = f"{when} {subject(event)}{instead(event, change)}"
+    return Report(Span(event.start, event.end), message, level="warning" if event.postponed else None)

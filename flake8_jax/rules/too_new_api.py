@@ -72,7 +72,7 @@ def too_new_api(event: ApiUse) -> Report | None:
 
     Proof: none here: it needs the older release. The table was made by asking releases of JAX.
     """
-    if event.verdict != "too-new" or event.lacking is None:
+    if event.verdict != "too-new" or event.lacking is None or event.postponed:
         return None
     return Report(Span(event.start, event.end), f"{_lack(event.name, show(event.lacking))}; {_asked(event)}")
 

@@ -532,7 +532,8 @@ class ApiUse(msgspec.Struct, frozen=True, eq=False):
 
     name: the name as the imports spell it; ``NAME(keyword=)`` of an argument, ``NAME()`` of a transform called without its
     function. ``at``: the Attribute, imported name, import statement (of a module that is gone) or Call; start, end: of the
-    use itself. verdict: removed, deprecated, too-new. lacking: the newest release known to be without it.
+    use itself. verdict: removed, deprecated, too-new. lacking: the newest release known to be without it. postponed: in an
+    annotation that Python does not evaluate.
     """
 
     context: Context
@@ -546,6 +547,7 @@ class ApiUse(msgspec.Struct, frozen=True, eq=False):
     support: Support
     is_import: bool
     keyword: ir.Argument | None
+    postponed: bool
 
 
 Event = Union[

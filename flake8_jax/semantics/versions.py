@@ -54,11 +54,13 @@ class Versions:
 
     # --- what the interpreter meets ---------------------------------------------------------------
 
-    def attribute(self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External) -> None:
+    def attribute(
+        self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External, *, postponed: bool = False
+    ) -> None:
         """``owner.attr`` is read."""
         raw = self._raw_name(m, scope, node, owner)
         if raw is not None and self._owner_stands(scope, raw) and not self.history.is_new_module(raw):
-            self._use(m, scope, node, raw, node.start, node.end)
+            self._use(m, scope, node, raw, node.start, node.end, postponed=postponed)
 
     def imported_from(self, m: Machine, scope: ModuleScope, node: ir.ImportFrom, module: str) -> None:
         """``from module import …``."""
@@ -104,7 +106,8 @@ class Versions:
             if node.attr in self.parts:
                 owner = resolve_name(m, frame.scope, frame, node.value)
                 if isinstance(owner, External):
-                    self.attribute(m, frame.scope, node, owner)
+                    postponed = "from __future__ import annotations" in frame.scope.text
+                    self.attribute(m, frame.scope, node, owner, postponed=postponed)
         elif isinstance(node, ir.Subscript):
             self.annotation(m, frame, node.value)
             self.annotation(m, frame, node.index)
@@ -119,7 +122,7 @@ class Versions:
 
     def _use(
         self, m: Machine, scope: ModuleScope, node: Any, raw: str, start: int, end: int,
-        *, is_import: bool = False, keyword: ir.Argument | None = None,
+        *, is_import: bool = False, keyword: ir.Argument | None = None, postponed: bool = False,
     ) -> None:  # fmt: skip
         place = (scope.path, start, raw)
         if place in self._told:
@@ -131,7 +134,7 @@ class Versions:
         if not verdict or self.guards.guard(scope, start, end) or self.guards.is_patched(raw.rpartition(".")[2]):
             return
         context = m.context(scope)
-        event = ApiUse(context, node, raw, start, end, verdict, change, lacking, support, is_import, keyword)
+        event = ApiUse(context, node, raw, start, end, verdict, change, lacking, support, is_import, keyword, postponed)
         mark = len(m.emissions)
         m.emit(event)
         # Neither a branch that is run on a guess nor a loop's rehearsal takes it back, and no caller makes it true.

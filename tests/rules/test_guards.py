@@ -1,0 +1,164 @@
+"""Names of other releases of JAX across files: where a project guards them, nothing is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+COMPAT = """
+import jax
+
+NEW_TREES = hasattr(jax, "tree")
+if NEW_TREES:
+    from package._new import tree_map
+else:
+    from package._old import tree_map
+"""
+
+PROGRAMS = {
+    "a module imported behind a probe": {
+        "package/__init__.py": "from package.compat import tree_map\n",
+        "package/compat.py": COMPAT,
+        "package/_old.py": "import jax\n\n\ndef tree_map(f, tree):\n    return jax.tree_map(f, tree)\n",
+        "package/_new.py": "import jax\n\ntree_map = jax.tree.map\n",
+    },
+    "a flag of another module": {
+        "package/__init__.py": "",
+        "package/compat.py": "import jax\n\nNEW_TREES = hasattr(jax, 'tree')\n",
+        "package/use.py": """
+import jax
+from package.compat import NEW_TREES
+
+
+def leaves(tree):
+    if not NEW_TREES:
+        return jax.tree_leaves(tree)
+    return jax.tree.leaves(tree)
+""",
+    },
+    "a library through another module": {
+        "package/__init__.py": "",
+        "package/backend.py": "import jax.numpy as jnp\n",
+        "package/use.py": """
+from package.backend import jnp
+
+
+def integral(y):
+    return jnp.trapz(y)  # expect: removed-api
+""",
+    },
+    "private modules": {
+        "use.py": """
+import jax
+from jax._src.lax import lax
+
+
+def unop(f):
+    return lax.standard_unop(f), lax.naryop, jax.lax.standard_unop  # expect: removed-api
+""",
+    },
+    "tests": {
+        "test_use.py": """
+import jax
+import pytest
+
+
+def test_old():
+    with pytest.raises(AttributeError):
+        jax.tree_map(abs, [1])
+
+
+@pytest.mark.skipif(jax.__version_info__ >= (0, 6), reason="removed")
+def test_older():
+    assert jax.tree_map(abs, [1]) == [1]
+
+
+def test_left():
+    if not hasattr(jax, "tree_leaves"):
+        pytest.skip("removed")
+    assert jax.tree_leaves([1])
+
+
+def test_new():
+    assert jax.tree_leaves([1])  # expect: removed-api
+""",
+    },
+    "put there by the project": {
+        "package/__init__.py": "import jax\n\njax.tree_map = jax.tree.map\n",
+        "package/use.py": "import jax\n\n\ndef double(t):\n    return jax.tree_map(lambda x: 2 * x, t)\n",
+    },
+    "an object of that name": {
+        "use.py": """
+class Config:
+    def __init__(self, jax):
+        self.jax = jax
+
+    def run(self, tree):
+        return self.jax.tree_map(abs, tree)
+
+
+def run(jax, tree):
+    return jax.tree_map(abs, tree)
+""",
+    },
+    "annotations": {
+        "use.py": """
+from __future__ import annotations
+
+import dataclasses
+
+import jax
+
+
+@dataclasses.dataclass
+class State:
+    key: jax.random.KeyArray  # expect: removed-api
+    keys: list[jax.random.KeyArray]  # expect: removed-api
+
+
+def draw(key: jax.random.KeyArray | None) -> tuple[jax.Array, "jax.random.KeyArray"]:  # expect: removed-api
+    return key
+""",
+    },
+    "a try around more": {
+        "use.py": """
+import jax
+
+try:
+    shard_map = jax.shard_map
+    kwargs = {"check_vma": False}
+except AttributeError:
+    from jax.experimental.shard_map import shard_map
+
+    kwargs = {"check_rep": False}
+
+try:
+    import numpy
+finally:
+    leaves = jax.tree_leaves  # expect: removed-api
+""",
+    },
+    "a script with bounds of its own": {
+        "use.py": """
+# /// script
+# dependencies = ["jax>=0.4.20,<0.5"]
+# ///
+import jax
+from jax.experimental.shard_map import shard_map
+
+
+def double(tree):
+    return jax.tree_map(lambda x: 2 * x, tree), shard_map
+
+
+def newer(mesh):
+    return jax.set_mesh(mesh), jax.tree.map  # expect: too-new-api
+""",
+    },
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_guards(name: str, check: Callable[..., None]) -> None:
+    check(PROGRAMS[name])
