@@ -97,7 +97,7 @@ class History:
             ]
         )
         """The last parts of all names of which there is something to say."""
-        self.callees = frozenset(
+        self.callees = frozenset(["jax.config.update"]) | frozenset(
             [name.partition("(")[0] for table in (self._changes, self._introduced) for name in table if name[-1] == ")"]
         )
         """Functions of whose arguments there is something to say."""

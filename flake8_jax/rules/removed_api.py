@@ -14,9 +14,10 @@ def removed_api(event: ApiUse) -> Report | None:
     """A name or an argument is used that JAX has removed.
 
     Why it bites: the import or the call raises as soon as it is reached, perhaps long after an upgrade and deep in a
-    run. (In an annotation that Python does not evaluate it is a warning.) Which releases count is said by `target-jax`, or by what the project requires of `jax`: the newest release that
-    it allows, and without an upper bound the newest known one. The table was made from JAX's
-    [change log](https://docs.jax.dev/en/latest/changelog.html) and checked against its releases.
+    run. (In an annotation that Python does not evaluate it is a warning.) Which releases count is said by `target-jax`,
+    or by what the project requires of `jax`: the newest release that it allows, and without an upper bound the newest
+    known one. The table was made from JAX's [change log](https://docs.jax.dev/en/latest/changelog.html) and checked
+    against its releases.
 
     Bad:
 

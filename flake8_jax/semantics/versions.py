@@ -78,20 +78,30 @@ class Versions:
         if not m.modules.is_project(name.name.partition(".")[0]):
             self._module_use(m, scope, name, name.name)
 
-    def keyword(self, m: Machine, scope: ModuleScope, node: Any, callee: str, keywords: dict[str, Value]) -> None:
-        """Keyword arguments of a call of a library function."""
+    def called(
+        self, m: Machine, scope: ModuleScope, node: Any, callee: str, values: list[Value], keywords: dict[str, Value]
+    ) -> None:
+        """A library function is called: by its keyword arguments; of ``jax.config.update``, by the option."""
         if not isinstance(node, ir.Call):
+            return
+        if callee == "jax.config.update":
+            if values and isinstance(values[0], Const) and node.args:
+                option = node.args[0]
+                self._use(m, scope, node, f"jax.config.{values[0].value}", option.start, option.end)
             return
         for argument in node.args:
             if argument.keyword is not None and argument.keyword in keywords:
-                raw = f"{callee}({argument.keyword}=)"
-                value = keywords[argument.keyword]
-                change = self.history.change(raw)
-                if change is not None and change.removed is None and (
-                    isinstance(value, (Unknown, UnionValue)) or (isinstance(value, Const) and value.value is None)
-                ):  # fmt: skip
-                    continue  # handed on from a parameter that is None by default: JAX warns of other values
-                self._use(m, scope, node, raw, argument.start, argument.end, keyword=argument)
+                self._keyword(m, scope, node, callee, argument, keywords[argument.keyword])
+
+    def _keyword(
+        self, m: Machine, scope: ModuleScope, node: ir.Call, callee: str, argument: ir.Argument, value: Value
+    ) -> None:
+        raw = f"{callee}({argument.keyword}=)"
+        change = self.history.change(raw)
+        handed_on = isinstance(value, (Unknown, UnionValue)) or (isinstance(value, Const) and value.value is None)
+        if handed_on and change is not None and change.removed is None:
+            return  # from a parameter that is None by default: JAX warns of other values
+        self._use(m, scope, node, raw, argument.start, argument.end, keyword=argument)
 
     def factory(self, m: Machine, scope: ModuleScope, node: Any, callee: str) -> None:
         """A transform is called without its function: ``@jax.jit(static_argnames="n")``."""

@@ -128,6 +128,13 @@ class Uncalled:
 # raises AttributeError: Uncalled().method([1])
 
 
+def option():
+    jax.config.update("jax_eager_pmap", True)  # expect: removed-api
+
+
+# raises AttributeError: option()
+
+
 # --- never flagged -------------------------------------------------------------
 
 if hasattr(jax, "tree_map"):
