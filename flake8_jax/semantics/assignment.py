@@ -19,6 +19,7 @@ from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.names import reads_itself
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.settings import ENVIRON, set_variable
+from flake8_jax.semantics.sizes import note_filled
 from flake8_jax.semantics.values import (
     GRAD,
     Array,
@@ -69,6 +70,7 @@ def store_item(
 
         call_method(m, frame, node, base, "__setitem__", (index, value))
         return
+    note_filled(base)
     set_item(m, base, index, value)
 
 

@@ -96,11 +96,17 @@ def tell_size(result: Value, name: str, bound: dict[str, Value], given: list[Val
         if last in _MANY_VALUES:
             size = abs(size)
     if size:
-        size = abs(size) if last not in _UNIFORM else -abs(size)
+        size = -abs(size) if last in _UNIFORM else size
         unit = _BYTES_OF.get(_dtype_name(bound.get("dtype")), 4) if last != "astype" else 4
         result.size = size * unit // 4
         if last in ("arange", "linspace"):
             result.ndim = 1
+
+
+def note_filled(base: Value) -> None:
+    """Something was put into an array of NumPy: it may hold more than one value now."""
+    if isinstance(base, HostArray):
+        base.size = abs(base.size)
 
 
 def size_of_method(base: Array | HostArray, name: str, values: list[Value]) -> int:

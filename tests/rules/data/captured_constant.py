@@ -13,6 +13,9 @@ KERNEL = jax.random.normal(jax.random.key(0), (N, N)) * 0.5
 TABLES = {"drawn": np.random.rand(N, N)}
 BLANK = jnp.zeros((N, N))
 BYTES = np.random.randint(0, 255, (600, 600)).astype(np.uint8)
+BLANK_TOO = jnp.asarray(np.zeros((N, N)))
+FILLED = np.zeros((N, N))
+FILLED[0, 3] = 1.0
 STENCIL = np.array([1.0, -2.0, 1.0])
 
 
@@ -30,6 +33,14 @@ def masked(scores):
 
 
 # runs: masked(1.0)
+
+
+@jax.jit
+def filled(x):
+    return jnp.asarray(FILLED) + x  # expect: captured-constant
+
+
+# runs: filled(1.0)
 
 
 def apply(matrix, x):
@@ -144,7 +155,7 @@ def shape_alone_again(x):
 
 @jax.jit
 def small_or_simple(x):
-    return jnp.convolve(x, STENCIL, mode="same")[0] + BLANK + jnp.asarray(BYTES)[0, 0]
+    return jnp.convolve(x, STENCIL, mode="same")[0] + BLANK * BLANK_TOO + jnp.asarray(BYTES)[0, 0]
 
 
 # runs: small_or_simple(jnp.ones(3))
