@@ -1,4 +1,4 @@
-"""Making a parameter static where its function is jitted.
+"""Making a parameter static, or donating it, where its function is jitted.
 
 Vocabulary
 ----------
@@ -73,22 +73,40 @@ def make_static(source: FixSource, function: ir.Function, names: list[str]) -> F
     Raises:
         Refused: there is no site in this file, or none that can be extended.
     """
+    message = f"Make {' and '.join(f'`{n}`' for n in names)} static"
+    return Fix(message, "unsafe", _name(source, function, names, "static_argnames"))
+
+
+def donate(source: FixSource, function: ir.Function, site: tuple[int, int], names: list[str]) -> Fix:
+    """Name the parameters in ``donate_argnames`` at the site. site: the span where the function is compiled.
+
+    Raises:
+        Refused: it is not in this file, or cannot be extended, or does not take names.
+    """
+    if {p.name for p in function.params if p.kind in ("positional", "kwonly")}.isdisjoint(names):
+        raise Refused
+    message = f"Donate {' and '.join(f'`{n}`' for n in names)}"
+    call = source.at_span(*site, ir.Call)
+    if isinstance(call, ir.Call) and call.args and _jits(Imports(source, call), call):
+        return Fix(message, "unsafe", (_extend(source, call, names, "donate_argnames"),))
+    return Fix(message, "unsafe", _name(source, function, names, "donate_argnames"))
+
+
+def _name(source: FixSource, function: ir.Function, names: list[str], option: str) -> tuple[Edit, ...]:
     definition = source.definition(function)
     imports = Imports(source, definition)
-    message = f"Make {' and '.join(f'`{n}`' for n in names)} static"
     for decorator in definition.decorators:
         if imports.resolve(decorator) == "jax.jit":
-            edit = _partial(source, imports, decorator, names)
-            return Fix(message, "unsafe", (edit, *imports.edits))
+            edit = _partial(source, imports, decorator, names, option)
+            return (edit, *imports.edits)
         if isinstance(decorator, ir.Call) and _jits(imports, decorator):
-            return Fix(message, "unsafe", (_extend(source, decorator, names),))
-    site = _call_site(source, definition)
-    return Fix(message, "unsafe", (_extend(source, site, names),))
+            return (_extend(source, decorator, names, option),)
+    return (_extend(source, _call_site(source, definition), names, option),)
 
 
-def _partial(source: FixSource, imports: Imports, decorator: ir.Expr, names: list[str]) -> Edit:
+def _partial(source: FixSource, imports: Imports, decorator: ir.Expr, names: list[str], option: str) -> Edit:
     partial = imports.spell("functools.partial")
-    text = f"{partial}({source.slice(decorator)}, static_argnames={_tuple(names)})"
+    text = f"{partial}({source.slice(decorator)}, {option}={_tuple(names)})"
     return Edit(decorator.start, decorator.end, text)
 
 
@@ -126,13 +144,13 @@ def _call_site(source: FixSource, definition: ir.FunctionDef) -> ir.Call:
     return found[0]
 
 
-def _extend(source: FixSource, call: ir.Call, names: list[str]) -> Edit:
-    given = next((a for a in call.args if a.keyword == "static_argnames"), None)
+def _extend(source: FixSource, call: ir.Call, names: list[str], option: str) -> Edit:
+    given = next((a for a in call.args if a.keyword == option), None)
     if any(a.star for a in call.args):
         raise Refused
     if given is None:
         last = call.args[-1]
-        return Edit(last.end, last.end, f", static_argnames={_tuple(names)}")
+        return Edit(last.end, last.end, f", {option}={_tuple(names)}")
     value = given.value
     if isinstance(value, ir.Constant) and isinstance(value.value, str):
         new = [n for n in names if n != value.value]

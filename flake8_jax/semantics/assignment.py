@@ -20,6 +20,7 @@ from flake8_jax.semantics.names import reads_itself
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.settings import ENVIRON, set_variable
 from flake8_jax.semantics.sizes import note_filled
+from flake8_jax.semantics.steps import keep
 from flake8_jax.semantics.values import (
     GRAD,
     Array,
@@ -61,6 +62,8 @@ def store_item(
             set_variable(m, frame, node, index, value)
     if isinstance(base, DictValue):
         tell_hash(m, frame, node.index, index, "dict-key")
+    if m.steps_taken is not None and not isinstance(base, (Array, HostArray)):
+        keep(m, value)
     if m.mode.staged:
         tell_change(m, frame, node, how, base, value, op=op, itself=itself or bool(op))
     else:

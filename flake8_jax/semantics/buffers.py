@@ -24,6 +24,7 @@ from flake8_jax.semantics.keys import DONATE, Place, Use, contradict, current_pa
 from flake8_jax.semantics.lattice import canonical_key
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.steps import look_back
 from flake8_jax.semantics.values import (
     Array,
     DictValue,
@@ -96,6 +97,8 @@ def read(m: Machine, frame: Frame, node: Any, value: Value, *, depth: int = 1) -
     """The contents of ``value`` are needed at ``node``. Call it only where ``m.lent``. depth: of containers around it."""
     if m.mode.staged:
         return
+    if m.steps_taken is not None:
+        look_back(m, value)
     if isinstance(value, UnionValue):
         for member in value.members:
             read(m, frame, node, member, depth=depth)

@@ -25,6 +25,7 @@ from flake8_jax.semantics.operators import as_array, dispatched_from, result_lev
 from flake8_jax.semantics.recipes import note_method, pass_tangent, tell_wide_dtype
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.sizes import size_of_method
+from flake8_jax.semantics.steps import keep
 from flake8_jax.semantics.types import has_attribute, instance_test
 from flake8_jax.semantics.unrolling import least_trips, note_variety, trips_of
 from flake8_jax.semantics.values import (
@@ -667,6 +668,8 @@ def tell_container_method(m: Machine, frame: Frame, node: Any, name: str, base: 
         values = [*(args.values[1:] if name in ("insert", "setdefault") else args.values), *args.kwargs.values()]
         put = values[0] if len(values) == 1 else TupleValue(tuple(values))
         note_kept(m, put)
+    if put is not None and m.steps_taken is not None:
+        keep(m, put)
     if not m.mode.staged:
         if put is not None and name != "setdefault":
             note_contents(m, frame, node, base, put)

@@ -52,6 +52,7 @@ from flake8_jax.semantics.remembering import (
 )
 from flake8_jax.semantics.replicas import note_call, note_unknown_call
 from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.steps import hand_over
 from flake8_jax.semantics.unrolling import leave_function
 from flake8_jax.semantics.values import (
     MISSING,
@@ -202,6 +203,8 @@ def call(
     """Call ``func``. ``node``: where (for evidence and events); ``decorating``: as a decorator."""
     if m.times and not m.mode.staged:
         note_work(m, frame, node, func, args)
+    if m.steps_taken is not None:
+        hand_over(m, func, [*args.values, *args.kwargs.values()])
     handler = CALL.get(type(func))
     if handler is not None:
         return handler(m, frame, node, func, args, used, decorating)

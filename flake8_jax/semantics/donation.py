@@ -19,13 +19,14 @@ from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.buffers import donated_leaves, is_donated, leaves_of, tell_read
 from flake8_jax.semantics.dispatch import CALL
-from flake8_jax.semantics.events import DonatedUse
+from flake8_jax.semantics.events import DonatedUse, UndonatedStep
 from flake8_jax.semantics.freshness import note_called
 from flake8_jax.semantics.keys import DONATE, Use, current_path
 from flake8_jax.semantics.lattice import canonical_key
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.names import names_read
 from flake8_jax.semantics.staging import constants_of, parameter_names, static_parameters
+from flake8_jax.semantics.steps import note_step
 from flake8_jax.semantics.transforms import call_transformed
 from flake8_jax.semantics.values import (
     Array,
@@ -65,6 +66,9 @@ def _call(
     if tv.fact.donates and tv.options and tv.name in _DONATING and m.wants(DonatedUse):
         if _donate(m, frame, node, tv, args, named, result):
             return _renewed(m, result)
+    if m.loops and tv.name == "jax.jit" and m.wants(UndonatedStep) and args.star is None:
+        if not any(option in tv.options for option in tv.fact.donates):
+            note_step(m, frame, node, tv, named, result)
     return result
 
 

@@ -550,9 +550,24 @@ class ApiUse(msgspec.Struct, frozen=True, eq=False):
     postponed: bool
 
 
+class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
+    """A compiled call in an eager loop whose results replace arguments of it, none of which it donates. ``at``: the call.
+
+    names: the parameters of those arguments; each assignment that replaces one may add to them. function: what was
+    compiled, where that is known, and site: where. fact: noted where somebody still looks at a replaced value.
+    """
+
+    context: Context
+    at: ir.Call
+    names: list[str]
+    function: ir.Function | None
+    site: Site
+    fact: str
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
-    Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse,
+    Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep,
 ]  # fmt: skip

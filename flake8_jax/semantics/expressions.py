@@ -34,6 +34,7 @@ from flake8_jax.semantics.operators import (
 )
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.sizes import is_large
+from flake8_jax.semantics.steps import keep, look_back
 from flake8_jax.semantics.unrolling import note_pick, note_variety
 from flake8_jax.semantics.values import (
     GRAD,
@@ -251,6 +252,8 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
     base = EVALUATE[type(node.value)](m, frame, node.value)
     if type(base) is External and node.attr in m.versioned and m.versions is not None:
         m.versions.attribute(m, frame.scope, node, base)
+    if m.steps_taken is not None:
+        look_back(m, base)
     value = load_attribute(m, frame, node, base, node.attr)
     if type(value) is External and (m.names_wanted is None or value.name in m.names_wanted):
         tell_name(m, frame, node, value, node.attr)
@@ -307,6 +310,8 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
         _tell_index(m, frame, node, base, index, "load")
     from flake8_jax.semantics.containers import item_of
 
+    if m.steps_taken is not None:
+        look_back(m, base)
     if m.lent and (isinstance(base, (Array, AtValue)) or isinstance(index, SliceValue)):
         read(m, frame, node, base.base if isinstance(base, AtValue) else base, depth=0)
     if isinstance(base, AtValue):
@@ -401,6 +406,8 @@ def _yield(m: Machine, frame: Frame, node: ir.Yield) -> Value:
     frame.yields.append(evaluate(m, frame, node.value) if node.value is not None else NONE)
     if m.timing:
         note_yield(m, frame, node)
+    if m.steps_taken is not None:
+        keep(m, frame.yields[-1])
     return Unknown("sent")
 
 

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.replicas import Replica
     from flake8_jax.semantics.scopes import ModuleScope
     from flake8_jax.semantics.settings import Settings
+    from flake8_jax.semantics.steps import Steps
     from flake8_jax.semantics.transform_fit import Product
     from flake8_jax.semantics.unrolling import Unrolling
     from flake8_jax.semantics.variation import Variation
@@ -226,6 +227,7 @@ class Machine:
         self.watches: list[Watched] = []
         self.uses: dict[Value, Any] = {}
         self.lent = False
+        self.steps_taken: Steps | None = None
         self.stack: list[Link] = []
         self.mode = Mode()
         self.conditions: list[tuple[Any, bool]] = []

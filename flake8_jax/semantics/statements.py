@@ -32,6 +32,7 @@ from flake8_jax.semantics.machine import BREAK, CONTINUE, NORMAL, RAISE, RETURN,
 from flake8_jax.semantics.operators import as_array, binary
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.settings import ENVIRON, note_import, set_variables
+from flake8_jax.semantics.steps import give_back, tell_steps
 from flake8_jax.semantics.unrolling import enter_loop, leave_loop, trips_of, trips_of_while
 from flake8_jax.semantics.values import (
     MISSING,
@@ -74,6 +75,8 @@ def _assign(m: Machine, frame: Frame, node: ir.Assign) -> int:
     value = evaluate(m, frame, node.value)
     if frame.loops and type(node.value) is ir.BinOp:
         note_self_update(m, frame, node, node.value)
+    if m.steps_taken is not None:
+        tell_steps(m, frame, node, value)
     for target in node.targets:
         assign(m, frame, target, value, node.value)
     return NORMAL
@@ -128,6 +131,8 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> int:
 
 def _return(m: Machine, frame: Frame, node: ir.Return) -> int:
     frame.returns.append(evaluate(m, frame, node.value) if node.value is not None else NONE)
+    if m.steps_taken is not None:
+        give_back(m, frame.returns[-1])
     if frame.arms:
         frame.exits.append(m.since(frame.mark))
     else:
