@@ -59,11 +59,6 @@ def missing_donation(event: UndonatedStep) -> Report | None:
         for x in batches:
             w = step(w, x)
         return w
-
-
-    def demonstrate():
-        compiled = step.lower(jnp.ones(256), jnp.ones((4, 256))).compile()
-        assert compiled.memory_analysis().alias_size_in_bytes == 1024
     ```
 
     Also good: the old value is looked at after the call, is kept elsewhere, or is none that the loop carries.

@@ -124,6 +124,10 @@ def read_by_library(m: Machine, frame: Frame, node: Any, name: str, values: list
 
 def read_by_method(m: Machine, frame: Frame, node: Any, value: Value, method: str) -> None:
     """A method of an array, or of what may be one, is called."""
+    if method == "is_deleted":  # whoever asks knows what may have become of it
+        for leaf, _ in list(_donations(m, value)):
+            m.write(m.uses, leaf, tuple([use for use in m.uses[leaf] if use.effect != DONATE]))
+        return
     facts = m.knowledge.class_("jax.Array")
     known = facts is not None and method in facts.methods
     if known and method not in _QUIET_METHODS and (isinstance(value, Array) or method not in _OF_CONTAINERS):
@@ -176,8 +180,8 @@ def tell_read(
     if level is None or not (is_array(leaf) or _may_be_array(m, leaf)):
         return
     here, there = path[level], earlier.path[min(level, len(earlier.path) - 1)]
-    if not isinstance(there.node, ir.Call):
-        return
+    if not isinstance(there.node, ir.Call) or (frame.attempts and not is_array(leaf)):
+        return  # ``try: return step(x)`` once more: whether the call that failed took the buffer, nobody knows
     held = {normal_condition(c) for c in conditions}
     named = earlier.argument is not None and there.node is earlier.path[-1].node
     m.emit(

@@ -24,7 +24,7 @@ from flake8_jax.semantics.births import tell_change, undo_changes
 from flake8_jax.semantics.calls import call_method
 from flake8_jax.semantics.conditions import condition_of, picks_iteration
 from flake8_jax.semantics.dispatch import RUN, evaluate, run_block
-from flake8_jax.semantics.events import Store, TruthTest
+from flake8_jax.semantics.events import DonatedUse, Store, TruthTest
 from flake8_jax.semantics.expressions import load_item
 from flake8_jax.semantics.freshness import begin_iteration, note_staged_loop
 from flake8_jax.semantics.iteration import iterated, known_elements
@@ -388,7 +388,8 @@ def run_loop(
         changed = _widen_head(m, loop, arms, give_up=attempt + 1 >= limit)
         if last or not changed:
             break
-        del m.emissions[reports:]
+        # What the first iteration reads after it was donated stays deleted, whatever the others find there.
+        m.emissions[reports:] = [e for e in m.emissions[reports:] if attempt == 0 and isinstance(e.event, DonatedUse)]
         del frame.returns[returns:]
         del frame.yields[yields:]
         del loop.exits[exits:]

@@ -175,6 +175,19 @@ def old_state_in_a_loop(batches):
 # raises Exception: old_state_in_a_loop([{"w": jnp.ones(3)}] * 2)
 
 
+def average(batches):
+    params = {"w": jnp.ones(3)}
+    opt = {"w": jnp.zeros(3)}
+    ema = params
+    for grads in batches:
+        params, opt = step(params, opt, grads)
+        ema = jax.tree.map(lambda e, p: 0.9 * e + 0.1 * p, ema, params)  # expect: donated-reuse
+    return ema
+
+
+# raises Exception: average([{"w": jnp.ones(3)}])
+
+
 @partial(jax.tree_util.register_dataclass, data_fields=["w", "n"], meta_fields=[])
 @dataclass
 class State:
@@ -331,6 +344,28 @@ def two_arrays(shape):
     return a + b
 
 
+def retried(x, n):
+    for _ in range(n):
+        try:
+            return scale(x, 2.0)
+        except RuntimeError:
+            continue
+    return x
+
+
+def asked():
+    x = jnp.ones(3)
+    y = scale(x, 2.0)
+    return y if x.is_deleted() else y + x
+
+
+def swapped(n):
+    a, b = jnp.ones(3), jnp.zeros(3)
+    for _ in range(n):
+        a, b = b, scale(a, 0.5)
+    return a + b
+
+
 def caught():
     x = jnp.ones(3)
     y = scale(x, 2.0)
@@ -358,5 +393,8 @@ def caught():
 # runs: negative_position()
 # runs: stacked()
 # runs: two_arrays((3,))
+# runs: retried(jnp.ones(3), 2)
+# runs: asked()
+# runs: swapped(3)
 # runs: caught()
 # runs: Trainer().good()
