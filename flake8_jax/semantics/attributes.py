@@ -9,7 +9,15 @@ from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.births import outlives, tell_change, undo_changes
 from flake8_jax.semantics.captures import embed
-from flake8_jax.semantics.classes import find_in_class, generic_instance, is_stub, mro_of, overrides_of
+from flake8_jax.semantics.classes import (
+    find_in_class,
+    generic_instance,
+    is_field,
+    is_remade,
+    is_stub,
+    mro_of,
+    overrides_of,
+)
 from flake8_jax.semantics.freshness import note_kept, now
 from flake8_jax.semantics.globals import is_code, note_rebinding, tell_global
 from flake8_jax.semantics.machine import Machine
@@ -270,6 +278,8 @@ def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value
         return BoundMethod(found.func, cls, now(m))
     if isinstance(found, (FunctionValue, TransformedValue)):
         return BoundMethod(found, self_value, now(m))
+    if isinstance(found, Instance) and find_in_class(found.cls, "__get__") is not None:
+        return Unknown("descriptor")
     if isinstance(found, PartialValue) and not isinstance(found.func, External):
         return found
     return found
@@ -297,6 +307,10 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
         owner, value = found
         if "enum" in cls.traits:
             return Static("")
+        if "metaclass" in cls.traits and isinstance(value, (Const, Static)):
+            return Unknown(attr)
+        if isinstance(value, Instance) and not base.exact and is_field(cls, attr):
+            return Unknown(attr)  # the default of a field, which every constructor may set
         return bind_to(m, frame, node, value, base, owner)
     if attr == "replace" and cls.traits & {"dataclass", "pytree"}:
         return BuiltinValue(".replace", base)
@@ -379,7 +393,7 @@ def _class_attribute(m: Machine, base: ClassValue, attr: str) -> Value:
         _owner, value = found
         if isinstance(value, StaticMethodValue):
             return BoundMethod(value.func, base) if value.to_class else value.func
-        if isinstance(value, PropertyValue):
+        if isinstance(value, PropertyValue) or (isinstance(value, (Const, Static)) and is_remade(base)):
             return Unknown(attr)
         return value
     if attr in ("__name__", "__qualname__", "__module__", "__doc__"):

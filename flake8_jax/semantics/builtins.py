@@ -752,9 +752,9 @@ def array_method(
         )
     if isinstance(base, Tree) and name in ("items", "keys", "values", "get", "pop", "update", "copy"):
         if name == "items":
-            return GeneratorValue(TupleValue((Static("str"), Tree(base.level))))
+            return GeneratorValue(TupleValue((Static("str", guess=True), Tree(base.level))))
         if name == "keys":
-            return ListValue(None, Static("str"), is_tuple=True)
+            return ListValue(None, Static("str", guess=True), is_tuple=True)
         if name == "values":
             return ListValue(None, Tree(base.level), is_tuple=True)
         if name in ("get", "pop") and args.values:

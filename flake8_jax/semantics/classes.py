@@ -4,9 +4,10 @@ Vocabulary
 ----------
 trait       what a class is to JAX and to Python: ``pytree``, ``dataclass``, ``namedtuple``, ``enum``,
             ``static_attributes`` (linen-like: attributes are configuration), ``filtered`` (equinox-like).
+            ``metaclass``: one of its own makes the class. ``altered``: a decorator may have made anything of it.
 generic     an instance of which only the class is known: ``__init__`` run once with arguments that nobody knows.
 
-Not modelled: metaclasses, ``__slots__``, ``__new__``, C3 corner cases.
+Not modelled: what metaclasses do, ``__slots__``, ``__new__``, C3 corner cases.
 """
 
 from __future__ import annotations
@@ -47,6 +48,27 @@ DATACLASS = frozenset({"dataclasses.dataclass", "chex.dataclass", "flax.struct.d
 PYTREE_DECORATORS = frozenset({"chex.dataclass", "flax.struct.dataclass", "jax.tree_util.register_dataclass",
                                "jax.tree_util.register_pytree_node_class", "jax_dataclasses.pytree_dataclass",
                                "jax.tree_util.register_pytree_with_keys_class", "simple_pytree.dataclass"})  # fmt: skip
+
+PLAIN_METACLASSES = frozenset({"builtins.type", "abc.ABCMeta"})
+"""They leave the attributes of a class as its body says."""
+_PLAIN_DECORATORS = frozenset({"functools.total_ordering", "typing.final", "typing_extensions.final",
+                               "typing.runtime_checkable", "typing_extensions.runtime_checkable"})  # fmt: skip
+
+
+def is_known_decorator(m: Machine, name: str) -> bool:
+    """A class decorator of which it is known what it makes of the class."""
+    return name in DATACLASS | PYTREE_DECORATORS | _PLAIN_DECORATORS or m.knowledge.class_(name) is not None
+
+
+def is_remade(cls: ClassValue) -> bool:
+    """A metaclass of the project made the class, or a base that nobody knows may bring one: what its body binds may
+    have become anything, as the members of an enumeration do."""
+    return "metaclass" in cls.traits or cls.has_unknown_base
+
+
+def is_field(cls: ClassValue, name: str) -> bool:
+    """A constructor may take the attribute; one that a decorator made, any."""
+    return "altered" in cls.traits or any(f.name == name for f in cls.fields)
 
 
 def mro_of(cls: ClassValue) -> list[ClassValue]:
@@ -91,7 +113,7 @@ def finish_class(m: Machine, cls: ClassValue) -> None:
         elif isinstance(base, External):
             cls.external_bases.append(base.name)
             _traits_of_library_base(m, cls, base.name)
-        elif isinstance(base, Unknown):
+        elif isinstance(base, (Unknown, UnionValue)):
             cls.has_unknown_base = True
     if "enum" in cls.traits:
         return

@@ -68,9 +68,9 @@ def item_of(m: Machine, base: Value, index: Value) -> Value:
     if kind is Static:
         if base.kind == "shape":  # type: ignore[attr-defined]
             return Static("shape") if isinstance(index, SliceValue) else Static("int")
-        return Static("str" if base.kind == "str" else "")  # type: ignore[attr-defined]
+        return Static("str" if base.kind == "str" else "", guess=base.guess)  # type: ignore[attr-defined]
     if kind is Const:
-        return Static("str")
+        return Static("str", guess=not isinstance(base.value, str))  # type: ignore[attr-defined]
     if kind is Unknown:
         if isinstance(index, Const) and isinstance(index.value, (int, str)):
             label = base.label  # type: ignore[attr-defined]
@@ -351,14 +351,14 @@ def dict_method(
         if closed:
             return ListValue(pairs, is_tuple=True)
         element = TupleValue(
-            (Static("str"), lattice.join_all(values) if values and rest is not None else Unknown("value"))
+            (Static("str", guess=True), lattice.join_all(values) if values and rest is not None else Unknown("value"))
         )
         return GeneratorValue(element)
     if name == "keys":
         return (
             ListValue(tuple(Const(k) for k, _ in items), is_tuple=True)
             if closed
-            else ListValue(None, Static("str"), is_tuple=True)
+            else ListValue(None, Static("str", guess=True), is_tuple=True)
         )
     if name == "values":
         if closed:
@@ -400,7 +400,7 @@ def dict_method(
             m.write(base.slots, ("k", k), MISSING)
         return NONE
     if name == "popitem":
-        return TupleValue((Static("str"), lattice.join_all(values) if values else Unknown("value")))
+        return TupleValue((Static("str", guess=True), lattice.join_all(values) if values else Unknown("value")))
     return Unknown("dict method")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.classes import apply_class_decorator, finish_class
+from flake8_jax.semantics.classes import PLAIN_METACLASSES, apply_class_decorator, finish_class, is_known_decorator
 from flake8_jax.semantics.dispatch import evaluate, run_block
 from flake8_jax.semantics.events import NameUse
 from flake8_jax.semantics.expressions import tell_name
@@ -101,12 +101,17 @@ def _is_context(m: Machine, applied: Value) -> bool:
 def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:
     """A ``class`` statement: bases, body, decorators."""
     bases: list[Value] = []
+    metaclass: Value = External("builtins.type")
     for argument in node.bases:
         value = evaluate(m, frame, argument.value)
         if argument.keyword is None:
             bases.append(value)
+        elif argument.keyword == "metaclass":
+            metaclass = value
     closure: Frame | None = frame if frame.fn is not None or frame.parent is not None else None
     cls = ClassValue(node, frame.scope, bases, closure)
+    if not isinstance(metaclass, External) or metaclass.name not in PLAIN_METACLASSES:
+        cls.traits.add("metaclass")
     body = Frame(None, frame.scope, frame if frame.fn is not None or frame.parent is not None else None, owner=cls)
     run_block(m, body, node.body)
     cls.namespace.update({k: v for k, v in body.slots.items() if isinstance(v, Value)})
@@ -131,6 +136,8 @@ def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassVal
         name, options = applied.func.name, applied.kwargs
     elif isinstance(applied, ExternalInstance):
         name, options = applied.cls, {k: v for k, v in applied.slots.items() if isinstance(v, Value)}
+    if not is_known_decorator(m, name):
+        cls.traits.add("altered")
     if name:
         apply_class_decorator(m, cls, name, options)
         return value

@@ -380,8 +380,10 @@ class TransformCall(msgspec.Struct, frozen=True, eq=False):
     """What a transform returned is called: ``jax.jit(f)(x)``. name: canonical name of the transform; options: its other
     arguments. args/kwargs: the arguments of the call, ``nodes``/``keyword_nodes`` their IR. statics: positions and names
     of static arguments, None where those are not known. differentiated: positions of the arguments that it
-    differentiates by (empty for other transforms), None where those are not known. varying: how values vary over the
-    loops that run, where that concerns the call (it runs compiled code, eagerly, in any iteration)."""
+    differentiates by (empty for other transforms), None where those are not known. operand: the transformed function.
+    sure: the arguments surely go to it, past no decorator that nobody knows, and it is not one of several functions.
+    varying: how values vary over the loops that run, where that concerns the call (it runs compiled code, eagerly, in any
+    iteration)."""
 
     context: Context
     at: ir.Node
@@ -393,6 +395,8 @@ class TransformCall(msgspec.Struct, frozen=True, eq=False):
     keyword_nodes: dict[str, ir.Expr]
     statics: tuple[set[int], set[str]] | None
     differentiated: tuple[int, ...] | None
+    operand: Value
+    sure: bool
     varying: dict[Value, Variation]
 
 

@@ -93,7 +93,7 @@ def iterated(
         if keys and len(keys) <= SMALL and not value.slots["open"]:
             joined_key = lattice.join_all([Const(k) for k in keys])
             return lambda: joined_key
-        return lambda: Static("str")
+        return lambda: Static("str", guess=True)
     if isinstance(value, Array):
         ndim = value.ndim - 1 if value.ndim else None
         level = result_level(m, (value,))
@@ -102,9 +102,9 @@ def iterated(
         return lambda: HostArray(value.dtype, value.ndim - 1 if value.ndim else None)
     if isinstance(value, Static):
         kind = {"shape": "int", "str": "str"}.get(value.kind, "")
-        return lambda: Static(kind)
+        return lambda: Static(kind, guess=value.guess)
     if isinstance(value, Const):
-        return lambda: Static("str")
+        return lambda: Static("str", guess=not isinstance(value.value, str))
     if isinstance(value, UnionValue):
         supplies = [iterated(m, frame, node, v, "quiet", loop) for v in value.members]
         present = [s for s in supplies if s is not None]

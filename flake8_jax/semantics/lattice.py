@@ -110,7 +110,7 @@ def join(a: Value, b: Value, depth: int = 6) -> Value:
         const, static = (a, b) if tb is Static else (b, a)
         if isinstance(const, Const) and const.value is not None and isinstance(static, Static):
             kind = const_kind(const.value)
-            return Static(kind if kind == static.kind else "")
+            return Static(kind if kind == static.kind else "", guess=static.guess)
     elif {ta, tb} == {Array, Tree}:
         level = join_levels(a.level, b.level)  # type: ignore[attr-defined]
         return Tree(level)
@@ -129,7 +129,7 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
         ka, kb = const_kind(a.value), const_kind(b.value)
         return Static(ka if ka == kb else "")
     if kind is Static:
-        return Static(a.kind if a.kind == b.kind else "")
+        return Static(a.kind if a.kind == b.kind else "", guess=a.guess or b.guess)
     if kind is Array:
         return Array(
             join_levels(a.level, b.level),
@@ -552,7 +552,7 @@ class Fingerprint:
                 const = "-1"  # Python hashes -1 and -2 alike
             return ("c", type(const).__name__, const if const == const else "nan")
         if kind is Static:
-            return ("s", value.kind, value.born < self.trace)
+            return ("s", value.kind, value.guess, value.born < self.trace)
         if kind is External:
             return ("e", value.name)
         if kind is HostArray:

@@ -59,6 +59,14 @@ def _partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return made
 
 
+def _pytree_partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``jax.tree_util.Partial(f, …)``."""
+    made = _partial(m, frame, node, args)
+    if isinstance(made, PartialValue):
+        made.pytree = True
+    return made
+
+
 def _wraps(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``functools.wraps(f)``: a decorator that gives back the function it decorates."""
     return BuiltinValue("same")
@@ -278,8 +286,8 @@ SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
     **SETTERS,
     "functools.partial": _partial,
     "functools.partialmethod": _partial,
-    "jax.tree_util.Partial": _partial,
-    "equinox.Partial": _partial,
+    "jax.tree_util.Partial": _pytree_partial,
+    "equinox.Partial": _pytree_partial,
     "functools.wraps": _wraps,
     "equinox.module_update_wrapper": _first,
     "functools.update_wrapper": _first,

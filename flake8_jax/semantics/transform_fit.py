@@ -194,6 +194,13 @@ def _is_no_axis(spec: Value | None, depth: int = 4) -> bool:
     return any(_is_no_axis(entry, depth - 1) for entry in known or ())
 
 
+def is_sure(m: Machine, tv: TransformedValue) -> bool:
+    """The arguments of a call surely go to the transform, with options that are all known."""
+    function = _innermost(tv.operand)
+    altered = isinstance(function, FunctionValue) and function.altered
+    return m.choosing != len(m.stack) and "**" not in tv.options and not altered
+
+
 # --- calling ------------------------------------------------------------------------------------------
 
 

@@ -65,6 +65,7 @@ from flake8_jax.semantics.transform_fit import (
     check_operands,
     check_result,
     has_aux,
+    is_sure,
     note_product,
 )
 from flake8_jax.semantics.tree_models import run_tree_map, run_tree_reduce
@@ -238,7 +239,7 @@ def _tell_call(m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, ar
         TransformCall(
             m.context(frame.scope), node, tv.name, tv.options, tuple(args.values), args.kwargs, tuple(args.nodes),
             args.keyword_nodes, static_parameters(tv) if fact.statics else (set(), set()), differentiated,
-            m.variations if runs and always else {},
+            tv.operand, is_sure(m, tv), m.variations if runs and always else {},
         )
     )  # fmt: skip
 

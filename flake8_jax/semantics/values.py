@@ -165,12 +165,16 @@ class Const(Value):
 class Static(Value):
     """A host value known while tracing, but not to us. kind: ``int bool str float shape dtype set`` or ``""``.
 
-    holds: the values interpolated into a string (``f"{x}"``) without a format spec. born: of a set.
+    holds: the values interpolated into a string (``f"{x}"``) without a format spec. born: of a set. guess: the kind is
+    only what is most likely, as that of a dict's keys is.
     """
 
-    __slots__ = ("born", "holds", "kind")
+    __slots__ = ("born", "guess", "holds", "kind")
 
-    def __init__(self, kind: str = "", holds: tuple[Value, ...] = (), born: int = NO_BIRTH) -> None:
+    def __init__(
+        self, kind: str = "", holds: tuple[Value, ...] = (), born: int = NO_BIRTH, *, guess: bool = False
+    ) -> None:
+        self.guess = guess
         self.kind = kind
         self.holds = holds
         self.born = born
@@ -285,15 +289,17 @@ class BoundMethod(Value):
 
 
 class PartialValue(Value):
-    """``functools.partial(func, *args, **kwargs)``."""
+    """``functools.partial(func, *args, **kwargs)``. pytree: ``jax.tree_util.Partial`` and the like, whose leaves are the
+    arguments."""
 
-    __slots__ = ("args", "func", "kwargs", "made")
+    __slots__ = ("args", "func", "kwargs", "made", "pytree")
 
     def __init__(self, func: Value, args: tuple[Value, ...], kwargs: dict[str, Value], made: int = 0) -> None:
         self.func = func
         self.args = args
         self.kwargs = kwargs
         self.made = made
+        self.pytree = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -22,6 +22,7 @@ RAISED_BEFORE = {
     "unhashable-static",
     "static-arg-mismatch",
     "removed-api",
+    "non-array-argument",
 }
 """These raise without the repair, compiled or not."""
 

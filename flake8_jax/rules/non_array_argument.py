@@ -1,0 +1,167 @@
+"""JAX413: an argument of a jitted function that is nothing JAX can trace. Not modelled: objects of library classes."""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.classes import find_in_class
+from flake8_jax.semantics.events import TransformCall
+from flake8_jax.semantics.values import (
+    BoundMethod,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    FunctionValue,
+    Instance,
+    ListValue,
+    PartialValue,
+    Static,
+    TransformedValue,
+    TupleValue,
+    UnionValue,
+    Value,
+)
+
+_FUNCTIONS = ("jax.numpy.", "jax.nn.", "jax.lax.", "jax.random.", "jax.scipy.", "math.", "builtins.")
+"""Modules of which everything that is no known constant is a function or a class."""
+_HOOKS = ("__new__", "__init_subclass__", "__jax_array__", "__get__", "tree_flatten")
+"""What a class that registers itself, or one that turns into an array, has."""
+_OWN_TRAITS = frozenset({"pytree", "namedtuple", "enum", "metaclass", "altered"})
+
+
+@rule("JAX413", "error", fixable="sometimes")
+def non_array_argument(event: TransformCall) -> Report | None:
+    """A string, a function or another value that is no array is passed to an argument of a jitted function.
+
+    Why it bites: `jit` makes a tracer of every argument that is not static, and it can do that for arrays, numbers and
+    pytrees of them only. Anything else raises `TypeError`: name the parameter in `static_argnames`, or bind the argument
+    beforehand with `functools.partial` (<https://docs.jax.dev/en/latest/_autosummary/jax.jit.html>).
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def activate(x, kind):
+        return jnp.tanh(x) if kind == "tanh" else x
+
+
+    def forward(x):
+        return activate(x, "tanh")  # expect: non-array-argument
+
+
+    def demonstrate():
+        forward(jnp.ones(2))  # raises: TypeError
+    ```
+
+    Good:
+
+    ```python
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @partial(jax.jit, static_argnames="kind")
+    def activate(x, kind):
+        return jnp.tanh(x) if kind == "tanh" else x
+
+
+    def forward(x):
+        return activate(x, "tanh")
+    ```
+
+    Also good: numbers, None, pytrees of them, and a default that no call passes.
+
+    ```python
+    import jax
+
+
+    @jax.jit
+    def scaled(x, options, bias=None, mode="shift"):
+        y = x * options["scale"]
+        return y if bias is None or mode != "shift" else y + bias
+
+
+    def forward(x):
+        return scaled(x, {"scale": 2.0}), scaled(x, {"scale": 1}, None)
+    ```
+
+    Fix: the parameter is named in `static_argnames`, for strings and functions. Unsafe: the function is compiled anew for
+    each value.
+
+    Proof: the call raises `TypeError`.
+    """
+    context = event.context
+    if context.presumed or context.caught:
+        return None
+    found = untraceable(event)
+    if not found:
+        return None
+    _parameter, node, _value = found[0]
+    subject = quote(context, node, "the value")
+    advice = "name its parameter in static_argnames, or bind it beforehand"
+    return Report(node if node is not None else event.at, f"{subject} is nothing that JAX can trace; {advice}")
+
+
+def untraceable(event: TransformCall) -> list[tuple[int | str, ir.Expr | None, Value]]:
+    """The arguments that are written in the call, not static, and surely no arrays: position or name, IR and value."""
+    if event.name != "jax.jit" or event.statics is None or not event.sure:
+        return []
+    positions, names = event.statics
+    written: list[tuple[int | str, ir.Expr | None, Value]] = [
+        (i, node, value)
+        for i, (node, value) in enumerate(zip(event.nodes, event.args))
+        if i not in positions and node is not None  # ``self`` of a method is not: that is jit-on-method's
+    ]
+    written += [(k, event.keyword_nodes.get(k), v) for k, v in event.kwargs.items() if k not in names]
+    return [(where, node, value) for where, node, value in written if is_no_array(value)]
+
+
+def is_no_array(value: Value, depth: int = 4) -> bool:
+    """The value, or a leaf of it, surely is neither an array nor a number."""
+    if isinstance(value, UnionValue):
+        return all(is_no_array(member, depth) for member in value.members)
+    if isinstance(value, Const):
+        return isinstance(value.value, (str, bytes))
+    if isinstance(value, Static):
+        return value.kind in ("str", "dtype", "set") and not value.guess
+    if isinstance(value, Instance):
+        return _is_plain(value)
+    if depth and isinstance(value, TupleValue):
+        return any(is_no_array(element, depth - 1) for element in value.elts)
+    if depth and isinstance(value, ListValue):
+        return any(is_no_array(element, depth - 1) for element in value.known() or ())
+    if depth and isinstance(value, DictValue):
+        return any(is_no_array(item, depth - 1) for _, item in value.items())
+    return is_callable(value)
+
+
+def is_callable(value: Value) -> bool:
+    """The value surely is a function or a class, and no pytree that can be called."""
+    if isinstance(value, FunctionValue):
+        return not value.altered
+    if isinstance(value, PartialValue):
+        return not value.pytree
+    if isinstance(value, BoundMethod):
+        return isinstance(value.self_value, Instance) and _is_plain(value.self_value)
+    if isinstance(value, TransformedValue):
+        return value.name.startswith("jax.")
+    if isinstance(value, BuiltinValue):
+        return value.bound is None
+    return isinstance(value, ClassValue) or (isinstance(value, External) and value.name.startswith(_FUNCTIONS))
+
+
+def _is_plain(value: Instance) -> bool:
+    """An object of a class that surely nobody registered as a pytree."""
+    cls = value.cls
+    if not value.exact or cls.has_unknown_base or cls.external_bases or cls.traits & _OWN_TRAITS:
+        return False
+    return not any(find_in_class(cls, name) for name in _HOOKS)

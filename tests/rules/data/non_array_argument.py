@@ -1,0 +1,211 @@
+"""Arguments of jitted functions that are no arrays."""
+
+import enum
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def activate(x, kind="tanh"):
+    return jnp.tanh(x) if kind == "tanh" else x
+
+
+@jax.jit
+def apply(function, x):
+    return function(x)
+
+
+@jax.jit
+def configured(x, options):
+    return x * options["scale"]
+
+
+class Plain:
+    scale = 2.0
+
+
+def by_position(x):
+    return activate(x, "relu")  # expect: non-array-argument
+
+
+# raises TypeError: by_position(1.0)
+
+
+def by_name(x, flag=True):
+    kind = "relu" if flag else "tanh"
+    return activate(x, kind=kind)  # expect: non-array-argument
+
+
+# raises TypeError: by_name(1.0)
+
+
+def higher_order(x):
+    return apply(lambda v: v + 1, x)  # expect: non-array-argument
+
+
+# raises TypeError: higher_order(1.0)
+
+
+def library_function(x):
+    return apply(jnp.tanh, x)  # expect: non-array-argument
+
+
+# raises TypeError: library_function(1.0)
+
+
+def jitted_function(x):
+    return apply(activate, x)  # expect: non-array-argument
+
+
+# raises TypeError: jitted_function(1.0)
+
+
+def bound_function(x):
+    return apply(partial(jnp.power, 2.0), x)  # expect: non-array-argument
+
+
+# raises TypeError: bound_function(1.0)
+
+
+def in_a_dict(x):
+    return configured(x, {"scale": 2.0, "name": "double"})  # expect: non-array-argument
+
+
+# raises TypeError: in_a_dict(1.0)
+
+
+def of_a_class(x):
+    return configured(x, Plain())  # expect: non-array-argument
+
+
+# raises TypeError: of_a_class(1.0)
+
+
+def dtype(x):
+    return jax.jit(lambda v, kind: v.astype(kind))(x, x.dtype)  # expect: non-array-argument
+
+
+# raises TypeError: dtype(jnp.ones(2))
+
+
+class Layer:
+    def __init__(self, name):
+        self.name = name
+        self.forward = jax.jit(self._forward)
+
+    def _forward(self, x, name):
+        return x
+
+    def run(self, x):
+        return self.forward(x, f"{self.name}/out")  # expect: non-array-argument
+
+
+# raises TypeError: Layer("a").run(1.0)
+
+
+# --- never flagged -------------------------------------------------------------
+
+
+@partial(jax.jit, static_argnames=("kind", "function"))
+def static(x, kind, function=jnp.tanh):
+    return function(x) if kind == "tanh" else x
+
+
+@partial(jax.jit, static_argnums=(0,))
+def static_function(function, x):
+    return function(x)
+
+
+@jax.jit
+def scaled(x, options, bias=None):
+    y = x * options["scale"]
+    return y if bias is None else y + bias
+
+
+class Numbering(type):
+    """A metaclass that makes numbers of strings."""
+
+    def __new__(mcs, name, bases, namespace):
+        made = {k: i if isinstance(v, str) else v for i, (k, v) in enumerate(namespace.items())}
+        made.update({k: v for k, v in namespace.items() if k.startswith("__")})
+        return super().__new__(mcs, name, bases, made)
+
+
+class Numbered(metaclass=Numbering):
+    first = "the first"
+
+
+class Later(Numbered):
+    second = "the second"
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+@jax.tree_util.register_pytree_node_class
+class Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def tree_flatten(self):
+        return (self.a, self.b), None
+
+    @classmethod
+    def tree_unflatten(cls, aux, children):
+        return cls(*children)
+
+
+def register(cls):
+    jax.tree_util.register_pytree_node(cls, lambda v: ((v.scale,), None), lambda _aux, leaves: cls(*leaves))
+    return cls
+
+
+@register
+class Registered:
+    def __init__(self, scale):
+        self.scale = scale
+
+
+def by_name_only(function):
+    """A decorator that makes a number of a name."""
+
+    def inner(x, name):
+        return function(x, {"one": 1, "two": 2}[name])
+
+    return inner
+
+
+@by_name_only
+@jax.jit
+def times(x, n):
+    return x * n
+
+
+def jitted(function, names):
+    return jax.jit(function, static_argnames=names) if names else jax.jit(function)
+
+
+def chosen(x, flag):
+    run = jax.jit(lambda v, k: v, static_argnums=1) if flag else jax.jit(lambda v, k: v * k)
+    return run(x, "a") if flag else run(x, 2.0)
+
+
+def fine(x):
+    a = static(x, "tanh"), static(x, kind="relu", function=abs), static_function(lambda v: v, x)
+    b = scaled(x, {"scale": 2}, None), activate(x), times(x, "two")
+    c = jax.jit(lambda v, n: v * n)(x, Numbered.first), jax.jit(lambda v, n: v * n)(x, Later.second)
+    d = jax.jit(lambda v, n: v)(x, Colour.RED), apply(jax.tree_util.Partial(jnp.add, 1.0), x)
+    e = jax.jit(lambda v, p: v * p.a)(x, Pair(1.0, 2.0)), jax.jit(lambda v, p: v * p.scale)(x, Registered(2.0))
+    f = (
+        jitted(lambda v, kind: v, ("kind",))(x, "a"),
+        chosen(x, True),
+        chosen(x, False),
+        jax.jit(lambda v, s: v)(x, x.shape),
+    )
+    return a, b, c, d, e, f, jax.jit(partial(static_function, lambda v: 2 * v))(x)
+
+
+# runs: fine(jnp.ones(2))
