@@ -198,7 +198,7 @@ def is_sure(m: Machine, tv: TransformedValue) -> bool:
     """The arguments of a call surely go to the transform, with options that are all known."""
     function = _innermost(tv.operand)
     altered = isinstance(function, FunctionValue) and function.altered
-    return m.choosing != len(m.stack) and "**" not in tv.options and not altered
+    return m.chosen_at != len(m.stack) and "**" not in tv.options and not altered
 
 
 # --- calling ------------------------------------------------------------------------------------------
