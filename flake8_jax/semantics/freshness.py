@@ -219,7 +219,12 @@ def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
         return
     for depth in range(len(m.loops) - 1, m.loop_base - 1 if maps else -1, -1):
         loop = m.loops[depth]
-        if not loop.unrolled and not 0 < loop.times <= _FEW and _is_eager(m, node, loop) and _goes_on(m, node, loop):
+        if (
+            not loop.unrolled
+            and not 0 < loop.times <= _FEW
+            and _is_eager(m, node, loop, here=maps)
+            and _goes_on(m, node, loop)
+        ):
             against = _against(loop.node)
             own = depth >= m.loop_base
             m.emit(
@@ -228,9 +233,9 @@ def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
             return
 
 
-def _is_eager(m: Machine, node: Any, loop: LoopState) -> bool:
+def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False) -> bool:
     """Nobody stages the loop. If its function is a library's, whose callers nobody knows, it may be a short one that users
-    unroll; but hardly one whose iterations hand on to the next what they compute here, by ``node``."""
+    unroll; but hardly one whose iterations hand on to the next what they compute. here: what ``node`` computes."""
     if not m.stack or m.stack[0].kind != "entry" or any(link.function == "main" for link in m.stack):
         return True
     if "<locals>" in m.stack[0].function:  # whoever was given it may stage it
@@ -238,7 +243,11 @@ def _is_eager(m: Machine, node: Any, loop: LoopState) -> bool:
     if any(_may_be_overridden(link) for link in m.stack[loop.links :]):
         return False
     place = m.stack[loop.links].node if len(m.stack) > loop.links else node
-    return isinstance(loop.node, (ir.For, ir.While)) and place is not None and _hands_on(loop.node, place)
+    return (
+        isinstance(loop.node, (ir.For, ir.While))
+        and place is not None
+        and any(_hands_on(loop.node, call) for call in (place, *([] if here else _calls_in(loop.node))))
+    )
 
 
 def _may_be_overridden(link: Link) -> bool:
@@ -247,9 +256,11 @@ def _may_be_overridden(link: Link) -> bool:
 
 
 def _is_of_library(m: Machine, loop: LoopState) -> bool:
-    """The loop calls a method of an object of which nobody knows how it is used."""
-    receiver = m.stack[loop.links].receiver if len(m.stack) > loop.links else None
-    return m.stack[0].kind == "entry" and isinstance(receiver, Instance) and not receiver.exact
+    """The loop is, or calls, a method of an object of which nobody knows how it is used."""
+    if not m.stack or m.stack[0].kind != "entry":
+        return False
+    around = m.stack[max(loop.links - 1, 0) : loop.links + 1]
+    return any(isinstance(link.receiver, Instance) and not link.receiver.exact for link in around)
 
 
 def _hands_on(loop: ir.For | ir.While, call: Any) -> bool:

@@ -37,6 +37,20 @@ def steps(w, batches):
     return w
 
 
+def total(w, xs):
+    def add(i, sum_so_far):
+        return sum_so_far + jnp.sum(w * xs[i])
+
+    return jax.lax.fori_loop(0, 3, add, 0.0)  # expect: transform-in-loop
+
+
+def epochs(w, xs, count):
+    for epoch in range(count):
+        w = update(w, xs)
+        print(epoch, total(w, xs))
+    return w
+
+
 def until_small(w):
     while True:
         w = jax.lax.while_loop(lambda w: jnp.sum(w) > 1.0, lambda w: 0.9 * w, w)  # expect: transform-in-loop
@@ -81,6 +95,7 @@ class Shifted:
 
 # runs: train(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: steps(jnp.ones(2), [jnp.ones((3, 2))] * 2)
+# runs: epochs(jnp.ones(2), jnp.ones((3, 2)), 2)
 # runs: until_small(jnp.ones(2))
 # runs: decay(jnp.ones(2), [0.1, 0.2])
 # runs: either(jnp.ones(2), [True, False])
