@@ -33,8 +33,10 @@ def varying_part(event: TransformCall, value: Value, *, of_shape: bool, depth: i
     parts: list[object] = []
     if isinstance(value, TupleValue):
         parts = list(value.elts)
-    elif isinstance(value, (ListValue, DictValue, Instance)):
+    elif isinstance(value, (ListValue, DictValue)):
         parts = list(value.slots.values())
+    elif isinstance(value, Instance) and ("pytree" if of_shape else "dataclass") in value.cls.traits:
+        parts = list(value.slots.values())  # a static object that is not compared by its fields stays the same one
     elif isinstance(value, UnionValue):  # varies only if it does whichever it is
         members = (
             [varying_part(event, v, of_shape=of_shape, depth=depth - 1) for v in value.members] if depth else [None]

@@ -761,7 +761,10 @@ def call_external_instance(
     """Calling a library object: what its ``__call__`` fact says; a decorator with options is applied."""
     fact = m.knowledge.method(func.cls, "__call__")
     if fact is not None:
-        return call_fact(m, frame, node, func.cls + ".__call__", fact, args, used=True, self_value=func)
+        result = call_fact(m, frame, node, func.cls + ".__call__", fact, args, used=True, self_value=func)
+        if m.variations:
+            vary_call(m, func.cls + ".__call__", args.values, {}, result)
+        return result
     manager = m.knowledge.function(func.cls)
     if manager is not None and manager.returns == "context" and len(args.values) == 1:
         return args.values[0]  # a context manager as a decorator: the function does what it did

@@ -174,9 +174,9 @@ class LoopState:
     counters around what runs now; picked: those among them that compare a counter (``i == 0``) and take no remainder of
     it. runs: its next iteration is the first, and there surely is one. since: when its iteration began (see ``freshness``).
     times: the number of its iterations, 0 where that is not known. links: so many lead to it on the call stack. tested: a
-    test of this iteration has looked at a counter. again: some path goes on to another iteration. arms: alternatives open
-    around its body. stepped, appended, shortened, growing: see ``variation``. unrolling: what it unrolls into, if that
-    counts."""
+    test of this iteration has looked at a counter. leaving: what runs is returned from inside of it. again: some path goes
+    on to another iteration. arms: as many alternatives are open around its body. stepped, appended, shortened, growing: see
+    ``variation``. unrolling: what it unrolls into, if that counts."""
 
     kind: str
     node: Any
@@ -193,6 +193,7 @@ class LoopState:
     times: int = 0
     links: int = 0
     tested: bool = False
+    leaving: bool = False
     again: bool = False
     arms: int = 0
     stepped: set[tuple[int, Any]] = field(default_factory=set)

@@ -53,7 +53,7 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
-from flake8_jax.semantics.variation import forget, iterates, note_growth, note_self_update, note_step, vary_binary
+from flake8_jax.semantics.variation import forget, iterates, note_augmented, note_growth, note_self_update, vary_binary
 
 CATCHES_TRACER_ERRORS = frozenset(
     {"builtins.Exception", "builtins.BaseException", "builtins.TypeError", "builtins.ValueError", "builtins.IndexError",
@@ -123,14 +123,19 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> int:
     result = binary(m, frame, node, old, node.op, right)
     if m.variations:
         vary_binary(m, node.op, old, right, result)
-    if frame.loops and type(target) is ir.Name:
-        note_step(m, frame, target.id, node.op, old, right)
+    if frame.loops:
+        note_augmented(m, frame, target, node.op, old, right)
     assign(m, frame, target, result, node.value, op=node.op)
     return NORMAL
 
 
 def _return(m: Machine, frame: Frame, node: ir.Return) -> int:
+    loop = frame.loops[-1] if frame.loops else None
+    if loop is not None:
+        loop.leaving = True
     frame.returns.append(evaluate(m, frame, node.value) if node.value is not None else NONE)
+    if loop is not None:
+        loop.leaving = False
     if m.steps_taken is not None:
         give_back(m, frame.returns[-1])
     if frame.arms:
@@ -385,7 +390,7 @@ def run_loop(
             loop.runs = False
             m.merge(arms)
             continue
-        changed = _widen_head(m, loop, arms, give_up=attempt + 1 >= limit)
+        changed = _widen_head(m, frame, loop, arms, give_up=attempt + 1 >= limit)
         if last or not changed:
             break
         # What the first iteration reads after it was donated stays deleted, whatever the others find there.
@@ -407,7 +412,7 @@ def _end_variations(m: Machine, loop: LoopState) -> None:
         forget(m, loop)
 
 
-def _widen_head(m: Machine, loop: LoopState, arms: list[Writes], *, give_up: bool) -> bool:
+def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *, give_up: bool) -> bool:
     """Join what the iteration left behind into the state at the loop's head; whether anything there changed."""
     changed = False
     if not arms:
@@ -433,7 +438,7 @@ def _widen_head(m: Machine, loop: LoopState, arms: list[Writes], *, give_up: boo
     for slots, _slot, old in m.journal[mark:]:
         if slots is m.uses and old is MISSING:
             changed = True
-    if (loop.stepped or loop.appended or m.grown) and note_growth(m, loop, arms, m.journal[mark:]):
+    if (loop.stepped or loop.appended or m.grown) and note_growth(m, frame, loop, arms, m.journal[mark:]):
         changed = True
     return changed
 

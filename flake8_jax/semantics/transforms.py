@@ -229,7 +229,7 @@ def call_transformed(
 
 def _tell_call(m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, args: Arguments, *, runs: bool) -> None:
     fact = tv.fact
-    always = not m.mode.staged and not any(loop.picked for loop in m.loops)
+    always = not m.mode.staged and not any(loop.picked or loop.leaving for loop in m.loops)
     differentiated: tuple[int, ...] | None = ()
     if fact.differentiates is not None and not fact.filters:
         positions = constants_of(tv.options.get(fact.differentiates))

@@ -31,6 +31,7 @@ from flake8_jax.semantics.values import (
     Array,
     Const,
     HostArray,
+    Instance,
     ListValue,
     SliceValue,
     Static,
@@ -100,16 +101,27 @@ def note_elements(m: Machine, loop: LoopState, known: Sequence[Value], joined: V
         vary(m, joined, Variation(loop, distinct=distinct, numbers=numbers, source=joined, listed=True))
 
 
-def note_step(m: Machine, frame: Frame, name: str, op: str, old: Value, right: Value) -> None:
+def note_augmented(m: Machine, frame: Frame, target: ir.Expr, op: str, old: Value, right: Value) -> None:
+    """``target op= right``: ``note_step``."""
+    if isinstance(target, ir.Name):
+        note_step(m, frame, frame.slots, target.id, op, old, right)
+    elif isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
+        owner = frame.slots.get(target.value.id)
+        if isinstance(owner, Instance):
+            note_step(m, frame, owner.slots, target.attr, op, old, right)
+
+
+def note_step(m: Machine, frame: Frame, slots: dict[Any, Any], name: str, op: str, old: Value, right: Value) -> None:
     """``name = old op right`` where ``name`` was ``old``: on every path of the loop, a number that moves on."""
-    if not frame.loops or m.mode.staged or name not in frame.slots:
+    if not frame.loops or m.mode.staged or name not in slots:
         return
     loop: LoopState = frame.loops[-1]
-    if loop.unrolled or loop.arms != frame.arms or not isinstance(old, (Const, Static)):
+    if loop.unrolled or loop.arms != frame.arms:
         return
-    kinds = {_number_kind(old), _number_kind(right) if not isinstance(right, Unknown) else _number_kind(old)}
-    if (op in "+-" and kinds <= {"int", "float"}) or (op in "*/" and kinds in ({"float"}, {"int", "float"})):
-        loop.stepped.add((id(frame.slots), name))
+    kinds = {_number_kind(v) for v in (old, right)}
+    moves_on = kinds != {"?"} if op in "+-" else op in "*/" and _number_kind(old) == "float"
+    if moves_on and kinds <= {"int", "float", "?"}:
+        loop.stepped.add((id(slots), name))
 
 
 def note_self_update(m: Machine, frame: Frame, node: ir.Assign, update: ir.BinOp) -> None:
@@ -126,10 +138,13 @@ def note_self_update(m: Machine, frame: Frame, node: ir.Assign, update: ir.BinOp
         other = Const(right.value)
     old = frame.slots.get(target.id)
     if old is not None and other is not None:
-        note_step(m, frame, target.id, update.op, old, other)
+        note_step(m, frame, frame.slots, target.id, update.op, old, other)
 
 
 def _number_kind(value: Value) -> str:
+    """The type of a number; ``?`` where nobody knows whether it is one."""
+    if isinstance(value, Unknown):
+        return "?"
     return lattice.const_kind(value.value) if isinstance(value, Const) else getattr(value, "kind", "")
 
 
@@ -149,16 +164,19 @@ def note_shortened(m: Machine, value: Value) -> None:
         m.variations.pop(value, None)
 
 
-def note_growth(m: Machine, loop: LoopState, arms: list[Writes], written: Iterable[tuple[Any, Any, Any]]) -> bool:
+def note_growth(
+    m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], written: Iterable[tuple[Any, Any, Any]]
+) -> bool:
     """At the end of an iteration: what of the loop's state varies. written: slots, slot and contents before. Whether
     something was found that is new."""
+    found = False
     for value in loop.appended:
         if id(value) not in loop.shortened and value not in m.variations:
             vary(m, value, Variation(loop, of_shape=True))
+            found = found or any(value is known for known in frame.slots.values())
     loop.appended = []
     if m.mode.staged or not (loop.stepped or m.grown):
-        return False
-    found = False
+        return found
     for slots, slot, old in list(written):
         where = (id(slots), slot)
         now = slots.get(slot)
@@ -417,6 +435,7 @@ _GLUED = frozenset(
     {"append", "column_stack", "concat", "concatenate", "dstack", "hstack", "row_stack", "stack", "vstack"}
 )
 _FILLED = frozenset({"empty", "full", "ones", "zeros", "arange", "eye", "identity"})
+_SCHEDULE = "optax.Schedule.__call__"
 _LIBRARIES = ("jax.", "numpy.", "math.")
 
 
@@ -426,9 +445,13 @@ def vary_call(m: Machine, name: str, values: Sequence[Value], bound: dict[str, V
     if m.mode.staged or type(result) not in lattice.VARYING:
         return
     if not name.startswith(_LIBRARIES):
-        depend(m, values, result)
+        number = number_of(m, values[0]) if values and name == _SCHEDULE else None
+        if number is not None and number.distinct:
+            vary(m, result, Variation(number.loop))
+        else:
+            depend(m, values, result)
         return
-    if last in _GLUED:
+    if last in _GLUED or (last in ("array", "asarray") and isinstance(values[0] if values else None, ListValue)):
         _vary_glued(m, values, result)
         return
     if not m.variations:

@@ -127,6 +127,21 @@ def loss_as_rate(w, batches):
     return w
 
 
+class Trainer:
+    def __init__(self, w):
+        self.w = w
+        self.step = 0
+
+    @partial(jax.jit, static_argnums=(0, 2))
+    def update(self, w, step):
+        return w - 0.1 * step
+
+    def fit(self, batches):
+        for x in batches:
+            self.w = self.update(self.w + x, self.step)  # expect: static-arg-in-loop
+            self.step += 1
+
+
 @jax.jit
 def measure(w):
     return jnp.mean(w)
@@ -145,6 +160,7 @@ def measure(w):
 # runs: in_options(jnp.ones(2), 2)
 # runs: on_every_tenth(jnp.ones(2), 12)
 # runs: through_a_function(jnp.ones(2), 3)
+# runs: Trainer(jnp.ones(2)).fit([1.0, 2.0])
 # runs: loss_as_rate(jnp.ones(2), [1.0])
 
 
@@ -203,6 +219,29 @@ def unrolled(w):
     return w
 
 
+def tried(w, n):
+    for order in range(n):
+        try:
+            return step(w, order=order)
+        except ValueError:
+            continue
+    return w
+
+
+class Model:
+    def __init__(self):
+        self.seen = 0
+
+    @partial(jax.jit, static_argnums=0)
+    def predict(self, x):
+        return x + 1
+
+    def run(self, batches):
+        for x in batches:
+            self.predict(x)
+            self.seen += 1
+
+
 def unknown(w, orders):
     for order in orders:
         w = step(w, order=order)
@@ -214,4 +253,6 @@ def unknown(w, orders):
 # runs: first_that_fits(jnp.ones(2), 3)
 # runs: ahead_of_time(jnp.ones(2), 2)
 # runs: unrolled(jnp.ones(2))
+# runs: tried(jnp.ones(2), 3)
+# runs: Model().run([1.0, 2.0])
 # runs: unknown(jnp.ones(2), [1, 2])

@@ -79,6 +79,14 @@ def history(rows):
         mean(seen)  # expect: varying-shape-in-loop
 
 
+def tokens_as_list(ids, steps):
+    ids = list(ids)
+    for _ in range(steps):
+        best = model(jnp.array([ids]))  # expect: varying-shape-in-loop
+        ids.append(int(best[0]))  # expect: sync-in-loop
+    return ids
+
+
 def masked(x, labels, n):
     labels = jnp.asarray(labels)
     for c in range(n):
@@ -118,6 +126,7 @@ def through_a_function(x, n):
 # runs: generated(jnp.ones((2, 3)), 3)
 # runs: appended(jnp.ones(2), [1.0, 2.0])
 # runs: history([jnp.ones(2), jnp.ones(2)])
+# runs: tokens_as_list([1, 2], 2)
 # runs: masked(jnp.ones(3), [0, 0, 1], 2)
 # runs: growing(jnp.ones(9), 5)
 # runs: batches()
@@ -210,6 +219,13 @@ def bounded(x, rows, size=4):
         mean(x)
 
 
+def sliding(tokens, steps, width=3):
+    for _ in range(steps):
+        best = model(tokens[:, -width:])
+        tokens = jnp.concatenate([tokens, best[:, None]], axis=1)
+    return tokens
+
+
 def afterwards(x, rows):
     seen = []
     for row in rows:
@@ -237,6 +253,7 @@ def eager(x, n):
 # runs: few(jnp.ones(9))
 # runs: buffered([jnp.ones(2)] * 9)
 # runs: bounded(jnp.ones(3), [jnp.ones(3)] * 5)
+# runs: sliding(jnp.ones((2, 3)), 3)
 # runs: afterwards(jnp.ones(3), [jnp.ones(3)] * 5)
 # runs: unrolled(jnp.ones(9))
 # runs: eager(jnp.ones(9), 3)
