@@ -297,6 +297,8 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
     found = find_in_class(cls, attr)
     overrides = [] if base.exact else [o for o in overrides_of(cls, attr) if _comes_here(m, base, o[0])]
     if overrides and (found is None or isinstance(found[1], (FunctionValue, TransformedValue, PropertyValue))):
+        if any(isinstance(v, (Const, Static, Instance)) and is_field(c, attr, exact=False) for c, v in overrides):
+            return Unknown(attr)
         candidates = [v for _, v in overrides]
         if found is not None and not (isinstance(found[1], FunctionValue) and is_stub(found[1].fn)):
             candidates.insert(0, found[1])
@@ -309,7 +311,7 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
             return Static("")
         if "metaclass" in cls.traits and isinstance(value, (Const, Static)):
             return Unknown(attr)
-        if isinstance(value, Instance) and not base.exact and is_field(cls, attr):
+        if isinstance(value, Instance) and is_field(cls, attr, exact=base.exact):
             return Unknown(attr)  # the default of a field, which every constructor may set
         return bind_to(m, frame, node, value, base, owner)
     if attr == "replace" and cls.traits & {"dataclass", "pytree"}:

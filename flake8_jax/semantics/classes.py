@@ -66,9 +66,9 @@ def is_remade(cls: ClassValue) -> bool:
     return "metaclass" in cls.traits or cls.has_unknown_base
 
 
-def is_field(cls: ClassValue, name: str) -> bool:
-    """A constructor may take the attribute; one that a decorator made, any."""
-    return "altered" in cls.traits or any(f.name == name for f in cls.fields)
+def is_field(cls: ClassValue, name: str, *, exact: bool) -> bool:
+    """A constructor that nobody followed may have set the attribute; one that a decorator made, any."""
+    return "altered" in cls.traits or (not exact and any(f.name == name for f in cls.fields))
 
 
 def mro_of(cls: ClassValue) -> list[ClassValue]:
