@@ -116,6 +116,8 @@ def untraceable(event: TransformCall) -> list[tuple[int | str, ir.Expr | None, V
     if event.name != "jax.jit" or event.statics is None or not event.sure:
         return []
     positions, names = event.statics
+    if (positions or names) and not _has_signature(event.operand):
+        return []
     written: list[tuple[int | str, ir.Expr | None, Value]] = [
         (i, node, value)
         for i, (node, value) in enumerate(zip(event.nodes, event.args))
@@ -123,6 +125,13 @@ def untraceable(event: TransformCall) -> list[tuple[int | str, ir.Expr | None, V
     ]
     written += [(k, event.keyword_nodes.get(k), v) for k, v in event.kwargs.items() if k not in names]
     return [(where, node, value) for where, node, value in written if is_no_array(value)]
+
+
+def _has_signature(operand: Value) -> bool:
+    """Which parameter an argument is for is known, so that a static name and a position can be told to be one."""
+    while isinstance(operand, (BoundMethod, TransformedValue)):
+        operand = operand.func if isinstance(operand, BoundMethod) else operand.operand
+    return isinstance(operand, FunctionValue) and all(p.kind != "vararg" for p in operand.fn.params)
 
 
 def is_no_array(value: Value, depth: int = 4) -> bool:
