@@ -67,13 +67,15 @@ class Step(msgspec.Struct, frozen=True, eq=False):
 @dataclass(slots=True, eq=False)
 class Steps:
     """What was met so far. taken: by argument; carried: by the result that replaced one; kept: values that went
-    somewhere; calls: identities of the calls; names: replaced parameters by the call, in all iterations that were run."""
+    somewhere; calls: identities of the calls; names: replaced parameters by the call, in all iterations that were run;
+    looked: calls and parameters whose argument somebody looked at after the call, be it replaced or not."""
 
     taken: dict[Value, Step] = field(default_factory=dict)
     carried: dict[Value, Step] = field(default_factory=dict)
     kept: set[Value] = field(default_factory=set)
     calls: set[int] = field(default_factory=set)
     names: dict[int, list[str]] = field(default_factory=dict)
+    looked: set[tuple[int, str]] = field(default_factory=set)
 
 
 def note_step(
@@ -122,7 +124,11 @@ def look_back(m: Machine, value: Value, depth: int = 2) -> None:
     if m.mode.staged or steps is None or not steps.taken:
         return
     for owner in _owners(value):
-        _moot(m, steps.taken.get(owner))
+        step = steps.taken.get(owner)
+        if step is not None and step.entry == _entry(m):
+            steps.looked.add((id(step.node), step.parameter))
+            if step.parameter in steps.names.get(id(step.node), ()):
+                _moot(m, step)
     if depth:
         for part in _parts(value):
             look_back(m, part, depth - 1)
@@ -193,6 +199,8 @@ def tell_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
                 found[id(step.node)] = step
                 names = steps.names.setdefault(id(step.node), [])
                 names += [step.parameter] if step.parameter not in names else []
+                if (id(step.node), step.parameter) in steps.looked:
+                    _moot(m, step)
                 if new is not None:
                     steps.carried.update(dict.fromkeys((canonical_key(new), *_held_arrays(new)), step))
             elif new is not None and id(node.value) not in steps.calls and not _holds(frame, single, new):
