@@ -13,7 +13,7 @@ Nothing is written here; the outcome holds the texts before and after.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -208,7 +208,8 @@ class _Trial:
         settled = [*self._best[0], *batch]
         texts = {**self.state.texts, **self._edited(settled)}
         run = self.workspace.run(self.state.run.settings, self.state.run.asked, replace(self.question, texts=texts))
-        raised = objections(self.state.run, run, settled)
+        opinions = {code for code, rule in self.workspace.backend.rules.items() if rule.opt_in}
+        raised = objections(self.state.run, run, settled, opinions)
         if not raised:
             self._best = (settled, run, texts)
             return self._best
@@ -282,8 +283,14 @@ def _touches(finding: Finding, offset: int, edits: Sequence[Edit]) -> bool:
     return any(first <= offset <= last for first, last in regions)
 
 
-def objections(before: ProjectRun, after: ProjectRun, fixed: Sequence[Finding]) -> list[Objection]:
-    """Why these fixes, applied together, must not stay; none if they may."""
+def objections(
+    before: ProjectRun, after: ProjectRun, fixed: Sequence[Finding], opinions: Collection[str]
+) -> list[Objection]:
+    """Why these fixes, applied together, must not stay; none if they may.
+
+    ``opinions``: codes of rules that one has to ask for. Their findings may show up: a setting that takes effect at last
+    may be one for debugging.
+    """
     edits = _edits_by_path(fixed)
     if len(after.crashes) > len(before.crashes):
         return [Objection("the analysis fails on the result")]
@@ -298,6 +305,8 @@ def objections(before: ProjectRun, after: ProjectRun, fixed: Sequence[Finding]) 
         place = _holding(expected.get(kind), finding.start)
         if place is not None:
             expected[kind][place] -= 1
+            continue
+        if finding.code in opinions and kind not in repaired:
             continue
         remains = _holding(repaired.get(kind), finding.start) is not None
         reason = (

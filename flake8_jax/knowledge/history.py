@@ -97,6 +97,8 @@ class History:
             ]
         )
         """The last parts of all names of which there is something to say."""
+        owners = {name.rpartition(".")[0] for name in self._introduced}
+        self._new_modules = owners & self._introduced.keys()
         self.callees = frozenset(["jax.config.update"]) | frozenset(
             [name.partition("(")[0] for table in (self._changes, self._introduced) for name in table if name[-1] == ")"]
         )
@@ -131,7 +133,7 @@ class History:
 
     def is_new_module(self, name: str) -> bool:
         """A module that came with a release: what is in it is listed by itself."""
-        return name in self._introduced and any(other.startswith(name + ".") for other in self._introduced)
+        return name in self._new_modules
 
     def older(self, name: str) -> str | None:
         """The name under which every release since 0.4.20 has the same thing."""

@@ -96,11 +96,12 @@ def _read_arguments(
 ) -> None:
     statics = static_parameters(tv) if tv.fact.statics else (set(), set())
     for parameter, value in named:
-        if statics is None or parameter in statics[1] or _never_read(tv, parameter):
+        if statics is None or parameter in statics[1]:
             continue
-        for part, leaf, use in list(donated_leaves(m, value)):
+        donated = next(donated_leaves(m, value), None)
+        if donated is not None and not _never_read(tv, parameter):
+            part, leaf, use = donated
             tell_read(m, frame, node, part, leaf, use)
-            break
 
 
 def donated_parameters(tv: TransformedValue) -> tuple[set[int], set[str]]:

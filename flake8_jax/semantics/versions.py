@@ -48,6 +48,7 @@ class Versions:
         self.support = history.support(asked)
         self.guards = Guards(scopes)
         self._told: set[tuple[str, int, str]] = set()
+        self._met: set[tuple[int, str]] = set()
         self._supports: dict[str, Support] = {}
         self._bound: dict[str, dict[str, list[str]]] = {}
         self._private: bool | None = None
@@ -58,6 +59,9 @@ class Versions:
         self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External, *, postponed: bool = False
     ) -> None:
         """``owner.attr`` is read."""
+        if (id(node), owner.name) in self._met:
+            return
+        self._met.add((id(node), owner.name))
         raw = self._raw_name(m, scope, node, owner)
         if raw is not None and self._owner_stands(scope, raw) and not self.history.is_new_module(raw):
             self._use(m, scope, node, raw, node.start, node.end, postponed=postponed)
