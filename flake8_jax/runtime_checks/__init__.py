@@ -1,0 +1,13 @@
+"""Running the user's code on JAX, to prove or refute what the linter says of it.
+
+Only the commands that say so run anything: ``record``, ``verify``, ``prove``, ``recompiles``, ``bench``, ``probe`` and
+``env``. All of them run it in a child process (``sandbox``), so that nothing it does can take the linter along.
+
+Vocabulary
+----------
+child        the process that imports JAX and the user's code. Its half of this package is ``child``: standard library
+             and JAX only, because it may run under another interpreter than the linter's.
+workload     what the child runs: the user's own command, or calls with inputs made for the purpose.
+watch        a place of a finding, watched while the workload runs. observation: what was seen there.
+verdict      what the observations say of a finding (see ``verdicts``).
+"""
