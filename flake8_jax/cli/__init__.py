@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from flake8_jax import __version__
 
-COMMANDS = ("check", "rule", "rules", "inspect", "config", "clean", "format", "version")
+COMMANDS = ("check", "rule", "rules", "inspect", "config", "clean", "format", "verify", "record", "version")
 _GLOBAL_FLAGS = frozenset({"-q", "--quiet", "-s", "--silent", "-v", "--verbose", "--isolated"})
 
 _HELP = """\
@@ -26,6 +26,8 @@ commands:
   rule      explain one rule: `jaxlint rule JAX101`, `jaxlint rule traced-branch`, `jaxlint rule --all`
   rules     list the rules
   inspect   show what jaxlint believes to be staged and traced, function by function
+  verify    run your command and say which findings are true
+  record    run your command and write down what JAX really traces and compiles
   config    list the configuration keys, or explain one
   clean     remove the cache
   version   print the version
@@ -76,6 +78,14 @@ def _dispatch(given: list[str]) -> int:
         from flake8_jax.cli.inspect import run as run_inspect
 
         return run_inspect(rest)
+    if command == "verify":
+        from flake8_jax.cli.verify import run as run_verify
+
+        return run_verify(rest)
+    if command == "record":
+        from flake8_jax.cli.record import run as run_record
+
+        return run_record(rest)
     if command in ("config", "clean"):
         from flake8_jax.cli import config
 

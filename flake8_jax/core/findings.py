@@ -13,7 +13,7 @@ them at the very end, by ``Positions``.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -52,6 +52,23 @@ class Step(msgspec.Struct, frozen=True):
     text: str
 
 
+class Verdict(msgspec.Struct, frozen=True):
+    """What running the code on JAX said of a finding.
+
+    verdict: ``confirmed``, ``confirmed-if-traced`` (nothing recorded says that the argument is), ``confirmed-elsewhere``
+    (same defect, another line), ``refuted`` (on these inputs, this version, this backend), ``blocked`` (another error comes
+    first), ``inconclusive``, ``unsupported-target``. reason: one sentence with what was seen. mode: ``device``, ``topology``
+    or ``lower``. inputs: ``command``, ``recorded``, ``declared`` or ``synthesised``. details: further evidence, as JSON data.
+    """
+
+    verdict: str
+    reason: str
+    target: str = ""
+    mode: str = "device"
+    inputs: str = "command"
+    details: dict[str, Any] = {}
+
+
 class Finding(msgspec.Struct, frozen=True):
     """One defect. ``path`` is absolute; ``code`` is ``JAX101``; ``name`` is ``traced-branch``.
 
@@ -69,6 +86,7 @@ class Finding(msgspec.Struct, frozen=True):
     evidence: tuple[Step, ...] = ()
     fix: Fix | None = None
     confidence: str = "certain"
+    verdict: Verdict | None = None
 
 
 class Positions:

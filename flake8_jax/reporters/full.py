@@ -62,6 +62,14 @@ def _chain(item: Diagnostic, view: View) -> list[str]:
     ]
 
 
+def _verdict(item: Diagnostic, view: View) -> list[str]:
+    verdict = item.finding.verdict
+    if verdict is None:
+        return []
+    where = f" [{verdict.target}]" if verdict.target else ""
+    return [f"  {view.styled(f'{verdict.verdict}{where}:', 'note')} {_shown(verdict.reason)}"]
+
+
 def _edited(text: str, edits: tuple[Edit, ...]) -> str:
     parts: list[str] = []
     position = 0
@@ -88,7 +96,8 @@ def _fix(item: Diagnostic, text: str, view: View) -> list[str]:
 
 
 def _block(item: Diagnostic, text: str, lines: list[str], view: View) -> str:
-    parts = [head(item, view), *_snippet(item, lines, view), *_chain(item, view), *_fix(item, text, view)]
+    parts = [head(item, view), *_snippet(item, lines, view), *_chain(item, view), *_verdict(item, view),
+             *_fix(item, text, view)]  # fmt: skip
     return "\n".join(parts) + "\n"
 
 

@@ -45,6 +45,9 @@ class Limits(msgspec.Struct, frozen=True):
     network: bool = True
 
 
+STANDARD = Limits()
+
+
 class Outcome(msgspec.Struct, frozen=True):
     """How a child ended. code: its exit status; wall: seconds; output: the end of what it wrote, where that was kept."""
 
@@ -90,7 +93,7 @@ def run_child(
     request: Message,
     *,
     python: str = sys.executable,
-    limits: Limits = Limits(),
+    limits: Limits = STANDARD,
     environment: Mapping[str, str] | None = None,
     cwd: str | None = None,
     output: IO[str] | None = None,

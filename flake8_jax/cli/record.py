@@ -1,0 +1,116 @@
+"""``jaxlint record``: run the user's command and write down what JAX really traces and compiles."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+import msgspec
+
+from flake8_jax.config import ConfigError
+from flake8_jax.runtime_checks.profile import DEFAULT, VERSION, Compilation, Function, Profile, compilations, save
+from flake8_jax.runtime_checks.sandbox import Limits, describe, run_child
+
+_EPILOG = """\
+For every function of your code: how often it ran, how often while JAX traced it, and whether each parameter was a tracer, an
+array, a key or a plain value, with shapes and dtypes. For every compilation: where, how long, and why anew. Contents of arrays
+are not kept. The command runs with your rights and as it is, somewhat slower.
+
+examples:
+  jaxlint record -- python train.py --steps 3
+  jaxlint record --root src -- pytest tests -q
+  jaxlint inspect src --profile .jaxlint/profile.json
+
+Exit status: that of the command; 2 for a wrong call.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="jaxlint record",
+        usage="jaxlint record [options] -- COMMAND ...",
+        description="Run your command and record what JAX traces and compiles.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument(
+        "--root", action="append", default=[], metavar="PATH", help="code that is recorded; may be repeated; default: ."
+    )
+    made.add_argument("--profile", default=DEFAULT, metavar="FILE", help=f"where to write; default: {DEFAULT}")
+    made.add_argument("--python", default=sys.executable, metavar="PATH", help="the interpreter that has your JAX")
+    made.add_argument("--timeout", type=float, metavar="SECONDS", help="end the command after so long; default: never")
+    made.add_argument("--output-format", choices=("text", "json"), default="text")
+    return made
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run ``jaxlint record``; returns the exit status."""
+    given = list(arguments)
+    cut = given.index("--") if "--" in given else len(given)
+    args = parser().parse_args(given[:cut])
+    command = given[cut + 1 :]
+    try:
+        if not command:
+            raise ConfigError("there is no command: give one after `--`, such as `jaxlint record -- python train.py`")
+        return _run(args, command)
+    except ConfigError as error:
+        print(f"jaxlint: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"jaxlint: {error.filename or args.python}: {error.strerror}", file=sys.stderr)
+        return 2
+
+
+def _run(args: argparse.Namespace, command: list[str]) -> int:
+    roots = [os.path.abspath(root) for root in args.root or ["."]]
+    for root in roots:
+        if not os.path.exists(root):
+            raise ConfigError(f"{root}: there is no such file or directory (`--root`)")
+    request = {"roots": roots, "command": command, "watches": [], "record": True}
+    limits = Limits(args.timeout)
+    # The command's own output goes where it would go, but for readers of JSON.
+    output = sys.stdout if args.output_format == "text" else sys.stderr
+    sys.stdout.flush()
+    outcome = run_child("observe", request, python=args.python, limits=limits, output=output)
+    refused = outcome.of("refused")
+    if refused:
+        raise ConfigError(refused[0]["text"])
+    recorded, seen, ended = outcome.of("record"), outcome.of("observations"), outcome.of("ended")
+    if not recorded:
+        print(f"jaxlint: nothing was recorded: {describe(outcome, limits)}", file=sys.stderr)
+        return 2
+    profile = Profile(
+        VERSION,
+        command,
+        ended[0]["versions"],
+        [msgspec.convert(row, Function) for row in recorded[0]["functions"]],
+        compilations(seen[0]["compilations"]),
+    )
+    save(profile, args.profile)
+    if args.output_format == "json":
+        print(msgspec.json.format(msgspec.json.encode(profile), indent=2).decode())
+    else:
+        print(text_of(profile, args.profile), end="")
+    if ended[0]["interrupted"]:
+        print("jaxlint: the command set a trace function of its own, which ended the recording", file=sys.stderr)
+    return int(ended[0]["status"])
+
+
+def text_of(profile: Profile, path: str) -> str:
+    """What was recorded, in a few lines."""
+    staged = sum(function.staged_calls > 0 for function in profile.functions)
+    lines = [
+        f"Recorded {len(profile.functions)} functions, {staged} of them while JAX traced, and "
+        f"{sum(c.count for c in profile.compilations)} compilations into {path}."
+    ]
+    again = [c for c in profile.compilations if c.count > 1][:5]
+    lines += [_again(c) for c in again]
+    return "\n".join(lines) + "\n"
+
+
+def _again(compiled: Compilation) -> str:
+    place = f"{os.path.relpath(compiled.filename)}:{compiled.row}"
+    cause = f": {compiled.causes[-1][:200]}" if compiled.causes else ""
+    return f"  {place}: {compiled.name} compiled {compiled.count} times, {compiled.seconds:.2f} s{cause}"

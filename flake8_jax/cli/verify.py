@@ -1,0 +1,168 @@
+"""``jaxlint verify``: lint, then run the user's command and say of every finding whether it is true."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from flake8_jax.cli.arguments import (
+    absolute,
+    add_log_options,
+    add_project_options,
+    add_selection_options,
+    resolver_from,
+    wants_color,
+)
+from flake8_jax.config import ConfigError
+from flake8_jax.core.report import Diagnostic, RunReport
+from flake8_jax.reporters import View, formats, render
+from flake8_jax.runtime_checks.observations import Spot
+from flake8_jax.runtime_checks.sandbox import Limits
+from flake8_jax.runtime_checks.verify import PLATFORMS, Asked, Verification, Workload, verify
+
+if TYPE_CHECKING:
+    from flake8_jax.backend import Backend
+
+_EPILOG = """\
+The command after `--` is yours: a script, `pytest …` or `python -m …`. It is run in a child process, once for every way of
+watching that the findings need, and is observed, not changed. Its own checks may fail meanwhile; that is said.
+
+examples:
+  jaxlint verify src/ -- python train.py --steps 3
+  jaxlint verify src/ --select JAX1,JAX3 -- pytest tests/test_model.py -q
+  jaxlint verify src/ --target cuda --require confirmed --output-format sarif -- python train.py
+
+verdicts: confirmed, confirmed-elsewhere (same defect, other line), refuted (on these inputs, this JAX, this backend),
+blocked (another error comes first), inconclusive (the line did not run, or nothing decisive was seen).
+
+Exit status: 0 if all findings have the verdict that `--require` asks for, or none is confirmed; 1 if not; 2 for a wrong call.
+This is no sandbox against malice: the command runs with your rights.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="jaxlint verify",
+        usage="jaxlint verify [options] [PATH ...] -- COMMAND ...",
+        description="Lint, then confirm or refute each finding by running your code on JAX.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("paths", nargs="*", metavar="PATH", help="files or directories; default: .")
+    run = made.add_argument_group("running")
+    run.add_argument(
+        "--target", choices=sorted(PLATFORMS), default="", help="the platform to run on; default: JAX's own"
+    )
+    run.add_argument("--python", default=sys.executable, metavar="PATH", help="the interpreter that has your JAX")
+    run.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS", help="for each run; default: 300")
+    run.add_argument("--memory", type=int, metavar="MIB", help="limit of the data of a run; default: none")
+    run.add_argument("--no-network", action="store_true", help="run without network, where `unshare` allows it")
+    run.add_argument(
+        "--require", choices=("confirmed", "none"), default="none",
+        help="confirmed: exit 1 unless every finding is confirmed",
+    )  # fmt: skip
+    made.add_argument("--output-format", choices=["text", *formats()], metavar="FORMAT", default="text")
+    made.add_argument("-o", "--output-file", metavar="FILE", help="write the findings there")
+    add_selection_options(made)
+    add_project_options(made)
+    add_log_options(made)
+    return made
+
+
+def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
+    """Run ``jaxlint verify``; returns the exit status."""
+    given = list(arguments)
+    cut = given.index("--") if "--" in given else len(given)
+    args = parser().parse_args(given[:cut])
+    args.command = given[cut + 1 :]
+    output_format = "full" if args.output_format == "text" else args.output_format
+    args.output_format = None
+    cwd = os.getcwd()
+    try:
+        if not args.command:
+            raise ConfigError(
+                "there is no command: give one after `--`, such as `jaxlint verify src -- python train.py`"
+            )
+        return _run(args, output_format, cwd, backend)
+    except ConfigError as error:
+        print(f"jaxlint: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"jaxlint: {args.python} cannot be started: {error.strerror}; see `--python`", file=sys.stderr)
+        return 2
+
+
+def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backend | None) -> int:
+    from flake8_jax.backend import default_backend
+    from flake8_jax.cli.output import troubles
+    from flake8_jax.engine import Question, Workspace
+
+    paths = absolute(args.paths or ["."], cwd)
+    workspace = Workspace(
+        backend or default_backend(), resolver_from(args, cwd), use_cache=not args.no_cache, jobs=args.jobs
+    )
+    report = workspace.check(Question(paths, {}, args.force_exclude, args.ignore_noqa))
+    color = wants_color(args.color, sys.stdout.isatty()) and args.output_file is None
+    view = View(cwd, color, True)
+    for line in troubles(report, view, args.verbose):
+        print(line, file=sys.stderr)
+    if report.missing:
+        return 2
+    workload = Workload(
+        tuple(args.command), tuple(paths), cwd, args.python, args.target,
+        Limits(args.timeout, args.memory, not args.no_network),
+    )  # fmt: skip
+    asked = [Asked(item.finding.name, spot_of(item)) for item in report.diagnostics]
+
+    def progress(text: str) -> None:
+        if not (args.quiet or args.silent):
+            print(f"jaxlint: {text}", file=sys.stderr)
+
+    found = verify(asked, workload, progress)
+    for note in found.notes:
+        print(f"jaxlint: {note}", file=sys.stderr)
+    return _say(args, with_verdicts(report, found), found, output_format, view)
+
+
+def spot_of(item: Diagnostic) -> Spot:
+    """The rows of a finding."""
+    return Spot(item.path, item.row, max(item.row, item.end_row))
+
+
+def with_verdicts(report: RunReport, found: Verification) -> RunReport:
+    """The report with a verdict on every finding."""
+    return msgspec.structs.replace(
+        report,
+        diagnostics=tuple(
+            msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, verdict=verdict))
+            for item, verdict in zip(report.diagnostics, found.verdicts, strict=True)
+        ),
+    )
+
+
+def _say(args: argparse.Namespace, report: RunReport, found: Verification, output_format: str, view: View) -> int:
+    text = "" if args.silent else render(output_format, report, view)
+    if args.output_file is not None:
+        with open(args.output_file, "w", encoding="utf-8") as file:
+            file.write(text)
+    else:
+        print(text, end="")
+    counts = Counter(verdict.verdict for verdict in found.verdicts)
+    if output_format in ("full", "concise", "grouped") and not args.quiet:
+        print(summary(counts, found.versions))
+    if args.require == "confirmed":
+        return 0 if set(counts) <= {"confirmed"} else 1
+    return 1 if counts["confirmed"] or counts["confirmed-elsewhere"] else 0
+
+
+def summary(counts: Counter[str], versions: dict[str, str]) -> str:
+    """``3 confirmed, 1 inconclusive (jax 0.10.2, cpu)``."""
+    parts = [f"{count} {verdict}" for verdict, count in counts.most_common()] or ["nothing to prove"]
+    where = f" (jax {versions['jax']}, {versions['backend']}: {versions['device']})" if "jax" in versions else ""
+    return ", ".join(parts) + where

@@ -1,0 +1,245 @@
+"""What JAX itself tells while the user's code runs: compilations, traces, waits for the device, keys, warnings.
+
+Vocabulary
+----------
+compilation  XLA compiled a function. tracing: JAX ran a Python function to make a jaxpr. Both with the user's stack at that
+             time, and with JAX's own words on why, where it has any (``jax_explain_cache_misses``, JAX 0.4.31).
+wait         Python asked for the contents of an array: it waits for the device.
+draw         a key was consumed: its bytes, and by what. Only visible where code runs without jit.
+
+Event names and ``fun_name`` as measured on JAX 0.10; before 0.6.1 events carry no name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from flake8_jax.runtime_checks.child.places import Place, Places
+from flake8_jax.runtime_checks.child.tracing import trace_state
+
+MOST = 4000  # of each list of observations
+_DEPTH = 12  # of the stacks kept
+
+_TRACED = "/jax/core/compile/jaxpr_trace_duration"
+_COMPILED = "/jax/core/compile/backend_compile_duration"
+
+
+class Instruments:
+    """Hooks into JAX, set by ``install``. Lists of observations as JSON data."""
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.compilations: list[dict[str, Any]] = []
+        self.tracings: list[dict[str, Any]] = []
+        self.waits: list[dict[str, Any]] = []
+        self.draws: list[dict[str, Any]] = []
+        self.warned: list[dict[str, Any]] = []
+        self.calls: list[dict[str, Any]] = []
+        self._reasons: list[str] = []
+        self._busy = False
+
+    def report(self) -> dict[str, Any]:
+        return {
+            "compilations": self.compilations, "tracings": self.tracings, "waits": self.waits, "draws": self.draws,
+            "warnings": self.warned, "calls": self.calls,
+        }  # fmt: skip
+
+    def install(self) -> None:
+        """JAX is imported now: hook in."""
+        from jax import monitoring
+
+        monitoring.register_event_duration_secs_listener(self._duration)
+        self._explain_misses()
+        self._watch_waits()
+        self._watch_calls()
+        self._watch_warnings()
+
+    def install_draws(self) -> None:
+        """Watch what consumes keys. It sees values only where nothing is compiled."""
+        import jax
+
+        jax.config.update("jax_disable_jit", True)
+        for name, effect in (("random_bits_p", "draw"), ("random_split_p", "split"), ("random_fold_in_p", "fold")):
+            primitive = _found_in_jax(name)
+            if primitive is not None:
+                primitive.impl = self._drawing(primitive.impl, effect)
+
+    # --- compilations and traces ----------------------------------------------------------------------------
+
+    def _duration(self, event: str, seconds: float, **data: Any) -> None:
+        if event not in (_TRACED, _COMPILED) or self._busy:
+            return
+        into = self.compilations if event == _COMPILED else self.tracings
+        if len(into) < MOST:
+            name = str(data.get("fun_name") or "")
+            found = self._seen(name=name, seconds=seconds)
+            if event == _COMPILED and self._reasons:
+                found["reason"] = self._reasons[-1]
+                self._reasons.clear()
+            into.append(found)
+
+    def _explain_misses(self) -> None:
+        import jax
+
+        if not hasattr(jax.config, "jax_explain_cache_misses"):  # before JAX 0.4.31
+            return
+        jax.config.update("jax_explain_cache_misses", True)
+        logger = logging.getLogger("jax")
+        for handler in logger.handlers:
+            handler.addFilter(lambda record: not _is_miss(record))
+        logger.addHandler(_Overhearing(self._reasons, alone=not logger.handlers))
+
+    # --- waits and calls ------------------------------------------------------------------------------------
+
+    def _watch_waits(self) -> None:
+        import numpy
+        from jax._src.array import ArrayImpl
+
+        for name in ("__float__", "__int__", "__bool__", "__index__", "__complex__", "item", "tolist", "__array__",
+                     "__format__", "__str__", "__repr__", "block_until_ready"):  # fmt: skip
+            if hasattr(ArrayImpl, name):
+                self._wrap(ArrayImpl, name, self.waits, lambda arguments: True)
+        for name in ("asarray", "array"):
+            self._wrap(
+                numpy, name, self.waits, lambda arguments: bool(arguments) and isinstance(arguments[0], ArrayImpl)
+            )
+        import jax
+
+        self._wrap(jax, "device_get", self.waits, lambda arguments: True)
+
+    def _watch_calls(self) -> None:
+        import jax
+        from jax._src import core
+        from jax._src.array import ArrayImpl
+
+        self._wrap(core.Tracer, "__iter__", self.calls, lambda arguments: True)
+        self._wrap(jax, "pmap", self.calls, lambda arguments: True)
+        for owner in (core.Tracer, ArrayImpl):
+            for name in ("__eq__", "__ne__"):
+                self._wrap(owner, name, self.calls, _compares_with_nan)
+
+    def _wrap(
+        self, owner: Any, name: str, into: list[dict[str, Any]], counts: Callable[[tuple[Any, ...]], bool]
+    ) -> None:
+        original = getattr(owner, name, None)
+        if original is None:
+            return
+
+        def watched(*arguments: Any, **keywords: Any) -> Any:
+            if not self._busy and len(into) < MOST and counts(arguments):
+                with self._while_busy():
+                    into.append(self._seen(name=name))
+            return original(*arguments, **keywords)
+
+        watched.__name__ = name
+        watched.__wrapped__ = original  # type: ignore[attr-defined]
+        with contextlib.suppress(AttributeError, TypeError):  # a class of C++ that cannot be changed: not seen then
+            setattr(owner, name, watched)
+
+    # --- keys -----------------------------------------------------------------------------------------------
+
+    def _drawing(self, original: Callable[..., Any], effect: str) -> Callable[..., Any]:
+        def watched(keys: Any, *arguments: Any, **parameters: Any) -> Any:
+            if not self._busy and len(self.draws) < MOST:
+                with self._while_busy():
+                    data = _bytes_of(keys)
+                    if data is not None:
+                        about = _bytes_of(arguments[0]) if effect == "fold" and arguments else None
+                        self.draws.append(
+                            {**self._seen(name=effect), "key": data, "shape": list(keys.shape), "about": about,
+                             "mapped": _inside_vmap(), "bits": parameters.get("shape") and list(parameters["shape"])}
+                        )  # fmt: skip
+            return original(keys, *arguments, **parameters)
+
+        return watched
+
+    # --- warnings -------------------------------------------------------------------------------------------
+
+    def _watch_warnings(self) -> None:
+        original = warnings.warn
+
+        def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **more: Any) -> None:
+            if len(self.warned) < MOST:
+                kind = type(message) if isinstance(message, Warning) else category or UserWarning
+                self.warned.append({**self._seen(name=kind.__name__), "message": str(message)[:300]})
+            original(message, category, stacklevel + 1, source, **more)
+
+        warnings.warn = warn
+
+    # --- all of them ----------------------------------------------------------------------------------------
+
+    def _seen(self, **data: Any) -> dict[str, Any]:
+        stack = self.places.stack()[:_DEPTH]
+        return {**data, "state": trace_state(), "stack": [_as_list(place) for place in stack]}
+
+    @contextlib.contextmanager
+    def _while_busy(self) -> Iterator[None]:
+        """What the observing itself does is not observed."""
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+
+
+def _found_in_jax(name: str) -> Any:
+    """An internal of JAX, whichever module of this release has it; None if none has."""
+    modules = [module for path, module in list(sys.modules.items()) if path.startswith("jax._src.")]
+    return next((getattr(module, name) for module in modules if name in vars(module)), None)
+
+
+_MISS = "TRACING CACHE MISS"
+
+
+def _is_miss(record: logging.LogRecord) -> bool:
+    return record.getMessage().startswith(_MISS)
+
+
+class _Overhearing(logging.Handler):
+    """Keeps JAX's explanations to itself. alone: nobody else prints what the logger says."""
+
+    def __init__(self, reasons: list[str], *, alone: bool) -> None:
+        super().__init__(logging.WARNING)
+        self._reasons = reasons
+        self._alone = alone
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if _is_miss(record):
+            self._reasons.append(record.getMessage())
+        elif self._alone and logging.lastResort is not None:
+            logging.lastResort.handle(record)
+
+
+def _as_list(place: Place) -> list[Any]:
+    return [place.path, place.row, place.function, place.run]
+
+
+def _compares_with_nan(arguments: tuple[Any, ...]) -> bool:
+    other = arguments[1] if len(arguments) > 1 else None
+    return isinstance(other, float) and other != other
+
+
+def _bytes_of(value: Any) -> str | None:
+    """The contents of a key, or of the data folded into one; None of a tracer."""
+    import numpy
+
+    base = getattr(value, "_base_array", value)
+    if type(base).__name__.endswith("Tracer"):
+        return None
+    return bytes(numpy.asarray(base).tobytes()).hex()[:2000]
+
+
+def _inside_vmap() -> bool:
+    """Some frame around is ``vmap`` at work: what is not batched there is the same for every lane."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in ("vmap_f", "_pmap_f", "cache_miss") and "jax" in code.co_filename:
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False

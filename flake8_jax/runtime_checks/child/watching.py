@@ -1,0 +1,185 @@
+"""The trace function: what happens at the places of findings while the user's code runs.
+
+Vocabulary
+----------
+watch     rows of a file that belong to a finding. visit: the line begins to run. state: see ``tracing``.
+raised    an exception reached the user's code, with the stack from the innermost of the user's frames outwards.
+
+Python's own trace function (``sys.settrace``) is used, because it sees exceptions that somebody catches. Frames outside the
+user's roots are left alone after one look. Not seen: code in other processes, and code that sets a trace function of its
+own (a debugger, coverage measured in the same process).
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any
+
+from flake8_jax.runtime_checks.child.places import Places
+from flake8_jax.runtime_checks.child.tracing import EAGER, trace_state
+
+MOST = 500  # of the exceptions kept
+_DEPTH = 12  # of their stacks
+_PASSING = (StopIteration, StopAsyncIteration, GeneratorExit)
+
+
+@dataclass
+class Watch:
+    """Rows ``first`` to ``last`` of a file. visits: by state; runs: visits by state and run of the function."""
+
+    number: int
+    path: str
+    first: int
+    last: int
+    visits: dict[str, int] = field(default_factory=dict)
+    runs: dict[tuple[str, int], int] = field(default_factory=dict)
+    nonfinite: int = 0
+    pending: int = 0
+    imported: bool | None = None
+    started: bool | None = None
+
+    def contains(self, path: str, row: int) -> bool:
+        return path == self.path and self.first <= row <= self.last
+
+    def report(self) -> dict[str, Any]:
+        """As JSON data; of the runs, how often the busiest one came by, and how many there were."""
+        most: dict[str, int] = {}
+        runs: dict[str, int] = {}
+        for (state, _), count in self.runs.items():
+            most[state] = max(most.get(state, 0), count)
+            runs[state] = runs.get(state, 0) + 1
+        return {
+            "watch": self.number, "visits": self.visits, "most": most, "runs": runs,
+            "numbers": sorted({run for _, run in self.runs}), "nonfinite": self.nonfinite, "pending": self.pending,
+            "imported": self.imported, "started": self.started,
+        }  # fmt: skip
+
+
+class Watcher:
+    """Sees the user's frames begin, pass watched rows, raise and return.
+
+    on_call, on_return: told of every call of the user's functions. install: called once JAX has been imported.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        watches: list[Watch],
+        install: Callable[[], None],
+        on_call: Callable[[FrameType], None] | None = None,
+        on_return: Callable[[FrameType, Any], None] | None = None,
+    ) -> None:
+        self.places = places
+        self.watches = watches
+        self._install = install
+        self._installed = False
+        self._on_call = on_call
+        self._on_return = on_return
+        self._by_path: dict[str, list[Watch]] = {}
+        for watch in watches:
+            self._by_path.setdefault(watch.path, []).append(watch)
+        self._watched: dict[int, tuple[CodeType, bool]] = {}
+        self.raised: list[dict[str, Any]] = []
+        self._last_seen: BaseException | None = None
+
+    def start(self) -> None:
+        threading.settrace(self._global)
+        sys.settrace(self._global)
+
+    def stop(self) -> None:
+        sys.settrace(None)
+        threading.settrace(None)
+
+    def is_running(self) -> bool:
+        return sys.gettrace() == self._global
+
+    # --- trace functions ------------------------------------------------------------------------------------
+
+    def _global(self, frame: FrameType, event: str, arg: Any) -> Any:
+        code = frame.f_code
+        if self.places.path_of(code) is None:
+            return None
+        if not self._installed:
+            self._try_to_install()
+        self.places.enter(frame)
+        if self._on_call is not None:
+            self._on_call(frame)
+        is_module = code.co_name == "<module>"
+        frame.f_trace_lines = self._is_watched(code) or (is_module and not self._installed)
+        return self._local
+
+    def _local(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if event == "line":
+            if not self._installed:
+                self._try_to_install()
+            self._visit(frame)
+        elif event == "exception":
+            self._exception(frame, arg[1] if arg[1] is not None else arg[0])
+        elif event == "return":
+            if self._on_return is not None:
+                self._on_return(frame, arg)
+            self.places.leave(frame)
+        return self._local
+
+    def _try_to_install(self) -> None:
+        # A module is in ``sys.modules`` while it is still being imported; its last line makes ``jax.version`` complete.
+        jax = sys.modules.get("jax")
+        if jax is not None and not getattr(getattr(jax, "__spec__", None), "_initializing", False):
+            self._installed = True
+            self._install()
+
+    def _is_watched(self, code: CodeType) -> bool:
+        known = self._watched.get(id(code))
+        if known is None:
+            path = self.places.path_of(code)
+            rows = {row for _, _, row in code.co_lines() if row is not None}
+            watched = any(any(w.first <= row <= w.last for row in rows) for w in self._by_path.get(path or "", ()))
+            known = self._watched[id(code)] = (code, watched)
+        return known[1]
+
+    def _at(self, frame: FrameType) -> list[Watch]:
+        path = self.places.path_of(frame.f_code)
+        row = frame.f_lineno
+        return [watch for watch in self._by_path.get(path or "", ()) if watch.first <= row <= watch.last]
+
+    def _visit(self, frame: FrameType) -> None:
+        for watch in self._at(frame):
+            state = trace_state()
+            watch.visits[state] = watch.visits.get(state, 0) + 1
+            key = (state, self.places.run_of(frame))
+            watch.runs[key] = watch.runs.get(key, 0) + 1
+            if watch.imported is None:
+                watch.imported = "jax" in sys.modules
+                bridge = sys.modules.get("jax._src.xla_bridge")
+                watch.started = bool(bridge is not None and getattr(bridge, "_backends", None))
+            if state == EAGER and self._installed and watch.pending == 0:
+                watch.pending += _has_pending_work()
+
+    def _exception(self, frame: FrameType, error: Any) -> None:
+        # The event comes once a frame, and without an instance where Python's own code raised lazily.
+        if not isinstance(error, BaseException) or error is self._last_seen or isinstance(error, _PASSING):
+            return
+        self._last_seen = error
+        if len(self.raised) < MOST:
+            lines = str(error).strip().splitlines()
+            stack = [[p.path, p.row, p.function, p.run] for p in self.places.stack(frame)[:_DEPTH]]
+            self.raised.append(
+                {
+                    "type": type(error).__name__,
+                    "bases": [base.__name__ for base in type(error).__mro__],
+                    "message": " ".join(lines)[:400],
+                    "state": trace_state(),
+                    "stack": stack,
+                }
+            )
+
+
+def _has_pending_work() -> bool:
+    """Some array is still being computed."""
+    import jax
+
+    return any(not array.is_ready() for array in jax.live_arrays() if not array.is_deleted())

@@ -1,0 +1,75 @@
+"""What a child saw, asked about one finding.
+
+Vocabulary
+----------
+spot     the rows of a finding. here: the innermost of the user's frames stands there; through: one of the user's frames does.
+run      one call of the function that the spot is in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+Seen = dict[str, Any]
+
+
+class Spot(msgspec.Struct, frozen=True):
+    """Rows ``first`` to ``last`` (1-based, both included) of a file."""
+
+    path: str
+    first: int
+    last: int
+
+    def holds(self, place: list[Any]) -> bool:
+        return bool(place[0] == self.path and self.first <= place[1] <= self.last)
+
+
+class Observations(msgspec.Struct, frozen=True):
+    """Everything that one run of the workload showed. ``watch``: what was counted at this finding's rows."""
+
+    spot: Spot
+    watch: Seen
+    all: Seen
+    roots: tuple[str, ...] = ()
+    status: int = 0
+    failure: str = ""
+
+    def visits(self, *states: str) -> int:
+        """How often the line began to run (in those states of tracing)."""
+        counts = self.watch.get("visits", {})
+        return sum(counts.get(state, 0) for state in states or counts)
+
+    def most(self, *states: str) -> int:
+        """The same, in the run of the function in which it did so most often."""
+        counts = self.watch.get("most", {})
+        return max((counts.get(state, 0) for state in states or counts), default=0)
+
+    def runs(self, *states: str) -> int:
+        counts = self.watch.get("runs", {})
+        return sum(counts.get(state, 0) for state in states or counts)
+
+    def here(self, kind: str) -> list[Seen]:
+        return [seen for seen in self.all.get(kind, ()) if seen["stack"] and self.spot.holds(seen["stack"][0])]
+
+    def through(self, kind: str) -> list[Seen]:
+        return [seen for seen in self.all.get(kind, ()) if any(self.spot.holds(place) for place in seen["stack"])]
+
+    def run_of(self, seen: Seen) -> int | None:
+        """The run of the spot's function that was on the stack."""
+        return next((place[3] for place in seen["stack"] if self.spot.holds(place)), None)
+
+    def in_one_run(self, found: Iterable[Seen]) -> Counter[tuple[Any, str]]:
+        """How many of them were in the same run of the spot's function, by run and name."""
+        return Counter((self.run_of(seen), seen.get("name", "")) for seen in found)
+
+    def is_user(self, path: str) -> bool:
+        return any(path == root or path.startswith(root.rstrip("/") + "/") for root in self.roots)
+
+    def invocation(self, seen: Seen) -> int | None:
+        """The run of the outermost of the linted functions on the stack: what one caller from outside asked for."""
+        runs = [place[3] for place in seen["stack"] if self.is_user(place[0])]
+        return runs[-1] if runs else None

@@ -1,0 +1,422 @@
+"""What has to be seen for a finding to be true, rule by rule: the oracles of the manual pages.
+
+Vocabulary
+----------
+oracle   a function from observations to a verdict, and the way of running that it needs (``mode``, see ``child.observe``).
+seen     confirmed with a sentence that counts. not seen: the line ran the way the rule speaks of, and nothing happened.
+
+A line that did not run says nothing. Whatever is refuted is so for the inputs of this run alone. Not proved yet:
+``missing-donation`` and ``missing-gradient-sync`` (they need the compiled program), ``too-new-api`` (it needs the older JAX).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from flake8_jax.core.findings import Verdict
+from flake8_jax.runtime_checks.observations import Observations, Seen
+
+Judge = Callable[[Observations], Verdict]
+STAGED = ("abstract", "concrete")
+
+
+class Oracle(NamedTuple):
+    """mode: how the workload is run for it."""
+
+    judge: Judge
+    mode: str = "plain"
+
+
+def _confirmed(reason: str, **details: object) -> Verdict:
+    return Verdict("confirmed", reason, details=dict(details))
+
+
+def _refuted(reason: str) -> Verdict:
+    return Verdict("refuted", reason)
+
+
+def _unclear(reason: str) -> Verdict:
+    return Verdict("inconclusive", reason)
+
+
+NOT_REACHED = _unclear("the line did not run")
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+# --- exceptions -----------------------------------------------------------------------------------------------
+
+
+def raises(*types: str, message: str = "", anywhere: bool = False) -> Judge:
+    """The line raises one of these. anywhere: so does a call elsewhere of what the line defines."""
+    pattern = re.compile(message)
+
+    def is_it(seen: Seen) -> bool:
+        return bool(set(types) & set(seen["bases"])) and bool(pattern.search(seen["message"]))
+
+    def judge(o: Observations) -> Verdict:
+        here = [seen for seen in o.through("raised") if is_it(seen)]
+        if here:
+            return _raised(here[0])
+        if anywhere:
+            others = [seen for seen in o.all.get("raised", ()) if is_it(seen)]
+            if others:
+                return _raised(others[0])
+        other = o.here("raised")
+        if other:
+            return Verdict("blocked", f"another error comes first: {other[0]['type']}: {other[0]['message']}")
+        if not o.visits():
+            return NOT_REACHED
+        if anywhere:
+            return _unclear("the line ran, and nothing that it defines was called in a way that fails")
+        states = " and ".join(sorted(o.watch.get("visits", {})))
+        return _refuted(f"the line ran {_times(o.visits())} ({states}) and raised nothing")
+
+    return judge
+
+
+def _raised(seen: Seen) -> Verdict:
+    place = seen["stack"][0]
+    return _confirmed(
+        f"{seen['type']}: {seen['message'][:200]}",
+        exception={"type": seen["type"], "bases": seen["bases"], "message": seen["message"]},
+        path=place[0],
+        row=place[1],
+    )
+
+
+# --- what runs while JAX traces ----------------------------------------------------------------------------------
+
+
+def runs_staged(what: str) -> Judge:
+    """The line runs while JAX traces: what it does happens once a compilation, not once a call."""
+
+    def judge(o: Observations) -> Verdict:
+        if o.visits(*STAGED):
+            return _confirmed(f"{what}: it ran {_times(o.visits(*STAGED))} while JAX traced", visits=o.watch["visits"])
+        if o.through("raised"):
+            return _raised(o.through("raised")[0])
+        if o.visits():
+            return _refuted(f"the line ran {_times(o.visits())}, never while JAX traced")
+        return NOT_REACHED
+
+    return judge
+
+
+def runs(what: str) -> Judge:
+    """The line runs: what the rule says of it follows."""
+
+    def judge(o: Observations) -> Verdict:
+        return (
+            _confirmed(f"{what}: it ran {_times(o.visits())}", visits=o.watch["visits"]) if o.visits() else NOT_REACHED
+        )
+
+    return judge
+
+
+def either(*judges: Judge) -> Judge:
+    """The first that confirms; else the first that says more than that the line did not run."""
+
+    def judge(o: Observations) -> Verdict:
+        verdicts = [single(o) for single in judges]
+        confirmed = next((v for v in verdicts if v.verdict == "confirmed"), None)
+        return confirmed or next((v for v in verdicts if v is not NOT_REACHED), NOT_REACHED)
+
+    return judge
+
+
+def unrolls(least: int) -> Judge:
+    """The line runs so often in one trace."""
+
+    def judge(o: Observations) -> Verdict:
+        count = o.most(*STAGED)
+        if count >= least:
+            return _confirmed(f"one trace went through the line {count} times, and holds as many copies", copies=count)
+        return _unclear(f"one trace went through the line {_times(count)} only") if count else NOT_REACHED
+
+    return judge
+
+
+def iterates_tracer(o: Observations) -> Verdict:
+    found = [seen for seen in o.through("calls") if seen["name"] == "__iter__"]
+    if found:
+        return _confirmed("Python iterated a tracer here: each element became operations of its own")
+    return _unclear("no tracer was iterated") if o.visits() else NOT_REACHED
+
+
+def compares_nan(o: Observations) -> Verdict:
+    found = [seen for seen in o.through("calls") if seen["name"] in ("__eq__", "__ne__")]
+    if found:
+        return _confirmed("an array was compared with NaN, which is never equal to anything")
+    return runs("the comparison with NaN was evaluated")(o)
+
+
+# --- compilations ------------------------------------------------------------------------------------------------
+
+
+def compiles_again(*, anew: str, traces: bool = False, across_runs: bool = False) -> Judge:
+    """The same function is compiled more than once: in one run of the function around, or in several.
+
+    Operations that JAX runs eagerly are compiled as well; those names are no function of the user's.
+    """
+
+    def judge(o: Observations) -> Verdict:
+        kinds = ("compilations", "tracings") if traces else ("compilations",)
+        found = [seen for kind in kinds for seen in _around(o, kind)]
+        names: dict[tuple[int | None, str], int] = {}
+        for seen in found:
+            run = None if across_runs else _run_around(o, seen)
+            key = (run, seen["name"])
+            names[key] = names.get(key, 0) + 1
+        best = max(names.items(), key=lambda item: item[1], default=None)
+        visits = o.visits("eager") if across_runs else o.most("eager")
+        if best is not None and best[1] >= 2 and visits >= 2:
+            reason = next((seen["reason"] for seen in reversed(found) if seen.get("reason")), "")
+            name = best[0][1] or "the function"
+            seconds = sum(seen["seconds"] for seen in found if seen["name"] == best[0][1])
+            return _confirmed(
+                f"{anew}: {_times(best[1])} `{name}`, {seconds:.3g} s in all", compilations=best[1], seconds=seconds,
+                why=reason,
+            )  # fmt: skip
+        if not o.visits():
+            return NOT_REACHED
+        return _unclear(f"the line ran {_times(o.visits())}, and nothing was seen to be compiled again")
+
+    return judge
+
+
+def _around(o: Observations, kind: str) -> list[Seen]:
+    """What happened at the line, or in the run of the function that it stands in."""
+    mine = [seen for seen in o.all.get(kind, ()) if _run_around(o, seen) is not None]
+    return [seen for seen in mine if not _is_operation(seen)] or mine
+
+
+def _is_operation(seen: Seen) -> bool:
+    """An operation that JAX ran eagerly: the user's own functions come with an explanation of the miss."""
+    return not seen.get("reason") and seen["name"].startswith("jit(") and seen["name"][4:-1] in _OPERATIONS
+
+
+_OPERATIONS = frozenset(
+    {
+        "add", "broadcast_in_dim", "concatenate", "convert_element_type", "cos", "div", "divide", "dynamic_slice", "equal",
+        "exp", "gather", "iota", "log", "mul", "multiply", "negative", "reshape", "scatter", "sin", "slice", "squeeze",
+        "stage", "sub", "subtract", "transpose", "true_divide",
+    }
+)  # fmt: skip
+
+
+def _run_around(o: Observations, seen: Seen) -> int | None:
+    """The run of the spot's function, wherever in it the stack passes: a jit is made on one line and called on another."""
+    for place in seen["stack"]:
+        if place[0] == o.spot.path and place[3] in o.watch.get("numbers", ()):
+            return int(place[3])
+    return None
+
+
+def compiled_in_region(o: Observations) -> Verdict:
+    found = _around(o, "compilations")
+    if found:
+        seconds = sum(seen["seconds"] for seen in found)
+        return _confirmed(
+            f"{len(found)} compilations, {seconds:.3g} s, fell into the run that is timed", seconds=seconds
+        )
+    return _unclear("nothing was compiled in the run that is timed") if o.visits() else NOT_REACHED
+
+
+# --- waits, timers, settings ---------------------------------------------------------------------------------------
+
+
+def waits_in_loop(o: Observations) -> Verdict:
+    waits = [seen for seen in o.through("waits") if seen["state"] == "eager"]
+    most = max(o.in_one_run(waits).values(), default=0)
+    if most >= 2:
+        return _confirmed(f"the line waited for the device {_times(most)} in one run of the loop", waits=most)
+    return (
+        _unclear(f"the line waited {_times(most)} in one run" if most else "no wait was seen")
+        if o.visits()
+        else NOT_REACHED
+    )
+
+
+def work_is_pending(o: Observations) -> Verdict:
+    if o.watch.get("pending"):
+        return _confirmed("arrays were still being computed when the clock was read")
+    return _unclear("all arrays happened to be ready when the clock was read") if o.visits() else NOT_REACHED
+
+
+def set_too_late(o: Observations) -> Verdict:
+    if not o.visits():
+        return NOT_REACHED
+    if o.watch.get("started"):
+        return _confirmed("JAX had been imported and its backends started when the line ran")
+    if o.watch.get("imported"):
+        return _confirmed("JAX had been imported when the line ran")
+    return _refuted("the line ran before JAX was imported")
+
+
+def cut_to_32_bits(o: Observations) -> Verdict:
+    warning = warned("UserWarning", "dtype")(o)
+    if warning.verdict == "confirmed" or not o.visits():
+        return warning
+    if o.all.get("x64"):
+        return _refuted("64-bit types were switched on in this run")
+    return _confirmed(f"64-bit types are off, and the line ran {_times(o.visits())}")
+
+
+def warned(category: str, message: str = "") -> Judge:
+    """JAX warns at the line."""
+    pattern = re.compile(message)
+
+    def judge(o: Observations) -> Verdict:
+        for seen in o.through("warnings"):
+            if seen["name"] == category and pattern.search(seen["message"]):
+                return _confirmed(f"{category}: {seen['message'][:200]}")
+        return _unclear("JAX gave no such warning here") if o.visits() else NOT_REACHED
+
+    return judge
+
+
+# --- keys ----------------------------------------------------------------------------------------------------------
+
+
+def key_repeats(*earlier: str, folds: bool = True) -> Judge:
+    """At the line a key is consumed whose very bytes were consumed before (by ``earlier``) for the same caller."""
+
+    def judge(o: Observations) -> Verdict:
+        used: dict[tuple[int | None, str], list[Seen]] = {}
+        for seen in o.all.get("draws", ()):
+            if seen["name"] == "fold" and not folds:
+                continue
+            key = seen["key"] + (f"+{seen['about']}" if seen["name"] == "fold" else "")
+            invocation = o.invocation(seen)
+            before = [s for s in used.get((invocation, key), ()) if not earlier or s["name"] in earlier]
+            if before and any(o.spot.holds(place) for place in seen["stack"]) and invocation is not None:
+                first = next((place[1] for place in before[0]["stack"] if o.is_user(place[0])), 0)
+                return _confirmed(
+                    f"the same key was consumed {_times(len(before) + 1)} ({before[0]['name']} on line {first}, then "
+                    f"{seen['name']} here)",
+                    first=before[0]["stack"][:3],
+                    again=seen["stack"][:3],
+                )
+            used.setdefault((invocation, key), []).append(seen)
+        errors = [seen for seen in o.through("raised") if seen["type"] == "KeyReuseError"]
+        if errors:
+            return _raised(errors[0])
+        if not o.visits():
+            return NOT_REACHED
+        if not any(any(o.spot.holds(place) for place in seen["stack"]) for seen in o.all.get("draws", ())):
+            return _unclear("no key was seen to be consumed here")
+        return _refuted("every key consumed here was new")
+
+    return judge
+
+
+def shared_by_lanes(o: Observations) -> Verdict:
+    mapped = [seen for seen in o.through("draws") if seen["mapped"] and not seen["shape"]]
+    if mapped:
+        return _confirmed("under vmap one single key was consumed for all lanes: they draw the same numbers")
+    return _unclear("no key shared by lanes was seen to be consumed") if o.visits() else NOT_REACHED
+
+
+def not_finite(o: Observations) -> Verdict:
+    count = o.watch.get("nonfinite", 0)
+    if count:
+        return _confirmed(f"the function returned infinities or NaN {_times(count)}")
+    return _unclear("all results were finite on these inputs") if o.visits() else NOT_REACHED
+
+
+def nan_in_gradient(o: Observations) -> Verdict:
+    for seen in o.all.get("raised", ()):
+        if "FloatingPointError" in seen["bases"]:
+            return _confirmed(f"with `jax_debug_nans`, {seen['type']}: {seen['message'][:160]}")
+    return _unclear("no NaN appeared on these inputs") if o.visits() else NOT_REACHED
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+_BOOL = raises("TracerBoolConversionError", "ConcretizationTypeError")
+_SIGNATURE = raises("TypeError", "ValueError", "AssertionError", "AttributeError", anywhere=True)
+
+ORACLES: dict[str, Oracle] = {
+    "traced-branch": Oracle(_BOOL),
+    "traced-while": Oracle(_BOOL),
+    "traced-range": Oracle(raises("TracerIntegerConversionError", "ConcretizationTypeError")),
+    "traced-iteration": Oracle(either(iterates_tracer, unrolls(2))),
+    "traced-shape": Oracle(raises("TypeError", "TracerIntegerConversionError", "ConcretizationTypeError", "ValueError")),
+    "data-dependent-shape": Oracle(
+        raises("NonConcreteBooleanIndexError", "ConcretizationTypeError", "TracerBoolConversionError", "IndexError")
+    ),
+    "traced-slice": Oracle(raises("IndexError", "TracerIntegerConversionError", "TypeError")),
+    "traced-container-index": Oracle(
+        raises("TracerIntegerConversionError", "TracerArrayConversionError", "ConcretizationTypeError", "IndexError")
+    ),
+    "traced-hash": Oracle(raises("TypeError", "ConcretizationTypeError")),
+    "traced-format": Oracle(raises("TypeError", "ConcretizationTypeError")),
+    "builtin-on-tracer": Oracle(raises("TracerBoolConversionError", "ConcretizationTypeError", "TypeError")),
+    "host-cast": Oracle(raises("ConcretizationTypeError", "TracerBoolConversionError", "TracerIntegerConversionError")),
+    "host-item": Oracle(raises("ConcretizationTypeError", "AttributeError")),
+    "numpy-on-tracer": Oracle(
+        raises("TracerArrayConversionError", "ConcretizationTypeError", "TracerBoolConversionError", "TypeError")
+    ),
+    "sync-in-staged": Oracle(runs_staged("it waits for nothing")),
+    "print-in-staged": Oracle(runs_staged("it prints a tracer, at trace time only")),
+    "sync-in-loop": Oracle(waits_in_loop),
+    "key-reuse": Oracle(key_repeats(), "keys"),
+    "key-reuse-in-loop": Oracle(key_repeats(), "keys"),
+    "key-used-after-split": Oracle(key_repeats(), "keys"),
+    "constant-key": Oracle(either(runs_staged("the key is the same in every call"), unrolls(2), runs("the seed is constant"))),
+    "host-rng-in-staged": Oracle(runs_staged("the number is drawn once and frozen")),
+    "legacy-prng-key": Oracle(runs("a legacy key is made")),
+    "discarded-split": Oracle(runs("new keys are made and dropped")),
+    "shared-key-in-vmap": Oracle(shared_by_lanes, "keys"),
+    "jit-in-loop": Oracle(compiles_again(anew="compiled anew in the loop")),
+    "jit-per-call": Oracle(compiles_again(anew="compiled anew in every call", across_runs=True)),
+    "unhashable-static": Oracle(raises("ValueError", "TypeError")),
+    "static-arg-mismatch": Oracle(
+        either(raises("ValueError", "TypeError", anywhere=True), warned("UserWarning"), warned("DeprecationWarning"))
+    ),
+    "jit-on-method": Oracle(
+        raises("TypeError", "ValueError", message="valid JAX type|non-array argument|interpret value|hashable", anywhere=True)
+    ),
+    "static-arg-in-loop": Oracle(compiles_again(anew="compiled for every value")),
+    "varying-shape-in-loop": Oracle(compiles_again(anew="compiled for every shape")),
+    "unrolled-loop": Oracle(unrolls(32)),
+    "captured-constant": Oracle(runs_staged("the array becomes a constant of the program")),
+    "transform-in-loop": Oracle(compiles_again(anew="traced or compiled anew in the loop", traces=True)),
+    "donated-reuse": Oracle(raises("RuntimeError", "ValueError", message="deleted|donated")),
+    "non-array-argument": Oracle(raises("TypeError")),
+    "global-write": Oracle(runs_staged("the variable is rebound at trace time only")),
+    "captured-mutation": Oracle(runs_staged("the container changes at trace time only")),
+    "self-write": Oracle(runs_staged("the attribute is set at trace time only")),
+    "impure-call": Oracle(runs_staged("it is called once a compilation")),
+    "array-item-assignment": Oracle(raises("TypeError", "AttributeError")),
+    "discarded-update": Oracle(runs("the updated array is dropped")),
+    "stale-global": Oracle(runs_staged("the global is read once a compilation")),
+    "cached-tracer": Oracle(
+        either(raises("TypeError", "UnexpectedTracerError", anywhere=True), runs_staged("the cache keeps a tracer"))
+    ),
+    "discarded-result": Oracle(runs("the result is dropped")),
+    "generator-in-jit": Oracle(raises("TypeError", anywhere=True)),
+    "pmap": Oracle(runs("`pmap` is applied")),
+    "unbound-axis-name": Oracle(raises("NameError", "AssertionError", "ValueError")),
+    "unknown-mesh-axis": Oracle(raises("ValueError", "KeyError", "DuplicateSpecError", anywhere=True)),
+    "jit-of-pmap": Oracle(runs("a pmap is inside")),
+    "x64-disabled": Oracle(cut_to_32_bits),
+    "where-nan-grad": Oracle(nan_in_gradient, "nans"),
+    "unstable-expression": Oracle(not_finite, "keys"),
+    "nan-comparison": Oracle(compares_nan),
+    "control-flow-signature": Oracle(_SIGNATURE),
+    "transform-argument-mismatch": Oracle(_SIGNATURE),
+    "custom-rule-incomplete": Oracle(_SIGNATURE),
+    "integer-grad": Oracle(raises("TypeError", anywhere=True)),
+    "removed-api": Oracle(raises("AttributeError", "ImportError", "TypeError", "NotImplementedError")),
+    "deprecated-api": Oracle(warned("DeprecationWarning")),
+    "async-timing": Oracle(work_is_pending),
+    "timing-compile": Oracle(compiled_in_region),
+    "late-configuration": Oracle(set_too_late),
+    "leftover-debug": Oracle(runs("the aid for debugging is on")),
+}  # fmt: skip

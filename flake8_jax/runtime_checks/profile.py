@@ -1,0 +1,125 @@
+"""What a recorded run showed, kept in a file: which parameters were tracers, and what was compiled, where and why.
+
+Vocabulary
+----------
+profile      the file, ``.jaxlint/profile.json``. It holds kinds, shapes and dtypes; no contents of arrays, no strings of
+             the program but names and file names.
+compilation  an entry of the program that XLA compiled, by the place that called it.
+
+The file is JSON with a ``version``; another version than ours is refused, not guessed at. File names are relative to the
+folder that the profile was made in, where they are below it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+VERSION = 1
+DEFAULT = os.path.join(".jaxlint", "profile.json")
+
+
+class Function(msgspec.Struct, frozen=True):
+    """One function that ran. line: of its first decorator. staged_calls: made while JAX traced; ambient_calls: while it
+    built a jaxpr. params: how often each parameter was of which kind (see ``child.recorder``). avals: up to four of each."""
+
+    filename: str
+    qualname: str
+    line: int
+    calls: int
+    staged_calls: int
+    ambient_calls: int
+    observed: int
+    params: dict[str, dict[str, int]]
+    avals: dict[str, list[str]] = {}
+
+
+class Compilation(msgspec.Struct, frozen=True):
+    """``count`` compilations of ``name`` asked for at a place; seconds: in all; causes: JAX's explanations, each once."""
+
+    name: str
+    filename: str
+    row: int
+    function: str
+    count: int
+    seconds: float
+    causes: list[str] = []
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """A recorded run. versions: of Python, JAX and the device."""
+
+    version: int
+    command: list[str]
+    versions: dict[str, str]
+    functions: list[Function]
+    compilations: list[Compilation]
+
+
+class ProfileError(Exception):
+    """The file is no profile of ours; the message names it and says what to do."""
+
+
+def compilations(seen: Iterable[dict[str, Any]]) -> list[Compilation]:
+    """Compilations of the user's code, by name and innermost place, the most expensive first."""
+    groups: dict[tuple[str, str, int, str], list[dict[str, Any]]] = {}
+    for item in seen:
+        if item["stack"]:
+            path, row, function, _ = item["stack"][0]
+            groups.setdefault((item["name"], path, row, function), []).append(item)
+    found = [
+        Compilation(
+            *key, len(items), sum(item["seconds"] for item in items),
+            list(dict.fromkeys(_cause(item["reason"]) for item in items if item.get("reason"))),
+        )
+        for key, items in groups.items()
+    ]  # fmt: skip
+    return sorted(found, key=lambda c: -c.seconds)
+
+
+def _cause(reason: str) -> str:
+    """JAX's explanation in one line, without the identities of objects, which differ from run to run."""
+    words = [word for word in reason.split() if not word.startswith("id=")]
+    return " ".join(words)
+
+
+def save(profile: Profile, path: str) -> None:
+    """Write a profile. Raises OSError."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
+    functions = [msgspec.structs.replace(f, filename=_relative(f.filename, base)) for f in profile.functions]
+    compiled = [msgspec.structs.replace(c, filename=_relative(c.filename, base)) for c in profile.compilations]
+    kept = msgspec.structs.replace(profile, functions=functions, compilations=compiled)
+    target.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
+
+
+def load(path: str) -> Profile:
+    """Read a profile; file names become absolute. Raises ProfileError."""
+    base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
+    try:
+        data = Path(path).read_bytes()
+        version = msgspec.json.decode(data, type=_Versioned).version
+        if version != VERSION:
+            raise ProfileError(f"{path}: this profile has version {version}, known is {VERSION}: record it again")
+        found = msgspec.json.decode(data, type=Profile)
+    except OSError as error:
+        raise ProfileError(f"{path}: {error.strerror}; make one with `jaxlint record -- COMMAND`") from error
+    except msgspec.DecodeError as error:
+        raise ProfileError(f"{path}: this is no profile ({error}); record it again") from error
+    functions = [msgspec.structs.replace(f, filename=os.path.join(base, f.filename)) for f in found.functions]
+    compiled = [msgspec.structs.replace(c, filename=os.path.join(base, c.filename)) for c in found.compilations]
+    return msgspec.structs.replace(found, functions=functions, compilations=compiled)
+
+
+class _Versioned(msgspec.Struct):
+    version: int
+
+
+def _relative(path: str, base: str) -> str:
+    inside = path.startswith(os.path.join(base, ""))
+    return os.path.relpath(path, base) if inside else path
