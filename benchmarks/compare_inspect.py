@@ -3,20 +3,8 @@
     python benchmarks/compare_inspect.py record.json SRC TESTS
     python benchmarks/compare_inspect.py record.json --inspect inspect.json -v
 
-Vocabulary
-----------
-record     what ``record_tracers.py`` wrote: of every function that ran, what each parameter was.
-inspected  what ``jaxlint inspect --output-format json`` says of the same functions.
-seen       a parameter that was an abstract tracer, or a pytree with one in it, in at least one recorded call.
-found      the share of the parameters seen of which inspect says ``traced``, ``pytree`` or ``key``.
-claimed    a parameter that inspect calls ``traced`` or ``pytree``, in a function that was recorded staged.
-borne out  the share of those claimed that were tracers (of either tracing) in at least one recorded call.
-
-Functions are matched by file and by the line of their first decorator; where two share it (lambdas), by qualified
-name, then by the names of their parameters; of twins that even these do not tell apart, the kinds are united.
-
-What it does not model: a claim about a function that no test ran staged is neither right nor wrong here, and a
-parameter that the tests happen never to pass a tracer counts as wrongly claimed although another caller may.
+The record is a profile of ``jaxlint record`` or of its pytest plugin; what counts as found and as borne out, and how
+functions are matched, is said in ``flake8_jax.runtime_checks.comparison``.
 
 Exit code: 0; 1 where a share is below ``--min-found`` or ``--min-borne-out``; inspect's own where it fails.
 """
@@ -30,53 +18,14 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-Row = dict[str, Any]
+import msgspec
 
-FINDS = frozenset({"traced", "pytree", "key"})
-CLAIMS = frozenset({"traced", "pytree"})
+from flake8_jax.runtime_checks.comparison import Param, Row, joined
+from flake8_jax.runtime_checks.profile import Function, load
+
 _TEST_PATH = re.compile(r"(^|/)(tests?|testing)/|_test\.py$|(^|/)(test_[^/]*|conftest)\.py$")
-
-
-@dataclass(frozen=True)
-class Param:
-    """One parameter of one recorded function beside what inspect says of it. ``kinds`` is None if it says nothing."""
-
-    filename: str
-    line: int
-    qualname: str
-    name: str
-    counts: dict[str, int]
-    staged_calls: int
-    kinds: frozenset[str] | None
-
-    @property
-    def seen(self) -> bool:
-        return bool(self.counts.get("traced") or self.counts.get("tree"))
-
-    @property
-    def seen_concrete(self) -> bool:
-        return bool(self.counts.get("concrete")) and not self.seen
-
-    @property
-    def found(self) -> bool:
-        return self.kinds is not None and bool(self.kinds & FINDS)
-
-    @property
-    def claimed(self) -> bool:
-        return self.staged_calls > 0 and self.kinds is not None and bool(self.kinds & CLAIMS)
-
-    @property
-    def borne_out(self) -> bool:
-        return self.seen or self.seen_concrete
-
-    @property
-    def is_test(self) -> bool:
-        return is_test_path(self.filename)
 
 
 def is_test_path(path: str) -> bool:
@@ -93,52 +42,11 @@ def inspect_paths(paths: list[str]) -> list[Row]:
     return rows
 
 
-def by_line(rows: Iterable[Row]) -> dict[tuple[str, int], list[Row]]:
-    table: dict[tuple[str, int], list[Row]] = defaultdict(list)
-    for row in rows:
-        filename = os.path.realpath(row["filename"])
-        for line in {row["line"], row["first_line"]}:
-            table[filename, line].append(row)
-    return table
-
-
-def names_of(row: Row) -> set[str]:
-    return {param["name"].lstrip("*") for param in row["params"]}
-
-
-def pick(recorded: Row, candidates: list[Row]) -> list[Row]:
-    """The inspected functions that a recorded one may be: mostly one; several twins where nothing tells them apart."""
-    last = recorded["qualname"].rsplit(".", 1)[-1]
-    names = set(recorded["params"])
-    narrowings = (
-        lambda row: row["qualname"] == recorded["qualname"],
-        lambda row: row["qualname"].rsplit(".", 1)[-1] == last,
-        lambda row: row["first_line"] == recorded["line"],
-        lambda row: names_of(row) == names,
-    )
-    for keep in narrowings:
-        candidates = [row for row in candidates if keep(row)] or candidates
-    return candidates
-
-
-def kinds_by_name(rows: Iterable[Row]) -> dict[str, frozenset[str]]:
-    kinds: dict[str, frozenset[str]] = {}
-    for row in rows:
-        for param in row["params"]:
-            name = param["name"].lstrip("*")
-            kinds[name] = kinds.get(name, frozenset()) | frozenset(param["kinds"])
-    return kinds
-
-
-def joined(record: Iterable[Row], inspected: Iterable[Row]) -> Iterator[Param]:
-    table = by_line(inspected)
-    for row in record:
-        filename = os.path.realpath(row["filename"])
-        kinds = kinds_by_name(pick(row, table.get((filename, row["line"]), [])))
-        for name, counts in row["params"].items():
-            if counts:
-                said = kinds.get(name)
-                yield Param(filename, row["line"], row["qualname"], name, counts, row["staged_calls"], said)
+def recorded_in(path: Path) -> list[Function]:
+    """The functions of a record, or of a profile made by ``jaxlint record``."""
+    data = json.loads(path.read_text())
+    rows = data if isinstance(data, list) else load(str(path)).functions
+    return [row if isinstance(row, Function) else msgspec.convert(row, Function) for row in rows]
 
 
 def percent(part: int, whole: int) -> str:
@@ -202,13 +110,13 @@ def main(argv: list[str]) -> int:
     inspected: list[Row] = json.loads(args.inspect.read_text()) if args.inspect else inspect_paths(args.paths)
     if args.save_inspect:
         args.save_inspect.write_text(json.dumps(inspected))
-    params = list(joined(json.loads(args.record.read_text()), inspected))
-    listed = [p for p in params if args.with_tests or not p.is_test]
+    params = list(joined(recorded_in(args.record), inspected))
+    listed = [p for p in params if args.with_tests or not is_test_path(p.filename)]
     if args.verbose:
         show([p for p in listed if p.seen and not p.found], "missed", args.root)
         show([p for p in listed if p.claimed and not p.borne_out], "wrongly claimed", args.root)
-    found, borne_out = report("library", [p for p in params if not p.is_test])
-    report("tests", [p for p in params if p.is_test])
+    found, borne_out = report("library", [p for p in params if not is_test_path(p.filename)])
+    report("tests", [p for p in params if is_test_path(p.filename)])
     return int(found < args.min_found or borne_out < args.min_borne_out)
 
 

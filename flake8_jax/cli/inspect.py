@@ -29,6 +29,9 @@ def parser() -> argparse.ArgumentParser:
         "paths", nargs="*", metavar="PATH[:LINE]", help="files or directories; a line narrows it to one function"
     )
     made.add_argument("--output-format", choices=("text", "json"), default="text")
+    made.add_argument(
+        "--profile", metavar="FILE", help="compare with what `jaxlint record` saw: precision, recall, disagreements"
+    )
     add_project_options(made)
     add_log_options(made)
     return made
@@ -83,11 +86,35 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     report = RunReport(messages=tuple(messages), crashes=tuple(crashes), missing=tuple(found.missing))
     for trouble in troubles(report, view, args.verbose):
         print(trouble, file=sys.stderr)
-    if output_format == "json":
+    if args.profile is not None:
+        _compare(records, args.profile, output_format)
+    elif output_format == "json":
         print(msgspec.json.format(msgspec.json.encode(records), indent=2).decode())
     else:
         print("\n".join(_described(record, view) for record in records), end="")
     return 2 if found.missing or crashes else 1 if messages else 0
+
+
+def _compare(records: list[dict[str, Any]], profile: str, output_format: str) -> None:
+    """Print how far inference and record agree on the functions that were asked about."""
+    from flake8_jax.runtime_checks.comparison import agreement, disagreements, joined, said_of
+    from flake8_jax.runtime_checks.profile import ProfileError, load
+
+    try:
+        recorded = load(profile).functions
+    except ProfileError as error:
+        raise ConfigError(str(error)) from error
+    asked = {os.path.realpath(record["filename"]) for record in records}
+    params = [p for p in joined(recorded, records) if p.filename in asked]
+    agreed = agreement(params)
+    if output_format == "json":
+        shares = {"precision": agreed.precision, "recall": agreed.recall, **msgspec.to_builtins(agreed)}
+        data = {**shares, "disagreements": disagreements(params, len(params))}
+        print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
+        return
+    print(said_of(agreed))
+    for line in disagreements(params):
+        print(f"  {line}")
 
 
 def _narrowed(records: list[dict[str, Any]], path: str, line: int) -> list[dict[str, Any]]:

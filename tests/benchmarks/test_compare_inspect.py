@@ -6,11 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from flake8_jax.runtime_checks.comparison import joined
+from flake8_jax.runtime_checks.profile import Function
 
-def recorded(line: int, qualname: str, params: dict[str, dict[str, int]], staged: int = 1) -> dict[str, Any]:
-    return {"filename": "/p/m.py", "qualname": qualname, "line": line, "staged_calls": staged, "params": params}
+
+def recorded(line: int, qualname: str, params: dict[str, dict[str, int]], staged: int = 1) -> Function:
+    return Function("/p/m.py", qualname, line, 1, staged, staged, 1, params)
 
 
 def inspected(line: int, qualname: str, params: dict[str, list[str]], first_line: int | None = None) -> dict[str, Any]:
@@ -19,8 +23,6 @@ def inspected(line: int, qualname: str, params: dict[str, list[str]], first_line
 
 
 def test_matches_by_the_line_of_the_first_decorator() -> None:
-    from compare_inspect import joined
-
     record = [recorded(3, "f", {"x": {"traced": 2}})]
     rows = [inspected(5, "f", {"x": ["traced"]}, first_line=3), inspected(9, "g", {"x": ["static"]})]
     (param,) = joined(record, rows)
@@ -28,8 +30,6 @@ def test_matches_by_the_line_of_the_first_decorator() -> None:
 
 
 def test_lambdas_of_one_line_are_told_apart_by_their_parameters() -> None:
-    from compare_inspect import joined
-
     record = [recorded(3, "f.<locals>.<lambda>", {"y": {"tree": 1}})]
     rows = [inspected(3, "f.<lambda>", {"x": ["static"]}), inspected(3, "f.<lambda>", {"y": ["pytree"]})]
     (param,) = joined(record, rows)
@@ -37,8 +37,6 @@ def test_lambdas_of_one_line_are_told_apart_by_their_parameters() -> None:
 
 
 def test_twins_on_one_line_are_united() -> None:
-    from compare_inspect import joined
-
     record = [recorded(3, "<lambda>", {"x": {"traced": 1}})]
     rows = [inspected(3, "<lambda>", {"x": ["traced"]}), inspected(3, "<lambda>", {"x": ["static"]})]
     (param,) = joined(record, rows)
@@ -46,23 +44,17 @@ def test_twins_on_one_line_are_united() -> None:
 
 
 def test_a_function_that_inspect_does_not_know_is_missed() -> None:
-    from compare_inspect import joined
-
     (param,) = joined([recorded(3, "f", {"x": {"traced": 1}})], [inspected(4, "g", {"x": ["traced"]})])
     assert param.kinds is None and param.seen and not param.found
 
 
 def test_a_claim_counts_only_where_the_function_was_seen_staged() -> None:
-    from compare_inspect import joined
-
     record = [recorded(3, "f", {"x": {"array": 1}}, staged=0)]
     (param,) = joined(record, [inspected(3, "f", {"x": ["traced"]})])
     assert not param.claimed and not param.borne_out
 
 
 def test_stars_before_a_name_do_not_matter() -> None:
-    from compare_inspect import joined
-
     record = [recorded(3, "f", {"args": {"tree": 1}})]
     (param,) = joined(record, [inspected(3, "f", {"*args": ["pytree"]})])
     assert param.found
@@ -90,7 +82,8 @@ def test_prints_both_shares_and_keeps_limits(tmp_path: Path, capsys: pytest.Capt
     from compare_inspect import main
 
     record, said = tmp_path / "record.json", tmp_path / "inspect.json"
-    record.write_text(json.dumps([recorded(3, "f", {"x": {"traced": 1}, "y": {"tree": 1}, "z": {"other": 4}})]))
+    seen = recorded(3, "f", {"x": {"traced": 1}, "y": {"tree": 1}, "z": {"other": 4}})
+    record.write_text(json.dumps([msgspec.to_builtins(seen)]))
     said.write_text(json.dumps([inspected(3, "f", {"x": ["traced"], "y": ["unknown"], "z": ["traced"]})]))
     assert main([str(record), "--inspect", str(said), "-v"]) == 0
     out = capsys.readouterr().out

@@ -65,7 +65,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
                      **instruments.report())  # fmt: skip
         if recorder is not None:
             channel.send("record", functions=recorder.rows())
-        channel.send("ended", status=status, failure=failure, interrupted=not running, versions=_versions())
+        channel.send("ended", status=status, failure=failure, interrupted=not running, versions=versions())
     sys.stdout.flush()
     raise SystemExit(status)
 
@@ -109,10 +109,11 @@ def _has_x64() -> bool:
     return jax is not None and bool(jax.config.jax_enable_x64)
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of Python, and of JAX and its device once it is imported."""
     import platform
 
-    found = {"python": platform.python_version(), "platform": f"{sys.platform} {os.uname().machine}"}
+    found = {"python": platform.python_version(), "platform": f"{sys.platform} {platform.machine()}"}
     jax = sys.modules.get("jax")
     if jax is not None:
         found["jax"] = jax.__version__

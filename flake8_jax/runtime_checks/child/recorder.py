@@ -25,7 +25,7 @@ from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, Module
 from typing import Any
 
 from flake8_jax.runtime_checks.child.places import Places
-from flake8_jax.runtime_checks.child.tracing import ABSTRACT, EAGER, is_abstract_tracer, trace_state
+from flake8_jax.runtime_checks.child.tracing import EAGER, is_abstract_tracer, is_ambient, trace_state
 
 OBSERVATIONS = 200  # of a function, for its eager and for its staged calls each
 NODES = 400  # of an argument, as a pytree
@@ -118,7 +118,7 @@ class Recorder:
             seen.observed_eager += 1
         else:
             seen.staged_calls += 1
-            seen.ambient_calls += state == ABSTRACT
+            seen.ambient_calls += is_ambient()
             if seen.observed_staged >= OBSERVATIONS:
                 return
             seen.observed_staged += 1

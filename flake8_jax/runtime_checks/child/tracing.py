@@ -32,6 +32,20 @@ def trace_state() -> str:
     return state
 
 
+def is_ambient() -> bool:
+    """Some open trace builds a jaxpr, so that ``jnp.zeros(3)`` is a tracer as well."""
+    core = sys.modules.get("jax._src.core")
+    context = getattr(core, "trace_ctx", None)
+    if context is None:
+        return trace_state() == ABSTRACT
+    trace = context.trace
+    while trace is not None and type(trace).__name__ != "EvalTrace":
+        if type(trace).__name__ == "DynamicJaxprTrace":
+            return True
+        trace = getattr(trace, "parent_trace", None)
+    return False
+
+
 def _old_state(core: Any) -> str:
     state = core.thread_local_state.trace_state.trace_stack
     kinds = {main.trace_type.__name__ for main in state.stack}

@@ -1,4 +1,4 @@
-"""The recorder, run as a plugin of a pytest of its own over a small project."""
+"""Recording which parameters are tracers: the plugin and the command, over a small project with tests of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import pytest
 
 pytest.importorskip("jax")
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+ROOT = Path(__file__).parents[2]
+OWN_FUNCTION = "test_lib.py::test_a_profile_function_of_its_own"
 
 LIBRARY = """
 import functools
@@ -78,19 +79,28 @@ def test_all():
 """
 
 
-@pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+@pytest.fixture(scope="module", params=["plugin", "record"])
+def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The functions of ``lib.py`` in the profile, by name; once by the plugin, once by the command."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "lib.py").write_text(LIBRARY)
     (folder / "test_lib.py").write_text(TESTS)
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(BENCHMARKS), str(folder)]), "JAX_PLATFORMS": "cpu"}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "record_tracers", "-p", "no:cacheprovider", "-c", os.devnull]
-    command += ["--rootdir", str(folder), "--tracers-root", str(folder), "--tracers-out", "out.json", "test_lib.py"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(folder)]), "JAX_PLATFORMS": "cpu"}
+    options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(folder), "test_lib.py"]
+    if request.param == "plugin":
+        plugin = ["-p", "flake8_jax.runtime_checks.pytest_plugin", "--jaxlint-root", str(folder)]
+        command = [sys.executable, "-m", "pytest", *plugin, *options]
+    else:
+        command = [sys.executable, "-m", "flake8_jax", "record", "--", "pytest", "--deselect", OWN_FUNCTION, *options]
     done = subprocess.run(command, check=False, cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "the recording stopped within test_lib.py::test_a_profile_function_of_its_own" in done.stdout
-    rows = json.loads((folder / "out.json").read_text())
-    return {row["qualname"].rsplit(".", 1)[-1]: row for row in rows if row["filename"].endswith("lib.py")}
+    if request.param == "plugin":
+        assert f"the recording stopped within {OWN_FUNCTION}" in done.stdout
+    profile = json.loads((folder / ".jaxlint" / "profile.json").read_text())
+    assert profile["version"] == 1
+    assert str(folder) not in json.dumps(profile["functions"])
+    rows = profile["functions"]
+    return {row["qualname"].rsplit(".", 1)[-1]: row for row in rows if row["filename"] == "lib.py"}
 
 
 def test_abstract_tracers_trees_keys_and_statics(record: dict[str, dict[str, Any]]) -> None:
