@@ -24,7 +24,7 @@ from flake8_jax.core.report import Diagnostic, RunReport
 from flake8_jax.reporters import View, formats, render
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.sandbox import Limits
-from flake8_jax.runtime_checks.verify import PLATFORMS, Asked, Verification, Workload, verify
+from flake8_jax.runtime_checks.verify import PLATFORMS, Asked, RefusedCommand, Verification, Workload, verify
 
 if TYPE_CHECKING:
     from flake8_jax.backend import Backend
@@ -90,7 +90,7 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
                 "there is no command: give one after `--`, such as `jaxlint verify src -- python train.py`"
             )
         return _run(args, output_format, cwd, backend)
-    except ConfigError as error:
+    except (ConfigError, RefusedCommand) as error:
         print(f"jaxlint: {error}", file=sys.stderr)
         return 2
     except OSError as error:

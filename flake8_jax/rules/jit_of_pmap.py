@@ -42,6 +42,7 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
 
     def demonstrate():
         n = jax.local_device_count()
+        run(jnp.ones(n), [0.5])
         assert "pmap" in str(jax.make_jaxpr(step)(jnp.ones(n)))
     ```
 

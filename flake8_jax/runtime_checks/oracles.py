@@ -133,10 +133,10 @@ def unrolls(least: int) -> Judge:
     """The line runs so often in one trace."""
 
     def judge(o: Observations) -> Verdict:
-        count = o.most(*STAGED)
+        count = max(o.most(*STAGED), o.watch.get("inside", 0))
         if count >= least:
-            return _confirmed(f"one trace went through the line {count} times, and holds as many copies", copies=count)
-        return _unclear(f"one trace went through the line {_times(count)} only") if count else NOT_REACHED
+            return _confirmed(f"one trace went through the loop {count} times, and holds as many copies", copies=count)
+        return _unclear(f"one trace went through the loop {_times(count)} only") if count else NOT_REACHED
 
     return judge
 
@@ -187,6 +187,14 @@ def compiles_again(*, anew: str, traces: bool = False, across_runs: bool = False
         return _unclear(f"the line ran {_times(o.visits())}, and nothing was seen to be compiled again")
 
     return judge
+
+
+def traces_again(o: Observations) -> Verdict:
+    """Python runs the function anew in every iteration, whatever is compiled."""
+    count = o.watch.get("entered", 0)
+    if count >= 2 and o.most("eager") >= 2:
+        return _confirmed(f"JAX traced the function {_times(count)} in one run of the loop", traces=count)
+    return _unclear("no function was traced twice") if o.visits() else NOT_REACHED
 
 
 def _around(o: Observations, kind: str) -> list[Seen]:
@@ -386,7 +394,9 @@ ORACLES: dict[str, Oracle] = {
     "varying-shape-in-loop": Oracle(compiles_again(anew="compiled for every shape")),
     "unrolled-loop": Oracle(unrolls(32)),
     "captured-constant": Oracle(runs_staged("the array becomes a constant of the program")),
-    "transform-in-loop": Oracle(compiles_again(anew="traced or compiled anew in the loop", traces=True)),
+    "transform-in-loop": Oracle(
+        either(compiles_again(anew="traced or compiled anew in the loop", traces=True), traces_again)
+    ),
     "donated-reuse": Oracle(raises("RuntimeError", "ValueError", message="deleted|donated")),
     "non-array-argument": Oracle(raises("TypeError")),
     "global-write": Oracle(runs_staged("the variable is rebound at trace time only")),

@@ -58,6 +58,10 @@ class Verification(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class RefusedCommand(Exception):
+    """The command cannot be run; the message says what can."""
+
+
 def modes_of(asked: Sequence[Asked]) -> list[str]:
     """The ways in which the workload has to be run."""
     return sorted({ORACLES[one.rule].mode for one in asked if one.rule in ORACLES})
@@ -66,7 +70,10 @@ def modes_of(asked: Sequence[Asked]) -> list[str]:
 def verify(
     asked: Sequence[Asked], workload: Workload, progress: Callable[[str], None] = lambda text: None
 ) -> Verification:
-    """Run the workload and judge every finding. Raises OSError if the interpreter cannot be started."""
+    """Run the workload and judge every finding.
+
+    Raises RefusedCommand if it cannot be run, and OSError if the interpreter cannot be started.
+    """
     runs: dict[str, Run] = {}
     for mode in modes_of(asked):
         progress(f"running `{' '.join(workload.command)}` ({_MODES[mode]})")
@@ -102,7 +109,7 @@ def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bo
     )  # fmt: skip
     refused = outcome.of("refused")
     if refused:
-        return Run(None, {}, refused[0]["text"])
+        raise RefusedCommand(refused[0]["text"])
     seen, ended = outcome.of("observations"), outcome.of("ended")
     trouble = ""
     if outcome.state in ("timeout", "memory", "signal") or not seen:
@@ -127,15 +134,15 @@ def _judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, v
     watch: Seen = run.seen["watches"][number]
     verdict = oracle.judge(Observations(one.spot, watch, run.seen, workload.roots))
     if verdict is NOT_REACHED:
-        verdict = _why_not_reached(one.spot, run.seen) or verdict
+        verdict = _why_not_reached(one.spot, watch, run.seen) or verdict
     return msgspec.structs.replace(verdict, target=target, inputs=workload.inputs)
 
 
-def _why_not_reached(spot: Spot, seen: Message) -> Verdict | None:
-    """An error further up in the same file that nobody got past."""
+def _why_not_reached(spot: Spot, watch: Seen, seen: Message) -> Verdict | None:
+    """An error further up in the same function that nobody got past."""
     for raised in seen["raised"]:
-        path, row, *_ = raised["stack"][0]
-        if path == spot.path and row < spot.first:
+        path, row, function, _ = raised["stack"][0]
+        if path == spot.path and row < spot.first and function in watch["functions"]:
             return Verdict(
                 "blocked", f"the line did not run; line {row} raised {raised['type']}: {raised['message'][:120]}"
             )

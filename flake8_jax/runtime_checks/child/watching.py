@@ -12,6 +12,7 @@ own (a debugger, coverage measured in the same process).
 
 from __future__ import annotations
 
+import ast
 import sys
 import threading
 from collections.abc import Callable
@@ -29,7 +30,10 @@ _PASSING = (StopIteration, StopAsyncIteration, GeneratorExit)
 
 @dataclass
 class Watch:
-    """Rows ``first`` to ``last`` of a file. visits: by state; runs: visits by state and run of the function."""
+    """Rows ``first`` to ``last`` of a file. visits: by state; runs: visits by state and run of the function. If the rows
+    begin a loop, body is its last row, and inside counts how often each row of it ran in each run while JAX traced. entered:
+    calls of the user's functions that the rows led to while JAX traced, by run. functions: names of those that have the
+    rows and ran."""
 
     number: int
     path: str
@@ -41,9 +45,10 @@ class Watch:
     pending: int = 0
     imported: bool | None = None
     started: bool | None = None
-
-    def contains(self, path: str, row: int) -> bool:
-        return path == self.path and self.first <= row <= self.last
+    body: int | None = None
+    inside: dict[tuple[int, int], int] = field(default_factory=dict)
+    entered: dict[int, int] = field(default_factory=dict)
+    functions: set[str] = field(default_factory=set)
 
     def report(self) -> dict[str, Any]:
         """As JSON data; of the runs, how often the busiest one came by, and how many there were."""
@@ -55,7 +60,8 @@ class Watch:
         return {
             "watch": self.number, "visits": self.visits, "most": most, "runs": runs,
             "numbers": sorted({run for _, run in self.runs}), "nonfinite": self.nonfinite, "pending": self.pending,
-            "imported": self.imported, "started": self.started,
+            "imported": self.imported, "started": self.started, "inside": max(self.inside.values(), default=0),
+            "entered": max(self.entered.values(), default=0), "functions": sorted(self.functions),
         }  # fmt: skip
 
 
@@ -82,6 +88,10 @@ class Watcher:
         self._by_path: dict[str, list[Watch]] = {}
         for watch in watches:
             self._by_path.setdefault(watch.path, []).append(watch)
+        self._loops = {watch.path: loops_in(watch.path) for watch in watches}
+        self._entering = bool(watches)
+        for watch in watches:
+            watch.body = self._loops[watch.path].get(watch.first)
         self._watched: dict[int, tuple[CodeType, bool]] = {}
         self.raised: list[dict[str, Any]] = []
         self._last_seen: BaseException | None = None
@@ -106,6 +116,8 @@ class Watcher:
         if not self._installed:
             self._try_to_install()
         self.places.enter(frame)
+        if self._entering:
+            self._enter(frame)
         if self._on_call is not None:
             self._on_call(frame)
         is_module = code.co_name == "<module>"
@@ -137,9 +149,28 @@ class Watcher:
         if known is None:
             path = self.places.path_of(code)
             rows = {row for _, _, row in code.co_lines() if row is not None}
-            watched = any(any(w.first <= row <= w.last for row in rows) for w in self._by_path.get(path or "", ()))
+            mine = [w for w in self._by_path.get(path or "", ()) if any(w.first <= row <= w.last for row in rows)]
+            for watch in mine:
+                watch.functions.add(getattr(code, "co_qualname", code.co_name))  # co_qualname: Python 3.11
+            watched = bool(mine) or any(
+                w.body is not None and any(w.first <= row <= w.body for row in rows)
+                for w in self._by_path.get(path or "", ())
+            )
             known = self._watched[id(code)] = (code, watched)
         return known[1]
+
+    def _enter(self, frame: FrameType) -> None:
+        """A call of a function of the user's while JAX traces: which watched row led to it?"""
+        if trace_state() == EAGER:
+            return
+        caller = frame.f_back
+        while caller is not None:
+            if self.places.path_of(caller.f_code) is not None:
+                for watch in self._at(caller):
+                    run = self.places.run_of(caller)
+                    watch.entered[run] = watch.entered.get(run, 0) + 1
+                return  # the innermost of the user's frames: what stands further out led to that one
+            caller = caller.f_back
 
     def _at(self, frame: FrameType) -> list[Watch]:
         path = self.places.path_of(frame.f_code)
@@ -147,6 +178,7 @@ class Watcher:
         return [watch for watch in self._by_path.get(path or "", ()) if watch.first <= row <= watch.last]
 
     def _visit(self, frame: FrameType) -> None:
+        self._count_inside(frame)
         for watch in self._at(frame):
             state = trace_state()
             watch.visits[state] = watch.visits.get(state, 0) + 1
@@ -158,6 +190,13 @@ class Watcher:
                 watch.started = bool(bridge is not None and getattr(bridge, "_backends", None))
             if state == EAGER and self._installed and watch.pending == 0:
                 watch.pending += _has_pending_work()
+
+    def _count_inside(self, frame: FrameType) -> None:
+        path, row = self.places.path_of(frame.f_code), frame.f_lineno
+        for watch in self._by_path.get(path or "", ()):
+            if watch.body is not None and watch.first < row <= watch.body and trace_state() != EAGER:
+                key = (self.places.run_of(frame), row)
+                watch.inside[key] = watch.inside.get(key, 0) + 1
 
     def _exception(self, frame: FrameType, error: Any) -> None:
         # The event comes once a frame, and without an instance where Python's own code raised lazily.
@@ -176,6 +215,17 @@ class Watcher:
                     "stack": stack,
                 }
             )
+
+
+def loops_in(path: str) -> dict[int, int]:
+    """First and last rows of the loops of a file; nothing where this Python cannot read it."""
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While, ast.AsyncFor))]
+    return {node.lineno: node.end_lineno or node.lineno for node in loops}
 
 
 def _has_pending_work() -> bool:

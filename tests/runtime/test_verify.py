@@ -1,0 +1,180 @@
+"""``verify`` confirms what the rules' own pages demonstrate, and nothing of what works."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flake8_jax.rules import all_rules
+from flake8_jax.rules._pages import Example, parse_page
+from flake8_jax.runtime_checks.observations import Spot
+from flake8_jax.runtime_checks.oracles import ORACLES
+from flake8_jax.runtime_checks.sandbox import Limits
+from flake8_jax.runtime_checks.verify import Asked, Workload, verify
+
+needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
+
+DRIVER = """
+import importlib, pathlib, sys
+
+for folder in sorted(pathlib.Path(__file__).parent.glob("*/")):
+    if not (folder / "ENTRY").exists():
+        continue
+    sys.path.insert(0, str(folder))
+    entry = (folder / "ENTRY").read_text()
+    try:
+        importlib.import_module(entry).demonstrate()
+    except Exception as error:
+        print(folder.name, type(error).__name__, error)
+    sys.path.remove(str(folder))
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None) or "").startswith(str(folder)):
+            del sys.modules[name]
+"""
+
+
+def examples(mode: str) -> list[tuple[str, Example]]:
+    """The examples that show a defect on JAX, of the rules that are proved in this way."""
+    return [
+        (rule.name, example)
+        for rule in all_rules()
+        if rule.name in ORACLES and ORACLES[rule.name].mode == mode
+        for example in parse_page(rule.doc).examples
+        if example.kind == "bad" and example.oracle_file is not None
+    ]
+
+
+SHOWN_OTHERWISE = {
+    "removed-api": "the names are gone only in the newest JAX, and the first that fails ends the import",
+    "deprecated-api": "whether JAX warns depends on its version",
+    "leftover-debug": "the page shows what one of its three lines leads to",
+}
+"""Rules whose page demonstrates the defect in another way than by running every labelled line."""
+
+
+@needs_jax
+@pytest.mark.parametrize("mode", sorted({oracle.mode for oracle in ORACLES.values()}))
+def test_examples_of_the_manual_are_confirmed(mode: str, tmp_path: Path) -> None:
+    asked: list[Asked] = []
+    for number, (rule, example) in enumerate(examples(mode)):
+        if rule in SHOWN_OTHERWISE:
+            continue
+        folder = tmp_path / f"{number:02}-{rule}"
+        for file in example.files:
+            path = folder / file.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(file.text, encoding="utf-8")
+        assert example.oracle_file is not None
+        (folder / "ENTRY").write_text(example.oracle_file.removesuffix(".py").replace("/", "."))
+        for label in sorted(example.labels, key=lambda label: (label.file, label.row)):
+            if label.rule == rule:
+                asked.append(Asked(rule, Spot(str(folder / label.file), label.row, label.row)))
+    (tmp_path / "driver.py").write_text(DRIVER)
+    workload = Workload(("python", str(tmp_path / "driver.py")), (str(tmp_path),), str(tmp_path), target="cpu",
+                        limits=Limits(240))  # fmt: skip
+    found = verify(asked, workload)
+    wrong = [
+        f"{Path(one.spot.path).parent.name}:{one.spot.first} {verdict.verdict}: {verdict.reason}"
+        for one, verdict in zip(asked, found.verdicts, strict=True)
+        if verdict.verdict != "confirmed"
+    ]
+    assert asked
+    assert not wrong, "\n".join([*wrong, *found.notes])
+
+
+PROGRAM = """
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def clip(x, limit):
+    if limit > 0:
+        x = jnp.minimum(x, limit)
+    return x
+
+
+@jax.jit
+def half(x):
+    if x > 0:
+        return x / 2
+    return x
+"""
+
+
+def project(tmp_path: Path, main: str) -> Path:
+    (tmp_path / "lib.py").write_text(PROGRAM)
+    (tmp_path / "main.py").write_text(main)
+    (tmp_path / "jaxlint.toml").write_text("")
+    return tmp_path
+
+
+def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    root = str(Path(__file__).parents[2])
+    environment = {**os.environ, "PYTHONPATH": root, "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-m", "flake8_jax", "verify", "--no-cache", *words]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@needs_jax
+def test_verdicts_in_json_and_exit_status(tmp_path: Path) -> None:
+    folder = project(tmp_path, "import lib\ntry:\n    lib.clip(1.0, 2.0)\nexcept Exception:\n    pass\n")
+    done = call(folder, "--output-format", "json", "lib.py", "--", "python", "main.py")
+    first, second = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert first["verdict"]["verdict"] == "confirmed"
+    assert first["verdict"]["details"]["exception"]["type"] == "TracerBoolConversionError"
+    assert first["verdict"]["details"]["row"] == first["location"]["row"] == 8
+    assert first["verdict"]["target"] == "cpu"
+    assert second["verdict"]["verdict"] == "inconclusive"
+    assert second["verdict"]["reason"] == "the line did not run"
+
+
+@needs_jax
+def test_what_works_is_refuted(tmp_path: Path) -> None:
+    folder = project(tmp_path, "import jax, lib\nwith jax.disable_jit():\n    lib.clip(1.0, 2.0)\n")
+    done = call(folder, "lib.py", "--require", "confirmed", "--", "python", "main.py")
+    assert "refuted [cpu]: the line ran once (eager) and raised nothing" in done.stdout
+    assert "1 refuted, 1 inconclusive (jax " in done.stdout
+    assert done.returncode == 1
+
+
+@needs_jax
+@pytest.mark.parametrize(
+    ("main", "words", "said"),
+    [
+        ("import os; os._exit(7)", [], "ended with status 7"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", [], "it was killed by SIGKILL"),
+        ("import time; time.sleep(60)", ["--timeout", "1.5"], "it ran longer than 1.5 s"),
+        ("x = bytearray(3 << 30)", ["--memory", "1024"], "it ran out of memory, the limit is 1024 MiB"),
+        ("raise RuntimeError('no data')", [], "the command ended with RuntimeError: no data"),
+        ("import sys; sys.settrace(None)", [], "set a trace function of its own"),
+    ],
+)
+def test_survives_whatever_the_command_does(tmp_path: Path, main: str, words: list[str], said: str) -> None:
+    done = call(project(tmp_path, main), "lib.py", *words, "--", "python", "main.py")
+    assert said in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert "2 inconclusive" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["lib.py"], "there is no command: give one after `--`"),
+        (["lib.py", "--", "ls"], "`ls` is no Python program"),
+        (["lib.py", "--", "python", "none.py"], "none.py: there is no such script"),
+        (["lib.py", "--python", "/nowhere/python", "--", "python", "main.py"], "cannot be started"),
+        (["none.py", "--", "python", "main.py"], "none.py: there is no such file"),
+    ],
+)
+def test_wrong_calls(tmp_path: Path, words: list[str], said: str) -> None:
+    done = call(project(tmp_path, ""), *words)
+    assert said in done.stderr
+    assert done.returncode == 2
