@@ -5,6 +5,7 @@ Exit statuses: 0 clean or all repaired, 1 findings, 2 a wrong call or configurat
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import sys
@@ -12,7 +13,9 @@ from collections.abc import Sequence
 
 from flake8_jax import __version__
 
-COMMANDS = ("check", "rule", "rules", "inspect", "config", "clean", "format", "verify", "record", "version")
+_RUNNING = ("bench", "env", "locate", "mre", "probe", "prove", "recompiles", "record", "verify")
+"""Commands with a module of their own that start a process with JAX."""
+COMMANDS = ("check", "rule", "rules", "inspect", "config", "clean", "format", "version", *_RUNNING)
 _GLOBAL_FLAGS = frozenset({"-q", "--quiet", "-s", "--silent", "-v", "--verbose", "--isolated"})
 
 _HELP = """\
@@ -26,11 +29,18 @@ commands:
   rule      explain one rule: `jaxlint rule JAX101`, `jaxlint rule traced-branch`, `jaxlint rule --all`
   rules     list the rules
   inspect   show what jaxlint believes to be staged and traced, function by function
-  verify    run your command and say which findings are true
-  record    run your command and write down what JAX really traces and compiles
   config    list the configuration keys, or explain one
   clean     remove the cache
   version   print the version
+
+commands that run your code on JAX, in a process of its own:
+  verify      run your command, or functions with made-up inputs, and say which findings are true
+  record      run your command and write down what JAX really traces and compiles
+  env         what there is to run on, and what is missing
+  bench       how long a function takes, alone or against another
+  recompiles  which inputs make a jitted function compile anew, and what avoids it
+  probe       what a function compiles to, also for accelerators that are not here
+  locate      where the installed JAX treats a topic or raises an error
 
 options:
   -h, --help      print this, or the help of a command
@@ -78,18 +88,13 @@ def _dispatch(given: list[str]) -> int:
         from flake8_jax.cli.inspect import run as run_inspect
 
         return run_inspect(rest)
-    if command == "verify":
-        from flake8_jax.cli.verify import run as run_verify
-
-        return run_verify(rest)
-    if command == "record":
-        from flake8_jax.cli.record import run as run_record
-
-        return run_record(rest)
     if command in ("config", "clean"):
         from flake8_jax.cli import config
 
         return config.run_config(rest) if command == "config" else config.run_clean(rest)
+    if command in _RUNNING:
+        run_command = importlib.import_module(f"flake8_jax.cli.{command}").run
+        return int(run_command(rest))
     from flake8_jax.cli.check import run as run_check
 
     return run_check(rest)

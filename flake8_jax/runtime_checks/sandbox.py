@@ -137,7 +137,8 @@ def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
 
 
 @functools.cache
-def _unshares() -> bool:
+def can_unshare() -> bool:
+    """Whether a child can be started without the network."""
     if shutil.which("unshare") is None:
         return False
     try:
@@ -147,7 +148,7 @@ def _unshares() -> bool:
 
 
 def _without_network(limits: Limits) -> Sequence[str]:
-    return ["unshare", "-rn"] if not limits.network and _unshares() else []
+    return ["unshare", "-rn"] if not limits.network and can_unshare() else []
 
 
 def _wait(

@@ -266,9 +266,9 @@ def from_signature(function: Callable[..., Any]) -> list[Parameter]:
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         required = parameter.default is parameter.empty
-        source, candidates = "annotation", _of_annotation(parameter.annotation)
-        if not required and not candidates:
-            source, candidates = "default", _of_default(parameter.default)
+        source, candidates = "default", () if required else _of_default(parameter.default)
+        if not candidates:
+            source, candidates = "annotation", _of_annotation(parameter.annotation)
         if not candidates and parameter.annotation is parameter.empty:
             is_key = parameter.name in _KEY_NAMES or parameter.name.endswith("_key")
             source, candidates = ("name", (Key(), Key(legacy=True))) if is_key else ("guess", _GUESSED)

@@ -1,0 +1,209 @@
+"""What the commands that run the user's code share: their options, the child, and what is said when it fails.
+
+Vocabulary
+----------
+target function   what TARGET names. platform: what ``--target`` names, the accelerator.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+if TYPE_CHECKING:
+    from flake8_jax.runtime_checks.sandbox import Message
+
+PLATFORMS = ("cpu", "cuda", "tpu")
+_ROOT_SIGNS = ("pyproject.toml", "jaxlint.toml", ".jaxlint.toml", ".git")
+_T = TypeVar("_T")
+
+TARGET_HELP = "the function: module:function, file.py:function or file.py:LINE"
+CASE_HELP = "inputs of one call, such as 'f32[64,64], n=3'; may be repeated (default: made up from the signature)"
+
+
+class RunError(Exception):
+    """The child gave no answer; the message says why and what to do."""
+
+
+def names_list(text: str) -> list[str]:
+    return [name for name in (part.strip() for part in text.split(",")) if name]
+
+
+def positive(text: str) -> int:
+    number = int(text) if text.isdigit() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no number above 0")
+    return number
+
+
+def duration(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not number > 0:
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds above 0")
+    return number
+
+
+def _dim(text: str) -> tuple[str, int]:
+    name, _, size = text.partition("=")
+    if not name.isidentifier() or not size.isdigit():
+        raise argparse.ArgumentTypeError(f"{text} is not NAME=SIZE, as in N=128")
+    return name, int(size)
+
+
+def add_run_options(parser: argparse.ArgumentParser, *, platform: bool = True) -> None:
+    """Options of every command that starts a child."""
+    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
+    group = parser.add_argument_group("the process that runs your code")
+    group.add_argument(
+        "--python", metavar="PATH", help="the interpreter that has JAX (default: this one, or that of $VIRTUAL_ENV)"
+    )
+    if platform:
+        group.add_argument("--target", dest="platform", choices=PLATFORMS, help="run there (default: what JAX chooses)")
+    group.add_argument(
+        "--timeout", type=duration, default=300.0, metavar="SECONDS", help="end it after so long (default: 300)"
+    )
+    group.add_argument("--memory", type=positive, metavar="MIB", help="let it have so many MiB of data, not more")
+    group.add_argument("--no-network", action="store_true", help="without the network, where `unshare -rn` works")
+
+
+def add_input_options(parser: argparse.ArgumentParser) -> None:
+    """Options that say with what a function is called."""
+    group = parser.add_argument_group("inputs")
+    group.add_argument("--case", action="append", default=[], metavar="INPUTS", help=CASE_HELP)
+    group.add_argument("--dim", action="append", default=[], type=_dim, metavar="NAME=SIZE", help="size of a named dim")
+    group.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the numbers in arrays (default: 0)")
+    group.add_argument(
+        "--static",
+        type=names_list,
+        default=[],
+        metavar="NAMES",
+        help="parameters to make static, if it is not jitted yet",
+    )
+
+
+INPUTS_HELP = """\
+inputs:
+  f32[8,128]  bf16[]  bool[4]  key  key[4]  legacy-key     arrays and PRNG keys
+  f32[n,3], i32[n], n=100                                  dims with names
+  {"w": f32[3,3], "b": f32[3]}  (f32[2], 0.5)              containers
+  weak(f32[])  numpy(f64[3])                               a weak type, a NumPy array
+  3, mode="fast"                                           Python values, by keyword too
+"""
+
+
+def fill_inputs(args: argparse.Namespace) -> dict[str, Any]:
+    """The part of a request that ``add_input_options`` asked for."""
+    return {
+        "cases": [{"text": text} for text in args.case],
+        "dims": dict(args.dim),
+        "seed": args.seed,
+        "static": args.static,
+    }
+
+
+def find_python(named: str | None) -> str:
+    """The interpreter for the child: the one named, ours if it has JAX, else that of the active environment."""
+    if named is not None:
+        return named
+    active = os.environ.get("VIRTUAL_ENV")
+    if importlib.util.find_spec("jax") is None and active:
+        candidate = Path(active, "Scripts/python.exe" if os.name == "nt" else "bin/python")
+        if candidate.is_file():
+            return str(candidate)
+    return sys.executable
+
+
+def find_roots(cwd: str) -> list[str]:
+    """The folder we are in, and the project's around it."""
+    for folder in (Path(cwd), *Path(cwd).parents):
+        if any((folder / sign).exists() for sign in _ROOT_SIGNS):
+            return list(dict.fromkeys([cwd, str(folder)]))
+    return [cwd]
+
+
+def ask(args: argparse.Namespace, task: str, request: Mapping[str, Any], platform: str | None = None) -> Message:
+    """Run a task in a child and return its result. Raises RunError."""
+    from flake8_jax.runtime_checks.sandbox import Limits, describe, run_child
+
+    cwd = os.getcwd()
+    limits = Limits(seconds=args.timeout, memory=args.memory, network=not args.no_network)
+    environment = {"JAX_PLATFORMS": platform} if platform else {}
+    python = find_python(args.python)
+    try:
+        outcome = run_child(
+            task,
+            {"roots": find_roots(cwd), **request},
+            python=python,
+            limits=limits,
+            environment=environment,
+            cwd=cwd,
+        )
+    except OSError as error:
+        raise RunError(
+            f"{python} cannot be started: {error.strerror or error}; --python names the interpreter"
+        ) from error
+    refused = outcome.of("refused")
+    if refused:
+        raise RunError(refused[-1]["text"])
+    result = outcome.result()
+    if result is None or outcome.state != "ok":
+        tail = "".join(f"\n  {line}" for line in outcome.output.strip().splitlines()[-8:])
+        raise RunError(f"the process that ran your code gave no answer: {describe(outcome, limits)}{tail}")
+    return result
+
+
+def converted(result: Mapping[str, Any], kind: type[_T]) -> _T:
+    """A message as a struct."""
+    return msgspec.convert({key: value for key, value in result.items() if key != "kind"}, kind)
+
+
+def print_json(data: Any) -> None:
+    print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
+
+
+def fail(error: Exception) -> int:
+    """Say it on standard error; the exit status of a wrong call."""
+    print(f"jaxlint: {error}", file=sys.stderr)
+    return 2
+
+
+def seconds(value: float) -> str:
+    """A time for readers: ``12.3 µs``."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}" if value < 999.5 * size else f"{value / size:.0f} {unit}"
+    return f"{value / 1e-9:.3g} ns" if value else "0 s"
+
+
+def size(number: float) -> str:
+    """Bytes for readers: ``16 KiB``."""
+    value = float(number)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if value < 1024 or unit == "GiB":
+            break
+        value /= 1024
+    return f"{value:.4g} {unit}"
+
+
+def place(file: str, line: int) -> str:
+    """``train.py:12``, relative to the folder we are in."""
+    if not file:
+        return ""
+    shown = os.path.relpath(file) if file.startswith(os.path.join(os.getcwd(), "")) else file
+    return f"{shown}:{line}" if line else shown
+
+
+def columns(rows: Sequence[tuple[str, str]], indent: str = "  ") -> str:
+    """Two columns, the first as wide as it needs to be."""
+    width = max((len(name) for name, _ in rows), default=0)
+    return "".join(f"{indent}{name:<{width}}  {text}".rstrip() + "\n" for name, text in rows)

@@ -1,0 +1,385 @@
+"""Functions as ``jax.jit`` has them: wrapped where they are not yet, their static arguments, and what compiles.
+
+Vocabulary
+----------
+jitted        a function that ``jax.jit`` wrapped (or another wrapper that can be lowered).
+compilation   tracing, lowering to StableHLO and compiling to machine code: three events, with the seconds each took.
+refusal       something the user has to put right; the linter prints it and runs nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+import os
+import re
+import site
+import sys
+import traceback
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flake8_jax.runtime_checks.child.inputs import (
+    Case,
+    InputError,
+    describe_case,
+    guesses,
+    make_case,
+    parse_case,
+)
+from flake8_jax.runtime_checks.child.main import Channel, summary
+from flake8_jax.runtime_checks.child.targets import Resolved, TargetError, load, resolve
+
+_STEPS = {
+    "/jax/core/compile/jaxpr_trace_duration": "trace",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
+    "/jax/core/compile/backend_compile_duration": "compile",
+}
+_LOGGED = {
+    "trace": re.compile(r"Finished tracing (?:\+ transforming )?(.+) for p?jit in ([\d.e-]+)"),
+    "lower": re.compile(r"Finished jaxpr to MLIR module conversion (.+) in ([\d.e-]+)"),
+    "compile": re.compile(r"Finished XLA compilation of (.+) in ([\d.e-]+)"),
+}
+
+
+class Refusal(Exception):
+    """The message says what the user has to put right."""
+
+
+def import_jax() -> types.ModuleType:
+    """JAX, of the interpreter's own environment and not of the linter's. Raises Refusal."""
+    forget_linter()
+    try:
+        import jax
+    except ImportError as error:
+        raise Refusal(
+            f"{sys.executable} cannot import jax ({error}); install it there, as with `pip install 'flake8-jax[runtime]'`, "
+            "or name the interpreter that has it with --python"
+        ) from error
+    return jax
+
+
+def forget_linter() -> None:
+    """Take the folder of the linter off ``sys.path``: it may be the ``site-packages`` of another environment."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    own = [*site.getsitepackages(), site.getusersitepackages(), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    if sys.path and sys.path[-1] == root and root not in map(os.path.abspath, filter(None, own)):
+        sys.path.pop()
+
+
+def devices() -> list[Any]:
+    """Devices of the default backend. Raises Refusal where it cannot be started."""
+    jax = import_jax()
+    try:
+        return list(jax.devices())
+    except (RuntimeError, AssertionError) as error:  # an assertion: jax 0.10 where a plug-in is missing
+        wanted = os.environ.get("JAX_PLATFORMS")
+        asked = f" for JAX_PLATFORMS={wanted}" if wanted else ""
+        raise Refusal(f"JAX finds no device{asked}: {summary(error)}; `jaxlint env` shows what is missing") from error
+
+
+def version() -> tuple[int, ...]:
+    """The version of JAX as numbers."""
+    return tuple(int(part) for part in re.findall(r"\d+", import_jax().__version__)[:3])
+
+
+@dataclass(frozen=True)
+class Function:
+    """What is run. call: takes the inputs. jitted: whether ``call`` is jitted; wrapped: whether we did that.
+
+    static: names of static parameters, None where JAX does not say.
+    """
+
+    resolved: Resolved
+    call: Callable[..., Any]
+    jitted: bool
+    wrapped: bool
+    static: frozenset[str] | None
+
+    @property
+    def event_names(self) -> frozenset[str] | None:
+        """The names of its compilations in JAX's events; None where they are not known."""
+        if not self.jitted or not hasattr(self.call, "_cache_size"):
+            return None
+        name = getattr(self.call, "__name__", None) or "<unnamed function>"
+        plain = [name, "<unnamed wrapped function>"] if name.startswith("<unnamed") else [name]
+        return frozenset([*plain, *(f"jit({n})" for n in plain)])
+
+    def parameters(self) -> frozenset[str] | None:
+        """Names that it takes by keyword; None where it takes any."""
+        try:
+            known = inspect.signature(self.resolved.object).parameters.values()
+        except (TypeError, ValueError):
+            return None
+        return None if any(p.kind is p.VAR_KEYWORD for p in known) else frozenset(p.name for p in known)
+
+
+def is_jitted(function: Any) -> bool:
+    """Whether it can be lowered: what ``jax.jit`` returns, and what other libraries build on it."""
+    return callable(getattr(function, "lower", None)) and not isinstance(function, type)
+
+
+def find(target: str, roots: Sequence[str], static: Sequence[str], donate: Sequence[str], eager: bool) -> Function:
+    """The function that a target names, jitted unless ``eager``.
+
+    static, donate: names of parameters, for a function that is not jitted yet. Raises Refusal.
+    """
+    devices()  # a backend that cannot start shows in stranger ways later
+    try:
+        resolved = resolve(target, roots)
+    except TargetError as error:
+        raise Refusal(str(error)) from error
+    function = resolved.object
+    if is_jitted(function) or eager:
+        for flag, given in (("--static", static), ("--donate", donate)):
+            if given:
+                state = (
+                    "is jitted already; its own settings count" if is_jitted(function) else "is not jitted (--eager)"
+                )
+                raise Refusal(f"{flag} {','.join(given)}: {target} {state}")
+        if is_jitted(function):
+            return Function(resolved, function, True, False, _static_names(function))
+        return Function(resolved, function, False, False, frozenset())
+    return _wrap(resolved, target, static, donate)
+
+
+def _wrap(resolved: Resolved, target: str, static: Sequence[str], donate: Sequence[str]) -> Function:
+    import jax
+
+    try:
+        names = list(inspect.signature(resolved.object).parameters)
+    except (TypeError, ValueError):
+        names = []
+    for flag, given in (("--static", static), ("--donate", donate)):
+        unknown = [name for name in given if names and name not in names]
+        if unknown:
+            raise Refusal(f"{flag} {unknown[0]}: {target} has no such parameter; it has {', '.join(names)}")
+    settings: dict[str, Any] = {}
+    if static:
+        settings["static_argnames"] = tuple(static)
+    if donate:
+        settings["donate_argnames"] = tuple(donate)
+    return Function(resolved, jax.jit(resolved.object, **settings), True, True, frozenset(static))
+
+
+def _static_names(jitted: Any) -> frozenset[str] | None:
+    info = getattr(jitted, "_jit_info", None)  # private, since jax 0.4.31
+    if info is None:
+        return None
+    names = set(getattr(info, "static_argnames", ()) or ())
+    signature = getattr(info, "fun_signature", None)
+    if signature is not None:
+        positional = list(signature.parameters)
+        names.update(
+            positional[number] for number in getattr(info, "static_argnums", ()) or () if number < len(positional)
+        )
+    return frozenset(names)
+
+
+class Compilations:
+    """Listens to what JAX traces, lowers and compiles. There is one listener a process: JAX keeps it for good."""
+
+    def __init__(self) -> None:
+        self._events: list[tuple[str, str, float]] = []
+        if version() >= (0, 6, 1):  # events carry the name of the function since then
+            from jax import monitoring
+
+            monitoring.register_event_duration_secs_listener(self._heard)
+        else:
+            logger = logging.getLogger("jax._src.dispatch")
+            logger.setLevel(logging.DEBUG)
+            logger.propagate = False
+            logger.addHandler(_Reading(self._events))
+
+    def _heard(self, event: str, duration_secs: float, **facts: Any) -> None:
+        if event in _STEPS:
+            self._events.append((_STEPS[event], str(facts.get("fun_name", "")), duration_secs))
+
+    def reset(self) -> None:
+        """Forget what was heard."""
+        self._events.clear()
+
+    def of(self, names: frozenset[str] | None) -> dict[str, dict[str, float]]:
+        """For each step, how often it was done and the seconds it took; of functions of these names, or of all."""
+        found = {}
+        for step in _STEPS.values():
+            took = [s for kind, name, s in self._events if kind == step and (names is None or name in names)]
+            found[step] = {"count": len(took), "seconds": sum(took)}
+        return found
+
+    def compiled(self) -> list[str]:
+        """Names of everything that was compiled, in order."""
+        return [re.sub(r"^jit\((.*)\)$", r"\1", name) for kind, name, _ in self._events if kind == "compile"]
+
+
+class _Reading(logging.Handler):
+    """Reads the same facts from the log of versions of JAX whose events have no names."""
+
+    def __init__(self, events: list[tuple[str, str, float]]) -> None:
+        super().__init__()
+        self._events = events
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        for step, pattern in _LOGGED.items():
+            match = pattern.match(message)
+            if match:
+                self._events.append((step, match[1], float(match[2])))
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs of one call. text: what they look like. source: ``given``, ``file`` or ``made up``."""
+
+    label: str
+    text: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    source: str
+
+
+def all_inputs(request: Mapping[str, Any], function: Function, *, abstract: bool = False) -> list[Inputs]:
+    """The inputs that a request asks for: ``cases``, ``cases_file``, or some made up. Raises Refusal."""
+    found: list[Inputs] = []
+    try:
+        for number, entry in enumerate(request.get("cases") or ()):
+            case = parse_case(entry["text"])
+            found.append(_made(case, entry.get("label") or str(number + 1), "given", request, function, abstract))
+        if request.get("cases_file"):
+            found += _from_file(request["cases_file"], len(found))
+        if not found:
+            found.append(_made_up(request, function, abstract))
+    except InputError as error:
+        raise Refusal(str(error)) from error
+    return found
+
+
+def _made(
+    case: Case, label: str, source: str, request: Mapping[str, Any], function: Function, abstract: bool
+) -> Inputs:
+    args, kwargs = make_case(
+        case, request.get("seed", 0), request.get("dims"), function.parameters(), abstract=abstract
+    )
+    return Inputs(label, describe_case(args, kwargs), tuple(args), kwargs, source)
+
+
+def _made_up(request: Mapping[str, Any], function: Function, abstract: bool) -> Inputs:
+    """The first guess that the function can be traced with."""
+    import jax
+
+    problem = ""
+    for case in guesses(function.resolved.object):
+        inputs = _made(case, "made up", "made up", request, function, True)
+        try:
+            _evaluate_shape(function, inputs)
+        except Exception as error:  # the user's function, on inputs that it was not written for
+            problem = problem or summary(error)
+            continue
+        jax.clear_caches()  # type: ignore[no-untyped-call]  # what was traced to find out is traced again where that is counted
+        return _made(case, "made up", "made up", request, function, abstract)
+    raise Refusal(
+        f"{function.resolved.qualname} can be traced with none of the inputs that were made up ({problem}); "
+        "say the inputs with --case 'f32[8,128], …'"
+        + (", and what is static with --static" if function.wrapped else "")
+    )
+
+
+def _evaluate_shape(function: Function, inputs: Inputs) -> Any:
+    import jax
+
+    if function.jitted and hasattr(function.call, "eval_shape"):
+        return function.call.eval_shape(*inputs.args, **inputs.kwargs)
+    return jax.eval_shape(functools.partial(function.call, **inputs.kwargs), *inputs.args)
+
+
+def _from_file(path: str, before: int) -> list[Inputs]:
+    """Cases that the function ``cases()`` of a file of the user's gives.
+
+    Each is a tuple of arguments, a dict of keyword arguments, a pair of both, or the only argument.
+    """
+    try:
+        module = load(path)
+    except TargetError as error:
+        raise Refusal(str(error)) from error
+    function = getattr(module, "cases", None)
+    if not callable(function):
+        raise Refusal(
+            f"{path} has no function cases(); it should return or yield the arguments of one call after another"
+        )
+    try:
+        given = list(function())
+    except Exception as error:  # the user's function
+        raise Refusal(f"{path}: cases() raised {summary(error)}") from error
+    found = []
+    for number, case in enumerate(given, before + 1):
+        args, kwargs = split_case(case)
+        found.append(Inputs(str(number), describe_case(args, kwargs), args, kwargs, "file"))
+    if not found:
+        raise Refusal(f"{path}: cases() gave nothing")
+    return found
+
+
+def split_case(case: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Positional and keyword arguments of one case of a file."""
+    if type(case) is dict and all(isinstance(name, str) for name in case):
+        return (), case
+    if type(case) is tuple:
+        if len(case) == 2 and type(case[0]) is tuple and type(case[1]) is dict:
+            return case
+        return case, {}
+    return (case,), {}
+
+
+def call(function: Function, inputs: Inputs, roots: Sequence[str]) -> Any:
+    """Call it and wait for the result. Raises Refusal where it raises."""
+    jax: Any = import_jax()
+    try:
+        return jax.block_until_ready(function.call(*inputs.args, **inputs.kwargs))
+    except Exception as error:  # the user's function runs here
+        raise Refusal(failure(function, inputs, error, roots)) from error
+
+
+def failure(function: Function, inputs: Inputs, error: BaseException, roots: Sequence[str]) -> str:
+    """A sentence on an exception of the user's function."""
+    place = user_place(error, roots)
+    text = f"{function.resolved.qualname}({inputs.text}) raised {summary(error)}" + (f" (at {place})" if place else "")
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    traced = {"ConcretizationTypeError", "TracerBoolConversionError", "TracerIntegerConversionError"}
+    if function.wrapped and (kinds & traced or "not a valid JAX type" in str(error)):
+        text += "; it was jitted for this, so name what is static: --static NAME"
+    return text
+
+
+def user_place(error: BaseException, roots: Sequence[str]) -> str:
+    """``file:line`` of the innermost frame of the user's; empty if there is none."""
+    inside = [os.path.join(os.path.abspath(root), "") for root in roots]
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if f.filename.startswith(tuple(inside)) and "-packages" not in f.filename]
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else ""
+
+
+def answer(
+    task: Callable[[Mapping[str, Any]], Mapping[str, Any]], request: Mapping[str, Any], channel: Channel
+) -> None:
+    """Send the result of a task, or its refusal; exits with status 2 on a refusal."""
+    try:
+        result = task(request)
+    except Refusal as error:
+        channel.send("refused", text=str(error))
+        raise SystemExit(2) from error
+    channel.send("result", **result)
+
+
+def setting() -> dict[str, Any]:
+    """Where something was run: the facts that every result carries."""
+    jax = import_jax()
+    device = devices()[0]
+    return {
+        "jax": jax.__version__,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "platform": device.platform,
+        "device": device.device_kind,
+    }

@@ -1,0 +1,246 @@
+"""What the children that measure answer with, as typed data. Times are in seconds, sizes in bytes.
+
+The names are those of the requests and results that the modules of ``child`` document.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """Where something was run."""
+
+    jax: str
+    python: str
+    platform: str
+    device: str
+
+    def __str__(self) -> str:
+        device = self.device if self.device != self.platform else ""
+        return ", ".join(part for part in (f"jax {self.jax}", self.platform, device) if part)
+
+
+class FirstCall(msgspec.Struct, frozen=True):
+    """The call that compiles. seconds: all of it, with one run."""
+
+    seconds: float
+    trace: float
+    lower: float
+    compile: float
+    compiled: int
+
+
+class Spread(msgspec.Struct, frozen=True):
+    """Times of one call."""
+
+    median: float
+    quartiles: tuple[float, float]
+    least: float
+    most: float
+
+
+class PerCall(msgspec.Struct, frozen=True):
+    """Compilations for each call after the first."""
+
+    count: float
+    seconds: float
+
+
+class Side(msgspec.Struct, frozen=True):
+    """One function in a benchmark. mode: ``jitted``, ``jitted here`` or ``eager``. samples: seconds of one call each."""
+
+    name: str
+    file: str
+    line: int
+    mode: str
+    first_call: FirstCall
+    donates: bool
+    calls: int
+    run: Spread
+    samples: tuple[float, ...]
+    recompiles: PerCall
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """ratio: time of the first ÷ time of the second. band: what two samples of one function differ by in this run."""
+
+    ratio: float
+    range: tuple[float, float]
+    band: tuple[float, float]
+    least: float
+    claim: str
+
+
+class Agreement(msgspec.Struct, frozen=True):
+    """Whether two functions gave the same. difference: the largest, relative to the largest number."""
+
+    same: bool
+    difference: float | None
+    reason: str
+
+
+class Transfer(msgspec.Struct, frozen=True):
+    """Moving the inputs from the host to the device."""
+
+    bytes: int
+    seconds: float
+
+
+class BenchCase(msgspec.Struct, frozen=True):
+    """One set of inputs. source: ``given``, ``file`` or ``made up``."""
+
+    label: str
+    inputs: str
+    source: str
+    rounds: int
+    asked_rounds: int
+    transfer: Transfer
+    sides: tuple[Side, ...]
+    noise: tuple[float, float]
+    comparison: Comparison | None = None
+    agreement: Agreement | None = None
+
+
+class Bench(msgspec.Struct, frozen=True):
+    """A benchmark. load: load average for each processor before it began."""
+
+    setting: Setting
+    load: float
+    busy: bool
+    cores: int
+    cases: tuple[BenchCase, ...]
+
+
+class CacheKey(msgspec.Struct, frozen=True):
+    """A difference between the inputs of two calls. kind: ``shape``, ``dtype``, ``weak-type``, ``static`` …"""
+
+    kind: str
+    where: str
+    now: str
+    before: str
+    remedy: str
+
+
+class RecompileCase(msgspec.Struct, frozen=True):
+    """One set of inputs in its turn. counts: how often it was traced, lowered and compiled."""
+
+    label: str
+    inputs: str
+    compiled: bool
+    counts: dict[str, int]
+    seconds: float
+    differences: tuple[CacheKey, ...] = ()
+    compared_with: str | None = None
+    explanation: str = ""
+    names: tuple[str, ...] = ()
+
+
+class Recompiles(msgspec.Struct, frozen=True):
+    """What compiled anew. static: names of the static parameters, None where JAX does not say."""
+
+    setting: Setting
+    name: str
+    file: str
+    line: int
+    mode: str
+    static: tuple[str, ...] | None
+    cases: tuple[RecompileCase, ...]
+
+
+class Stage(msgspec.Struct, frozen=True):
+    """What became of a function on one platform.
+
+    mode: ``device``, ``topology`` or ``lower``. state: ``ok``, ``failed``, or ``unavailable``. cost and memory: as the
+    compiler states them. texts: the kinds of text there are, with their number of lines.
+    """
+
+    platform: str
+    mode: str
+    state: str
+    device: str = ""
+    problem: str = ""
+    seconds: dict[str, float] = {}
+    cost: dict[str, float] = {}
+    memory: dict[str, int] = {}
+    texts: dict[str, int] = {}
+
+
+class ProbeCase(msgspec.Struct, frozen=True):
+    """One set of inputs."""
+
+    label: str
+    inputs: str
+    source: str
+    output: str
+    equations: int
+    primitives: dict[str, int]
+    stages: tuple[Stage, ...]
+
+
+class Probe(msgspec.Struct, frozen=True):
+    """What a function compiles to. files: those that were written."""
+
+    setting: Setting
+    name: str
+    file: str
+    line: int
+    mode: str
+    cases: tuple[ProbeCase, ...]
+    files: tuple[str, ...] = ()
+
+
+class Device(msgspec.Struct, frozen=True):
+    """A device. memory: bytes that JAX may use, where it says."""
+
+    id: int
+    kind: str
+    platform: str
+    memory: int | None = None
+
+
+class Smoke(msgspec.Struct, frozen=True):
+    """A small product of matrices, jitted. error: the largest difference from NumPy's, relative to the largest number."""
+
+    ok: bool
+    problem: str = ""
+    error: float | None = None
+    compile: float | None = None
+    run: float | None = None
+    platform: str = ""
+
+
+class Environment(msgspec.Struct, frozen=True):
+    """What there is to run on. problem: why JAX cannot start, if it cannot."""
+
+    python: dict[str, str]
+    jax: str | None
+    packages: dict[str, str]
+    problem: str
+    backend: str
+    devices: tuple[Device, ...]
+    config: dict[str, dict[str, Any]]
+    variables: dict[str, str]
+    smoke: Smoke | None
+    targets: dict[str, dict[str, Any]]
+    sandbox: dict[str, Any]
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """A place in JAX's source. kind: ``error class``, ``raise``, ``definition``, ``docstring``, ``documentation`` …"""
+
+    path: str
+    line: int
+    text: str
+    kind: str
+
+
+class Located(msgspec.Struct, frozen=True):
+    """Places where JAX treats a topic, the best first. more: how many were left out."""
+
+    jax: str
+    root: str
+    hits: tuple[Hit, ...]
+    more: int
