@@ -37,12 +37,13 @@ def labels(folder: Path) -> set[tuple[str, int, str]]:
     return found
 
 
-def verdicts(folder: Path, python: str) -> tuple[list[dict[str, Any]], str]:
+def verdicts(folder: Path, python: str, *, driven: bool) -> tuple[list[dict[str, Any]], str]:
     """The findings of a case with their verdicts, and what was said besides."""
     files = sorted(str(path) for path in folder.rglob("*.py") if path.name != "oracle.py")
+    driver = ["--", "python", str(DRIVER), str(folder)] if driven else []
     command = [
         sys.executable, "-m", "flake8_jax", "verify", "--isolated", "--no-cache", "--select", "ALL", "-j", "1",
-        "--python", python, "--output-format", "json", "--timeout", "120", *files, "--", "python", str(DRIVER), str(folder),
+        "--python", python, "--output-format", "json", "--timeout", "120", *files, *driver,
     ]  # fmt: skip
     environment = {"JAX_PLATFORMS": "cpu", **os.environ}
     out = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
@@ -56,6 +57,7 @@ def main() -> int:
     parser.add_argument("cases", type=Path)
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has JAX")
     parser.add_argument("--only", nargs="*", default=[], metavar="RULE")
+    parser.add_argument("--made-up", action="store_true", help="without the driver, on made-up inputs")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--least", type=float, default=0.0, help="least share of the labelled findings confirmed")
     parser.add_argument("-v", "--verbose", action="store_true")
@@ -65,7 +67,9 @@ def main() -> int:
     table: dict[str, Counter[str]] = defaultdict(Counter)
     wrong = 0
     with ThreadPoolExecutor(args.jobs) as pool:
-        for folder, (found, said) in zip(folders, pool.map(lambda f: verdicts(f, args.python), folders), strict=True):
+        for folder, (found, said) in zip(
+            folders, pool.map(lambda f: verdicts(f, args.python, driven=not args.made_up), folders), strict=True
+        ):
             wanted = labels(folder)
             by_place = {(d["filename"], d["location"]["row"], d["name"]): d for d in found}
             for place in sorted(wanted):

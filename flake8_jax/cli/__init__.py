@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from flake8_jax import __version__
 
-_RUNNING = ("bench", "env", "locate", "mre", "probe", "prove", "recompiles", "record", "verify")
+_RUNNING = ("bench", "env", "locate", "probe", "recompiles", "record", "verify")
 """Commands with a module of their own that start a process with JAX."""
 COMMANDS = ("check", "rule", "rules", "inspect", "config", "clean", "format", "version", *_RUNNING)
 _GLOBAL_FLAGS = frozenset({"-q", "--quiet", "-s", "--silent", "-v", "--verbose", "--isolated"})

@@ -30,15 +30,17 @@ if TYPE_CHECKING:
     from flake8_jax.backend import Backend
 
 _EPILOG = """\
-The command after `--` is yours: a script, `pytest …` or `python -m …`. It is run in a child process, once for every way of
-watching that the findings need, and is observed, not changed. Its own checks may fail meanwhile; that is said.
+Without a command, the functions that lead to a finding are called with inputs made up from their signatures. That proves
+less than your own: give a command where there is one. It is run in a child process, once for every way of watching that the
+findings need, and is observed, not changed. Its own checks may fail meanwhile; that is said.
 
 examples:
+  jaxlint verify src/model.py
   jaxlint verify src/ -- python train.py --steps 3
   jaxlint verify src/ --select JAX1,JAX3 -- pytest tests/test_model.py -q
   jaxlint verify src/ --target cuda --require confirmed --output-format sarif -- python train.py
 
-verdicts: confirmed, confirmed-elsewhere (same defect, other line), refuted (on these inputs, this JAX, this backend),
+verdicts: confirmed, confirmed-if-traced (nothing shows that the argument is), refuted (on these inputs, JAX and backend),
 blocked (another error comes first), inconclusive (the line did not run, or nothing decisive was seen).
 
 Exit status: 0 if all findings have the verdict that `--require` asks for, or none is confirmed; 1 if not; 2 for a wrong call.
@@ -49,7 +51,7 @@ This is no sandbox against malice: the command runs with your rights.
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="jaxlint verify",
-        usage="jaxlint verify [options] [PATH ...] -- COMMAND ...",
+        usage="jaxlint verify [options] [PATH ...] [-- COMMAND ...]",
         description="Lint, then confirm or refute each finding by running your code on JAX.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -85,9 +87,9 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     args.output_format = None
     cwd = os.getcwd()
     try:
-        if not args.command:
+        if not args.command and cut < len(given):
             raise ConfigError(
-                "there is no command: give one after `--`, such as `jaxlint verify src -- python train.py`"
+                "there is no command after `--`: give one, such as `jaxlint verify src -- python train.py`"
             )
         return _run(args, output_format, cwd, backend)
     except (ConfigError, RefusedCommand) as error:
@@ -118,7 +120,7 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
         tuple(args.command), tuple(paths), cwd, args.python, args.target,
         Limits(args.timeout, args.memory, not args.no_network),
     )  # fmt: skip
-    asked = [Asked(item.finding.name, spot_of(item)) for item in report.diagnostics]
+    asked = [Asked(item.finding.name, spot_of(item), targets_of(item)) for item in report.diagnostics]
 
     def progress(text: str) -> None:
         if not (args.quiet or args.silent):
@@ -133,6 +135,15 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
 def spot_of(item: Diagnostic) -> Spot:
     """The rows of a finding."""
     return Spot(item.path, item.row, max(item.row, item.end_row))
+
+
+def targets_of(item: Diagnostic) -> tuple[tuple[str, bool], ...]:
+    """What to call so that the finding is reached: what its chain begins with, then the function that it stands in, under
+    jit if the chain says that something traces it."""
+    chain = item.finding.evidence
+    staged = any(step.kind == "root" for step in chain)
+    found = [(f"{step.path}:{step.row}", False) for step in chain[:1]] + [(f"{item.path}:{item.row}", staged)]
+    return tuple(dict.fromkeys(found))
 
 
 def with_verdicts(report: RunReport, found: Verification) -> RunReport:

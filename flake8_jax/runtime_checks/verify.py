@@ -20,14 +20,18 @@ PLATFORMS = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda", "tpu": "tpu"}
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A finding to be proved: its rule and its rows."""
+    """A finding to be proved: its rule and its rows. targets: what to call where no command is given, the best first,
+    and whether to call it under ``jax.jit``, because the finding is true only where it is traced; cases: texts of inputs."""
 
     rule: str
     spot: Spot
+    targets: tuple[tuple[str, bool], ...] = ()
+    cases: tuple[str, ...] = ()
 
 
 class Workload(msgspec.Struct, frozen=True):
-    """What is run, where. roots: files and folders whose code counts as the user's; target: a platform, or the default."""
+    """What is run, where. command: its words; empty if functions are to be called with inputs made for the purpose. roots:
+    files and folders whose code counts as the user's; target: a platform, or the default."""
 
     command: tuple[str, ...]
     roots: tuple[str, ...]
@@ -35,19 +39,20 @@ class Workload(msgspec.Struct, frozen=True):
     python: str = sys.executable
     target: str = ""
     limits: Limits = STANDARD
-    inputs: str = "command"
 
     def environment(self) -> dict[str, str]:
         return {"JAX_PLATFORMS": PLATFORMS[self.target]} if self.target else {}
 
 
 class Run(msgspec.Struct, frozen=True):
-    """One run of the workload: what was seen, and what went wrong, if anything."""
+    """One run of the workload: what was seen, and what went wrong, if anything. called: by number, with which inputs a
+    function was called that leads there, and what came of it."""
 
     seen: Message | None
     versions: dict[str, str]
     trouble: str = ""
     output: str = ""
+    called: dict[int, Message] = {}
 
 
 class Verification(msgspec.Struct, frozen=True):
@@ -74,14 +79,31 @@ def verify(
 
     Raises RefusedCommand if it cannot be run, and OSError if the interpreter cannot be started.
     """
-    runs: dict[str, Run] = {}
-    for mode in modes_of(asked):
-        progress(f"running `{' '.join(workload.command)}` ({_MODES[mode]})")
-        runs[mode] = observe(asked, workload, mode)
-    versions = next((run.versions for run in runs.values() if run.versions), {})
-    verdicts = tuple(_judged(number, one, runs, workload, versions) for number, one in enumerate(asked))
-    notes = tuple(f"{_MODES[mode]}: {run.trouble}" for mode, run in runs.items() if run.trouble)
-    return Verification(verdicts, versions, notes)
+    verdicts: dict[int, Verdict] = {}
+    notes: list[str] = []
+    versions: dict[str, str] = {}
+    for group in _batches(asked, workload):
+        runs: dict[str, Run] = {}
+        batch = [asked[number] for number in group]
+        for mode in modes_of(batch):
+            what = f"`{' '.join(workload.command)}`" if workload.command else f"the functions of {batch[0].spot.path}"
+            progress(f"running {what} ({_MODES[mode]})")
+            runs[mode] = observe(batch, workload, mode)
+        versions = next((run.versions for run in runs.values() if run.versions), versions)
+        notes += [f"{_MODES[mode]}: {run.trouble}" for mode, run in runs.items() if run.trouble]
+        for position, number in enumerate(group):
+            verdicts[number] = _judged(position, asked[number], runs, workload, versions)
+    return Verification(tuple(verdicts[number] for number in range(len(asked))), versions, tuple(notes))
+
+
+def _batches(asked: Sequence[Asked], workload: Workload) -> list[list[int]]:
+    """What goes into one child: all of it with a command; else a file's findings, so that a crash costs no others."""
+    if workload.command:
+        return [list(range(len(asked)))]
+    files: dict[str, list[int]] = {}
+    for number, one in enumerate(asked):
+        files.setdefault(one.spot.path, []).append(number)
+    return list(files.values())
 
 
 _MODES = {
@@ -96,6 +118,11 @@ def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bo
     request = {
         "roots": list(workload.roots),
         "command": list(workload.command),
+        "calls": [
+            {"watch": number, "targets": list(one.targets), "cases": list(one.cases)}
+            for number, one in enumerate(asked)
+        ],
+        "folders": [workload.cwd, *[root for root in workload.roots if not root.endswith(".py")]],
         "mode": mode,
         "record": record,
         "watches": [
@@ -120,7 +147,8 @@ def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bo
         trouble = (
             f"{trouble}; " * bool(trouble) + "the command set a trace function of its own, which ended the watching"
         )
-    return Run(seen[0] if seen else None, ended[0]["versions"] if ended else {}, trouble, outcome.output)
+    called = {message["watch"]: message for message in outcome.of("called")}
+    return Run(seen[0] if seen else None, ended[0]["versions"] if ended else {}, trouble, outcome.output, called)
 
 
 def _judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, versions: dict[str, str]) -> Verdict:
@@ -129,13 +157,27 @@ def _judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, v
     if oracle is None:
         return Verdict("inconclusive", "there is no way yet to prove this rule by running", target)
     run = runs[oracle.mode]
+    inputs = "command" if workload.command else "recorded" if one.cases else "synthesised"
     if run.seen is None:
-        return Verdict("inconclusive", run.trouble, target, inputs=workload.inputs)
+        return Verdict("inconclusive", run.trouble, target, inputs=inputs)
     watch: Seen = run.seen["watches"][number]
     verdict = oracle.judge(Observations(one.spot, watch, run.seen, workload.roots))
     if verdict is NOT_REACHED:
         verdict = _why_not_reached(one.spot, watch, run.seen) or verdict
-    return msgspec.structs.replace(verdict, target=target, inputs=workload.inputs)
+    details = verdict.details
+    if number in run.called:
+        call = run.called[number]
+        details = {**details, "inputs": call["inputs"], "outcome": call["outcome"], "attempts": call["attempts"]}
+        if verdict.verdict == "confirmed" and call["jitted"]:
+            verdict = Verdict("confirmed-if-traced", verdict.reason)
+        if verdict is NOT_REACHED:
+            why = call["outcome"] or "it returned without coming to the line"
+            verdict = Verdict(
+                "inconclusive", f"the line was not reached: {call['inputs'] or 'nothing could be called'}: {why}"
+            )
+    if verdict.verdict == "refuted" and inputs == "synthesised":  # other inputs may tell otherwise
+        verdict = Verdict("inconclusive", f"{verdict.reason}, on made-up inputs")
+    return msgspec.structs.replace(verdict, target=target, inputs=inputs, details=details)
 
 
 def _why_not_reached(spot: Spot, watch: Seen, seen: Message) -> Verdict | None:

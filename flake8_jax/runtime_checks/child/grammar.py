@@ -83,7 +83,15 @@ class Items:
     keys: tuple[Any, ...] = ()
 
 
-Spec = Union[Array, Key, Literal, Items]
+@dataclass(frozen=True)
+class Made:
+    """An object of a class of the user's, made from specs of its fields. No text stands for it."""
+
+    cls: type
+    fields: tuple[tuple[str, Spec], ...]
+
+
+Spec = Union[Array, Key, Literal, Items, Made]
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,8 @@ def dim_names(specs: Iterable[Spec]) -> list[str]:
     for spec in specs:
         if isinstance(spec, Items):
             found.update(dict.fromkeys(dim_names(spec.items)))
+        elif isinstance(spec, Made):
+            found.update(dict.fromkeys(dim_names([field for _, field in spec.fields])))
         elif not isinstance(spec, Literal):
             for dim in spec.dims:
                 if isinstance(dim, str):

@@ -3,7 +3,8 @@
 Vocabulary
 ----------
 spec, case, dim    see ``grammar``.
-candidate          a spec that a parameter may want, the likeliest first. Not modelled: classes of the user.
+candidate          a spec that a parameter may want, the likeliest first. Not modelled: classes of the
+                   user but for dataclasses and named tuples.
 
 Numbers depend on the seed and on the place of the array in its call, on nothing else: standard normal floats, integers
 from 0 to 3 (so that they are valid indices wherever a dimension is 4 or more).
@@ -12,6 +13,7 @@ from 0 to 3 (so that they are valid indices wherever a dimension is 4 or more).
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import itertools
 import re
@@ -29,6 +31,7 @@ from flake8_jax.runtime_checks.child.grammar import (
     Items,
     Key,
     Literal,
+    Made,
     Spec,
     annotated,
     default_dims,
@@ -98,6 +101,8 @@ class _Maker:
         if isinstance(spec, Items):
             made = [self.value(item) for item in spec.items]
             return dict(zip(spec.keys, made)) if spec.kind == "dict" else tuple(made) if spec.kind == "tuple" else made
+        if isinstance(spec, Made):
+            return spec.cls(**{name: self.value(item) for name, item in spec.fields})
         self._count += 1
         shape = shape_of(spec.dims, self._sizes)
         return self._key(spec, shape) if isinstance(spec, Key) else self._array(spec, shape)
@@ -262,13 +267,14 @@ def from_signature(function: Callable[..., Any]) -> list[Parameter]:
     except (TypeError, ValueError) as error:
         raise InputError(f"{describe(function)} has no signature that Python knows; say the inputs") from error
     found = []
+    hints = _hints(inspect.unwrap(function))
     for parameter in signature.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         required = parameter.default is parameter.empty
         source, candidates = "default", () if required else _of_default(parameter.default)
         if not candidates:
-            source, candidates = "annotation", _of_annotation(parameter.annotation)
+            source, candidates = "annotation", _of_annotation(hints.get(parameter.name, parameter.annotation))
         if not candidates and parameter.annotation is parameter.empty:
             is_key = parameter.name in _KEY_NAMES or parameter.name.endswith("_key")
             source, candidates = ("name", (Key(), Key(legacy=True))) if is_key else ("guess", _GUESSED)
@@ -323,10 +329,37 @@ def _of_annotation(annotation: Any) -> tuple[Spec, ...]:
         return _of_annotation(inner[0])
     if origin is None:
         module = getattr(annotation, "__module__", "")
-        name = getattr(annotation, "__name__", "")
-        return _of_name(name) if annotation is None or module != "typing" or name else ()
+        name = getattr(annotation, "__name__", "").rpartition(".")[2]  # jax.Array calls itself jaxlib._jax.Array
+        known = _of_name(name) if annotation is None or module != "typing" or name else ()
+        return known or _of_class(annotation)
     name = getattr(origin, "__name__", str(origin))
     return _combined(name, [() if part is ... else _of_annotation(part) for part in inner])
+
+
+def _of_class(cls: Any) -> tuple[Spec, ...]:
+    """A dataclass or a named tuple of the user's, if something can be made up for each of its fields without default."""
+    if not isinstance(cls, type):
+        return ()
+    if dataclasses.is_dataclass(cls):
+        nothing = dataclasses.MISSING
+        wanted = [
+            f.name for f in dataclasses.fields(cls) if f.init and f.default is nothing and f.default_factory is nothing
+        ]
+    elif issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        wanted = [name for name in cls._fields if name not in getattr(cls, "_field_defaults", ())]
+    else:
+        return ()
+    hints = _hints(cls)
+    found = {name: _of_annotation(hints.get(name, inspect.Parameter.empty)) or _GUESSED for name in wanted}
+    return (Made(cls, tuple((name, candidates[0]) for name, candidates in found.items())),)
+
+
+def _hints(owner: Any) -> dict[str, Any]:
+    """Annotations as objects, where the names in them can be looked up."""
+    try:
+        return typing.get_type_hints(owner, include_extras=True)
+    except Exception:  # annotations are the user's code, and may name what exists for type checkers only
+        return {}
 
 
 def _of_jaxtyping(annotation: Any) -> tuple[Spec, ...]:

@@ -59,7 +59,8 @@ def import_jax() -> types.ModuleType:
             f"{sys.executable} cannot import jax ({error}); install it there, as with `pip install 'flake8-jax[runtime]'`, "
             "or name the interpreter that has it with --python"
         ) from error
-    return jax
+    module: types.ModuleType = jax
+    return module
 
 
 def forget_linter() -> None:
@@ -278,7 +279,7 @@ def _made_up(request: Mapping[str, Any], function: Function, abstract: bool) -> 
         except Exception as error:  # the user's function, on inputs that it was not written for
             problem = problem or summary(error)
             continue
-        jax.clear_caches()  # type: ignore[no-untyped-call]  # what was traced to find out is traced again where that is counted
+        jax.clear_caches()  # what was traced to find out is traced again where that is counted
         return _made(case, "made up", "made up", request, function, abstract)
     raise Refusal(
         f"{function.resolved.qualname} can be traced with none of the inputs that were made up ({problem}); "

@@ -1,14 +1,15 @@
 """Run the user's command and watch the places of findings; record calls where that is asked for.
 
-Request: ``roots``; ``command``, the words of the command; ``watches``: number, path, first, last; ``mode``: ``plain``,
-``keys`` (without jit, watching what consumes keys), ``nans`` (JAX stops at the first NaN); ``record``: whether to say which
-parameters were tracers. Messages: ``observations``, ``record``, ``ended``.
+Request: ``roots``; ``command``, the words of the command, or else ``calls`` and ``folders`` (see ``calls``); ``watches``:
+number, path, first, last; ``mode``: ``plain``, ``keys`` (without jit, watching what consumes keys), ``nans`` (JAX stops at
+the first NaN); ``record``: whether to say which parameters were tracers. Messages: ``observations``, ``record``, ``ended``.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.runtime_checks.child.instruments import Instruments
@@ -42,7 +43,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         places, watches, install, recorder.called if recorder else None, finite.returned if finite else None
     )
     try:
-        work = prepare(request["command"])
+        work = _work(request, watcher, channel)
     except CommandError as error:
         channel.send("refused", text=str(error))
         raise SystemExit(2) from error
@@ -68,6 +69,15 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         channel.send("ended", status=status, failure=failure, interrupted=not running, versions=versions())
     sys.stdout.flush()
     raise SystemExit(status)
+
+
+def _work(request: dict[str, Any], watcher: Watcher, channel: Channel) -> Callable[[], object]:
+    """The command, or the calls. Raises CommandError."""
+    if request["command"]:
+        return prepare(request["command"])
+    from flake8_jax.runtime_checks.child.calls import run_calls
+
+    return lambda: run_calls(request["calls"], request["folders"], watcher, channel.send)
 
 
 class _Finiteness:

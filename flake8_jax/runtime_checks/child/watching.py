@@ -107,6 +107,13 @@ class Watcher:
     def is_running(self) -> bool:
         return sys.gettrace() == self._global
 
+    def raised_at(self, watch: Watch) -> bool:
+        """An exception was first seen in the rows of a watch."""
+        return any(
+            path == watch.path and watch.first <= row <= watch.last
+            for path, row, *_ in (r["stack"][0] for r in self.raised)
+        )
+
     # --- trace functions ------------------------------------------------------------------------------------
 
     def _global(self, frame: FrameType, event: str, arg: Any) -> Any:

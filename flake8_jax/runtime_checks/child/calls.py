@@ -1,0 +1,113 @@
+"""A workload for findings without a command: the functions that lead to them, called with inputs made for the purpose.
+
+Vocabulary
+----------
+call     for one finding, targets (see ``targets``) that lead to it, the best first, and texts of inputs that somebody
+         recorded or declared, tried before any that are made up.
+reached  the watched line ran, or an exception of the line itself was seen.
+
+Not modelled: methods of classes that need arguments to be made, functions inside of functions (what is around them is
+called), inputs of classes of the user's.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from flake8_jax.runtime_checks.child.grammar import Case, InputError, parse_case
+from flake8_jax.runtime_checks.child.inputs import describe_case, guesses, make_case
+from flake8_jax.runtime_checks.child.targets import Resolved, TargetError, resolve
+from flake8_jax.runtime_checks.child.watching import Watch, Watcher
+
+MOST_CASES = 24  # tried of one target
+AGAIN = 3  # further calls with the inputs that work: what happens in every call shows only then
+
+
+def run_calls(calls: list[dict[str, Any]], roots: list[str], watcher: Watcher, say: Callable[..., None]) -> None:
+    """Call what leads to each watched line until it is reached; tell with which inputs."""
+    for call in calls:
+        told: list[tuple[str, str]] = []
+        reached = functools.partial(_reached, watcher, watcher.watches[call["watch"]])
+        jitted = False
+        for target, jitted in call["targets"]:
+            if _try(target, jitted, call["cases"], roots, reached, told):
+                break
+        inputs, outcome = told[-1] if told else ("", "")
+        say("called", watch=call["watch"], inputs=inputs, outcome=outcome, attempts=len(told), jitted=jitted)
+
+
+def _reached(watcher: Watcher, watch: Watch) -> bool:
+    return bool(watch.visits) or watcher.raised_at(watch)
+
+
+def _try(
+    target: str,
+    jitted: bool,
+    cases: list[str],
+    roots: list[str],
+    reached: Callable[[], bool],
+    told: list[tuple[str, str]],
+) -> bool:
+    """Whether some call of the target came to the line. jitted: call it under ``jax.jit``."""
+    try:
+        found = resolve(target, roots)
+    except TargetError as error:
+        told.append(("", str(error)))
+        return reached()
+    try:
+        from jax import jit
+
+        function = _bound(found)
+        for case in itertools.islice(_cases(function, cases), MOST_CASES):
+            args, kwargs = make_case(case)
+            outcome = _call(jit(function) if jitted else function, args, kwargs)
+            told.append((f"{found.qualname}({describe_case(args, kwargs)})", outcome))
+            if reached():
+                for number in range(AGAIN if not outcome else 0):
+                    _call(jit(function) if jitted else function, *make_case(case, seed=number + 1))
+                return True
+    except InputError as error:
+        told.append((found.qualname, str(error)))
+    return False
+
+
+def _cases(function: Callable[..., Any], texts: list[str]) -> Iterator[Case]:
+    for text in texts:
+        try:
+            yield parse_case(text)
+        except InputError:  # a recorded type that is no input: ``pkg.State``
+            continue
+    yield from guesses(function)
+
+
+def _bound(found: Resolved) -> Callable[..., Any]:
+    """A method of an object of its class, if that can be made without arguments."""
+    function: Callable[..., Any] = found.object
+    owner, _, name = found.qualname.rpartition(".")
+    if not owner:
+        return function
+    cls: Any = found.module
+    for part in owner.split("."):
+        cls = getattr(cls, part)
+    if isinstance(inspect.getattr_static(cls, name), (staticmethod, classmethod)):
+        return function
+    try:
+        made = cls()
+    except Exception as error:  # the user's constructor
+        raise InputError(f"{owner} cannot be made without arguments ({type(error).__name__})") from error
+    bound: Callable[..., Any] = getattr(made, name)
+    return bound
+
+
+def _call(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> str:
+    """Call it; the exception in a few words, or nothing."""
+    try:
+        function(*args, **kwargs)
+    except Exception as error:  # the user's function: that it fails may be the point
+        lines = str(error).strip().splitlines()
+        return f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__
+    return ""
