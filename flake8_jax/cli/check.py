@@ -61,6 +61,9 @@ def parser() -> argparse.ArgumentParser:
     output = made.add_argument_group("output")
     output.add_argument("--output-format", choices=formats(), metavar="FORMAT", help=f"one of {', '.join(formats())}")
     output.add_argument("-o", "--output-file", metavar="FILE", help="write the findings there")
+    output.add_argument(
+        "--profile", metavar="FILE", help="mark findings in functions that `jaxlint record` saw run, with how they ran"
+    )
     output.add_argument("--statistics", action="store_true", help="print how often each rule has a finding")
     output.add_argument("--show-files", action="store_true", help="list the files that would be linted")
     output.add_argument("--show-settings", action="store_true", help="print the settings for the first path")
@@ -230,6 +233,8 @@ def _finish(call: _Call, report: RunReport) -> int:
     """Print the report; returns the exit status."""
     args = call.args
     fixes = args.fix or args.fix_only
+    if args.profile is not None:
+        report = _marked(report, args.profile)
     if args.fix_only:
         report = msgspec.structs.replace(report, diagnostics=())
     text = _text(call, report)
@@ -243,6 +248,16 @@ def _finish(call: _Call, report: RunReport) -> int:
     if args.exit_non_zero_on_fix and report.fixed:
         return max(1, _trouble_status(report))
     return max(_trouble_status(report), 1 if report.diagnostics and not args.exit_zero else 0)
+
+
+def _marked(report: RunReport, path: str) -> RunReport:
+    from flake8_jax.runtime_checks.marks import marked
+    from flake8_jax.runtime_checks.profile import ProfileError, load
+
+    try:
+        return marked(report, load(path))
+    except ProfileError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _text(call: _Call, report: RunReport) -> str:

@@ -22,7 +22,9 @@ from flake8_jax.cli.arguments import (
 from flake8_jax.config import ConfigError
 from flake8_jax.core.report import Diagnostic, RunReport
 from flake8_jax.reporters import View, formats, render
+from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot
+from flake8_jax.runtime_checks.profile import Function, ProfileError, load
 from flake8_jax.runtime_checks.sandbox import Limits
 from flake8_jax.runtime_checks.verify import PLATFORMS, Asked, RefusedCommand, Verification, Workload, verify
 
@@ -62,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
         "--target", choices=sorted(PLATFORMS), default="", help="the platform to run on; default: JAX's own"
     )
     run.add_argument("--python", default=sys.executable, metavar="PATH", help="the interpreter that has your JAX")
+    run.add_argument("--profile", metavar="FILE", help="without a command: inputs like those that `jaxlint record` saw")
     run.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS", help="for each run; default: 300")
     run.add_argument("--memory", type=int, metavar="MIB", help="limit of the data of a run; default: none")
     run.add_argument("--no-network", action="store_true", help="run without network, where `unshare` allows it")
@@ -120,7 +123,10 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
         tuple(args.command), tuple(paths), cwd, args.python, args.target,
         Limits(args.timeout, args.memory, not args.no_network),
     )  # fmt: skip
-    asked = [Asked(item.finding.name, spot_of(item), targets_of(item)) for item in report.diagnostics]
+    recorded = _recorded(args.profile)
+    asked = [
+        Asked(item.finding.name, spot_of(item), targets_of(item), _cases(item, recorded)) for item in report.diagnostics
+    ]
 
     def progress(text: str) -> None:
         if not (args.quiet or args.silent):
@@ -130,6 +136,25 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     for note in found.notes:
         print(f"jaxlint: {note}", file=sys.stderr)
     return _say(args, with_verdicts(report, found), found, output_format, view)
+
+
+def _recorded(path: str | None) -> dict[str, list[Function]]:
+    """The recorded functions by file. Raises ConfigError."""
+    found: dict[str, list[Function]] = {}
+    if path is not None:
+        try:
+            functions = load(path).functions
+        except ProfileError as error:
+            raise ConfigError(str(error)) from error
+        for function in functions:
+            found.setdefault(os.path.realpath(function.filename), []).append(function)
+    return found
+
+
+def _cases(item: Diagnostic, recorded: dict[str, list[Function]]) -> tuple[str, ...]:
+    function = recorded_function(item, recorded.get(os.path.realpath(item.path), ()))
+    text = cases_of(function) if function is not None else None
+    return (text,) if text is not None else ()
 
 
 def spot_of(item: Diagnostic) -> Spot:

@@ -31,6 +31,9 @@ def _finding(item: Diagnostic, text: str, view: View) -> str:
     if finding.evidence:
         lines += ["", "  How it gets there:", ""]
         lines += [f"  1. `{view.path(step.path)}:{step.row}` {_plain(step.text)}" for step in finding.evidence]
+    if finding.verdict is not None:
+        where = f" on {finding.verdict.target}" if finding.verdict.target else ""
+        lines += ["", f"  Run{where}: **{finding.verdict.verdict}**: {_plain(finding.verdict.reason)}"]
     if finding.fix is not None:
         lines += ["", f"  Fix ({finding.fix.applicability}): {_plain(finding.fix.message)}"]
     return "\n".join(lines) + "\n"

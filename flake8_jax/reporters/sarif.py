@@ -78,6 +78,9 @@ def _result(report: RunReport, item: Diagnostic, index: int, fingerprints: dict[
         found["relatedLocations"] = _related(report, finding)
     if fixes := _fixes(report, item):
         found["fixes"] = fixes
+    if finding.verdict is not None:
+        verdict = finding.verdict
+        found["properties"] = {"verdict": verdict.verdict, "reason": verdict.reason, "target": verdict.target}
     return found
 
 

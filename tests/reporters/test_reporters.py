@@ -10,7 +10,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from flake8_jax.core.findings import Edit, Finding, Fix, Positions, Step
+from flake8_jax.core.findings import Edit, Finding, Fix, Positions, Step, Verdict
 from flake8_jax.core.report import RunReport, line_starts, place
 from flake8_jax.reporters import View, formats, render
 from flake8_jax.reporters._fingerprint import line_fingerprints
@@ -201,3 +201,18 @@ def test_markdown_stays_within_a_comment() -> None:
     assert len(text) < 65_536
     assert text.rstrip().endswith("more.")
     assert "`b.py:40` jax.jit stages step" in text
+
+
+def test_verdicts_are_shown() -> None:
+    plain = report()
+    verdict = Verdict("confirmed", "TracerBoolConversionError: no *value*", "cpu")
+    item = plain.diagnostics[0]
+    shown = msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, verdict=verdict))
+    run = msgspec.structs.replace(plain, diagnostics=(shown,))
+    view = View("/work")
+    assert "  confirmed [cpu]: TracerBoolConversionError: no *value*\n" in render("full", run, view)
+    assert "Run on cpu: **confirmed**: TracerBoolConversionError: no \\*value\\*" in render("markdown", run, view)
+    (found,) = json.loads(render("json", run, view))
+    assert found["verdict"]["verdict"] == "confirmed"
+    (result,) = json.loads(render("sarif", run, view))["runs"][0]["results"]
+    assert result["properties"] == {"verdict": "confirmed", "reason": verdict.reason, "target": "cpu"}
