@@ -115,7 +115,7 @@ class Bench(msgspec.Struct, frozen=True):
 
 
 class CacheKey(msgspec.Struct, frozen=True):
-    """A difference between the inputs of two calls. kind: ``shape``, ``dtype``, ``weak-type``, ``static`` …"""
+    """A difference between the inputs of two calls. kind: ``shape``, ``rank``, ``dtype``, ``weak-type``, ``static`` …"""
 
     kind: str
     where: str

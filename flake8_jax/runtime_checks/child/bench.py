@@ -28,6 +28,7 @@ from flake8_jax.runtime_checks.child.jitting import (
     call,
     find,
     import_jax,
+    mode_of,
     setting,
 )
 from flake8_jax.runtime_checks.child.main import Channel
@@ -117,7 +118,7 @@ def _identity(function: Function) -> dict[str, Any]:
         "name": resolved.qualname,
         "file": resolved.file,
         "line": resolved.line,
-        "mode": "jitted here" if function.wrapped else "jitted" if function.jitted else "eager",
+        "mode": mode_of(function),
     }
 
 

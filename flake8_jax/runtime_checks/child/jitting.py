@@ -180,11 +180,18 @@ def _static_names(jitted: Any) -> frozenset[str] | None:
     return frozenset(names)
 
 
+def mode_of(function: Function) -> str:
+    """``jitted``, ``jitted here`` or ``eager``."""
+    return "jitted here" if function.wrapped else "jitted" if function.jitted else "eager"
+
+
 class Compilations:
     """Listens to what JAX traces, lowers and compiles. There is one listener a process: JAX keeps it for good."""
 
     def __init__(self) -> None:
         self._events: list[tuple[str, str, float]] = []
+        # What comes out of the cache on disk was not compiled, but its events say it was.
+        import_jax().config.update("jax_enable_compilation_cache", False)
         if version() >= (0, 6, 1):  # events carry the name of the function since then
             from jax import monitoring
 

@@ -1,0 +1,107 @@
+"""Runs inputs in turn through one jitted function: which of them compile anew, and why.
+
+Request: ``target``, ``cases`` and ``cases_file``, ``static``, ``eager``, ``roots``, ``seed``, ``dims``. Result: see
+``Recompiles`` in ``flake8_jax.runtime_checks.measurements``.
+
+All inputs are made before the first call: making them compiles as well. What compiled is read from JAX's own events, by
+the exact name of the function; why, from its explanation of cache misses and from comparing the inputs.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from flake8_jax.runtime_checks.child.cache_keys import Signature, closest, signature_of
+from flake8_jax.runtime_checks.child.jitting import (
+    Compilations,
+    Function,
+    all_inputs,
+    answer,
+    call,
+    find,
+    import_jax,
+    mode_of,
+    setting,
+    version,
+)
+from flake8_jax.runtime_checks.child.main import Channel
+
+
+def run(request: dict[str, Any], channel: Channel) -> None:
+    """Run the cases and tell."""
+    answer(_compare, request, channel)
+
+
+def _compare(request: Mapping[str, Any]) -> dict[str, Any]:
+    function = find(request["target"], request["roots"], request["static"], (), request["eager"])
+    inputs = all_inputs(request, function)
+    heard = Compilations()
+    explained = _Explanations(function)
+    names = function.event_names
+    compiled_before: dict[str, Signature] = {}
+    cases = []
+    for case in inputs:
+        signature = signature_of(function.resolved.object, function.static, case.args, case.kwargs)
+        heard.reset()
+        explained.reset()
+        started = time.perf_counter()
+        call(function, case, request["roots"])
+        seconds = time.perf_counter() - started
+        counts = {step: int(facts["count"]) for step, facts in heard.of(names).items()}
+        entry: dict[str, Any] = {
+            "label": case.label,
+            "inputs": case.text,
+            "compiled": any(counts.values()),
+            "counts": counts,
+            "seconds": seconds,
+        }
+        if entry["compiled"]:
+            label, differences = closest(signature, compiled_before)
+            entry["compared_with"] = label
+            entry["differences"] = [difference.as_data() for difference in differences]
+            entry["explanation"] = explained.text() if label is not None else ""
+            entry["names"] = heard.compiled() if names is None else []
+            compiled_before[case.label] = signature
+        cases.append(entry)
+    resolved = function.resolved
+    return {
+        "setting": setting(),
+        "name": resolved.qualname,
+        "file": resolved.file,
+        "line": resolved.line,
+        "mode": mode_of(function),
+        "static": None if function.static is None else sorted(function.static),
+        "cases": cases,
+    }
+
+
+class _Explanations(logging.Handler):
+    """Keeps what JAX says of cache misses of one function."""
+
+    def __init__(self, function: Function) -> None:
+        super().__init__()
+        self._name = re.escape(getattr(function.call, "__name__", "") or "")
+        self._said: list[str] = []
+        if version() >= (0, 4, 31):  # explain_cache_misses is there since then
+            jax = import_jax()
+            jax.config.update("jax_explain_cache_misses", True)
+            logging.getLogger("jax").addHandler(self)
+
+    def reset(self) -> None:
+        self._said.clear()
+
+    def text(self) -> str:
+        """The last explanation, without the lines that only say which function it is about."""
+        return self._said[-1] if self._said else ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        if "CACHE MISS" not in message or not re.search(rf"\b(for|function:)\s+{self._name}(\s|$)", message):
+            return
+        lines = [line.strip() for line in message.splitlines()[1:]]
+        reason = [line for line in lines if line and not re.match(r"for .* defined at |all previously seen", line)]
+        self._said.append("\n".join(reason))
