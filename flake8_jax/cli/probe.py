@@ -1,0 +1,175 @@
+"""``jaxlint probe``: what a function compiles to, also for accelerators that are not here."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from flake8_jax.cli.running import (
+    INPUTS_HELP,
+    PLATFORMS,
+    TARGET_HELP,
+    RunError,
+    add_input_options,
+    add_run_options,
+    ask,
+    converted,
+    fail,
+    fill_inputs,
+    names_list,
+    place,
+    print_json,
+    seconds,
+    size,
+)
+from flake8_jax.runtime_checks.measurements import Probe, ProbeCase, Stage
+
+_MOST_PRIMITIVES = 8
+
+_EPILOG = f"""\
+{INPUTS_HELP}
+Nothing is run and no array is made: inputs may be larger than this machine's memory. For a platform that is not here,
+its compiler is used where it is installed (mode topology: `pip install 'flake8-jax[runtime-tpu]'` or `[runtime-cuda]`,
+each in an environment of its own, see --python); else the function is only lowered for it (mode lower), which shows
+operations that the platform lacks.
+
+The exit status is 0 if it compiles everywhere, 1 if it fails somewhere, 2 if the function cannot be traced.
+
+examples:
+  jaxlint probe train.py:step --case 'f32[4096,4096], f32[64,4096]'
+  jaxlint probe train.py:step --case 'bf16[n,n]' --dim n=65536 --target cpu,cuda,tpu
+  jaxlint probe kernel.py:matmul --target tpu --topology v5e:2x2 --write build/hlo
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="jaxlint probe",
+        description="Trace, lower and compile a function without running it, and show what becomes of it.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("function", metavar="TARGET", help=TARGET_HELP)
+    made.add_argument(
+        "--target", dest="platforms", action="extend", type=_platforms, metavar="cpu,cuda,tpu",
+        help="compile for these (default: what JAX has here)",
+    )  # fmt: skip
+    made.add_argument(
+        "--topology", metavar="NAME", help="the device to describe to the compiler: v5e:2x2 …, or h100, a100"
+    )
+    made.add_argument("--write", metavar="DIR", help="write jaxpr, StableHLO and optimised HLO to files there")
+    add_input_options(made)
+    add_run_options(made, platform=False)
+    return made
+
+
+def _platforms(text: str) -> list[str]:
+    names = ["cuda" if name == "gpu" else name for name in names_list(text)]
+    unknown = [name for name in names if name not in PLATFORMS]
+    if unknown or not names:
+        raise argparse.ArgumentTypeError(f"{text!r}: platforms are {', '.join(PLATFORMS)}, separated by commas")
+    return names
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run ``jaxlint probe``; returns the exit status."""
+    args = parser().parse_args(arguments)
+    try:
+        request = {
+            **fill_inputs(args),
+            "target": args.function,
+            "platforms": list(dict.fromkeys(args.platforms or ())),
+            "topology": args.topology,
+            "write": _folder(args.write),
+        }
+        result = ask(args, "probe", request)
+    except RunError as error:
+        return fail(error)
+    probe = converted(result, Probe)
+    if args.output_format == "json":
+        print_json(probe)
+    else:
+        sys.stdout.write(described(probe))
+    return 1 if any(stage.state == "failed" for case in probe.cases for stage in case.stages) else 0
+
+
+def _folder(name: str | None) -> str | None:
+    if name is None:
+        return None
+    try:
+        os.makedirs(name, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"--write {name}: {error.strerror}") from error
+    return os.path.abspath(name)
+
+
+def described(probe: Probe) -> str:
+    """The result for a reader."""
+    where = place(probe.file, probe.line)
+    out = f"{probe.name}" + (f" ({where})" if where else "") + f", {probe.mode}; {probe.setting}\n"
+    for case in probe.cases:
+        out += "\n" + _described_case(case)
+    if probe.files:
+        out += "\nwritten:\n" + "".join(f"  {place(file, 0)}\n" for file in probe.files)
+    return out
+
+
+def _described_case(case: ProbeCase) -> str:
+    made_up = " (made up; --case says others)" if case.source == "made up" else ""
+    common = ", ".join(f"{name} {count}" for name, count in list(case.primitives.items())[:_MOST_PRIMITIVES])
+    lines = [
+        f"inputs:  {case.inputs or 'none'}{made_up}",
+        f"output:  {case.output}",
+        f"jaxpr:   {case.equations} equation{'s' if case.equations != 1 else ''}" + (f" ({common})" if common else ""),
+    ]
+    for stage in case.stages:
+        lines += _described_stage(stage)
+    return "\n".join(lines) + "\n"
+
+
+_MODES = {
+    "device": "compiled on the device here",
+    "topology": "compiled for a description of the device, which is not here",
+    "lower": "lowered only, not compiled",
+}
+
+
+def _described_stage(stage: Stage) -> list[str]:
+    device = f" ({stage.device})" if stage.device and stage.device != stage.platform else ""
+    verdict = {"ok": _MODES[stage.mode], "failed": "FAILS", "inconclusive": "inconclusive"}[stage.state]
+    lines = [f"{stage.platform}{device}: {verdict} [mode {stage.mode}]"]
+    if stage.problem:
+        lines.append(f"  {stage.problem}")
+    took = ", ".join(f"{step} {seconds(value)}" for step, value in stage.seconds.items())
+    sizes = ", ".join(f"{kind} {count} lines" for kind, count in stage.texts.items())
+    lines += [f"  {label:<7} {text}" for label, text in (("times", took), ("texts", sizes)) if text]
+    if stage.cost:
+        lines.append(f"  {'cost':<7} {_cost(stage.cost)}")
+    if stage.memory:
+        lines.append(f"  {'memory':<7} " + ", ".join(f"{name} {size(value)}" for name, value in _memory(stage.memory)))
+    return lines
+
+
+def _memory(memory: dict[str, int]) -> list[tuple[str, int]]:
+    names = {"argument": "arguments", "output": "results", "temp": "temporaries", "alias": "shared by both"}
+    return [(names[name], value) for name, value in memory.items() if name in names and (value or name != "alias")]
+
+
+def _cost(cost: dict[str, float]) -> str:
+    parts = []
+    if "flops" in cost:
+        parts.append(f"{_big(cost['flops'])} floating-point operations")
+    if "bytes accessed" in cost:
+        parts.append(f"{size(cost['bytes accessed'])} read and written")
+    if cost.get("optimal_seconds"):
+        parts.append(f"at least {seconds(cost['optimal_seconds'])}, says the compiler")
+    return ", ".join(parts)
+
+
+def _big(number: float) -> str:
+    for unit, factor in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= factor:
+            return f"{number / factor:.3g} {unit}"
+    return f"{number:.0f}"

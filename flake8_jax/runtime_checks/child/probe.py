@@ -1,0 +1,122 @@
+"""What a function compiles to: shapes, jaxpr, StableHLO, machine code, and what the compiler says of cost and memory.
+
+Request: ``target``, ``cases``, ``platforms`` (empty: the one of JAX), ``topology`` or null, ``static``, ``write``: a
+folder for the texts or null, ``roots``, ``seed``, ``dims``. Result: see ``Probe`` in
+``flake8_jax.runtime_checks.measurements``. Nothing is run: the inputs are shapes only.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from flake8_jax.runtime_checks.child.inputs import describe
+from flake8_jax.runtime_checks.child.jitting import (
+    Function,
+    Inputs,
+    Refusal,
+    all_inputs,
+    answer,
+    failure,
+    find,
+    import_jax,
+    mode_of,
+    setting,
+)
+from flake8_jax.runtime_checks.child.main import Channel
+from flake8_jax.runtime_checks.child.platforms import GPUS, Stage, own_platform, prepare, stage
+
+_SUFFIXES = {"jaxpr": "jaxpr.txt", "stablehlo": "stablehlo.mlir", "hlo": "hlo.txt"}
+
+
+def run(request: dict[str, Any], channel: Channel) -> None:
+    """Compile and tell."""
+    prepare()
+    answer(_probe, request, channel)
+
+
+def _probe(request: Mapping[str, Any]) -> dict[str, Any]:
+    function = find(request["target"], request["roots"], request["static"], (), False)
+    platforms = request["platforms"] or [own_platform()]
+    if platforms == ["cuda"] and request["topology"] is not None and request["topology"] not in GPUS:
+        raise Refusal(f"--topology {request['topology']}: GPUs that are known are {', '.join(GPUS)}")
+    files: list[str] = []
+    cases = [
+        _case(function, inputs, platforms, request, files) for inputs in all_inputs(request, function, abstract=True)
+    ]
+    resolved = function.resolved
+    return {
+        "setting": setting(),
+        "name": resolved.qualname,
+        "file": resolved.file,
+        "line": resolved.line,
+        "mode": mode_of(function),
+        "cases": cases,
+        "files": files,
+    }
+
+
+def _case(
+    function: Function, inputs: Inputs, platforms: list[str], request: Mapping[str, Any], files: list[str]
+) -> dict[str, Any]:
+    try:
+        jaxpr, output = _traced(function, inputs)
+    except Exception as error:  # the user's function runs here
+        raise Refusal(failure(function, inputs, error, request["roots"])) from error
+    counts = Counter(str(equation.primitive) for equation in _equations(jaxpr)) if jaxpr is not None else Counter()
+    stages = [stage(function, inputs, platform, request["topology"]) for platform in platforms]
+    if request.get("write"):
+        stem = re.sub(r"\W+", "_", f"{function.resolved.qualname}_{inputs.label}").strip("_")
+        if jaxpr is not None:
+            files.append(_written(request["write"], f"{stem}.{_SUFFIXES['jaxpr']}", str(jaxpr)))
+        for found in stages:
+            files += [
+                _written(request["write"], f"{stem}.{found.platform}.{_SUFFIXES[kind]}", text)
+                for kind, text in found.texts.items()
+            ]
+    return {
+        "label": inputs.label,
+        "inputs": inputs.text,
+        "source": inputs.source,
+        "output": output,
+        "equations": sum(counts.values()),
+        "primitives": dict(counts.most_common()),
+        "stages": [_data(found) for found in stages],
+    }
+
+
+def _data(found: Stage) -> dict[str, Any]:
+    return {**vars(found), "texts": {kind: len(text.splitlines()) for kind, text in found.texts.items()}}
+
+
+def _written(folder: str, name: str, text: str) -> str:
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text if text.endswith("\n") else text + "\n")
+    return path
+
+
+def _traced(function: Function, inputs: Inputs) -> tuple[Any, str]:
+    """The jaxpr, None if a wrapper of another library does not show it; and what comes out."""
+    jax = import_jax()
+    call: Any = function.call
+    if hasattr(call, "trace"):
+        traced = call.trace(*inputs.args, **inputs.kwargs)
+        return traced.jaxpr, describe(traced.out_info)
+    shapes = jax.eval_shape(functools.partial(call, **inputs.kwargs), *inputs.args)
+    return None, describe(shapes)
+
+
+def _equations(jaxpr: Any) -> Iterator[Any]:
+    """All equations, those of inner jaxprs too: the equation that holds them is counted as one more."""
+    inner = getattr(jaxpr, "jaxpr", jaxpr)
+    for equation in getattr(inner, "eqns", ()):
+        yield equation
+        for value in equation.params.values():
+            for part in value if isinstance(value, (list, tuple)) else (value,):
+                if hasattr(part, "eqns") or hasattr(getattr(part, "jaxpr", None), "eqns"):
+                    yield from _equations(part)
