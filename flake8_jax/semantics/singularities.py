@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from flake8_jax.core import ir
 from flake8_jax.semantics.events import Computation
 from flake8_jax.semantics.formulas import evaluated, made_by, number, parts, recipe_of, same
 from flake8_jax.semantics.recipes import has_tangent
@@ -184,7 +185,7 @@ def _of_logarithm(event: Computation, operand: Value) -> Finding | None:
     total = made_by(event, operand, "sum")
     if total is not None and total.operands:
         terms = made_by(event, total.operands[0], "exp")
-        if terms is not None and not _is_shifted(event, terms.operands[0]):
+        if terms is not None and not _is_shifted(event, terms):
             return "`log(sum(exp(x)))` overflows for large x", "jax.scipy.special.logsumexp"
     one = made_by(event, operand, "+")
     if one is not None and _is_written_here(event, one) and 1.0 in (number(one.operands[0]), number(one.operands[1])):
@@ -200,9 +201,20 @@ def _is_written_here(event: Computation, recipe: Recipe) -> bool:
     return node is not None and event.at.start <= node.start and node.end <= event.at.end
 
 
-def _is_shifted(event: Computation, exponent: Value) -> bool:
-    """Something is subtracted from the exponents, such as their maximum."""
-    return any(recipe.name in _SHIFTS for _value, recipe in parts(event, exponent))
+def _is_shifted(event: Computation, exponential: Recipe) -> bool:
+    """Something is subtracted from the exponents, such as their maximum: as computed, or, where what is computed with is
+    not known, as written."""
+    computed = parts(event, exponential.operands[0])
+    if any(recipe.name in _SHIFTS for _value, recipe in computed):
+        return True
+    written = exponential.node.args if isinstance(exponential.node, ir.Call) else []
+    return any(_subtracts(argument.value) for argument in written)
+
+
+def _subtracts(node: ir.Expr) -> bool:
+    if isinstance(node, ir.BinOp):
+        return node.op == "-" or _subtracts(node.left) or _subtracts(node.right)
+    return isinstance(node, ir.UnaryOp) and _subtracts(node.operand)
 
 
 _SHIFTS = frozenset({"-", "minimum", "clip", "log_softmax", "log_sigmoid"})

@@ -16,6 +16,10 @@ def losses(logits, x):
     return a, b, c, d, e, f
 
 
+def partition(system, tau):
+    return jnp.log(jnp.exp(system.energies() / tau).sum())  # expect: unstable-expression
+
+
 # runs: losses(jnp.ones(2), jnp.ones(2))
 
 
@@ -35,6 +39,12 @@ def stable(logits, x, eps=1e-8):
     f = jnp.where(x > 0, x * jnp.log(x), 0.0)
     g = 3 * jnp.log(3)
     return a, b, c, d, e, f, g, jnp.exp(x) - 2.0
+
+
+def log_norm(state):
+    log_psi = state.log_value(state.samples())
+    top = log_psi.real.max()
+    return jnp.log(jnp.exp(2 * (log_psi.real - top)).sum()) + 2 * top
 
 
 # runs: stable(jnp.ones(2), jnp.ones(2))
