@@ -6,6 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.semantics.events import Context, LibraryCall
+from flake8_jax.semantics.keys import FOLDED
 from flake8_jax.semantics.values import Const
 
 
@@ -95,7 +96,9 @@ def constant_key(event: LibraryCall) -> Report | None:
         return None
     where = "a staged function" if context.staged else "a loop"
     return Report(
-        event.at, f"a constant seed in {where} gives the same draws each time; make the key outside and pass it in"
+        event.at,
+        f"a constant seed in {where} gives the same draws each time; make the key outside and pass it in",
+        unless=FOLDED,
     )
 
 

@@ -31,6 +31,7 @@ from flake8_jax.semantics.values import (
     Instance,
     ListValue,
     Opaque,
+    Recipe,
     Site,
     Static,
     Tree,
@@ -329,6 +330,25 @@ def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, pa
         m.emit(SharedKey(m.context(scope), node, lane.transform, True))
     else:
         m.emit(SharedKey(m.context(lane.call.scope), lane.call.node, lane.transform, False))
+
+
+FOLDED = "other data is folded in each time"
+
+
+def made_key(m: Machine, node: Any, level: int) -> Array:
+    """A key made of a seed."""
+    made = Array(level, "key", 0)
+    made.recipe = Recipe("seed", (), node, m.stack[-1].fn if m.stack else None)
+    return made
+
+
+def note_folded(m: Machine, frame: Frame, key: Value, data: Value | None) -> None:
+    """``fold_in(jax.random.key(0), step)``: the seed is constant, and what is drawn is not."""
+    recipe = key.recipe if isinstance(key, Array) else None
+    if recipe is None or recipe.name != "seed" or data is None or isinstance(data, Const):
+        return
+    if recipe.function is (m.stack[-1].fn if m.stack else None):
+        m.note(FOLDED, frame.scope, recipe.node.start)
 
 
 def derive_key(m: Machine, key: Value, data: Value | None) -> Array:

@@ -25,7 +25,7 @@ from flake8_jax.semantics.clocks import CLOCKS, read_clock
 from flake8_jax.semantics.dispatch import CALL
 from flake8_jax.semantics.events import KeyUse
 from flake8_jax.semantics.iteration import known_elements
-from flake8_jax.semantics.keys import derive_key, may_be_key, share_like, use_key
+from flake8_jax.semantics.keys import derive_key, made_key, may_be_key, note_folded, share_like, use_key
 from flake8_jax.semantics.machine import STARTED, TAKEN, Machine
 from flake8_jax.semantics.operators import derived_from, dispatched_from, result_level
 from flake8_jax.semantics.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
@@ -625,7 +625,7 @@ def _key_call(
     if level == GRAD:
         level = CONCRETE
     if fact.key_effect == "make":
-        return Array(level, "key", 0)
+        return made_key(m, node, level)
     if key is None:
         return None
     key_node = nodes.get(fact.key) if fact.key else None
@@ -647,6 +647,7 @@ def _key_call(
         share_like(m, key, made)
         return made
     if fact.key_effect == "derive":
+        note_folded(m, frame, key, bound.get("data"))
         made = derive_key(m, key, bound.get("data"))
         made.level = level
         return made

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import optax
 
 SEED = 7
 
@@ -34,6 +35,13 @@ def looped(n):
     return out
 
 
+@jax.jit
+def same_stream(x):
+    key = jax.random.fold_in(jax.random.key(0), 3)  # expect: constant-key
+    return x + jax.random.normal(key, x.shape)
+
+
+# runs: same_stream(jnp.ones(2))
 # runs: staged(jnp.ones(2)), by_module_constant(jnp.ones(2)), caller(jnp.ones(2)), looped(2)
 
 
@@ -60,6 +68,24 @@ def by_index(n):
     return [jax.random.normal(jax.random.key(i)) for i in range(n)]
 
 
+@jax.jit
+def by_step(step, x):
+    key = jax.random.fold_in(jax.random.key(0), step)
+    base = jax.random.key(1)
+    return x + jax.random.normal(key, x.shape) + jax.random.normal(jax.random.fold_in(base, 2 * step), x.shape)
+
+
+def with_noise():
+    def init(params):
+        return jax.random.key(0)
+
+    def update(updates, state, params=None):
+        key, state = jax.random.split(state)
+        return jax.tree.map(lambda u: u + jax.random.normal(key, u.shape), updates), state
+
+    return optax.GradientTransformation(init, update)
+
+
 def test_noise():
     for n in (1, 2):
         assert jax.random.normal(jax.random.key(0), (n,)).shape == (n,)
@@ -73,4 +99,4 @@ def main():
 if __name__ == "__main__":
     main()
 
-# runs: once(2), shapes(2), from_argument(0, jnp.ones(2)), by_index(2)
+# runs: once(2), shapes(2), from_argument(0, jnp.ones(2)), by_index(2), by_step(0, jnp.ones(2))
