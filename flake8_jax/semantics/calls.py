@@ -13,12 +13,14 @@ effects     what a run changed outside of itself; replayed when the run is remem
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.asserting import asserts, waited_for
 from flake8_jax.semantics.axes import bound_note
 from flake8_jax.semantics.buffers import read_by_method
 from flake8_jax.semantics.classes import construct, find_in_class
@@ -172,9 +174,10 @@ def call_evaluated(m: Machine, frame: Frame, node: ir.Call, func: Value, *, used
         if transform is not None and transform.result == "shape":
             # What is written in the call is made for its shape alone.
             m.mode = msgspec.structs.replace(saved, shapes_only=True)
-    args = evaluate_arguments(m, frame, node)
-    m.mode = saved
-    return call(m, frame, node, func, args, used=used)
+    with waited_for(m) if m.loops and asserts(node.func) else nullcontext():
+        args = evaluate_arguments(m, frame, node)
+        m.mode = saved
+        return call(m, frame, node, func, args, used=used)
 
 
 def _super(m: Machine, frame: Frame, node: ir.Call) -> Value:

@@ -19,6 +19,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics import lattice
+from flake8_jax.semantics.asserting import expects_error, waited_for
 from flake8_jax.semantics.assignment import assign, store_item
 from flake8_jax.semantics.births import tell_change, undo_changes
 from flake8_jax.semantics.calls import call_method
@@ -152,7 +153,8 @@ def _raise(m: Machine, frame: Frame, node: ir.Raise) -> int:
 
 
 def _assert(m: Machine, frame: Frame, node: ir.Assert) -> int:
-    condition = condition_of(m, frame, node.test, "assert", node)
+    with waited_for(m):
+        condition = condition_of(m, frame, node.test, "assert", node)
     for narrow in condition.when_true:
         narrow(m)
     if condition.key is not None:
@@ -669,6 +671,8 @@ def _with(m: Machine, frame: Frame, node: ir.With) -> int:
                 frame.attempts += 1
         elif isinstance(manager, Unknown):
             frame.attempts += 1
+        if expects_error(item.context):
+            m.caught += 1
         value = _entered(m, frame, node, manager)
         if isinstance(manager, Instance):
             entered.append(manager)

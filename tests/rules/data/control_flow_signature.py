@@ -1,5 +1,6 @@
 """Bodies and branches that do not fit."""
 
+import unittest
 from functools import partial
 
 import jax
@@ -107,6 +108,12 @@ def fits(params, xs):
     c = lax.switch(1, [lambda v: v, lambda v: v * 2], h)
     total, _ = lax.scan(lambda c, x: [c + x.sum(), x], 0.0, xs)
     return a, b, c, means, total
+
+
+class Refused(unittest.TestCase):
+    def test_operands(self):
+        with self.assertRaisesRegex(TypeError, "positional operands"):
+            lax.cond(True, lambda v: v, lambda v: -v, 1.0, operand=1.0)
 
 
 # runs: fits({"w": jnp.eye(2)}, jnp.ones((5, 2)))

@@ -91,6 +91,15 @@ def afterwards(w, batches):
     return w, np.asarray(jnp.stack(losses))
 
 
+def asserted(w, batches):
+    for x in batches:
+        w, loss = train_step(w, x)
+        assert not jnp.isnan(loss)
+        assert float(loss) >= 0.0
+        np.testing.assert_array_less(np.float32(loss), 1e3)
+    return w
+
+
 def on_the_host(w, batches):
     for x in batches:
         size = float(np.mean(x)) + int(x.shape[0])
@@ -102,5 +111,6 @@ def on_the_host(w, batches):
 
 
 # runs: guarded(jnp.ones(2), [jnp.ones((3, 2))] * 2)
+# runs: asserted(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: afterwards(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: on_the_host(jnp.ones(2), [jnp.ones((3, 2))] * 2)
