@@ -262,6 +262,8 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
         following = current.orelse
         is_chain = len(following) == 1 and isinstance(following[0], ir.If) and following[0].is_elif
         if condition.truth is None:
+            if m.loops and _moves_bound(current):
+                condition = msgspec.structs.replace(condition, counter=True)
             pending.append((current, condition))
             for learn in condition.when_false:
                 learn(m)
@@ -683,6 +685,14 @@ def _with(m: Machine, frame: Frame, node: ir.With) -> int:
     for left in reversed(entered):
         call_method(m, frame, node, left, "__exit__", (NONE, NONE, NONE))
     return flow
+
+
+def _moves_bound(node: ir.If) -> bool:
+    """``if steps >= next_report: …; next_report += every``: once in a while, however the steps are counted."""
+    if not isinstance(node.test, ir.Compare) or _leaves(node.body):
+        return False
+    moved = {s.target.id for s in node.body if isinstance(s, ir.AugAssign) and isinstance(s.target, ir.Name)}
+    return any(isinstance(n, ir.Name) and n.id in moved for n in (node.test.left, *node.test.comparators))
 
 
 def _entered(m: Machine, frame: Frame, node: ir.With, manager: Value) -> Value:

@@ -91,6 +91,17 @@ def afterwards(w, batches):
     return w, np.asarray(jnp.stack(losses))
 
 
+def when_due(w, batches, every=10):
+    due = steps = 0
+    for x in batches:
+        w, loss = train_step(w, x)
+        steps += len(x)
+        if steps >= due:
+            print(steps, float(loss))
+            due += every
+    return w
+
+
 def asserted(w, batches):
     for x in batches:
         w, loss = train_step(w, x)
@@ -111,6 +122,7 @@ def on_the_host(w, batches):
 
 
 # runs: guarded(jnp.ones(2), [jnp.ones((3, 2))] * 2)
+# runs: when_due(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: asserted(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: afterwards(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: on_the_host(jnp.ones(2), [jnp.ones((3, 2))] * 2)
