@@ -148,6 +148,8 @@ NUMPY_HOST_BY_HAND = {
     "from_dlpack": "converts", "frombuffer": "inert", "fromstring": "inert", "save": "converts", "savetxt": "converts",
     "fromfile": "inert", "load": "inert", "loadtxt": "inert", "genfromtxt": "inert", "vectorize": "inert",
 }  # fmt: skip
+NUMPY_PIECES = frozenset({"array_split", "dsplit", "hsplit", "split", "vsplit"})
+"""They give a list, whose elements may be assigned to."""
 NUMPY_UNPROBED = {
     # They dispatch to a method that raises NotImplementedError or TypeError. ``take`` works with a mode.
     "take": "dispatches",
@@ -272,6 +274,8 @@ def numpy_line(module: str, name: str, function: Any) -> str | None:
             print(f"  {module}.{name}: {failure[:100]}", file=sys.stderr)
             return None
         returns = {"none": "none", "dtype": "dtype"}.get(describe(attempt(sample.call), {}), "host")
+        if module == "numpy" and name in NUMPY_PIECES:
+            returns = "list(array)"
         if name in (
             "shape",
             "ndim",
