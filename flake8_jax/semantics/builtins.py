@@ -291,7 +291,8 @@ def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         elements.append(supply())
     if args.star is not None:
         return GeneratorValue(Unknown("zip"))
-    counts = isinstance(args.values[0], GeneratorValue) and args.values[0].fresh and isinstance(elements[0], Static)
+    first = args.values[0] if args.values else None
+    counts = isinstance(first, GeneratorValue) and first.fresh and isinstance(elements[0], Static)
     return GeneratorValue(TupleValue(tuple(elements)), fresh=counts, count=least_trips(args.values))
 
 
