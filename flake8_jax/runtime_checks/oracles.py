@@ -5,8 +5,8 @@ Vocabulary
 oracle   a function from observations to a verdict, and the way of running that it needs (``mode``, see ``child.observe``).
 seen     confirmed with a sentence that counts. not seen: the line ran the way the rule speaks of, and nothing happened.
 
-A line that did not run says nothing. Whatever is refuted is so for the inputs of this run alone. Not proved yet:
-``missing-donation`` and ``missing-gradient-sync`` (they need the compiled program), ``too-new-api`` (it needs the older JAX).
+A line that did not run says nothing. Whatever is refuted is so for the inputs of this run alone. Not proved:
+``missing-gradient-sync`` (it needs several devices whose data differ) and ``too-new-api`` (it needs the older JAX).
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ STAGED = ("abstract", "concrete")
 
 
 class Oracle(NamedTuple):
-    """mode: how the workload is run for it."""
+    """mode: how the workload is run for it. keeps_old: whether replaced local variables are looked at."""
 
     judge: Judge
     mode: str = "plain"
+    keeps_old: bool = False
 
 
 def _confirmed(reason: str, **details: object) -> Verdict:
@@ -290,6 +291,18 @@ def warned(category: str, message: str = "") -> Judge:
     return judge
 
 
+def keeps_both(o: Observations) -> Verdict:
+    """A variable is replaced by another array of its size, and the old one still has its memory."""
+    size = o.watch.get("kept", 0)
+    if size:
+        return _confirmed(f"{size} bytes were replaced by arrays of the same size and not given back", bytes=size)
+    if not o.visits():
+        return NOT_REACHED
+    return _unclear(
+        "the line did not run twice in one call" if o.most() < 2 else "what was replaced had been given back"
+    )
+
+
 # --- keys ----------------------------------------------------------------------------------------------------------
 
 
@@ -414,6 +427,7 @@ ORACLES: dict[str, Oracle] = {
     "transform-in-loop": Oracle(
         either(compiles_again(anew="traced or compiled anew in the loop", traces=True), traces_again)
     ),
+    "missing-donation": Oracle(keeps_both, keeps_old=True),
     "donated-reuse": Oracle(raises("RuntimeError", "ValueError", message="deleted|donated")),
     "non-array-argument": Oracle(raises("TypeError")),
     "global-write": Oracle(runs_staged("the variable is rebound at trace time only")),

@@ -126,10 +126,13 @@ def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bo
         "mode": mode,
         "record": record,
         "watches": [
-            {"number": number, "path": one.spot.path, "first": one.spot.first, "last": one.spot.last}
+            {
+                "number": number, "path": one.spot.path, "first": one.spot.first, "last": one.spot.last,
+                "keeps_old": one.rule in ORACLES and ORACLES[one.rule].keeps_old,
+            }
             for number, one in enumerate(asked)
         ],
-    }
+    }  # fmt: skip
     outcome = run_child(
         "observe", request, python=workload.python, limits=workload.limits, environment=workload.environment(),
         cwd=workload.cwd,

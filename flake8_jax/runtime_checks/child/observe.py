@@ -24,7 +24,10 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     """Run the command to its end, however that looks, and tell what was seen."""
     scripts = [word for word in [*request["command"], *request["roots"]] if word.endswith(".py")]
     places = Places(request["roots"], [os.getcwd(), *[os.path.dirname(os.path.abspath(script)) for script in scripts]])
-    watches = [Watch(w["number"], w["path"], w["first"], w["last"]) for w in request["watches"]]
+    watches = [
+        Watch(w["number"], w["path"], w["first"], w["last"], keeps_old=w.get("keeps_old", False))
+        for w in request["watches"]
+    ]
     instruments = Instruments(places)
     recorder = Recorder(places) if request.get("record") else None
     mode = request.get("mode", "plain")

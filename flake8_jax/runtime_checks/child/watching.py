@@ -33,7 +33,8 @@ class Watch:
     """Rows ``first`` to ``last`` of a file. visits: by state; runs: visits by state and run of the function. If the rows
     begin a loop, body is its last row, and inside counts how often each row of it ran in each run while JAX traced. entered:
     calls of the user's functions that the rows led to while JAX traced, by run. functions: names of those that have the
-    rows and ran."""
+    rows and ran. keeps_old: look whether local variables are replaced by others of their size, and the old ones kept: kept
+    counts their bytes, in the visit at which it is most; before: the variables at the last visit, by run."""
 
     number: int
     path: str
@@ -49,6 +50,9 @@ class Watch:
     inside: dict[tuple[int, int], int] = field(default_factory=dict)
     entered: dict[int, int] = field(default_factory=dict)
     functions: set[str] = field(default_factory=set)
+    keeps_old: bool = False
+    before: dict[int, dict[str, Any]] = field(default_factory=dict)
+    kept: int = 0
 
     def report(self) -> dict[str, Any]:
         """As JSON data; of the runs, how often the busiest one came by, and how many there were."""
@@ -62,6 +66,7 @@ class Watch:
             "numbers": sorted({run for _, run in self.runs}), "nonfinite": self.nonfinite, "pending": self.pending,
             "imported": self.imported, "started": self.started, "inside": max(self.inside.values(), default=0),
             "entered": max(self.entered.values(), default=0), "functions": sorted(self.functions),
+            "kept": self.kept,
         }  # fmt: skip
 
 
@@ -195,8 +200,11 @@ class Watcher:
                 watch.imported = "jax" in sys.modules
                 bridge = sys.modules.get("jax._src.xla_bridge")
                 watch.started = bool(bridge is not None and getattr(bridge, "_backends", None))
-            if state == EAGER and self._installed and watch.pending == 0:
-                watch.pending += _has_pending_work()
+            if state == EAGER and self._installed:
+                if watch.pending == 0:
+                    watch.pending += _has_pending_work()
+                if watch.keeps_old:
+                    _look_for_old(watch, self.places.run_of(frame), frame)
 
     def _count_inside(self, frame: FrameType) -> None:
         path, row = self.places.path_of(frame.f_code), frame.f_lineno
@@ -222,6 +230,29 @@ class Watcher:
                     "stack": stack,
                 }
             )
+
+
+def _look_for_old(watch: Watch, run: int, frame: FrameType) -> None:
+    """Hold the local variables against those of the visit before: what was replaced, and not donated?"""
+    import jax
+
+    now = {name: value for name, value in frame.f_locals.items() if not name.startswith("__")}
+    kept = 0
+    for name, old in watch.before.get(run, {}).items():
+        new = now.get(name)
+        if new is old or new is None:
+            continue
+        pairs = zip(jax.tree_util.tree_leaves(old), jax.tree_util.tree_leaves(new))
+        kept += sum(a.nbytes for a, b in pairs if a is not b and _alike(a, b) and not a.is_deleted())
+    watch.kept = max(watch.kept, kept)
+    watch.before[run] = now
+
+
+def _alike(old: Any, new: Any) -> bool:
+    import jax
+
+    arrays = isinstance(old, jax.Array) and isinstance(new, jax.Array)
+    return arrays and old.shape == new.shape and old.dtype == new.dtype and old.ndim > 0
 
 
 def loops_in(path: str) -> dict[int, int]:
