@@ -114,7 +114,7 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     )
     report = workspace.check(Question(paths, {}, args.force_exclude, args.ignore_noqa))
     color = wants_color(args.color, sys.stdout.isatty()) and args.output_file is None
-    view = View(cwd, color, True)
+    view = View(cwd, color)
     for line in troubles(report, view, args.verbose):
         print(line, file=sys.stderr)
     if report.missing:

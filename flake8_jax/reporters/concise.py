@@ -1,4 +1,7 @@
-"""``concise``: one line a finding, ``path:row:column: CODE [*] message``. ``[*]`` marks what ``--fix`` repairs."""
+"""``concise``: one line a finding, ``path:row:column: CODE [*] message``. ``[*]`` marks what ``--fix`` repairs.
+
+Where the finding was run on JAX, the verdict follows in brackets.
+"""
 
 from __future__ import annotations
 
@@ -18,4 +21,9 @@ def head(item: Diagnostic, view: View) -> str:
 
 
 def render(report: RunReport, view: View) -> str:
-    return "".join(f"{head(item, view)}\n" for item in report.diagnostics)
+    return "".join(f"{head(item, view)}{_verdict(item)}\n" for item in report.diagnostics)
+
+
+def _verdict(item: Diagnostic) -> str:
+    verdict = item.finding.verdict
+    return f" [{verdict.verdict}]" if verdict is not None else ""

@@ -306,17 +306,16 @@ def keeps_both(o: Observations) -> Verdict:
 # --- keys ----------------------------------------------------------------------------------------------------------
 
 
-def key_repeats(*earlier: str, folds: bool = True) -> Judge:
-    """At the line a key is consumed whose very bytes were consumed before (by ``earlier``) for the same caller."""
+def key_repeats(least: int = 1) -> Judge:
+    """At the line a key is consumed whose very bytes were consumed before for the same caller. least: so often the line has
+    to run in one call for new keys to say anything."""
 
     def judge(o: Observations) -> Verdict:
         used: dict[tuple[int | None, str], list[Seen]] = {}
         for seen in o.all.get("draws", ()):
-            if seen["name"] == "fold" and not folds:
-                continue
             key = seen["key"] + (f"+{seen['about']}" if seen["name"] == "fold" else "")
             invocation = o.invocation(seen)
-            before = [s for s in used.get((invocation, key), ()) if not earlier or s["name"] in earlier]
+            before = used.get((invocation, key), ())
             if before and any(o.spot.holds(place) for place in seen["stack"]) and invocation is not None:
                 first = next((place[1] for place in before[0]["stack"] if o.is_user(place[0])), 0)
                 return _confirmed(
@@ -333,6 +332,8 @@ def key_repeats(*earlier: str, folds: bool = True) -> Judge:
             return NOT_REACHED
         if not any(any(o.spot.holds(place) for place in seen["stack"]) for seen in o.all.get("draws", ())):
             return _unclear("no key was seen to be consumed here")
+        if o.most() < least:
+            return _unclear("the line ran once only in each call")
         return _refuted("every key consumed here was new")
 
     return judge
@@ -404,7 +405,7 @@ ORACLES: dict[str, Oracle] = {
     "print-in-staged": Oracle(runs_staged("it prints a tracer, at trace time only")),
     "sync-in-loop": Oracle(waits_in_loop),
     "key-reuse": Oracle(key_repeats(), "keys"),
-    "key-reuse-in-loop": Oracle(key_repeats(), "keys"),
+    "key-reuse-in-loop": Oracle(key_repeats(least=2), "keys"),
     "key-used-after-split": Oracle(key_repeats(), "keys"),
     "constant-key": Oracle(either(runs_staged("the key is the same in every call"), unrolls(2), runs("the seed is constant"))),
     "host-rng-in-staged": Oracle(runs_staged("the number is drawn once and frozen")),

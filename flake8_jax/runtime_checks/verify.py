@@ -180,6 +180,8 @@ def _judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, v
             )
     if verdict.verdict == "refuted" and inputs == "synthesised":  # other inputs may tell otherwise
         verdict = Verdict("inconclusive", f"{verdict.reason}, on made-up inputs")
+    elif verdict.verdict == "refuted" and run.trouble:  # what it did not come to may tell otherwise
+        verdict = Verdict("inconclusive", f"{verdict.reason}, but {run.trouble}")
     return msgspec.structs.replace(verdict, target=target, inputs=inputs, details=details)
 
 
