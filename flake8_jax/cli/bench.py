@@ -102,7 +102,6 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _request(args: argparse.Namespace) -> dict[str, Any]:
-    on_cpu = args.platform in (None, "cpu")
     return {
         **fill_inputs(args),
         "target": args.function,
@@ -111,7 +110,7 @@ def _request(args: argparse.Namespace) -> dict[str, Any]:
         "seconds": args.seconds,
         "eager": args.eager,
         "donate": args.donate,
-        "cores": args.cores if args.cores is not None else 1 if args.vs and on_cpu else None,
+        "cores": args.cores,
     }
 
 

@@ -1,8 +1,8 @@
 """Times a function, alone or against another: what is paid once, what for moving inputs, and what every call costs.
 
 Request: ``target``, ``vs`` or null, ``cases``, ``rounds``, ``seconds`` (budget of a case for its rounds), ``static``,
-``donate``, ``eager``, ``cores`` or null, ``roots``, ``seed``, ``dims``. Result: ``setting``, ``load``, ``busy``,
-``cores``, and ``cases``: ``sides`` (times in seconds), ``comparison``, ``agreement``.
+``donate``, ``eager``, ``cores`` or null (all; one for a comparison on the CPU), ``roots``, ``seed``, ``dims``. Result:
+``setting``, ``load``, ``busy``, ``cores``, and ``cases``: ``sides`` (times in seconds), ``comparison``, ``agreement``.
 
 Vocabulary
 ----------
@@ -12,6 +12,7 @@ fresh        copies of the inputs for every call, made outside of the time measu
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import statistics
 import time
@@ -44,7 +45,8 @@ def run(request: dict[str, Any], channel: Channel) -> None:
 
 def _measure(request: Mapping[str, Any]) -> dict[str, Any]:
     load = timing.machine_load()
-    cores = _pin(request.get("cores"))
+    alone = 1 if request.get("vs") and _only_cpu() else None
+    cores = _pin(request.get("cores") or alone)
     first = find(request["target"], request["roots"], request["static"], request["donate"], request["eager"])
     functions = [first]
     if request.get("vs"):
@@ -56,6 +58,13 @@ def _measure(request: Mapping[str, Any]) -> dict[str, Any]:
     heard = Compilations()
     cases = [_case(functions, inputs, heard, request, load) for inputs in all_inputs(request, first)]
     return {"setting": setting(), "load": load, "busy": timing.is_busy(load), "cores": cores, "cases": cases}
+
+
+def _only_cpu() -> bool:
+    """Whether JAX will run on the processor, as far as one can know before it starts: afterwards it is late to pin."""
+    asked = os.environ.get("JAX_PLATFORMS")
+    plugins = ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "libtpu", "jax_plugins")
+    return asked == "cpu" if asked else not any(importlib.util.find_spec(name) for name in plugins)
 
 
 def _pin(wanted: int | None) -> int:

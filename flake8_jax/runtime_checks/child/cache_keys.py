@@ -20,7 +20,7 @@ from flake8_jax.runtime_checks.child.inputs import describe, spell
 
 _PYTHON_NUMBERS = {bool: "bool", int: "int32", float: "float32", complex: "complex64"}
 _WIDE = {"int32": "int64", "float32": "float64", "complex64": "complex128"}
-_WEIGHTS = {"weak-type": 1, "dtype": 1, "passing": 1, "rank": 4, "structure": 5, "arguments": 5}
+_WEIGHTS = {"weak-type": 1, "dtype": 1, "passing": 1, "rank": 4, "structure": 5, "container": 6, "arguments": 5}
 
 
 @dataclass(frozen=True)
@@ -211,19 +211,17 @@ def _static(name: str, now: Any, before: Any) -> list[Difference]:
 def _structure(name: str, now: Argument, before: Argument) -> Difference:
     ours, theirs = describe(now.value), describe(before.value)
     remedy = f"give {name} the same structure in every call"
-    if isinstance(now.value, dict) and isinstance(before.value, dict):
+    if now.value is None or before.value is None:
+        remedy += ": an array of zeros instead of None, or a static flag that says which of the two"
+    elif type(now.value) is not type(before.value):
+        remedy += f": always a {type(before.value).__name__}"
+        return Difference("container", name, ours, theirs, remedy)
+    elif isinstance(now.value, dict):
         changed = sorted(map(repr, now.value.keys() ^ before.value.keys()))
         if changed:
             remedy += f" (the keys {', '.join(changed)} are in one only)"
-    elif isinstance(now.value, (list, tuple)) and isinstance(before.value, (list, tuple)):
-        if len(now.value) != len(before.value):
-            remedy += (
-                f" (it had {len(before.value)} items and has {len(now.value)}): stack them in one array, and pad it"
-            )
-        elif type(now.value) is not type(before.value):
-            remedy += f": always a {type(before.value).__name__}"
-    elif now.value is None or before.value is None:
-        remedy += ": an array of zeros instead of None, or a static flag that says which of the two"
+    elif isinstance(now.value, (list, tuple)) and len(now.value) != len(before.value):
+        remedy += f" (it had {len(before.value)} items and has {len(now.value)}): stack them in one array, and pad it"
     return Difference("structure", name, ours, theirs, remedy)
 
 

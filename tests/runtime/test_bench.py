@@ -1,0 +1,79 @@
+"""``jaxlint bench`` on small functions."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from runtime.measured import Command, command, data, needs_jax
+
+pytestmark = needs_jax
+jaxlint = pytest.fixture(command)
+
+
+def test_two_functions(jaxlint: Command) -> None:
+    status, found = data(
+        jaxlint, "bench", "train.py:long", "--vs", "train.py:donating", "--case", "f32[n,n], f32[4,n]",
+        "--dim", "n=128", "--rounds", "9",
+    )  # fmt: skip
+    assert status == 0 and found["cores"] == 1
+    case = found["cases"][0]
+    assert case["inputs"] == "f32[128,128], f32[4,128]" and case["transfer"]["bytes"] == 4 * (128 + 4) * 128
+    slow, fast = case["sides"]
+    assert (slow["mode"], slow["donates"]) == ("jitted here", False)
+    assert (fast["mode"], fast["donates"]) == ("jitted", True)
+    for side in (slow, fast):
+        first = side["first_call"]
+        assert first["compiled"] == 1 and side["recompiles"]["count"] == 0
+        assert 0 < first["trace"] + first["lower"] + first["compile"] < first["seconds"]
+        assert side["run"]["median"] < first["compile"]
+    assert case["comparison"]["claim"] == "faster" and case["comparison"]["ratio"] > 2
+    assert len(slow["samples"]) == 2 * len(fast["samples"]) == 2 * case["rounds"]
+    assert case["agreement"]["same"] is False
+
+
+def test_compilation_in_every_call_is_not_work(jaxlint: Command) -> None:
+    status, out, _ = jaxlint("bench", "train.py:again", "--eager", "--rounds", "5", "--plot", "terminal")
+    assert status == 0
+    assert "compiles 1 times in every call" in out
+    assert "made up; --case says others" in out
+    assert "samples by time of one call" in out and "█" in out
+
+
+def test_a_static_argument_is_missing(jaxlint: Command) -> None:
+    status, out, err = jaxlint("bench", "train.py:branch", "--case", "f32[4], 4")
+    assert (status, out) == (2, "")
+    assert "branch(f32[4], 4) raised TracerBoolConversionError" in err
+    assert "train.py:38); it was jitted for this, so name what is static: --static NAME" in err
+    assert jaxlint("bench", "train.py:branch", "--case", "f32[4], 4", "--static", "n", "--rounds", "1")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train.py:step", "--plot", "times.pdf"], "write `terminal`, or a file that ends in .png"),
+        (["train.py:step", "--plot", "no/times.png"], "there is no folder no"),
+        (["train.py:step", "--python", "no/python"], "no/python cannot be started"),
+        (["train.py:step", "--donate", "w"], "--donate w: train.py:step is jitted already"),
+        (["train.py:long", "--static", "width"], "train.py:long has no such parameter; it has w, x"),
+        (["train.py:stepp"], "did you mean step?"),
+    ],
+)
+def test_wrong_calls(jaxlint: Command, arguments: list[str], message: str) -> None:
+    status, out, err = jaxlint("bench", *arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is not None, reason="matplotlib is installed")
+def test_a_png_needs_matplotlib(jaxlint: Command) -> None:
+    status, _, err = jaxlint("bench", "train.py:step", "--plot", "times.png")
+    assert status == 2 and "needs matplotlib" in err
+
+
+@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed")
+def test_a_png(jaxlint: Command, tmp_path: Path) -> None:
+    status, _, err = jaxlint("bench", "train.py:step", "--plot", "times.png", "--rounds", "5")
+    assert status == 0 and "wrote times.png" in err
+    assert (tmp_path / "times.png").read_bytes().startswith(b"\x89PNG")

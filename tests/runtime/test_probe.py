@@ -1,0 +1,117 @@
+"""``jaxlint probe``, ``env`` and ``locate``."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+from runtime.measured import Command, command, data, needs_jax
+
+pytestmark = needs_jax
+jaxlint = pytest.fixture(command)
+
+KERNELS = """\
+import jax
+import jax.numpy as jnp
+from jax.experimental import pallas as pl
+
+def printing(x):
+    jax.debug.print("{}", x)
+    return x
+
+def kernel(x):
+    def body(source, target):
+        target[...] = source[...] * 2
+    return pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+def summed(xs):
+    return jax.lax.scan(lambda carry, x: (carry + x, jnp.sin(carry)), xs[0], xs)
+"""
+
+
+def installed(*names: str) -> bool:
+    return any(importlib.util.find_spec(name) for name in names)
+
+
+def test_more_than_fits_in_memory(jaxlint: Command, tmp_path: Path) -> None:
+    status, found = data(
+        jaxlint, "probe", "train.py:long", "--case", "f32[n,n], 0", "--dim", "n=400000", "--target", "cpu",
+        "--write", "texts/here",
+    )  # fmt: skip
+    case = found["cases"][0]
+    assert status == 0 and case["output"] == "f32[400000,400000]"
+    assert case["primitives"] == {"dot_general": 60, "tanh": 60} and case["equations"] == 120
+    stage = case["stages"][0]
+    assert (stage["platform"], stage["mode"], stage["state"]) == ("cpu", "device", "ok")
+    assert stage["memory"]["argument"] >= 4 * 400_000**2 and stage["cost"]["flops"] > 60 * 2 * 400_000.0**3 * 0.9
+    written = {Path(file).name: Path(file).read_text() for file in found["files"]}
+    assert sorted(written) == ["long_1.cpu.hlo.txt", "long_1.cpu.stablehlo.mlir", "long_1.jaxpr.txt"]
+    assert "stablehlo.tanh" in written["long_1.cpu.stablehlo.mlir"] and "HloModule" in written["long_1.cpu.hlo.txt"]
+    assert (tmp_path / "texts/here/long_1.jaxpr.txt").is_file()
+
+
+@pytest.mark.skipif(installed("libtpu", "jax_cuda12_plugin"), reason="a compiler for an accelerator is installed")
+def test_platforms_that_are_not_here_are_lowered_for(jaxlint: Command, tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    status, found = data(jaxlint, "probe", "kernels.py:kernel", "--case", "f32[128,128]", "--target", "cpu,tpu,cpu")
+    here, away = found["cases"][0]["stages"]
+    assert status == 1
+    assert (here["platform"], here["mode"], here["state"]) == ("cpu", "device", "failed")
+    assert "interpret" in here["problem"]
+    assert (away["platform"], away["mode"], away["state"]) == ("tpu", "lower", "ok")
+    assert "runtime-tpu" in away["problem"] and away["texts"]["stablehlo"] > 5
+    status, out, _ = jaxlint("probe", "kernels.py:printing", "--target", "cuda")
+    assert status == 0 and "cuda: inconclusive [mode lower]" in out
+
+
+def test_inner_jaxprs_count(jaxlint: Command, tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    _, found = data(jaxlint, "probe", "kernels.py:summed", "--case", "f32[7]")
+    primitives = found["cases"][0]["primitives"]
+    assert primitives["scan"] == primitives["sin"] == primitives["add"] == 1
+    assert found["cases"][0]["output"] == "(f32[], f32[7])"
+
+
+def test_env(jaxlint: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAX_ENABLE_X64", "1")
+    monkeypatch.setenv("JAX_SECRET_TOKEN", "hidden")
+    monkeypatch.setenv("MY_PASSWORD", "hidden")
+    status, found = data(jaxlint, "env")
+    assert status == 0 and found["python"]["executable"] == sys.executable
+    assert found["packages"]["jax"] == found["jax"]
+    assert found["backend"] == found["devices"][0]["platform"] == found["smoke"]["platform"] == "cpu"
+    assert found["smoke"]["ok"] and found["smoke"]["error"] < 1e-5
+    assert found["config"]["jax_enable_x64"]["value"] is True
+    assert found["variables"]["JAX_PLATFORMS"] == "cpu" and found["variables"]["JAX_SECRET_TOKEN"] == "(not shown)"
+    assert "MY_PASSWORD" not in found["variables"]
+    assert found["targets"]["cpu"]["present"] and not found["targets"]["tpu"]["present"]
+
+
+@pytest.mark.skipif(installed("libtpu"), reason="libtpu is installed")
+def test_a_target_that_is_missing(jaxlint: Command) -> None:
+    status, out, _ = jaxlint("env", "--target", "tpu")
+    assert status == 1
+    assert "no backend can be started" in out and "pip install 'flake8-jax[runtime-tpu]'" in out
+    status, _, err = jaxlint("bench", "train.py:step", "--target", "tpu")
+    assert status == 2 and "JAX finds no device for JAX_PLATFORMS=tpu" in err
+
+
+def test_locate_an_error_by_name_and_by_message(jaxlint: Command) -> None:
+    status, found = data(jaxlint, "locate", "TracerBoolConversionError")
+    first = found["hits"][0]
+    assert status == 0 and first["text"].startswith("class TracerBoolConversionError(")
+    assert Path(first["path"]).read_text().splitlines()[first["line"] - 1].strip() == first["text"]
+    status, out, _ = jaxlint(
+        "locate", "Attempted boolean conversion of traced array with shape bool[].", "--limit", "1"
+    )
+    assert status == 0 and "Attempted boolean conversion of" in out and out.count("\n") == 1
+
+
+def test_locate_a_function_and_nothing(jaxlint: Command) -> None:
+    status, out, err = jaxlint("locate", "jax.lax.scan")
+    lines = out.splitlines()
+    assert status == 0 and "def scan(" in lines[0] and len(lines) == 20 and "more places" in err
+    status, out, err = jaxlint("locate", "zzzqqqxyz")
+    assert (status, out) == (1, "") and "says nothing of `zzzqqqxyz`" in err
