@@ -167,7 +167,7 @@ def test_survives_whatever_the_command_does(tmp_path: Path, main: str, words: li
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["lib.py"], "there is no command: give one after `--`"),
+        (["lib.py", "--"], "there is no command after `--`"),
         (["lib.py", "--", "ls"], "`ls` is no Python program"),
         (["lib.py", "--", "python", "none.py"], "none.py: there is no such script"),
         (["lib.py", "--python", "/nowhere/python", "--", "python", "main.py"], "cannot be started"),
@@ -178,3 +178,24 @@ def test_wrong_calls(tmp_path: Path, words: list[str], said: str) -> None:
     done = call(project(tmp_path, ""), *words)
     assert said in done.stderr
     assert done.returncode == 2
+
+
+@needs_jax
+def test_without_a_command_functions_are_called(tmp_path: Path) -> None:
+    done = call(project(tmp_path, ""), "lib.py", "--output-format", "json")
+    verdicts = [item["verdict"] for item in json.loads(done.stdout)]
+    assert [v["verdict"] for v in verdicts] == ["confirmed", "confirmed"], done.stderr
+    assert {v["inputs"] for v in verdicts} == {"synthesised"}
+    assert verdicts[1]["details"]["inputs"].startswith("half(")
+
+
+@needs_jax
+def test_a_profile_gives_the_inputs(tmp_path: Path) -> None:
+    folder = project(tmp_path, "import lib\ntry:\n    lib.clip(1.0, 2.0)\nexcept Exception:\n    pass\n")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-m", "flake8_jax", "record", "--root", "lib.py", "--", "python", "main.py"]
+    subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
+    done = call(folder, "lib.py", "--profile", ".jaxlint/profile.json", "--output-format", "json")
+    first = json.loads(done.stdout)[0]["verdict"]
+    assert (first["verdict"], first["inputs"]) == ("confirmed", "recorded")
+    assert first["details"]["inputs"] == "clip(f32[], f32[])"
