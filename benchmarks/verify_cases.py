@@ -21,6 +21,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from flake8_jax.rules import all_rules
+
+OPINIONS = {rule.name for rule in all_rules() if rule.opt_in}
+"""Rules that one has to ask for: labelled in the folders of their own cases only."""
 DRIVER = Path(__file__).with_name("case_driver.py")
 _LABEL = re.compile(r"#\s*expect:\s*([a-z0-9-]+(?:,\s*[a-z0-9-]+)*)")
 
@@ -83,6 +87,8 @@ def main() -> int:
                     reason = item["verdict"]["reason"] if item is not None else said.strip()[-300:]
                     print(f"{folder.parent.name}/{folder.name}:{place[1]} {verdict}: {reason}")
             for place, item in by_place.items():
+                if place[2] in OPINIONS and place[2] != folder.parent.name:
+                    continue
                 if place not in wanted and item["verdict"]["verdict"] == "confirmed":
                     table[folder.parent.name]["unlabelled"] += 1
                     if folder.name.startswith("good") and place[2] == folder.parent.name:

@@ -115,3 +115,18 @@ def test_locate_a_function_and_nothing(jaxlint: Command) -> None:
     assert status == 0 and "def scan(" in lines[0] and len(lines) == 20 and "more places" in err
     status, out, err = jaxlint("locate", "zzzqqqxyz")
     assert (status, out) == (1, "") and "says nothing of `zzzqqqxyz`" in err
+
+
+@pytest.mark.parametrize(
+    ("platform", "wheel", "topology"), [("tpu", "libtpu", "v5e:2x2"), ("cuda", "jax_cuda12_plugin", "h100")]
+)
+def test_the_compiler_of_an_accelerator_that_is_not_here(
+    jaxlint: Command, platform: str, wheel: str, topology: str
+) -> None:
+    if not installed(wheel):
+        pytest.skip(f"{wheel} is not installed: `pip install 'flake8-jax[runtime-{platform}]'`")
+    words = ["train.py:long", "--case", "f32[256,256], 0", "--target", platform, "--topology", topology]
+    status, found = data(jaxlint, "probe", *words)
+    (stage,) = found["cases"][0]["stages"]
+    assert (status, stage["platform"], stage["mode"], stage["state"]) == (0, platform, "topology", "ok"), stage
+    assert stage["texts"]["hlo"] > 5
