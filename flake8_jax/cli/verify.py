@@ -80,6 +80,14 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+def _target(text: str) -> str:
+    """``cuda`` of ``cuda:h100``: which device it is makes no difference to what is traced."""
+    platform = text.partition(":")[0]
+    if platform not in PLATFORMS:
+        raise argparse.ArgumentTypeError(f"unknown platform `{platform}`; known are {', '.join(sorted(PLATFORMS))}")
+    return platform
+
+
 def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     """Run ``jaxlint verify``; returns the exit status."""
     given = list(arguments)

@@ -23,11 +23,13 @@ STAGED = ("abstract", "concrete")
 
 
 class Oracle(NamedTuple):
-    """mode: how the workload is run for it. keeps_old: whether replaced local variables are looked at."""
+    """mode: how the workload is run for it. keeps_old: whether replaced local variables are looked at.
+    measures: what it sees depends on the device, not on tracing alone."""
 
     judge: Judge
     mode: str = "plain"
     keeps_old: bool = False
+    measures: bool = False
 
 
 def _confirmed(reason: str, **details: object) -> Verdict:
@@ -403,7 +405,7 @@ ORACLES: dict[str, Oracle] = {
     ),
     "sync-in-staged": Oracle(runs_staged("it waits for nothing")),
     "print-in-staged": Oracle(runs_staged("it prints a tracer, at trace time only")),
-    "sync-in-loop": Oracle(waits_in_loop),
+    "sync-in-loop": Oracle(waits_in_loop, measures=True),
     "key-reuse": Oracle(key_repeats(), "keys"),
     "key-reuse-in-loop": Oracle(key_repeats(least=2), "keys"),
     "key-used-after-split": Oracle(key_repeats(), "keys"),
@@ -457,8 +459,8 @@ ORACLES: dict[str, Oracle] = {
     "integer-grad": Oracle(raises("TypeError", anywhere=True)),
     "removed-api": Oracle(raises("AttributeError", "ImportError", "TypeError", "NotImplementedError")),
     "deprecated-api": Oracle(warned("DeprecationWarning")),
-    "async-timing": Oracle(work_is_pending),
-    "timing-compile": Oracle(compiled_in_region),
+    "async-timing": Oracle(work_is_pending, measures=True),
+    "timing-compile": Oracle(compiled_in_region, measures=True),
     "late-configuration": Oracle(set_too_late),
     "leftover-debug": Oracle(runs("the aid for debugging is on")),
 }  # fmt: skip

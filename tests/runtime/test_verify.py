@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -199,3 +201,34 @@ def test_a_profile_gives_the_inputs(tmp_path: Path) -> None:
     first = json.loads(done.stdout)[0]["verdict"]
     assert (first["verdict"], first["inputs"]) == ("confirmed", "recorded")
     assert first["details"]["inputs"] == "clip(f32[], f32[])"
+
+
+@needs_jax
+def test_a_device_that_is_not_here(tmp_path: Path) -> None:
+    main = "import lib\ntry:\n    lib.clip(1.0, 2.0)\nexcept Exception:\n    pass\n"
+    done = call(
+        project(tmp_path, main), "lib.py", "--target", "tpu", "--output-format", "json", "--", "python", "main.py"
+    )
+    verdict = json.loads(done.stdout)[0]["verdict"]
+    assert "there is no tpu device here: tracing on cpu instead" in done.stderr
+    assert (verdict["verdict"], verdict["mode"], verdict["target"]) == ("confirmed", "lower", "tpu, traced on cpu")
+
+
+@needs_jax
+@pytest.mark.skipif(os.name != "posix", reason="signals to a group of processes")
+def test_an_interrupt_ends_the_child(tmp_path: Path) -> None:
+    folder = project(tmp_path, "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(60)\n")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-m", "flake8_jax", "verify", "--no-cache", "lib.py", "--", "python", "main.py"]
+    process = subprocess.Popen(
+        command, cwd=folder, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 30
+    while not (folder / "pid").exists() or not (folder / "pid").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    child = int((folder / "pid").read_text())
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)

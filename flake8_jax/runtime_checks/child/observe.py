@@ -130,6 +130,9 @@ def versions() -> dict[str, str]:
     jax = sys.modules.get("jax")
     if jax is not None:
         found["jax"] = jax.__version__
-        found["backend"] = jax.default_backend()
-        found["device"] = jax.devices()[0].device_kind
+        try:
+            found["backend"] = jax.default_backend()
+            found["device"] = jax.devices()[0].device_kind
+        except RuntimeError as error:  # no such platform here
+            found["problem"] = str(error).strip().splitlines()[0]
     return found
