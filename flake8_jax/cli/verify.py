@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("paths", nargs="*", metavar="PATH", help="files or directories; default: .")
     run = made.add_argument_group("running")
     run.add_argument(
-        "--target", type=_target, default="", metavar="cpu|cuda|tpu", help="the platform to run on; default: JAX's own"
+        "--target", type=_target, metavar="cpu|cuda|tpu", help="the platform to run on; default: JAX's own"
     )
     run.add_argument("--python", default=sys.executable, metavar="PATH", help="the interpreter that has your JAX")
     run.add_argument("--profile", metavar="FILE", help="without a command: inputs like those that `jaxlint record` saw")
@@ -128,7 +128,7 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     if report.missing:
         return 2
     workload = Workload(
-        tuple(args.command), tuple(paths), cwd, args.python, args.target,
+        tuple(args.command), tuple(paths), cwd, args.python, args.target or "",
         Limits(args.timeout, args.memory, not args.no_network),
     )  # fmt: skip
     recorded = _recorded(args.profile)

@@ -47,7 +47,7 @@ def test_the_metadata_name_the_doors(wheel: zipfile.ZipFile) -> None:
     assert metadata["License-Expression"] == "Apache-2.0"
     assert metadata["Requires-Python"] == ">=3.10"
     points = wheel.read(f"{info}/entry_points.txt").decode()
-    assert "jaxlint = flake8_jax.cli:main" in points and "JAX = flake8_jax.flake8_plugin:JaxChecker" in points
+    assert "jaxlint = flake8_jax.cli:script" in points and "JAX = flake8_jax.flake8_plugin:JaxChecker" in points
     needed = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
     assert not any(line.startswith(("jax", "numpy")) for line in needed), "linting needs no JAX"
 
