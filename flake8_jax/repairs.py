@@ -6,6 +6,7 @@ pass      fixes that do not overlap, applied together to the texts in memory, an
 settled   the fixes of a pass that stay. withdrawn: a fix after which the file did not parse, the finding was still
           there or a new one had appeared; it is not tried again.
 region    what an edit put into the new text. Offsets outside regions only shift.
+origin    path, code and offset of a finding before any repair: what it is known by, however often its text moves.
 
 Nothing is written here; the outcome holds the texts before and after.
 """
@@ -27,13 +28,53 @@ from flake8_jax.syntax.noqa import insert_noqa
 
 MOST_PASSES = 10
 
+Origin = tuple[str, str, int]
+
 
 @dataclass(frozen=True)
 class Outcome:
-    """What repairing led to: the report of what is left (with ``fixed``, ``withdrawn``, ``changes`` filled in)."""
+    """What repairing led to: the report of what is left (with ``fixed``, ``withdrawn``, ``changes`` filled in).
+
+    applied: the origins of the repaired findings. left: of the others, with their present offsets.
+    """
 
     report: RunReport
     texts: dict[str, str]
+    applied: tuple[Origin, ...] = ()
+    left: Mapping[Origin, int] = field(default_factory=dict)
+
+
+class _Origins:
+    """Where the first findings are now: by path and code, first and last present offset and the original one."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self._places: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
+        for finding in findings:
+            kind = self._places.setdefault((finding.path, finding.code), {})
+            kind[finding.start] = (finding.start, finding.start)
+        self.applied: list[Origin] = []
+
+    def of(self, finding: Finding) -> Origin | None:
+        """None for a finding that was not there at first."""
+        kind = (finding.path, finding.code)
+        places = self._places.get(kind, {})
+        exact = [start for start, place in places.items() if place == (finding.start, finding.start)]
+        inside = [start for start, (first, last) in places.items() if first <= finding.start <= last]
+        found = next(iter(exact or inside), None)
+        return None if found is None else (*kind, found)
+
+    def settle(self, settled: Sequence[Finding], edits: Mapping[str, Sequence[Edit]]) -> None:
+        """These were repaired by these edits; the others move."""
+        for origin in {found for finding in settled if (found := self.of(finding)) is not None}:
+            self.applied.append(origin)
+            del self._places[origin[:2]][origin[2]]
+        for (path, _), places in self._places.items():
+            changed = edits.get(path, ())
+            for start, (first, last) in places.items():
+                places[start] = (moved(first, changed)[0], moved(last, changed)[1])
+
+    def left(self) -> dict[Origin, int]:
+        return {(*kind, start): place[0] for kind, places in self._places.items() for start, place in places.items()}
 
 
 @dataclass
@@ -42,14 +83,18 @@ class _State:
 
     run: ProjectRun
     texts: dict[str, str]
+    origins: _Origins
     before: dict[str, str] = field(default_factory=dict)
     withdrawn: set[tuple[str, str, int]] = field(default_factory=set)
     fixed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     taken_back: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
 
 
-def repair(workspace: Workspace, question: Question, *, unsafe: bool | None = None) -> Outcome:
+def repair(
+    workspace: Workspace, question: Question, *, unsafe: bool | None = None, only: Collection[Origin] | None = None
+) -> Outcome:
     """Repair what the question is about. ``unsafe``: whether unsafe fixes count too; None for the settings' word.
+    ``only``: these findings alone; None for all.
 
     Raises ConfigError.
     """
@@ -58,9 +103,10 @@ def repair(workspace: Workspace, question: Question, *, unsafe: bool | None = No
     texts = dict(question.texts)
     for settings, asked in workspace.projects(found.asked):
         allowed = settings.unsafe_fixes if unsafe is None else unsafe
-        state = _State(workspace.run(settings, asked, replace(question, texts=texts)), texts)
+        run = workspace.run(settings, asked, replace(question, texts=texts))
+        state = _State(run, texts, _Origins(run.findings))
         for _ in range(MOST_PASSES):
-            if not _one_pass(workspace, question, state, allowed):
+            if not _one_pass(workspace, question, state, allowed, only):
                 break
         texts = state.texts
         states.append(state)
@@ -72,7 +118,9 @@ def repair(workspace: Workspace, question: Question, *, unsafe: bool | None = No
     withdrawn = tuple(
         Repair(*key, len(reasons), reasons[0]) for state in states for key, reasons in sorted(state.taken_back.items())
     )
-    return Outcome(_with_repairs(report, fixed, withdrawn, changes), texts)
+    applied = tuple(origin for state in states for origin in state.origins.applied)
+    left = {origin: place for state in states for origin, place in state.origins.left().items()}
+    return Outcome(_with_repairs(report, fixed, withdrawn, changes), texts, applied, left)
 
 
 def add_noqa(workspace: Workspace, question: Question) -> RunReport:
@@ -105,7 +153,9 @@ def _with_repairs(
     )
 
 
-def _one_pass(workspace: Workspace, question: Question, state: _State, unsafe: bool) -> bool:
+def _one_pass(
+    workspace: Workspace, question: Question, state: _State, unsafe: bool, only: Collection[Origin] | None
+) -> bool:
     """Apply what can be applied together; False when nothing changed."""
     now = replace(question, texts=state.texts)
     selection = workspace.selection(state.run.settings)
@@ -117,6 +167,7 @@ def _one_pass(workspace: Workspace, question: Question, state: _State, unsafe: b
         and (unsafe or fix.applicability == "safe")
         and item.code in selection.fixable
         and (item.path, item.code, item.finding.start) not in state.withdrawn
+        and (only is None or state.origins.of(item.finding) in only)
     ]
     chosen = compatible(candidates)
     if not chosen:
@@ -133,6 +184,7 @@ def _one_pass(workspace: Workspace, question: Question, state: _State, unsafe: b
         state.before.setdefault(path, trial.text(path))
     for finding in settled:
         state.fixed[finding.path, finding.code, finding.name] += 1
+    state.origins.settle(settled, edits)
     state.withdrawn = {(path, code, moved(start, edits.get(path, ()))[0]) for path, code, start in state.withdrawn}
     state.run, state.texts = run, texts
     return True

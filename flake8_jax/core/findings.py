@@ -59,6 +59,9 @@ class Verdict(msgspec.Struct, frozen=True):
     (same defect, another line), ``refuted`` (on these inputs, this version, this backend), ``blocked`` (another error comes
     first), ``inconclusive``, ``unsupported-target``. reason: one sentence with what was seen. mode: ``device``, ``topology``
     or ``lower``. inputs: ``command``, ``recorded``, ``declared`` or ``synthesised``. details: further evidence, as JSON data.
+
+    Of a fix: ``preserved`` (the results are the same), ``enables`` (the original raised, the fix runs), ``differs``,
+    ``intended-change`` (the fix is there to change the results), ``blocked``, ``inconclusive``.
     """
 
     verdict: str
@@ -73,7 +76,7 @@ class Finding(msgspec.Struct, frozen=True):
     """One defect. ``path`` is absolute; ``code`` is ``JAX101``; ``name`` is ``traced-branch``.
 
     confidence: ``certain`` or ``likely``. noqa_end: the offset of the end of the logical line, where a
-    ``# noqa`` also counts.
+    ``# noqa`` also counts. verdict: of the finding; fix_verdict: of its fix.
     """
 
     code: str
@@ -87,6 +90,7 @@ class Finding(msgspec.Struct, frozen=True):
     fix: Fix | None = None
     confidence: str = "certain"
     verdict: Verdict | None = None
+    fix_verdict: Verdict | None = None
 
 
 class Positions:

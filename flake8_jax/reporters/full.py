@@ -6,7 +6,7 @@ import difflib
 import itertools
 import unicodedata
 
-from flake8_jax.core.findings import Edit
+from flake8_jax.core.findings import Edit, Verdict
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
 from flake8_jax.reporters._view import View
 from flake8_jax.reporters.concise import head
@@ -62,8 +62,7 @@ def _chain(item: Diagnostic, view: View) -> list[str]:
     ]
 
 
-def _verdict(item: Diagnostic, view: View) -> list[str]:
-    verdict = item.finding.verdict
+def _verdict(verdict: Verdict | None, view: View) -> list[str]:
     if verdict is None:
         return []
     where = f" [{verdict.target}]" if verdict.target else ""
@@ -96,8 +95,9 @@ def _fix(item: Diagnostic, text: str, view: View) -> list[str]:
 
 
 def _block(item: Diagnostic, text: str, lines: list[str], view: View) -> str:
-    parts = [head(item, view), *_snippet(item, lines, view), *_chain(item, view), *_verdict(item, view),
-             *_fix(item, text, view)]  # fmt: skip
+    parts = [head(item, view), *_snippet(item, lines, view), *_chain(item, view),
+             *_verdict(item.finding.verdict, view), *_fix(item, text, view),
+             *_verdict(item.finding.fix_verdict, view)]  # fmt: skip
     return "\n".join(parts) + "\n"
 
 

@@ -46,9 +46,9 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def record(item: Diagnostic) -> dict[str, Any]:
-    """One finding as JSON data; ``verdict`` only where it was run."""
+    """One finding as JSON data; ``verdict`` and ``fix_verdict`` only where it was run."""
     finding = item.finding
-    verdict = {} if finding.verdict is None else {"verdict": msgspec.to_builtins(finding.verdict)}
+    verdicts = {"verdict": finding.verdict, "fix_verdict": finding.fix_verdict}
     return {
         "cell": None,
         "code": finding.code,
@@ -63,7 +63,7 @@ def record(item: Diagnostic) -> dict[str, Any]:
         "fix": _fix(item),
         "evidence": [_step(step) for step in finding.evidence],
         "confidence": finding.confidence,
-        **verdict,
+        **{name: msgspec.to_builtins(verdict) for name, verdict in verdicts.items() if verdict is not None},
     }
 
 

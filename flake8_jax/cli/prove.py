@@ -1,0 +1,380 @@
+"""``jaxlint prove``: lint, repair a copy, run the user's command with and without the fixes, and compare the results."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+import tempfile
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from flake8_jax.cli.arguments import (
+    absolute,
+    add_log_options,
+    add_project_options,
+    add_selection_options,
+    resolver_from,
+    wants_color,
+)
+from flake8_jax.cli.verify import summary
+from flake8_jax.config import ConfigError
+from flake8_jax.core.findings import Positions, Verdict
+from flake8_jax.core.report import Change, Diagnostic, RunReport, line_starts
+from flake8_jax.reporters import View, formats, render
+from flake8_jax.runtime_checks.fix_verdicts import Fix
+from flake8_jax.runtime_checks.project_copy import CopyError, outermost
+from flake8_jax.runtime_checks.prove import PROVED, Proof, prove
+from flake8_jax.runtime_checks.replays import Function, Place, Runner, Variant
+from flake8_jax.runtime_checks.sandbox import Limits
+from flake8_jax.runtime_checks.speed import sentence
+from flake8_jax.runtime_checks.verify import PLATFORMS, Workload
+
+if TYPE_CHECKING:
+    from flake8_jax.backend import Backend
+    from flake8_jax.engine import Question, Workspace
+    from flake8_jax.repairs import Origin, Outcome
+
+_EPILOG = """\
+The command after `--` is yours. It runs in copies of the project (without version control, caches and virtual environments;
+files above 20 MiB are linked), at least three times: as it is, the same again, and with the fixes. What the functions around
+the fixes return is compared, call by call. Your files stay as they are, but for `--write`.
+
+examples:
+  jaxlint prove src/ -- python train.py --steps 20
+  jaxlint prove src/ --safe-only --write -- pytest tests/test_model.py -q
+  jaxlint prove . --select JAX1 --output-format json -- python -m app
+
+verdicts: preserved (the same results), enables (the original raises there, the fix runs; compared with the original under
+jax_disable_jit where that runs), intended-change (the fix is there to change results, such as repeated random numbers),
+differs (where, and by how much), blocked and inconclusive (why).
+
+Exit status: 0 if every fix is proved, 1 if not, 2 for a wrong call.
+This is no sandbox against malice: the command runs with your rights, and may write wherever you may.
+"""
+
+
+def parser() -> ArgumentParser:
+    made = ArgumentParser(
+        prog="jaxlint prove",
+        usage="jaxlint prove [options] [PATH ...] -- COMMAND ...",
+        description="Prove the fixes: run your command with and without them, and compare what comes out.",
+        epilog=_EPILOG,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    made.add_argument("paths", nargs="*", metavar="PATH", help="files or directories; default: .")
+    fix = made.add_argument_group("fixes")
+    fix.add_argument(
+        "--unsafe-fixes", action="store_true", default=True, dest="unsafe_fixes", help="also unsafe fixes (the default)"
+    )
+    fix.add_argument("--safe-only", action="store_false", dest="unsafe_fixes", help="safe fixes only")
+    fix.add_argument("--write", action="store_true", help="write the fixes that are proved, and no others")
+    run = made.add_argument_group("running")
+    run.add_argument(
+        "--target", choices=sorted(PLATFORMS), default="", help="the platform to run on; default: JAX's own"
+    )
+    run.add_argument("--python", default=sys.executable, metavar="PATH", help="the interpreter that has your JAX")
+    run.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS", help="for each run; default: 300")
+    run.add_argument("--memory", type=int, metavar="MIB", help="limit of the data of a run; default: none")
+    run.add_argument("--no-network", action="store_true", help="run without network, where `unshare` allows it")
+    run.add_argument(
+        "--attempts", type=int, default=8, metavar="N",
+        help="runs beyond the first three, to find out which fixes differ; default: 8",
+    )  # fmt: skip
+    made.add_argument("--output-format", choices=["text", *formats()], metavar="FORMAT", default="text")
+    made.add_argument("-o", "--output-file", metavar="FILE", help="write the findings there")
+    add_selection_options(made)
+    add_project_options(made)
+    add_log_options(made)
+    return made
+
+
+def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
+    """Run ``jaxlint prove``; returns the exit status."""
+    given = list(arguments)
+    cut = given.index("--") if "--" in given else len(given)
+    args = parser().parse_args(given[:cut])
+    args.command = given[cut + 1 :]
+    output_format = "full" if args.output_format == "text" else args.output_format
+    args.output_format = None
+    try:
+        if not args.command:
+            raise ConfigError(
+                "there is no command: give one after `--`, such as `jaxlint prove src -- python train.py`"
+            )
+        return _run(args, output_format, os.getcwd(), backend)
+    except (ConfigError, CopyError) as error:
+        print(f"jaxlint: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"jaxlint: {error.filename or args.python}: {error.strerror}", file=sys.stderr)
+        return 2
+
+
+def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None) -> int:
+    from flake8_jax.backend import default_backend
+    from flake8_jax.cli.output import troubles
+    from flake8_jax.engine import Question, Workspace
+
+    paths = absolute(args.paths or ["."], cwd)
+    workspace = Workspace(
+        backend or default_backend(), resolver_from(args, cwd), use_cache=not args.no_cache, jobs=args.jobs
+    )
+    question = Question(paths, {}, args.force_exclude, args.ignore_noqa)
+    report = workspace.check(question)
+    color = wants_color(args.color, sys.stdout.isatty()) and args.output_file is None
+    view = View(cwd, color, args.unsafe_fixes)
+    for line in troubles(report, view, args.verbose):
+        print(line, file=sys.stderr)
+    if report.missing:
+        return 2
+    variants = _Variants(workspace, question, report, unsafe=args.unsafe_fixes)
+    functions, fixes = fixes_of(report, variants.numbers)
+    proof = Proof({}, frozenset(), (), {})
+    if fixes:
+        workload = Workload(
+            tuple(args.command), tuple(paths), cwd, args.python, args.target,
+            Limits(args.timeout, args.memory, not args.no_network),
+        )  # fmt: skip
+        with tempfile.TemporaryDirectory(prefix="jaxlint-prove-") as scratch:
+            runner = Runner(workload, roots_of(workspace, question, cwd), functions, scratch)
+            quiet = args.quiet or args.silent
+            proof = prove(
+                fixes,
+                variants.build,
+                runner,
+                lambda text: None if quiet else print(f"jaxlint: {text}", file=sys.stderr),
+                args.attempts,
+                impure_of(report, functions),
+            )
+    if proof.refused:
+        raise ConfigError(proof.refused)
+    for note in proof.notes:
+        print(f"jaxlint: {note}", file=sys.stderr)
+    refused = write(variants.changes(proof.safe)) if args.write else ()
+    for line in refused:
+        print(f"jaxlint: {line}", file=sys.stderr)
+    _say(args, with_fix_verdicts(report, variants.numbers, proof), proof, output_format, view)
+    proved = all(verdict.verdict in PROVED for verdict in proof.verdicts.values())
+    return 2 if refused else 0 if proved else 1
+
+
+class _Variants:
+    """The project with some of its fixes applied. numbers: of the fixes, by the origin of the finding."""
+
+    def __init__(self, workspace: Workspace, question: Question, report: RunReport, *, unsafe: bool) -> None:
+        self.workspace = workspace
+        self.question = question
+        self.unsafe = unsafe
+        self._made: dict[frozenset[int], Outcome] = {}
+        applied = set(self._repaired(None).applied)
+        found = dict.fromkeys(origin for item in report.diagnostics if (origin := origin_of(item)) in applied)
+        self.numbers: dict[Origin, int] = {origin: number for number, origin in enumerate(found)}
+        self._rows = {origin_of(item): item.end_row - item.row for item in report.diagnostics}
+
+    def _repaired(self, only: frozenset[Origin] | None) -> Outcome:
+        from flake8_jax.repairs import repair
+
+        return repair(self.workspace, self.question, unsafe=self.unsafe, only=only)
+
+    def outcome(self, applied: frozenset[int]) -> Outcome:
+        if applied not in self._made:
+            self._made[applied] = self._repaired(
+                frozenset(origin for origin, number in self.numbers.items() if number in applied)
+            )
+        return self._made[applied]
+
+    def build(self, applied: frozenset[int]) -> Variant:
+        """What ``prove`` runs. Raises ConfigError, OSError."""
+        outcome = self.outcome(applied)
+        texts = {change.path: change.after for change in outcome.report.changes}
+        positions = {}
+        places = {}
+        for origin, offset in outcome.left.items():
+            if origin in self.numbers:
+                path = origin[0]
+                if path not in positions:
+                    positions[path] = Positions(line_starts(texts.get(path) or self._text(path)))
+                row, column = positions[path].row_column(offset)
+                places[self.numbers[origin]] = Place(path, row, column, row + max(0, self._rows[origin]))
+        return Variant(
+            {change.path: _encoded(change) for change in outcome.report.changes},
+            frozenset(self.numbers[origin] for origin in outcome.applied if origin in self.numbers),
+            places,
+        )
+
+    def changes(self, applied: frozenset[int]) -> tuple[Change, ...]:
+        return self.outcome(applied).report.changes if applied else ()
+
+    def _text(self, path: str) -> str:
+        from flake8_jax.lowering import read_text
+
+        return read_text(path)[0]
+
+
+def _encoded(change: Change) -> bytes:
+    from flake8_jax.files import NotWritten, encoded_like
+
+    with open(change.path, "rb") as file:
+        data = file.read()
+    try:
+        return encoded_like(data, change.before, change.after)
+    except NotWritten as error:
+        raise ConfigError(f"{change.path}: {error}") from error
+
+
+def origin_of(item: Diagnostic) -> Origin:
+    return item.path, item.code, item.finding.start
+
+
+def write(changes: Sequence[Change]) -> tuple[str, ...]:
+    """Write the changes; what was refused, a sentence each."""
+    from flake8_jax.files import NotWritten, replace_text
+
+    refused = []
+    for change in changes:
+        try:
+            replace_text(change.path, change.before, change.after)
+        except NotWritten as error:
+            refused.append(str(error))
+    return tuple(refused)
+
+
+def roots_of(workspace: Workspace, question: Question, cwd: str) -> list[str]:
+    """The folders that have to be copied: the projects of the files, or where there is none, the working directory."""
+    roots = []
+    for settings, asked in workspace.projects(workspace.find(question).asked):
+        for path in asked:
+            inside = path.startswith(os.path.join(cwd, ""))
+            roots.append(settings.project_root or (cwd if inside else os.path.dirname(path)))
+    return outermost(roots)
+
+
+# --- functions ---------------------------------------------------------------------------------------------------
+
+
+def fixes_of(report: RunReport, numbers: Mapping[Origin, int]) -> tuple[list[Function], list[Fix]]:
+    """The functions to be captured, and the fixes with the numbers of theirs."""
+    scopes = _Scopes(report.texts)
+    functions: dict[Function, int] = {}
+    fixes: dict[int, Fix] = {}
+    for item in report.diagnostics:
+        number = numbers.get(origin_of(item))
+        if number is not None and number not in fixes:
+            mine = list(dict.fromkeys(_functions_of(item, scopes)))
+            indices = tuple(functions.setdefault(function, len(functions)) for function in mine)
+            place = Place(item.path, item.row, item.column, max(item.row, item.end_row))
+            fixes[number] = Fix(number, item.finding.name, item.code, place, indices)
+    return list(functions), [fixes[number] for number in sorted(fixes)]
+
+
+def _functions_of(item: Diagnostic, scopes: _Scopes) -> Iterator[Function]:
+    """Innermost first: around the finding, around its edits, and on the way from the root to it."""
+    yield from scopes.around(item.path, item.row)
+    for edit in item.edits:
+        yield from (f for f in scopes.around(item.path, edit.row) if f[1] != "<module>")
+    for step in reversed(item.finding.evidence):
+        yield from scopes.around(step.path, step.row)
+
+
+_IMPURE = frozenset(
+    {"host-rng-in-staged", "impure-call", "stale-global", "captured-mutation", "self-write", "global-write"}
+)
+
+
+def impure_of(report: RunReport, functions: Sequence[Function]) -> dict[int, str]:
+    """By number of a function, a finding in it that runs once a compilation under jit, and in every call without."""
+    scopes = _Scopes(report.texts)
+    numbers = {function: number for number, function in enumerate(functions)}
+    found: dict[int, str] = {}
+    for item in report.diagnostics:
+        if item.finding.name in _IMPURE:
+            for function in _functions_of(item, scopes):
+                if function in numbers:
+                    found.setdefault(numbers[function], f"{item.code} in line {item.row}")
+    return found
+
+
+class _Scopes:
+    """Which functions are around a row, by their qualified names."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = texts
+        self._spans: dict[str, list[tuple[int, int, str]]] = {}
+
+    def around(self, path: str, row: int) -> list[Function]:
+        """Innermost first; the module for a row of none."""
+        if path not in self._spans:
+            self._spans[path] = sorted(_spans(self._parsed(path), ""), key=lambda span: span[0] - span[1])
+        found = [(span[1] - span[0], (path, span[2])) for span in self._spans[path] if span[0] <= row <= span[1]]
+        return [function for _, function in sorted(found)] or [(path, "<module>")]
+
+    def _parsed(self, path: str) -> ast.AST:
+        text = self._texts.get(path)
+        if text is None:
+            from flake8_jax.lowering import read_text
+
+            text = read_text(path)[0]
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError):  # newer Python than ours: its functions are not known then
+            return ast.Module([], [])
+
+
+def _spans(node: ast.AST, scope: str) -> Iterator[tuple[int, int, str]]:
+    """First row (of the first decorator), last row and qualified name of every function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            name = scope + child.name
+            first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
+            yield first, child.end_lineno or child.lineno, name
+            yield from _spans(child, f"{name}.<locals>.")
+        elif isinstance(child, ast.ClassDef):
+            yield from _spans(child, f"{scope}{child.name}.")
+        else:
+            yield from _spans(child, scope)
+
+
+# --- saying it ---------------------------------------------------------------------------------------------------
+
+
+def with_fix_verdicts(report: RunReport, numbers: Mapping[Origin, int], proof: Proof) -> RunReport:
+    """The report with a verdict on the fix of every finding that has one."""
+
+    def verdict(item: Diagnostic) -> Verdict | None:
+        return proof.verdicts.get(numbers.get(origin_of(item), -1))
+
+    return msgspec.structs.replace(
+        report,
+        diagnostics=tuple(
+            msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, fix_verdict=verdict(item)))
+            for item in report.diagnostics
+        ),
+    )
+
+
+def _say(args: Namespace, report: RunReport, proof: Proof, output_format: str, view: View) -> None:
+    if args.silent:
+        return
+    if args.output_file is not None:
+        with open(args.output_file, "w", encoding="utf-8") as file:
+            file.write(render(output_format, report, view))
+    else:
+        print(render(output_format, report, view), end="")
+    if output_format in ("full", "concise", "grouped") and not args.quiet:
+        print(closing(proof, written=args.write), end="")
+
+
+def closing(proof: Proof, *, written: bool) -> str:
+    """The lines below the findings."""
+    counts = Counter(verdict.verdict for verdict in proof.verdicts.values())
+    lines = [sentence(speed) for speed in proof.speeds]
+    lines.append(summary(counts, proof.versions) + (f", {proof.runs} runs" if proof.runs else ""))
+    if written:
+        count = len(proof.safe)
+        lines.append(f"Wrote {count} fix{'es' * (count != 1)}." if count else "Wrote nothing.")
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,146 @@
+"""Run the user's command in a copy of the project and capture what some of its functions return.
+
+Request: ``roots``: pairs of the original and the copied folder; ``command``; ``functions``: number, path, name;
+``places``: number, path, row, column of findings; ``mode``: ``plain`` or ``eager`` (without jit); ``folder``: where captured
+results go. Messages: ``replayed``, ``ended``, ``refused``.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import importlib.machinery
+import os
+import random
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flake8_jax.runtime_checks.child.captures import Ledger
+from flake8_jax.runtime_checks.child.main import Channel, summary
+from flake8_jax.runtime_checks.child.observe import _versions
+from flake8_jax.runtime_checks.child.places import Places
+from flake8_jax.runtime_checks.child.rewriting import CAPTURE, MODULE, VISIT, Plan, hook_compile
+from flake8_jax.runtime_checks.child.workload import CommandError, prepare
+
+
+def run(request: dict[str, Any], channel: Channel) -> None:
+    """Run the command to its end, however that looks, and tell what was captured."""
+    roots = [(original, copy) for original, copy in request["roots"]]
+    places = Places([copy for _, copy in roots])
+    names = {(f["path"], f["name"]): f["number"] for f in request["functions"]}
+    ledger = Ledger(places, names)
+    sys.dont_write_bytecode = True
+    hook_compile(_plans(request), ledger.defined.__setitem__)
+    for name, probe in ((CAPTURE, ledger.capture), (VISIT, ledger.visit), (MODULE, ledger.module)):
+        setattr(builtins, name, probe)
+    imported = _Importing(ledger, without_jit=request["mode"] == "eager")
+    sys.meta_path.insert(0, imported)
+    _redirect(roots)
+    _seed()
+    try:
+        work = prepare(request["command"])
+    except CommandError as error:
+        channel.send("refused", text=str(error))
+        raise SystemExit(2) from error
+    status, failure = 0, None
+    begun = time.perf_counter()
+    try:
+        work()
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else int(error.code is not None)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the user's program may end in any way; what was captured until then counts
+        status, failure = 1, {**ledger.note_error(error), "text": summary(error)}
+        sys.excepthook(type(error), error, error.__traceback__)
+    total = time.perf_counter() - begun - ledger.overhead - imported.seconds
+    ledger.save(request["folder"])
+    visits = {number: ledger.entered.get(function, 0) for number, function in ledger.defined.items()}
+    channel.send(
+        "replayed", visits={**visits, **ledger.visits}, entered=ledger.entered, raised=ledger.raised, total=total,
+        compiling=ledger.compiling, compilations=ledger.compilations, left_out=ledger.left_out,
+        strays=_strays(roots),
+        timings=[[c["function"], c["seconds"], c["compiling"]] for c in ledger.calls if c["raised"] is None],
+    )  # fmt: skip
+    channel.send("ended", status=status, failure=failure, versions=_versions())
+    sys.stdout.flush()
+    raise SystemExit(status)
+
+
+def _plans(request: dict[str, Any]) -> dict[str, Plan]:
+    plans: dict[str, Plan] = {}
+    for function in request["functions"]:
+        plans.setdefault(function["path"], Plan()).functions[function["name"]] = function["number"]
+    for place in request["places"]:
+        plans.setdefault(place["path"], Plan()).places.append((place["number"], place["row"], place["column"]))
+    return plans
+
+
+class _Importing:
+    """Finds ``jax`` like everybody else, and changes it before the importing line goes on. seconds: that it took."""
+
+    def __init__(self, ledger: Ledger, *, without_jit: bool) -> None:
+        self.seconds = 0.0
+        self._ledger = ledger
+        self._without_jit = without_jit
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
+        if name != "jax":
+            return None
+        sys.meta_path.remove(self)
+        spec = next((s for f in sys.meta_path if (s := f.find_spec(name, path, target)) is not None), None)
+        if isinstance(spec, importlib.machinery.ModuleSpec) and spec.loader is not None:
+            loader: Any = spec.loader
+            loader.exec_module = self._executing(loader.exec_module)
+        return spec
+
+    def _executing(self, original: Callable[[Any], None]) -> Callable[[Any], None]:
+        def executing(module: Any) -> None:
+            begun = time.perf_counter()
+            original(module)
+            import jax.monitoring
+
+            self._ledger.install(module)
+            if self._without_jit:
+                jax.config.update("jax_disable_jit", True)
+            self.seconds += time.perf_counter() - begun
+
+        return executing
+
+
+def _seed() -> None:
+    """Every run begins with the same state of the generators that nobody seeds. JAX needs NumPy, so it is there."""
+    random.seed(0)
+    with contextlib.suppress(ImportError):
+        import numpy
+
+        numpy.random.seed(0)
+
+
+def _redirect(roots: list[tuple[str, str]]) -> None:
+    """Whatever says that a module is in the original project shall say that it is in the copy."""
+    sys.path[:] = [_copied(entry, roots) for entry in sys.path]
+    for finder in sys.meta_path:  # of projects installed in editable mode, by setuptools
+        module = sys.modules.get(getattr(finder, "__module__", ""))
+        mapping = getattr(module, "MAPPING", None)
+        if isinstance(mapping, dict):
+            mapping.update({name: _copied(path, roots) for name, path in mapping.items() if isinstance(path, str)})
+
+
+def _copied(path: str, roots: list[tuple[str, str]]) -> str:
+    for original, copy in roots:
+        if path == original or path.startswith(os.path.join(original, "")):
+            return copy + path[len(original) :]
+    return path
+
+
+def _strays(roots: list[tuple[str, str]]) -> list[str]:
+    """Files of the original project that were imported all the same."""
+    found = []
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__file__", None)
+        if isinstance(path, str) and _copied(path, roots) != path and "site-packages" not in path:
+            found.append(path)
+    return sorted(found)

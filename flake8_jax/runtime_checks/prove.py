@@ -1,0 +1,339 @@
+"""Verdicts for fixes: the command is run with and without them, and what the functions around them return is compared.
+
+Vocabulary
+----------
+base        the fixes without which the original raises: found by running, fixing what raised, and running again.
+reference   the project with the base alone. again: the same once more, which shows what is noise.
+rest        the other fixes that are to change nothing. They run all together; only where that differs, in halves.
+intended    fixes that are there to change results: they run last, on top of all that was proved.
+
+Fixes of lines that did not run are not judged. What a command prints or writes to files is not compared. A fix whose lines run
+in other threads or processes is compared through what the main one gets from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+import msgspec
+
+from flake8_jax.core.findings import Verdict
+from flake8_jax.runtime_checks import fix_verdicts as say
+from flake8_jax.runtime_checks.fix_verdicts import Compared, Fix
+from flake8_jax.runtime_checks.replays import Place, Replay, Runner, Variant
+from flake8_jax.runtime_checks.sandbox import Message
+from flake8_jax.runtime_checks.speed import Speed, compile_time, run_time, speed_of
+
+PROVED = ("preserved", "enables", "intended-change")
+_MOST_EAGER = 3
+
+Build = Callable[[frozenset[int]], Variant]
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """verdicts: by number of the fix. safe: the fixes that may be written: proved, and run together. runs: of the command."""
+
+    verdicts: dict[int, Verdict]
+    safe: frozenset[int]
+    speeds: tuple[Speed, ...]
+    versions: dict[str, str]
+    notes: tuple[str, ...] = ()
+    runs: int = 0
+    refused: str = ""
+
+
+class _Tried(msgspec.Struct, frozen=True):
+    """A variant that ran, compared with the reference."""
+
+    applied: frozenset[int]
+    replay: Replay
+    compared: Compared
+
+
+def prove(
+    fixes: Sequence[Fix],
+    build: Build,
+    runner: Runner,
+    progress: Callable[[str], None] = lambda text: None,
+    attempts: int = 8,
+    impure: Mapping[int, str] = {},
+) -> Proof:
+    """Judge every fix. build: the variant with some of the fixes. attempts: runs beyond the first three. impure: by number
+    of a function, a finding in it that makes it another one without jit.
+
+    Raises OSError, CopyError.
+    """
+    return _Proving(fixes, build, runner, progress, attempts, impure).prove()
+
+
+class _Proving:
+    """One proof on its way."""
+
+    def __init__(
+        self,
+        fixes: Sequence[Fix],
+        build: Build,
+        runner: Runner,
+        progress: Callable[[str], None],
+        attempts: int,
+        impure: Mapping[int, str],
+    ) -> None:
+        self.fixes = {fix.number: fix for fix in fixes}
+        self.build = build
+        self.runner = runner
+        self.progress = progress
+        self.attempts = attempts
+        self.impure = impure
+        self.verdicts: dict[int, Verdict] = {}
+        self.errors: dict[int, Message] = {}
+        self.notes: list[str] = []
+        self.tried: list[_Tried] = []
+
+    def prove(self) -> Proof:
+        before = self.run(frozenset(), "as it is")
+        if before.trouble:
+            verdicts = dict.fromkeys(self.fixes, say.inconclusive(before.trouble))
+            return Proof(verdicts, frozenset(), (), {}, (), self.runner.count, before.trouble * before.refused)
+        self.base, self.reference = self.enabled(before)
+        if self.reference.trouble:
+            self.finish(self.fixes, say.inconclusive(f"with the fixes of what raised, {self.reference.trouble}"))
+            return self.proof(before)
+        self.again = self.run(self.base, "the same again, to see what is noise")
+        if self.again.trouble:
+            self.again = self.reference
+            self.notes.append("the second run of the same program failed: nothing is known of its noise")
+        open_ = [fix for number, fix in self.fixes.items() if number not in self.base]
+        for fix in open_:
+            if not self.reference.visits.get(fix.number):
+                self.verdicts[fix.number] = say.not_reached(self.reference)
+        reached = [fix for fix in open_ if fix.number not in self.verdicts]
+        self.judge_rest([fix for fix in reached if not say.is_intended(fix.rule)])
+        self.judge_enabling()
+        self.judge_intended([fix for fix in reached if say.is_intended(fix.rule)])
+        return self.proof(before)
+
+    # --- runs -----------------------------------------------------------------------------------------------
+
+    def run(self, applied: frozenset[int], what: str, *, eager: bool = False) -> Replay:
+        self.progress(f"running `{' '.join(self.runner.workload.command)}` ({what})")
+        return self.runner.run(self.build(applied), eager=eager)
+
+    def try_(self, applied: frozenset[int], what: str) -> _Tried | None:
+        """Run a variant and compare it with the reference; None where the runs are used up."""
+        known = next((one for one in self.tried if one.applied == applied), None)
+        if known is not None:
+            return known
+        if self.attempts <= 0:
+            return None
+        self.attempts -= 1
+        replay = self.run(applied, what)
+        compared = {} if replay.trouble else self.runner.compare([(self.reference, replay, self.again)])[0]
+        self.tried.append(_Tried(applied, replay, compared))
+        return self.tried[-1]
+
+    def is_same(self, tried: _Tried) -> bool:
+        return say.same_at_all(tried.compared, self.reference, tried.replay)
+
+    # --- what raised ----------------------------------------------------------------------------------------
+
+    def enabled(self, before: Replay) -> tuple[frozenset[int], Replay]:
+        """The fixes without which the command raises, and the run with them."""
+        base: frozenset[int] = frozenset()
+        current = before
+        while (further := self.further(base, current)) is not None:
+            base, current = further
+        return base, current
+
+    def further(self, base: frozenset[int], current: Replay) -> tuple[frozenset[int], Replay] | None:
+        """One step of that: more fixes, and a run in which the errors are gone; None where there is no such step."""
+        culprits = _to_blame(raised_at(current, self.build(base).places), self.fixes)
+        guesses = [culprits] if culprits else [{n: raised} for n, raised in self.related(current, base).items()]
+        for guess in guesses:
+            applied = self.build(base | frozenset(guess)).applied
+            if self.attempts <= 0 or not applied > base:
+                continue
+            self.attempts -= 1
+            following = self.run(applied, f"with the fix{'es' * (len(guess) > 1)} of what raised")
+            if following.trouble and culprits:
+                self.finish(guess, Verdict("differs", f"with the fix, {following.trouble}"))
+            elif not following.trouble and _got_further(following, guess):
+                self.errors.update(guess)
+                return applied, following
+            elif culprits:
+                self.finish(guess, say.inconclusive("the same error is raised with the fix"))
+        return None
+
+    def related(self, current: Replay, base: frozenset[int]) -> dict[int, Message]:
+        """Fixes in the functions on the way to an error: a wrong definition raises where it is called."""
+        found: dict[int, Message] = {}
+        for raised in current.raised:
+            around = {(path, name.rpartition(".")[2]) for path, _, name in raised["stack"]}
+            for number, fix in self.fixes.items():
+                names = [self.runner.functions[f] for f in fix.functions]
+                mine = {(path, name.rpartition(".")[2]) for path, name in names}
+                if number not in base and mine & around and not say.is_intended(fix.rule):
+                    found.setdefault(number, raised)
+        return found
+
+    def judge_enabling(self) -> None:
+        """Compare with the original without jit; what that cannot run either goes without a reference."""
+        waiting = {number for number in self.base if number in self.errors}
+        helped: frozenset[int] = frozenset()
+        for _ in range(_MOST_EAGER):
+            if not waiting or self.attempts <= 0:
+                break
+            self.attempts -= 1
+            eager = self.run(helped, "without jit, as reference", eager=True)
+            if eager.trouble:
+                self.enable(waiting, None, f"under jax_disable_jit, {eager.trouble}")
+                return
+            raising = set(raised_at(eager, self.build(helped).places)) & waiting
+            if raising:
+                self.enable(raising, None, "the original does not run under jax_disable_jit either")
+                waiting -= raising
+                helped |= raising
+                continue
+            compared = self.runner.compare([(eager, self.reference, None)])[0]
+            self.enable(waiting, compared, "")
+            return
+        self.enable(waiting, None, "there was no run left for it (`--attempts`)")
+
+    def enable(self, numbers: Collection[int], compared: Compared | None, missing: str) -> None:
+        for number in numbers:
+            fix = self.fixes[number]
+            impure = next((self.impure[f] for f in fix.functions if f in self.impure), "")
+            self.verdicts[number] = say.enables(
+                fix, self.errors[number], compared, self.runner.functions, missing, impure
+            )
+
+    # --- what is to change nothing --------------------------------------------------------------------------
+
+    def judge_rest(self, fixes: list[Fix]) -> None:
+        if not fixes:
+            return
+        self.attempts += 1  # this run always takes place
+        tried = self.with_fixes(fixes)
+        assert tried is not None
+        if self.is_same(tried):
+            self.all_preserved(fixes, tried)
+        else:
+            self.split(fixes, tried)
+
+    def with_fixes(self, fixes: Sequence[Fix]) -> _Tried | None:
+        wanted = self.base | {fix.number for fix in fixes}
+        return self.try_(wanted, f"with {len(fixes)} fix{'es' * (len(fixes) > 1)}")
+
+    def all_preserved(self, fixes: Sequence[Fix], tried: _Tried) -> None:
+        for fix in fixes:
+            others = [other for other in fixes if other is not fix and set(other.functions) & set(fix.functions)]
+            self.verdicts[fix.number] = say.preserved(fix, tried.compared, self.runner.functions, others)
+
+    def split(self, fixes: list[Fix], tried: _Tried) -> None:
+        """These fixes together differ: find out which of them do."""
+        if len(fixes) == 1:
+            self.verdicts[fixes[0].number] = say.differs(
+                fixes[0], tried.compared, self.runner.functions, self.reference, tried.replay
+            )
+            return
+        suspects = [fix for fix in fixes if say.stands_out(fix, tried.compared)]
+        others = [fix for fix in fixes if fix not in suspects]
+        halves = [suspects, others] if suspects and others else [fixes[: len(fixes) // 2], fixes[len(fixes) // 2 :]]
+        for half in halves:
+            single = self.with_fixes(half)
+            if single is None:
+                reason = "together with other fixes the results differ, and there was no run left to tell which (`--attempts`)"
+                self.finish([fix.number for fix in half], say.inconclusive(reason))
+            elif self.is_same(single):
+                self.all_preserved(half, single)
+            else:
+                self.split(half, single)
+        if all(self.verdicts[fix.number].verdict == "preserved" for fix in fixes):
+            verdict = say.differs(fixes[0], tried.compared, self.runner.functions, self.reference, tried.replay)
+            only = msgspec.structs.replace(verdict, reason=f"only together with other fixes: {verdict.reason}")
+            for fix in fixes:
+                self.verdicts[fix.number] = only
+
+    # --- what is to change results --------------------------------------------------------------------------
+
+    def judge_intended(self, fixes: list[Fix]) -> None:
+        if not fixes:
+            return
+        self.attempts += 1
+        proved = self.base | self.proved() | {fix.number for fix in fixes}
+        tried = self.try_(proved, f"with {len(fixes)} fix{'es' * (len(fixes) > 1)} that change results")
+        assert tried is not None
+        for fix in fixes:
+            if tried.replay.trouble or tried.replay.status != self.reference.status:
+                verdict = say.differs(fix, tried.compared, self.runner.functions, self.reference, tried.replay)
+            else:
+                verdict = say.intended(fix, tried.compared, self.runner.functions)
+            self.verdicts[fix.number] = verdict
+
+    # --- the end --------------------------------------------------------------------------------------------
+
+    def finish(self, numbers: Collection[int], verdict: Verdict) -> None:
+        for number in numbers:
+            self.verdicts.setdefault(number, verdict)
+
+    def proved(self) -> frozenset[int]:
+        return frozenset(number for number, verdict in self.verdicts.items() if verdict.verdict in PROVED)
+
+    def proof(self, before: Replay) -> Proof:
+        """What may be written ran in exactly that combination."""
+        self.finish(self.fixes, say.inconclusive("it could not be run together with the other fixes"))
+        safe = self.proved()
+        final: _Tried | None = None
+        if safe and safe != self.base:
+            self.attempts += 1
+            final = self.try_(safe, "with all that is proved")
+            assert final is not None
+            meant = any(self.verdicts[number].verdict == "intended-change" for number in safe)
+            same = final.replay.status == self.reference.status if meant else self.is_same(final)
+            if final.replay.trouble or not same:
+                needed = " without what is not proved" if self.base - safe else ""
+                self.notes.append(f"what was proved does not hold together{needed}: nothing of it can be written")
+                safe, final = frozenset(), None
+        target = before.versions.get("backend", "")
+        verdicts = {
+            number: msgspec.structs.replace(verdict, target=target) for number, verdict in sorted(self.verdicts.items())
+        }
+        speeds = () if final is None else self.speeds(final.replay)
+        if self.reference.left_out:
+            self.notes.append(f"{self.reference.left_out} results were too large or too many to be compared")
+        return Proof(verdicts, safe, speeds, dict(before.versions), tuple(self.notes), self.runner.count)
+
+    def speeds(self, final: Replay) -> tuple[Speed, ...]:
+        runs = (self.reference, self.again, final)
+        numbers = sorted({f for number in self.proved() for f in self.fixes[number].functions})
+        named = [(self.runner.functions[number][1], number) for number in numbers]
+        found = [speed_of(name, number, *runs) for name, number in named if name != "<module>"]
+        return (*(speed for speed in found if speed is not None), run_time(*runs), compile_time(*runs))
+
+
+def raised_at(replay: Replay, places: Mapping[int, Place]) -> dict[int, Message]:
+    """The findings at which exceptions were raised: those of the innermost frame that stands at one."""
+    found: dict[int, Message] = {}
+    for raised in replay.raised:
+        for path, row, _ in raised["stack"]:
+            here = [n for n, place in places.items() if place.path == path and place.row <= row <= place.last_row]
+            if here:
+                for number in here:
+                    found.setdefault(number, raised)
+                break
+    return found
+
+
+def _to_blame(culprits: dict[int, Message], fixes: Mapping[int, Fix]) -> dict[int, Message]:
+    """Without fixes that merely change results, where another one stands at the same error."""
+    serious = {id(raised) for number, raised in culprits.items() if not say.is_intended(fixes[number].rule)}
+    return {
+        number: raised
+        for number, raised in culprits.items()
+        if id(raised) not in serious or not say.is_intended(fixes[number].rule)
+    }
+
+
+def _got_further(after: Replay, culprits: Mapping[int, Message]) -> bool:
+    """None of the errors is raised any more."""
+    gone = {(raised["type"], raised["message"]) for raised in culprits.values()}
+    return not any((raised["type"], raised["message"]) in gone for raised in after.raised)
