@@ -54,6 +54,10 @@ def parser() -> argparse.ArgumentParser:
         help="apply also fixes that may change values, dtypes or effects",
     )
     fix.add_argument("--no-unsafe-fixes", dest="unsafe_fixes", action="store_false", help=argparse.SUPPRESS)
+    fix.add_argument(
+        "--prove", action="store_true",
+        help="with --fix: run the command after `--` and write only the fixes that it proves; see `jaxlint prove --help`",
+    )  # fmt: skip
     fix.add_argument("--fix-only", action="store_true", help="fix, and say nothing of what is left")
     fix.add_argument("--show-fixes", action="store_true", help="list what was fixed")
     fix.add_argument("--diff", action="store_true", help="print what would be fixed as a patch, and change nothing")
@@ -99,7 +103,10 @@ class _Call:
 
 def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     """Run ``jaxlint check``; returns the exit status."""
-    args = parser().parse_args(arguments)
+    given = list(arguments)
+    if "--prove" in given[: given.index("--") if "--" in given else len(given)]:
+        return _prove(given, backend)
+    args = parser().parse_args(given)
     cwd = os.getcwd()
     try:
         resolver = resolver_from(args, cwd)
@@ -112,6 +119,19 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     except ConfigError as error:
         print(f"jaxlint: {error}", file=sys.stderr)
         return 2
+
+
+def _prove(given: list[str], backend: Backend | None) -> int:
+    """``check --fix --prove`` is ``prove --write``, with safe fixes alone unless more is asked for."""
+    from flake8_jax.cli.prove import run as run_prove
+
+    cut = given.index("--") if "--" in given else len(given)
+    options = [option for option in given[:cut] if option not in ("--prove", "--fix")]
+    if "--fix" not in given[:cut]:
+        print("jaxlint: --prove goes with --fix; `jaxlint prove` changes nothing", file=sys.stderr)
+        return 2
+    applicability = [] if "--unsafe-fixes" in options else ["--safe-only"]
+    return run_prove(["--write", *applicability, *options, *given[cut:]], backend)
 
 
 def _start(args: argparse.Namespace, cwd: str) -> str:

@@ -22,7 +22,7 @@ from flake8_jax.runtime_checks import fix_verdicts as say
 from flake8_jax.runtime_checks.fix_verdicts import Compared, Fix
 from flake8_jax.runtime_checks.replays import Place, Replay, Runner, Variant
 from flake8_jax.runtime_checks.sandbox import Message
-from flake8_jax.runtime_checks.speed import Speed, compile_time, run_time, speed_of
+from flake8_jax.runtime_checks.speed import Speed, compile_time, confirmed, run_time, speed_of
 
 PROVED = ("preserved", "enables", "intended-change")
 _MOST_EAGER = 3
@@ -154,8 +154,8 @@ class _Proving:
                 continue
             self.attempts -= 1
             following = self.run(applied, f"with the fix{'es' * (len(guess) > 1)} of what raised")
-            if following.trouble and culprits:
-                self.finish(guess, Verdict("differs", f"with the fix, {following.trouble}"))
+            if following.trouble and culprits:  # it went further than the original did: nothing says that this is wrong
+                self.finish(guess, say.inconclusive(f"the original raises here; with the fix, {following.trouble}"))
             elif not following.trouble and _got_further(following, guess):
                 self.errors.update(guess)
                 return applied, following
@@ -297,13 +297,24 @@ class _Proving:
         verdicts = {
             number: msgspec.structs.replace(verdict, target=target) for number, verdict in sorted(self.verdicts.items())
         }
-        speeds = () if final is None else self.speeds(final.replay)
+        speeds = () if final is None else self.speeds(final)
         if self.reference.left_out:
             self.notes.append(f"{self.reference.left_out} results were too large or too many to be compared")
         return Proof(verdicts, safe, speeds, dict(before.versions), tuple(self.notes), self.runner.count)
 
-    def speeds(self, final: Replay) -> tuple[Speed, ...]:
-        runs = (self.reference, self.again, final)
+    def speeds(self, final: _Tried) -> tuple[Speed, ...]:
+        """How fast it is. What looks like a difference has to show in two more runs as well."""
+        first = self.timed(self.reference, self.again, final.replay)
+        if not any(speed.claimed for speed in first):
+            return first
+        third = self.run(self.base, "once more without the fixes, for the time it takes")
+        second = self.run(final.applied, "once more with them")
+        if third.trouble or second.trouble:
+            return tuple(msgspec.structs.replace(speed, claimed=False) for speed in first)
+        return tuple(map(confirmed, first, self.timed(self.again, third, second)))
+
+    def timed(self, before: Replay, again: Replay, after: Replay) -> tuple[Speed, ...]:
+        runs = (before, again, after)
         numbers = sorted({f for number in self.proved() for f in self.fixes[number].functions})
         named = [(self.runner.functions[number][1], number) for number in numbers]
         found = [speed_of(name, number, *runs) for name, number in named if name != "<module>"]

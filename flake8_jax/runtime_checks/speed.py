@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -68,6 +67,12 @@ def judged(name: str, before: Sequence[float], again: Sequence[float], after: Se
     return Speed(name, len(after), a, b, c, ratio, band, claimed)
 
 
+def confirmed(one: Speed, other: Speed) -> Speed:
+    """The first of two comparisons; a claim only where both make the same one."""
+    same = other.name == one.name and other.claimed and (other.ratio > 1) == (one.ratio > 1)
+    return msgspec.structs.replace(one, claimed=one.claimed and same, band=max(one.band, other.band))
+
+
 def _steady(run: Replay, number: int) -> list[float]:
     return [seconds for function, seconds, compiling in run.timings if function == number and compiling == 0.0]
 
@@ -95,8 +100,3 @@ def _time(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return "0 s" if seconds < 1e-8 else f"{seconds / 1e-9:.3g} ns"
-
-
-def as_data(speed: Speed) -> dict[str, Any]:
-    data: dict[str, Any] = msgspec.to_builtins(speed)
-    return data
