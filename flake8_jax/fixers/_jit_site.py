@@ -146,7 +146,9 @@ def _call_site(source: FixSource, definition: ir.FunctionDef) -> ir.Call:
 
 def _extend(source: FixSource, call: ir.Call, names: list[str], option: str) -> Edit:
     given = next((a for a in call.args if a.keyword == option), None)
-    if any(a.star for a in call.args):
+    # Where numbers are given too, JAX takes names for keywords alone: a positional argument would stay as it was.
+    numbers = option.replace("argnames", "argnums")
+    if any(a.star or a.keyword == numbers for a in call.args):
         raise Refused
     if given is None:
         last = call.args[-1]

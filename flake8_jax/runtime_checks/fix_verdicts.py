@@ -45,11 +45,15 @@ def inconclusive(reason: str) -> Verdict:
     return Verdict("inconclusive", reason)
 
 
-def not_reached(reference: Replay) -> Verdict:
+def not_reached(fix: Fix, reference: Replay, names: Sequence[Function]) -> Verdict:
     """The line did not run in the reference."""
-    failure = reference.failure
-    if failure is not None:
-        return Verdict("blocked", f"the line did not run; another error comes first: {failure['text'][:200]}")
+    mine = {names[number] for number in fix.functions}
+    inside = [raised for raised in reference.raised if any((path, name) in mine for path, _, name in raised["stack"])]
+    if inside or reference.failure is not None:
+        first = inside[0] if inside else reference.failure
+        assert first is not None
+        error = f"{first['type']}: {first['message'][:200]}"
+        return Verdict("blocked", f"the line did not run; another error comes first: {error}")
     return inconclusive("the line did not run")
 
 
@@ -73,6 +77,8 @@ def preserved(fix: Fix, compared: Compared, names: Sequence[Function], others: S
         if noisy:
             return inconclusive("the results differ from run to run of the original already")
         return inconclusive("it ran, but no function around it returned arrays or numbers to compare")
+    if not any(_witnessed(found) for found in mine.values()):
+        return inconclusive("no call of the functions around it had the same inputs in both runs")
     together = f"; judged together with {_listed(others)}" if others else ""
     return Verdict("preserved", _amounts(mine, names) + together, details=_details(mine))
 
@@ -128,12 +134,16 @@ def enables(
             "enables", f"{said}; no result of the original under jax_disable_jit could be compared",
             details={**error, "reference": None},
         )  # fmt: skip
-    parting = [(number, found["first"]) for number, found in mine.items() if found["first"]]
+    number, found = next(iter(mine.items()))  # further out, other errors of the program show as well
+    first = found["first"]
     error["reference"] = "jax_disable_jit"
-    if not parting:
-        reason = f"{said}; compared with the original under jax_disable_jit, {_amounts(mine, names)}"
-        return Verdict("enables", reason, details={**error, **_details(mine)})
-    number, first = parting[0]
+    if not first and not _witnessed(found):
+        reason = f"{said}; no call of {_name(names[number])} had the same inputs under jax_disable_jit"
+        return Verdict("enables", reason, details={**error, "reference": None})
+    if not first:
+        good = {f: one for f, one in mine.items() if not one["first"]}
+        reason = f"{said}; compared with the original under jax_disable_jit, {_amounts(good, names)}"
+        return Verdict("enables", reason, details={**error, **_details(good)})
     if impure and first["call"] > 0:
         agree = f"the first {first['call']} calls agree" if first["call"] > 1 else "the first call agrees"
         return Verdict(
@@ -150,6 +160,11 @@ def enables(
     )
 
 
+def _witnessed(found: Mapping[str, Any]) -> bool:
+    """Some call had inputs that were the same, or nearly."""
+    return bool(found["calls"] > found["drifted"])
+
+
 def _amounts(mine: Compared, names: Sequence[Function]) -> str:
     """``480 calls of step: the same to the last bit``."""
     calls = ", ".join(
@@ -159,25 +174,27 @@ def _amounts(mine: Compared, names: Sequence[Function]) -> str:
     )  # fmt: skip
     details = _details(mine)
     noisy = f"; {details['noisy']} results that differ from run to run were left out" * bool(details["noisy"])
-    if details["max_relative"] == 0.0 and "drift" not in details:
-        return f"{calls}: the same to the last bit{noisy}"
-    ulp = f"{details['max_ulp']:.0f} ulp, " if details["max_ulp"] < _MOST_ULP else ""
-    said = f"{calls}: differences up to {ulp}{details['max_relative']:.2g} of the largest value"
-    if "drift" in details:
-        said += f"; rounding adds up to {details['drift']:.2g} in later calls, whose inputs had moved by then"
+    if details["max_relative"] == 0.0:
+        said = f"{calls}: the same to the last bit"
+    else:
+        ulp = f"{details['max_ulp']:.0f} ulp, " if details["max_ulp"] < _MOST_ULP else ""
+        said = f"{calls}: differences up to {ulp}{details['max_relative']:.2g} of the largest value"
+    if details["drifted"]:
+        calls = f"{details['drifted']} call{'s' * (details['drifted'] != 1)}"
+        said += f", but for {calls} whose inputs differed already: up to {details['drift']:.2g}"
     return said + noisy
 
 
 def _details(mine: Compared) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    return {
         "calls": sum(one["calls"] for one in mine.values()),
         "results": sum(one["leaves"] for one in mine.values()),
         "max_ulp": max((one["ulp"] for one in mine.values()), default=0.0),
         "max_relative": max((one["relative"] for one in mine.values()), default=0.0),
         "noisy": sum(one["noisy"] for one in mine.values()),
+        "drifted": sum(one["drifted"] for one in mine.values()),
+        "drift": max((one["drift"] for one in mine.values()), default=0.0),
     }
-    drifts = [one["drift"] for one in mine.values() if "drift" in one]
-    return {**found, "drift": max(drifts)} if drifts else found
 
 
 def _name(function: Function) -> str:

@@ -105,7 +105,7 @@ class _Proving:
         open_ = [fix for number, fix in self.fixes.items() if number not in self.base]
         for fix in open_:
             if not self.reference.visits.get(fix.number):
-                self.verdicts[fix.number] = say.not_reached(self.reference)
+                self.verdicts[fix.number] = say.not_reached(fix, self.reference, self.runner.functions)
         reached = [fix for fix in open_ if fix.number not in self.verdicts]
         self.judge_rest([fix for fix in reached if not say.is_intended(fix.rule)])
         self.judge_enabling()
@@ -146,22 +146,43 @@ class _Proving:
 
     def further(self, base: frozenset[int], current: Replay) -> tuple[frozenset[int], Replay] | None:
         """One step of that: more fixes, and a run in which the errors are gone; None where there is no such step."""
-        culprits = _to_blame(raised_at(current, self.build(base).places), self.fixes)
+        found = {
+            number: raised
+            for number, raised in raised_at(current, self.build(base).places).items()
+            if number not in self.verdicts
+        }
+        culprits = _to_blame(found, self.fixes)
         guesses = [culprits] if culprits else [{n: raised} for n, raised in self.related(current, base).items()]
         for guess in guesses:
-            applied = self.build(base | frozenset(guess)).applied
-            if self.attempts <= 0 or not applied > base:
-                continue
-            self.attempts -= 1
-            following = self.run(applied, f"with the fix{'es' * (len(guess) > 1)} of what raised")
-            if following.trouble and culprits:  # it went further than the original did: nothing says that this is wrong
-                self.finish(guess, say.inconclusive(f"the original raises here; with the fix, {following.trouble}"))
-            elif not following.trouble and _got_further(following, guess):
-                self.errors.update(guess)
-                return applied, following
-            elif culprits:
-                self.finish(guess, say.inconclusive("the same error is raised with the fix"))
+            helped = self.helped(base, guess, sure=bool(culprits))
+            if helped is not None:
+                return helped
         return None
+
+    def helped(
+        self, base: frozenset[int], guess: Mapping[int, Message], *, sure: bool
+    ) -> tuple[frozenset[int], Replay] | None:
+        """The base with those of the fixes after which their errors are gone. sure: the errors were raised at them."""
+        applied = self.build(base | frozenset(guess)).applied
+        if self.attempts <= 0 or not applied > base:
+            return None
+        self.attempts -= 1
+        following = self.run(applied, f"with the fix{'es' * (len(guess) > 1)} of what raised")
+        if following.trouble:
+            if sure:  # it went further than the original did: nothing says that this is wrong
+                self.finish(guess, say.inconclusive(f"the original raises here; with the fix, {following.trouble}"))
+            return None
+        cured = _cured(following, guess)
+        if sure:
+            useless = [number for number in guess if number not in cured]
+            self.finish(useless, say.inconclusive("the same error is raised with the fix"))
+        if not cured:
+            return None
+        self.errors.update(cured)
+        if len(cured) == len(guess):
+            return applied, following
+        alone = base | frozenset(cured)
+        return alone, self.run(alone, "without the fixes that did not help")
 
     def related(self, current: Replay, base: frozenset[int]) -> dict[int, Message]:
         """Fixes in the functions on the way to an error: a wrong definition raises where it is called."""
@@ -171,7 +192,12 @@ class _Proving:
             for number, fix in self.fixes.items():
                 names = [self.runner.functions[f] for f in fix.functions]
                 mine = {(path, name.rpartition(".")[2]) for path, name in names}
-                if number not in base and mine & around and not say.is_intended(fix.rule):
+                if (
+                    number not in base
+                    and number not in self.verdicts
+                    and mine & around
+                    and not say.is_intended(fix.rule)
+                ):
                     found.setdefault(number, raised)
         return found
 
@@ -344,7 +370,13 @@ def _to_blame(culprits: dict[int, Message], fixes: Mapping[int, Fix]) -> dict[in
     }
 
 
-def _got_further(after: Replay, culprits: Mapping[int, Message]) -> bool:
-    """None of the errors is raised any more."""
-    gone = {(raised["type"], raised["message"]) for raised in culprits.values()}
-    return not any((raised["type"], raised["message"]) in gone for raised in after.raised)
+def _cured(after: Replay, culprits: Mapping[int, Message]) -> dict[int, Message]:
+    """Those whose error is not raised any more."""
+    left = {_identity(raised) for raised in after.raised}
+    return {number: raised for number, raised in culprits.items() if _identity(raised) not in left}
+
+
+def _identity(raised: Message) -> tuple[str, str, str]:
+    """Rows move, and messages may name them: an error is the same by its type, its first words and its function."""
+    function = raised["stack"][0][2] if raised["stack"] else ""
+    return raised["type"], raised["message"][:40], function

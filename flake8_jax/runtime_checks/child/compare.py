@@ -88,7 +88,7 @@ def compare(reference: _Run, other: _Run, again: _Run | None) -> dict[str, Any]:
         theirs = other.by_function.get(number, [])
         functions[number] = {
             "calls": 0, "counts": [len(calls), len(theirs)], "leaves": 0, "status": "equal", "noisy": 0, "ulp": 0.0,
-            "relative": 0.0, "first": None,
+            "relative": 0.0, "drifted": 0, "drift": 0.0, "first": None,
         }  # fmt: skip
         stopped = any(c["raised"] for c in [*calls[-1:], *theirs[-1:]])
         if len(calls) == len(theirs) or stopped:
@@ -118,7 +118,8 @@ def _add(total: dict[str, Any], found: dict[str, Any], index: int, place: int) -
         if found["status"] != "drift":
             total[name] = max(total[name], found[name])
     if found["status"] == "drift":
-        total["drift"] = max(total.get("drift", 0.0), found["relative"])
+        total["drifted"] += 1
+        total["drift"] = max(total["drift"], found["relative"])
     if found["status"] == "differs" and total["first"] is None:
         total["first"] = {"call": index, "place": place, "what": found["what"], "relative": found["relative"]}
     if _WORST[found["status"]] > _WORST[total["status"]]:
