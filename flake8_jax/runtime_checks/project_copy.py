@@ -46,13 +46,18 @@ class ProjectCopy(msgspec.Struct, frozen=True):
 
     def command(self, words: Sequence[str]) -> list[str]:
         """The command with absolute paths into the project made paths into the copy."""
-        return [self.copied(word) if os.path.isabs(word) else word for word in words]
+        return [self._found(word) if os.path.isabs(word) else word for word in words]
 
     def environment(self) -> dict[str, str]:
         given = os.environ.get("PYTHONPATH")
         if not given:
             return {}
-        return {"PYTHONPATH": os.pathsep.join(self.copied(os.path.abspath(p)) for p in given.split(os.pathsep) if p)}
+        return {"PYTHONPATH": os.pathsep.join(self._found(os.path.abspath(p)) for p in given.split(os.pathsep) if p)}
+
+    def _found(self, path: str) -> str:
+        """The copy of a path, if it was copied: a virtual environment inside the project was not."""
+        copy = self.copied(path)
+        return copy if os.path.exists(copy) else path
 
 
 def _moved(path: str, pairs: Iterable[tuple[str, str]]) -> str:

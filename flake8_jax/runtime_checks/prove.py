@@ -14,6 +14,7 @@ in other threads or processes is compared through what the main one gets from th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -187,6 +188,8 @@ class _Proving:
     def related(self, current: Replay, base: frozenset[int]) -> dict[int, Message]:
         """Fixes in the functions on the way to an error: a wrong definition raises where it is called."""
         found: dict[int, Message] = {}
+        if current.status == 0:  # errors that nobody minds
+            return found
         for raised in current.raised:
             around = {(path, name.rpartition(".")[2]) for path, _, name in raised["stack"]}
             for number, fix in self.fixes.items():
@@ -320,13 +323,20 @@ class _Proving:
                 self.notes.append(f"what was proved does not hold together{needed}: nothing of it can be written")
                 safe, final = frozenset(), None
         target = before.versions.get("backend", "")
-        verdicts = {
-            number: msgspec.structs.replace(verdict, target=target) for number, verdict in sorted(self.verdicts.items())
-        }
         speeds = () if final is None else self.speeds(final)
+        verdicts = {
+            number: msgspec.structs.replace(verdict, target=target, details=self.with_speeds(number, verdict, speeds))
+            for number, verdict in sorted(self.verdicts.items())
+        }
         if self.reference.left_out:
             self.notes.append(f"{self.reference.left_out} results were too large or too many to be compared")
         return Proof(verdicts, safe, speeds, dict(before.versions), tuple(self.notes), self.runner.count)
+
+    def with_speeds(self, number: int, verdict: Verdict, speeds: Sequence[Speed]) -> dict[str, Any]:
+        """The details of a verdict, with the times of the functions of the fix."""
+        names = {self.runner.functions[f][1] for f in self.fixes[number].functions}
+        mine = [msgspec.to_builtins(speed) for speed in speeds if speed.name in names]
+        return {**verdict.details, "speed": mine} if mine and verdict.verdict in PROVED else verdict.details
 
     def speeds(self, final: _Tried) -> tuple[Speed, ...]:
         """How fast it is. What looks like a difference has to show in two more runs as well."""

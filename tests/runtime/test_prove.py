@@ -106,6 +106,7 @@ def test_each_fix_gets_its_verdict_and_what_is_proved_is_written(project: Projec
     loud = said.verdict("print-in-staged", 8)
     assert loud["verdict"] == "preserved", loud
     assert loud["details"]["calls"] == 11 and loud["details"]["max_ulp"] == 0  # ten of `loud`, one of `main`
+    assert [speed["name"] for speed in loud["details"]["speed"]] == ["loud"]
     wave = said.verdict("numpy-on-tracer")
     assert wave["verdict"] == "enables", wave
     assert wave["details"]["exception"]["type"] == "TracerArrayConversionError"
@@ -235,6 +236,8 @@ def test_the_copy_leaves_out_what_no_program_needs_and_links_what_is_large(
     assert (target / "pkg/a.py").read_bytes() == b"new" and (root / "pkg/a.py").read_bytes() == b"old"
     assert (target / "data.bin").is_symlink()
     assert made.command(["python", str(root / "pkg/a.py"), "mine"]) == ["python", str(target / "pkg/a.py"), "mine"]
+    inside = str(root / "env/bin/pytest")  # was not copied
+    assert made.command([inside]) == [inside]
     assert made.original(str(target / "pkg/a.py")) == str(root / "pkg/a.py")
     monkeypatch.setattr("flake8_jax.runtime_checks.project_copy.MOST_FILES", 0)
     with pytest.raises(CopyError, match="too large to copy"):

@@ -207,7 +207,8 @@ class Ledger:
             "message": (lines[0] if lines else "")[:300],
             "stack": self._stack_of(error),
         }
-        if not any(error is known for known in self._errors):
+        leaving = isinstance(error, (SystemExit, KeyboardInterrupt, GeneratorExit))
+        if not leaving and not any(error is known for known in self._errors):
             self._errors.append(error)
             self.raised.append(found)
         return found

@@ -132,7 +132,8 @@ def _redirect(roots: list[tuple[str, str]]) -> None:
 def _copied(path: str, roots: list[tuple[str, str]]) -> str:
     for original, copy in roots:
         if path == original or path.startswith(os.path.join(original, "")):
-            return copy + path[len(original) :]
+            moved = copy + path[len(original) :]
+            return moved if os.path.exists(moved) else path  # a virtual environment in the project was not copied
     return path
 
 
