@@ -19,7 +19,7 @@ from typing import Any
 
 from flake8_jax.runtime_checks.child.captures import Ledger
 from flake8_jax.runtime_checks.child.main import Channel, summary
-from flake8_jax.runtime_checks.child.observe import _versions
+from flake8_jax.runtime_checks.child.observe import versions
 from flake8_jax.runtime_checks.child.places import Places
 from flake8_jax.runtime_checks.child.rewriting import CAPTURE, MODULE, VISIT, Plan, hook_compile
 from flake8_jax.runtime_checks.child.workload import CommandError, prepare
@@ -64,7 +64,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         strays=_strays(roots),
         timings=[[c["function"], c["seconds"], c["compiling"]] for c in ledger.calls if c["raised"] is None],
     )  # fmt: skip
-    channel.send("ended", status=status, failure=failure, versions=_versions())
+    channel.send("ended", status=status, failure=failure, versions=versions())
     sys.stdout.flush()
     raise SystemExit(status)
 
