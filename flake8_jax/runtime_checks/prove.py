@@ -93,7 +93,8 @@ class _Proving:
     def prove(self) -> Proof:
         before = self.run(frozenset(), "as it is")
         if before.trouble:
-            verdicts = dict.fromkeys(self.fixes, say.inconclusive(before.trouble))
+            verdict = Verdict("unsupported-target" if before.absent else "inconclusive", before.trouble)
+            verdicts = dict.fromkeys(self.fixes, verdict)
             return Proof(verdicts, frozenset(), (), {}, (), self.runner.count, before.trouble * before.refused)
         self.base, self.reference = self.enabled(before)
         if self.reference.trouble:

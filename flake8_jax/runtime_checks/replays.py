@@ -41,7 +41,8 @@ class Variant(msgspec.Struct, frozen=True):
 
 
 class Replay(msgspec.Struct, frozen=True):
-    """What a run showed. folder: of its captured results, or empty. trouble: why there are none. Paths are original ones.
+    """What a run showed. folder: of its captured results, or empty. trouble: why there are none; refused: the command cannot
+    be run at all; absent: nor can anything on that platform. Paths are original ones.
 
     visits: by number of the finding. raised: exceptions seen, with the user's frames. failure: the one that ended the
     command. timings: function, seconds and seconds of compiling of each call. total, compiling: seconds of the command.
@@ -50,6 +51,7 @@ class Replay(msgspec.Struct, frozen=True):
     folder: str = ""
     trouble: str = ""
     refused: bool = False
+    absent: bool = False
     status: int = 0
     failure: Message | None = None
     raised: tuple[Message, ...] = ()
@@ -118,6 +120,10 @@ class Runner:
         if outcome.state in ("timeout", "memory", "signal") or not said or not ended:
             return Replay(trouble=describe(outcome, work.limits))
         seen, end = said[0], ended[0]
+        if not work.is_met_by(end["versions"]):
+            return Replay(
+                trouble=f"there is no {work.target} device here (`jaxlint env` says what there is)", absent=True
+            )
         if seen["strays"]:
             stray = seen["strays"][0]
             return Replay(

@@ -184,6 +184,13 @@ def test_a_command_that_takes_too_long_proves_nothing(project: Project) -> None:
 
 
 @needs_jax
+def test_a_device_that_is_not_here_proves_nothing(project: Project) -> None:
+    (project.root / "main.py").write_text(PROGRAM)
+    verdict = project.prove("--target", "tpu", "--select", "numpy-on-tracer").verdict("numpy-on-tracer")
+    assert verdict["verdict"] == "unsupported-target" and "no tpu device here" in verdict["reason"], verdict
+
+
+@needs_jax
 def test_check_can_prove_what_it_fixes(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     path = project.root / "main.py"
     text = DIFFERING.replace(" EURO", " okay")
