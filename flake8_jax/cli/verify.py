@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -143,7 +144,7 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     found = verify(asked, workload, progress)
     for note in found.notes:
         print(f"jaxlint: {note}", file=sys.stderr)
-    return _say(args, with_verdicts(report, found), found, output_format, view)
+    return _say(args, with_verdicts(report, found, args.command), found, output_format, view)
 
 
 def _recorded(path: str | None) -> dict[str, list[Function]]:
@@ -179,12 +180,31 @@ def targets_of(item: Diagnostic) -> tuple[tuple[str, bool], ...]:
     return tuple(dict.fromkeys(found))
 
 
-def with_verdicts(report: RunReport, found: Verification) -> RunReport:
-    """The report with a verdict on every finding."""
+def reproducing(item: Diagnostic, command: Sequence[str]) -> str:
+    """A call of this command that proves the one finding again."""
+    words = ["jaxlint", "verify", item.path, "--select", item.code]
+    return shlex.join([*words, "--", *command] if command else words)
+
+
+def with_verdicts(report: RunReport, found: Verification, command: Sequence[str] = ()) -> RunReport:
+    """The report with a verdict on every finding, and how to come by it again."""
     return msgspec.structs.replace(
         report,
         diagnostics=tuple(
-            msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, verdict=verdict))
+            msgspec.structs.replace(
+                item,
+                finding=msgspec.structs.replace(
+                    item.finding,
+                    verdict=msgspec.structs.replace(
+                        verdict,
+                        details={
+                            **verdict.details,
+                            "versions": found.versions,
+                            "reproduce": reproducing(item, command),
+                        },
+                    ),
+                ),
+            )
             for item, verdict in zip(report.diagnostics, found.verdicts, strict=True)
         ),
     )

@@ -58,6 +58,11 @@ class Observations(msgspec.Struct, frozen=True):
     def through(self, kind: str) -> list[Seen]:
         return [seen for seen in self.all.get(kind, ()) if any(self.spot.holds(place) for place in seen["stack"])]
 
+    def is_in_function(self, seen: Seen) -> bool:
+        """It happened in the function that the spot stands in."""
+        path, _, function, _ = seen["stack"][0]
+        return path == self.spot.path and function in self.watch.get("functions", ())
+
     def run_of(self, seen: Seen) -> int | None:
         """The run of the spot's function that was on the stack."""
         return next((place[3] for place in seen["stack"] if self.spot.holds(place)), None)

@@ -71,6 +71,11 @@ def raises(*types: str, message: str = "", anywhere: bool = False, staged: bool 
             others = [seen for seen in o.all.get("raised", ()) if is_it(seen)]
             if others:
                 return _raised(others[0])
+        near = [seen for seen in o.all.get("raised", ()) if is_it(seen) and o.is_in_function(seen)]
+        if near and not o.visits():
+            found = _raised(near[0])
+            reason = f"line {near[0]['stack'][0][1]} of the same function: {found.reason}"
+            return Verdict("confirmed-elsewhere", reason, details=found.details)
         other = o.here("raised")
         if other:
             return Verdict("blocked", f"another error comes first: {other[0]['type']}: {other[0]['message']}")

@@ -134,6 +134,8 @@ def test_verdicts_in_json_and_exit_status(tmp_path: Path) -> None:
     assert first["verdict"]["details"]["exception"]["type"] == "TracerBoolConversionError"
     assert first["verdict"]["details"]["row"] == first["location"]["row"] == 8
     assert first["verdict"]["target"] == "cpu"
+    assert first["verdict"]["details"]["versions"]["backend"] == "cpu"
+    assert first["verdict"]["details"]["reproduce"].endswith("lib.py --select JAX101 -- python main.py")
     assert second["verdict"]["verdict"] == "inconclusive"
     assert second["verdict"]["reason"] == "the line did not run"
 
@@ -232,3 +234,16 @@ def test_an_interrupt_ends_the_child(tmp_path: Path) -> None:
     assert process.wait(timeout=20) == 130
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+
+
+@needs_jax
+def test_the_same_defect_on_a_line_above(tmp_path: Path) -> None:
+    folder = project(tmp_path, "import lib\ntry:\n    lib.both(1.0, 2.0)\nexcept Exception:\n    pass\n")
+    both = (
+        "\n\n@jax.jit\ndef both(x, y):\n    if x > 0:\n        x = -x\n    if y > 0:\n        y = -y\n    return x, y\n"
+    )
+    (folder / "lib.py").write_text("import jax\n" + both)
+    done = call(folder, "lib.py", "--output-format", "json", "--", "python", "main.py")
+    first, second = (item["verdict"] for item in json.loads(done.stdout))
+    assert (first["verdict"], second["verdict"]) == ("confirmed", "confirmed-elsewhere")
+    assert second["reason"].startswith("line 6 of the same function: TracerBoolConversionError")
