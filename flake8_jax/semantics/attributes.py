@@ -278,6 +278,8 @@ def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value
         return BoundMethod(found.func, cls, now(m))
     if isinstance(found, (FunctionValue, TransformedValue)):
         return BoundMethod(found, self_value, now(m))
+    if isinstance(found, UnionValue):  # replaced on one of two paths
+        return lattice.union_of([bind_to(m, frame, node, v, self_value, owner) for v in found.members])
     if isinstance(found, Instance) and find_in_class(found.cls, "__get__") is not None:
         return Unknown("descriptor")
     if isinstance(found, PartialValue) and not isinstance(found.func, External):
