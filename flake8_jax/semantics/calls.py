@@ -584,7 +584,7 @@ def call_function_value(
         note_call(m, fn)
     if func.cached:
         tell_cached(m, frame, node, result, fn.name)
-    return result
+    return Unknown("decorated") if func.replaced else result
 
 
 def _is_given_twice(fn: ir.Function, args: Arguments) -> bool:

@@ -79,6 +79,7 @@ def _decorated(
     if isinstance(applied, (Unknown, Const, Static, ExternalInstance)):
         m.disguised.add(id(function.fn))
         function.altered = not _is_context(m, applied)
+        function.replaced = isinstance(applied, Unknown) and _is_computed(frame, decorator)
         return value
     result = call(m, frame, decorator, applied, Arguments([value]), decorating=True)
     if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
@@ -90,6 +91,11 @@ def _decorated(
         function.altered = True
         return value
     return result
+
+
+def _is_computed(frame: Frame, decorator: ir.Expr) -> bool:
+    """A variable of the function around: as likely a transform that was chosen there as a decorator that changes little."""
+    return isinstance(decorator, ir.Name) and frame.fn is not None and decorator.id in frame.fn.local_names
 
 
 def _is_context(m: Machine, applied: Value) -> bool:

@@ -255,10 +255,10 @@ class FunctionValue(Value):
 
     defaults: evaluated defaults by parameter name. owner: the class whose body defined it, for ``super()``.
     made: when it was (see ``freshness``), of all function objects. altered: a decorator that nobody knows may have made
-    something else of it.
+    something else of it. replaced: that decorator was computed, so that what a call gives is not known either.
     """
 
-    __slots__ = ("altered", "cached", "closure", "defaults", "fn", "made", "owner", "scope", "wrapped")
+    __slots__ = ("altered", "cached", "closure", "defaults", "fn", "made", "owner", "replaced", "scope", "wrapped")
 
     def __init__(
         self,
@@ -277,6 +277,7 @@ class FunctionValue(Value):
         self.cached = False
         self.made = 0
         self.altered = False
+        self.replaced = False
 
 
 class BoundMethod(Value):

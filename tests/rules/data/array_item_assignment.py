@@ -138,5 +138,17 @@ def tried(x):
     return x
 
 
+def chosen_gradient(transform, pair):
+    @jax.jit
+    @transform
+    def loss(pair):
+        return jnp.sum(pair[0]) + jnp.sum(pair[1])
+
+    _, gradient = loss(pair)
+    gradient[1] = gradient[1].at[0].set(0)
+    return gradient
+
+
+# runs: chosen_gradient(jax.value_and_grad, [jnp.ones(3), jnp.ones(2)])
 # runs: host_copy(jnp.ones(3)), containers(jnp.ones(3)), own_class(1.0), references(1.0), either(1.0, True), tried([1.0])
 # runs: pieces(jnp.ones(4), [1, 3])
