@@ -46,7 +46,7 @@ from typing import Literal, Union
 import msgspec
 
 Tracing = Literal["abstract", "concrete", "none"]
-KeyEffect = Literal["consume", "split", "derive", "read", "make", "clone"]
+KeyEffect = Literal["consume", "initialize", "split", "derive", "read", "make", "clone"]
 
 
 class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -57,9 +57,9 @@ class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
         signature is not known. Methods leave ``self`` out.
     returns: a result descriptor.
     key: the parameter that is a PRNG key; key_effect says what happens to it.
-        consume: a sampler draws from it. split: it is used up and new keys come out. derive: ``fold_in``: new
-        key, the parent stays usable with other data. read: looked at only. make: no key in, a key out.
-        clone: gives an equal key that may be used again.
+        consume: a sampler draws from it. initialize: so does what makes parameters, which have to start somewhere.
+        split: it is used up and new keys come out. derive: ``fold_in``: new key, the parent stays usable with other
+        data. read: looked at only. make: no key in, a key out. clone: gives an equal key that may be used again.
     shape_params: parameters that must be static because they are shapes, lengths, sizes, counts of classes.
     axis_params: parameters that must be static because they are axes or dimension numbers.
     size_param: the parameter that makes a data-dependent result shape static; where it is not passed, staged

@@ -5,7 +5,8 @@ Vocabulary
 line   ``PARAMETERS -> RESULT; FLAG; FLAG``, for instance ``key: consume, shape: shape, dtype -> float; pure``.
 role   what follows a parameter's colon, where the parameter means something special::
 
-    consume split derive read clone   the PRNG key, and what becomes of it
+    consume initialize split derive read clone
+                                      the PRNG key, and what becomes of it
     shape axis                        must be static: a shape, length or count; an axis or dimension number
     size                              makes a data-dependent result shape static
     callback calls stages             a function run on the host; called unstaged; staged with unknown arguments
@@ -27,7 +28,7 @@ from typing import cast
 
 from flake8_jax.knowledge.model import FunctionFact, KeyEffect
 
-KEY_ROLES = frozenset({"consume", "split", "derive", "read", "clone"})
+KEY_ROLES = frozenset({"consume", "initialize", "split", "derive", "read", "clone"})
 LIST_ROLES = {
     "shape": "shape_params",
     "axis": "axis_params",

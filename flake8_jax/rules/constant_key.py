@@ -1,4 +1,7 @@
-"""JAX304: a constant seed in code that runs more than once. Not modelled: seeds read from configuration."""
+"""JAX304: a constant seed in code that runs more than once.
+
+Not modelled: seeds read from configuration; what code that nobody knows draws of a key.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.semantics.events import Context, LibraryCall
-from flake8_jax.semantics.keys import FOLDED
+from flake8_jax.semantics.keys import DRAWN
 from flake8_jax.semantics.values import Const
 
 
@@ -56,7 +59,8 @@ def constant_key(event: LibraryCall) -> Report | None:
         main()
     ```
 
-    Also good: at module level, in tests, from a seed that is an argument, and where only shapes are wanted.
+    Also good: at module level, in tests, from a seed that is an argument, where only shapes are wanted, and where nothing
+    is drawn of it: a key to begin with.
 
     ```python
     import jax
@@ -71,6 +75,11 @@ def constant_key(event: LibraryCall) -> Report | None:
 
     def shapes():
         return jax.eval_shape(lambda: jax.random.normal(jax.random.key(0), (8,)))
+
+
+    @jax.jit
+    def reset(n):
+        return jax.random.key(0), jnp.zeros(3) + n
 
 
     def sample(seed, n):
@@ -98,7 +107,7 @@ def constant_key(event: LibraryCall) -> Report | None:
     return Report(
         event.at,
         f"a constant seed in {where} gives the same draws each time; make the key outside and pass it in",
-        unless=FOLDED,
+        given=DRAWN,
     )
 
 

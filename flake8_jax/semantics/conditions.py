@@ -20,7 +20,7 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.buffers import read
 from flake8_jax.semantics.dispatch import evaluate, lookup
 from flake8_jax.semantics.events import TruthTest
-from flake8_jax.semantics.machine import Machine, Writes, labelled
+from flake8_jax.semantics.machine import Machine, Writes, either_key, labelled
 from flake8_jax.semantics.operators import (
     as_array,
     compare,
@@ -515,11 +515,12 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
             m.drop_errors(reports)
         arms.append(m.take_back(mark))
     m.merge(arms)
-    joined = lattice.join(results[0], results[1])
+    labels: list[tuple[Any, bool] | None] = [(condition.key, True), (condition.key, False)]
+    joined = either_key(results, labels if condition.key is not None else None) or lattice.join(results[0], results[1])
     if m.variations:
         vary_joined(m, results, joined)
     if isinstance(joined, UnionValue) and condition.key is not None:
-        joined = labelled(joined, results, [(condition.key, True), (condition.key, False)])
+        joined = labelled(joined, results, labels)
     if condition.host and not isinstance(joined, Unknown) and results[0] is not results[1]:
         # Which one it is, only the host knows: neither may be evidence.
         return Unknown("host test", host_test=isinstance(joined, (Const, Static)))

@@ -187,6 +187,7 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
         found = base.parts.get(step)
         if found is None:
             found = Array(base.level, "key", 0)
+            lattice.keep_seed(base, found)
             base.parts[step] = found
             if isinstance(base.origin, Array):
                 found.origin = _array_item(m, base.origin, index)

@@ -97,7 +97,14 @@ def iterated(
     if isinstance(value, Array):
         ndim = value.ndim - 1 if value.ndim else None
         level = result_level(m, (value,))
-        return lambda: Array(level, value.dtype, ndim, dispatched=value.dispatched)
+
+        def next_row() -> Value:
+            row = Array(level, value.dtype, ndim, dispatched=value.dispatched)
+            if value.dtype == "key":
+                lattice.keep_seed(value, row)
+            return row
+
+        return next_row
     if isinstance(value, HostArray):
         return lambda: HostArray(value.dtype, value.ndim - 1 if value.ndim else None)
     if isinstance(value, Static):

@@ -19,7 +19,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.events import KeyUse, SharedKey
-from flake8_jax.semantics.lattice import canonical_key, members_of
+from flake8_jax.semantics.lattice import SEED, canonical_key, keep_seed, members_of
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.scopes import Frame, ModuleScope
 from flake8_jax.semantics.values import (
@@ -56,7 +56,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One use of a key. argument: the IR of a donated argument."""
+    """One use of a key. argument: the IR of a donated argument. draws: what comes out are numbers, neither other keys nor
+    an object that starts with them."""
 
     effect: str
     path: tuple[Place, ...]
@@ -64,6 +65,7 @@ class Use:
     call: int
     sampler: str = ""
     argument: Any = None
+    draws: bool = False
 
     @property
     def summary(self) -> tuple[str]:
@@ -88,22 +90,25 @@ def may_be_key(value: Value) -> bool:
 
 
 def use_key(
-    m: Machine, frame: Frame, node: Any, value: Value, effect: str, key_node: ir.Expr | None, sampler: str = ""
-) -> None:
-    """A sampler or ``split`` uses ``value`` at ``node``. sampler: its canonical name."""
+    m: Machine, frame: Frame, node: Any, value: Value, effect: str, key_node: ir.Expr | None, sampler: str = "", *,
+    draws: bool = False,
+) -> None:  # fmt: skip
+    """A sampler or ``split`` uses ``value`` at ``node``. sampler: its canonical name. draws: as in ``Use``."""
     conditions = value.conditions if isinstance(value, UnionValue) else None
     for i, member in enumerate(members_of(value)):
         if may_be_key(member):
             held = frozenset(m.conditions) | (conditions[i] if conditions else frozenset())
-            _use_one(m, frame.scope, node, member, effect, key_node, sampler, held)
+            _use_one(m, frame.scope, node, member, effect, key_node, sampler, held, draws=draws)
 
 
 def _use_one(
     m: Machine, scope: ModuleScope, node: Any, key: Value, effect: str, key_node: ir.Expr | None, sampler: str,
-    conditions: frozenset[tuple[Any, bool]],
+    conditions: frozenset[tuple[Any, bool]], *, draws: bool,
 ) -> None:  # fmt: skip
     if m.mode.shapes_only:
         return  # nothing is drawn where only shapes are asked for
+    if draws:
+        note_drawn(m, key)
     canonical = canonical_key(key)
     path = current_path(m, scope, node)
     _tell_shared(m, scope, node, canonical, path)
@@ -118,7 +123,7 @@ def _use_one(
         certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
         _tell_collision(m, key, effect, use, path, key_node, sampler, certain=certain)
         break
-    made = Use(effect, path, conditions, id(node), sampler)
+    made = Use(effect, path, conditions, id(node), sampler, draws=draws)
     if made not in earlier:
         m.write(m.uses, canonical, (*earlier, made)[-6:])
 
@@ -332,29 +337,31 @@ def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, pa
         m.emit(SharedKey(m.context(lane.call.scope), lane.call.node, lane.transform, False))
 
 
-FOLDED = "other data is folded in each time"
+DRAWN = "something is drawn of it"
 
 
-def made_key(m: Machine, node: Any, level: int) -> Array:
+def made_key(m: Machine, scope: ModuleScope, node: Any, level: int) -> Array:
     """A key made of a seed."""
     made = Array(level, "key", 0)
-    made.recipe = Recipe("seed", (), node, m.stack[-1].fn if m.stack else None)
+    site = Site(scope, node.start, node.end)
+    made.recipe = Recipe(SEED, (), site, m.stack[-1].fn if m.stack else None)
     return made
 
 
-def note_folded(m: Machine, frame: Frame, key: Value, data: Value | None) -> None:
-    """``fold_in(jax.random.key(0), step)``: the seed is constant, and what is drawn is not."""
-    recipe = key.recipe if isinstance(key, Array) else None
-    if recipe is None or recipe.name != "seed" or data is None or isinstance(data, Const):
-        return
-    if recipe.function is (m.stack[-1].fn if m.stack else None):
-        m.note(FOLDED, frame.scope, recipe.node.start)
+def note_drawn(m: Machine, key: Value) -> None:
+    """A sampler draws from a key: if it comes from a seed and nothing else, so do the draws."""
+    canonical = canonical_key(key)
+    recipe = canonical.recipe if isinstance(canonical, Array) else None
+    if recipe is not None and recipe.name == SEED:
+        m.note(DRAWN, recipe.node.scope, recipe.node.start)
 
 
 def derive_key(m: Machine, key: Value, data: Value | None) -> Array:
     """``fold_in(key, data)``: another key; per lane if the data may differ between lanes."""
     level = key.level if isinstance(key, (Array, Tree)) else 1
     made = Array(level, "key", 0)
+    if isinstance(data, Const):
+        keep_seed(key, made)
     if isinstance(data, (Const, Static)):
         share_like(m, key, made)
     elif isinstance(data, Array):

@@ -59,6 +59,8 @@ NUMBERS = (bool, int, float, complex)
 MAX_NODES = 100
 VARYING = frozenset({Static, Array, HostArray, Unknown, Tree, ListValue})
 """What may differ from one iteration of a loop to the next (see ``variation``)."""
+SEED = "seed"
+"""The recipe of a key that was made of a seed, and of those made of it without other data."""
 LANE = "[*]"
 """The step from a mapped value to what one lane sees of it."""
 
@@ -343,6 +345,13 @@ def lane_of(value: Array | Opaque) -> Value:
     return whole.parts.setdefault(LANE, Unknown("lane", whole, LANE))
 
 
+def keep_seed(parent: Value, child: Array) -> None:
+    """A key made of another one alone comes from the same seed."""
+    whole = canonical_key(parent)
+    if isinstance(whole, Array) and whole.recipe is not None and whole.recipe.name == SEED:
+        child.recipe = whole.recipe
+
+
 def key_taken(keys: Array, step: str) -> Value:
     """One key of an array of keys: the same again for the same step."""
     if keys.parts is None:
@@ -350,6 +359,7 @@ def key_taken(keys: Array, step: str) -> Value:
     found = keys.parts.get(step)
     if found is None:
         found = keys.parts[step] = Array(keys.level, "key", None if step == LANE else 0)
+        keep_seed(keys, found)
     return found
 
 
@@ -441,7 +451,10 @@ def copied(value: Value, born: int = NO_BIRTH, depth: int = 4) -> Value:
 def element_of_axis(value: Value, depth: int = 8) -> Value:
     """One slice along the leading axis of every leaf: what ``scan`` and ``map`` hand to their body."""
     if isinstance(value, Array):
-        return Array(value.level, value.dtype, value.ndim - 1 if value.ndim else None)
+        row = Array(value.level, value.dtype, value.ndim - 1 if value.ndim else None)
+        if value.dtype == "key":
+            keep_seed(value, row)
+        return row
     if isinstance(value, HostArray):
         return Array(MAYBE, value.dtype, value.ndim - 1 if value.ndim else None)
     if isinstance(value, Tree):

@@ -25,7 +25,7 @@ from flake8_jax.semantics.clocks import CLOCKS, read_clock
 from flake8_jax.semantics.dispatch import CALL
 from flake8_jax.semantics.events import KeyUse
 from flake8_jax.semantics.iteration import known_elements
-from flake8_jax.semantics.keys import derive_key, made_key, may_be_key, note_folded, share_like, use_key
+from flake8_jax.semantics.keys import derive_key, made_key, may_be_key, note_drawn, share_like, use_key
 from flake8_jax.semantics.machine import STARTED, TAKEN, Machine
 from flake8_jax.semantics.operators import derived_from, dispatched_from, result_level
 from flake8_jax.semantics.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
@@ -625,13 +625,13 @@ def _key_call(
     if level == GRAD:
         level = CONCRETE
     if fact.key_effect == "make":
-        return made_key(m, node, level)
+        return made_key(m, frame.scope, node, level)
     if key is None:
         return None
     key_node = nodes.get(fact.key) if fact.key else None
-    if fact.key_effect == "consume":
+    if fact.key_effect in ("consume", "initialize"):
         for one in _keys_in(key):
-            use_key(m, frame, node, one, "consume", key_node, name)
+            use_key(m, frame, node, one, "consume", key_node, name, draws=fact.key_effect == "consume")
         _tell_same_call(m, frame, node, key)
         return None
     if fact.key_effect == "split":
@@ -645,9 +645,9 @@ def _key_call(
         elif isinstance(number, TupleValue):
             made.ndim = 1 + len(number.elts)
         share_like(m, key, made)
+        lattice.keep_seed(key, made)
         return made
     if fact.key_effect == "derive":
-        note_folded(m, frame, key, bound.get("data"))
         made = derive_key(m, key, bound.get("data"))
         made.level = level
         return made
@@ -712,6 +712,9 @@ def _module_call(
         _key_call(m, frame, node, func.name, fact, bound, nodes)
     elif "rngs" in bound:
         _tell_same_call(m, frame, node, bound["rngs"])
+        if func.name == "apply" and not m.mode.shapes_only:
+            for one in _keys_in(bound["rngs"]):
+                note_drawn(m, one)
     leading = 0
     for p in fact.params:
         if p.startswith("*"):

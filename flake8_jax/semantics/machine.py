@@ -402,7 +402,7 @@ class Machine:
             else:
                 if type(slot) is tuple and any(c is MISSING for c in contents) and "open" in slots:
                     self.write(slots, "open", True)
-                joined = _either_key(contents, labels) or contents[0]
+                joined = either_key(contents, labels) or contents[0]
                 for other in contents[1:] if joined is contents[0] else ():
                     joined = lattice.join(joined, other)
                 if labels is not None and isinstance(joined, UnionValue):
@@ -589,7 +589,7 @@ def labelled(joined: UnionValue, contents: list[Any], labels: list[tuple[Any, bo
     return UnionValue(joined.members, tuple(conditions))
 
 
-def _either_key(contents: list[Any], labels: list[tuple[Any, bool] | None] | None) -> UnionValue | None:
+def either_key(contents: list[Any], labels: list[tuple[Any, bool] | None] | None) -> UnionValue | None:
     """One of two keys, where one test decides which: each keeps its own uses."""
     if labels is None or len(labels) != 2 or labels[0] is None or labels[1] is None or labels[0][0] != labels[1][0]:
         return None

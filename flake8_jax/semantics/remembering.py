@@ -19,6 +19,7 @@ from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.clocks import Slice, repeat_log, repeat_warm
 from flake8_jax.semantics.freshness import now
 from flake8_jax.semantics.globals import repeat_reads
+from flake8_jax.semantics.keys import note_drawn
 from flake8_jax.semantics.machine import (
     Emission,
     Link,
@@ -169,6 +170,8 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
                 key = m.part(owner, step, lambda label=label: Unknown(label))  # type: ignore[misc]
             elif isinstance(key, Array):
                 key = lattice.key_taken(key, step)
+        if any(use.draws for use in uses):
+            note_drawn(m, key)
         earlier = m.uses.get(key, ())
         m.write(m.uses, key, (*earlier, *[_here(m, u, scope, node) for u in uses])[-6:])
     for i, slot, value in found.slot_effects:

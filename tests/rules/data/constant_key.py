@@ -41,7 +41,40 @@ def same_stream(x):
     return x + jax.random.normal(key, x.shape)
 
 
-# runs: same_stream(jnp.ones(2))
+@jax.jit
+def carried(x):
+    key = jax.random.key(0)  # expect: constant-key
+
+    def step(carry, _):
+        key, sub = jax.random.split(carry[1])
+        return (carry[0] + jax.random.normal(sub), key), None
+
+    return jax.lax.scan(step, (x, key), length=3)[0][0]
+
+
+@jax.jit
+def in_lanes(x):
+    keys = jax.random.split(jax.random.key(0), x.shape[0])  # expect: constant-key
+    return jax.vmap(lambda key, x: x + jax.random.normal(key))(keys, x)
+
+
+@jax.jit
+def helped_twice(x):
+    first, second = jax.random.key(0), jax.random.key(1)  # expect: constant-key
+    return add_noise(first, x) + add_noise(second, x)
+
+
+def add_noise(key, x):
+    return x + jax.random.normal(key, x.shape)
+
+
+@jax.jit
+def default(x, key=None):
+    key = jax.random.key(0) if key is None else key  # expect: constant-key
+    return add_noise(key, x)
+
+
+# runs: same_stream(jnp.ones(2)), carried(1.0), in_lanes(jnp.ones(2)), helped_twice(jnp.ones(2)), default(jnp.ones(2))
 # runs: staged(jnp.ones(2)), by_module_constant(jnp.ones(2)), caller(jnp.ones(2)), looped(2)
 
 
@@ -86,6 +119,15 @@ def with_noise():
     return optax.GradientTransformation(init, update)
 
 
+@jax.jit
+def begun(x):
+    return x, jax.random.key(0)
+
+
+def with_keys_of_its_own(make, sizes):
+    return [make(jax.random.key(0), size) for size in sizes]
+
+
 def test_noise():
     for n in (1, 2):
         assert jax.random.normal(jax.random.key(0), (n,)).shape == (n,)
@@ -99,4 +141,5 @@ def main():
 if __name__ == "__main__":
     main()
 
+# runs: begun(1.0), with_keys_of_its_own(jax.random.normal, [(), (1,)])
 # runs: once(2), shapes(2), from_argument(0, jnp.ones(2)), by_index(2), by_step(0, jnp.ones(2))
