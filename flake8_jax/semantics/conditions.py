@@ -30,6 +30,7 @@ from flake8_jax.semantics.operators import (
     unary,
 )
 from flake8_jax.semantics.scopes import Frame
+from flake8_jax.semantics.types import untraced_outcome
 from flake8_jax.semantics.values import (
     MISSING,
     NONE,
@@ -52,7 +53,8 @@ from flake8_jax.semantics.variation import vary_binary, vary_joined, vary_unary
 
 
 class Condition(msgspec.Struct, frozen=True, eq=False):
-    """What a test amounts to; see ``statements``. ``counter``: it looks at a loop counter."""
+    """What a test amounts to; see ``statements``. ``counter``: it looks at a loop counter. untraced: the outcome that says
+    that a value is no tracer, asked for in staged code alone."""
 
     truth: bool | None
     key: Any = None
@@ -60,6 +62,7 @@ class Condition(msgspec.Struct, frozen=True, eq=False):
     when_false: tuple[Callable[[Machine], None], ...] = ()
     host: bool = False
     counter: bool = False
+    untraced: bool | None = None
 
 
 def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) -> Condition:
@@ -73,7 +76,7 @@ def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) 
         and how in ("if", "elif", "ternary", "and", "or")
         and _looks_at_counter(m, frame, node)
     ):
-        return Condition(None, made.key, made.when_true, made.when_false, made.host, True)
+        return msgspec.structs.replace(made, counter=True)
     if made.truth is not None and frame.fn is not None:
         m.decided.add(id(frame.fn))
     return made
@@ -101,7 +104,8 @@ def _condition(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) ->
         inner = _condition(m, frame, node.operand, "not" if how != "while" else "while", whole)  # type: ignore[union-attr]
         truth = None if inner.truth is None else not inner.truth
         key = None if inner.key is None else negate_key(inner.key)
-        return Condition(truth, key, inner.when_false, inner.when_true, inner.host, inner.counter)
+        opposite = None if inner.untraced is None else not inner.untraced
+        return Condition(truth, key, inner.when_false, inner.when_true, inner.host, inner.counter, opposite)
     if kind is ir.BoolOp:
         return _bool_condition(m, frame, node, how, whole)  # type: ignore[arg-type]
     if kind is ir.Compare and len(node.ops) == 1:  # type: ignore[union-attr]
@@ -114,13 +118,16 @@ def _condition(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) ->
     when_false: tuple[Callable[[Machine], None], ...] = ()
     if kind is ir.Name:
         when_true, when_false = _narrow_truth(frame, node.id, value)  # type: ignore[union-attr]
-    elif kind is ir.Call:
+    untraced: bool | None = None
+    if kind is ir.Call:
         when_true, when_false = _narrow_isinstance(m, frame, node)  # type: ignore[arg-type]
+        if host and m.mode.staged:
+            untraced = untraced_outcome(m, frame, node)  # type: ignore[arg-type]
     if kind is ir.NamedExpr:
         when_true, when_false = _narrow_truth(frame, node.target.id, value)  # type: ignore[union-attr]
     named = not isinstance(value, Array) and (not isinstance(value, Static) or value.kind == "bool")
     key = ("truth", _identity(m, value), None) if truth is None and named else None
-    return Condition(truth, key, when_true, when_false, host)
+    return Condition(truth, key, when_true, when_false, host, untraced=untraced)
 
 
 def negate_key(key: Any) -> Any:
@@ -153,7 +160,7 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: A
     conjunction = node.op == "and"
     operands, conditions, reports = _Operands(m), len(m.conditions), len(m.emissions)
     learnt: list[Callable[[Machine], None]] = []
-    host = False
+    host = untraced = False
     undecided = False
     last = len(node.values) - 1
     result: bool | None = conjunction
@@ -163,6 +170,7 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: A
         if condition.truth is None and condition.key is not None and how != "while":
             condition = msgspec.structs.replace(condition, truth=_known_truth(m, condition.key))
         host = host or condition.host
+        untraced = untraced or condition.untraced is conjunction
         if condition.truth is (not conjunction):
             result = not conjunction if not undecided else None
             if undecided:
@@ -186,8 +194,8 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: A
     operands.close()
     del m.conditions[conditions:]
     if conjunction:
-        return Condition(result, None, narrowings, (), host)
-    return Condition(result, None, (), narrowings, host)
+        return Condition(result, None, narrowings, (), host, untraced=True if untraced else None)
+    return Condition(result, None, (), narrowings, host, untraced=False if untraced else None)
 
 
 def _keep_first_test(m: Machine, reports: int, whole: Any) -> None:
@@ -511,7 +519,9 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
         if loop is not None:
             loop.guards -= 1
         del m.conditions[conditions:]
-        if condition.host:
+        if condition.untraced is truth:
+            del m.emissions[reports:]
+        elif condition.host:
             m.drop_errors(reports)
         arms.append(m.take_back(mark))
     m.merge(arms)

@@ -198,13 +198,15 @@ def _continue(m: Machine, frame: Frame, node: ir.Continue) -> int:
 
 
 class Arm(msgspec.Struct, frozen=True, eq=False):
-    """One alternative: what is learnt on entering it, then what runs. ``guess``: taken only if the host says so."""
+    """One alternative: what is learnt on entering it, then what runs. ``guess``: taken only if the host says so. barred:
+    taken only where nothing is traced, and this is staged."""
 
     run: Callable[[], int]
     learn: tuple[Callable[[Machine], None], ...] = ()
     key: Any = None
     truth: bool = True
     guess: bool = False
+    barred: bool = False
 
 
 def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
@@ -225,7 +227,9 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
         flow = arm.run()
         frame.arms -= 1
         del m.conditions[conditions:]
-        if arm.guess:
+        if arm.barred:
+            del m.emissions[reports:]
+        elif arm.guess:
             m.drop_errors(reports)
         writes = m.take_back(mark)
         flows.append(flow)
@@ -290,14 +294,16 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
             return run_block(m, frame, body)
 
         guess = guess or condition.host
-        arms.append(Arm(run, (*false_learn, *condition.when_true), condition.key, True, guess))
+        barred = condition.untraced is True
+        arms.append(Arm(run, (*false_learn, *condition.when_true), condition.key, True, guess, barred))
         false_learn = [lambda m: m.replay(tests)]
     last = pending[-1][1]
 
     def run_tail() -> int:
         return run_block(m, frame, tail)
 
-    arms.append(Arm(run_tail, tuple(false_learn), last.key if len(pending) == 1 else None, False, guess))
+    barred = any(condition.untraced is False for _node, condition in pending)
+    arms.append(Arm(run_tail, tuple(false_learn), last.key if len(pending) == 1 else None, False, guess, barred))
     picked = 0
     if guards and loop is not None:
         loop.guards += 1

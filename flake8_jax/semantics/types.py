@@ -6,7 +6,10 @@ types do not; whatever is not certain is answered with None.
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
+from flake8_jax.semantics.dispatch import evaluate, lookup
 from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     ABSTRACT,
     GRAD,
@@ -195,3 +198,28 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
         if value.exact and value.complete and not value.cls.has_unknown_base and not value.cls.external_bases:
             return False
     return None
+
+
+def untraced_outcome(m: Machine, frame: Frame, node: ir.Call) -> bool | None:
+    """The outcome of a test that says that a value is no tracer: ``isinstance(x, Tracer)`` or a function of the project
+    that returns just that. None for other tests."""
+    if not isinstance(node.func, ir.Name):
+        return None
+    func = lookup(m, frame, node.func.id)
+    if not isinstance(func, FunctionValue):
+        return None if func is not None or not _asks_for_tracer(m, frame, node) else False
+    last = func.fn.body[-1] if len(func.fn.body) <= 2 else None
+    outcome, told = False, last.value if isinstance(last, ir.Return) else None
+    while isinstance(told, ir.UnaryOp) and told.op == "not":
+        outcome, told = not outcome, told.operand
+    inner = Frame(None, func.scope, func.closure)
+    return outcome if isinstance(told, ir.Call) and _asks_for_tracer(m, inner, told) else None
+
+
+def _asks_for_tracer(m: Machine, frame: Frame, node: ir.Call) -> bool:
+    """``isinstance(…, Tracer)``."""
+    if not isinstance(node.func, ir.Name) or node.func.id != "isinstance" or len(node.args) != 2:
+        return False
+    if lookup(m, frame, "isinstance") is not None:
+        return False
+    return _class_name(evaluate(m, frame, node.args[1].value)) in TRACER_CLASSES

@@ -1,5 +1,7 @@
 """Transfers and waits while tracing."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -70,3 +72,20 @@ def in_a_callback(x):
 
 
 # runs: in_a_callback(1.0)
+
+
+def is_eager(x):
+    """Nobody traces ``x``."""
+    return not isinstance(x, jax.core.Tracer)
+
+
+@partial(jax.jit, static_argnums=0)
+def checked_where_eager(step, x):
+    valid = step(x)
+    if is_eager(valid):
+        if not jax.device_get(jnp.all(valid)):
+            raise ValueError("invalid")
+    return valid
+
+
+# runs: checked_where_eager(jnp.sin, jnp.ones(2))
