@@ -7,7 +7,7 @@ from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events import Iteration
 from flake8_jax.semantics.values import Array, UnionValue, Value, is_traced_array
 
-SHORT_AXIS = 8
+SHORT_AXIS = 32
 """An axis known to be no longer than this unrolls into little code."""
 
 

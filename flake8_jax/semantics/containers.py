@@ -91,7 +91,7 @@ def _tree_item(m: Machine, base: Tree, index: Value) -> Value:
     if isinstance(index, Const) and isinstance(index.value, (int, str)):
         return m.part(base, f"[{index.value!r}]", lambda: Tree(base.level))
     if isinstance(index, (Array, TupleValue)):
-        return Array(result_level(m, (base, index)))
+        return Array(result_level(m, (base, index)), length=_listed_length(index))
     return Tree(base.level)
 
 
@@ -207,7 +207,22 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
             integers = sum(_index_is_integer(v) for v in index.elts)
             if integers + sum(isinstance(v, SliceValue) for v in index.elts) == len(index.elts):
                 ndim = max(base.ndim - integers, 0)
-    return Array(level, base.dtype, ndim, dispatched=base.dispatched)
+    return Array(level, base.dtype, ndim, _taken_length(base, index), dispatched=base.dispatched)
+
+
+def _taken_length(base: Array, index: Value) -> int | None:
+    """The length of what is taken out of an array: of one row, or as many rows as the index lists."""
+    if _index_is_integer(index):
+        return lattice.row_length(base)
+    return _listed_length(index)
+
+
+def _listed_length(index: Value) -> int | None:
+    first = index.elts[0] if isinstance(index, TupleValue) and index.elts else index
+    listed = first.elts if isinstance(first, TupleValue) else first.known() if isinstance(first, ListValue) else None
+    if listed is None or not all(isinstance(v, Const) and type(v.value) is int for v in listed):
+        return index.length if isinstance(index, Array) and index.ndim == 1 and index.dtype == "int" else None
+    return len(listed)
 
 
 def set_item(m: Machine, base: Value, index: Value, value: Value) -> None:

@@ -96,10 +96,10 @@ def iterated(
         return lambda: Static("str", guess=True)
     if isinstance(value, Array):
         ndim = value.ndim - 1 if value.ndim else None
-        level = result_level(m, (value,))
+        level, length = result_level(m, (value,)), lattice.row_length(value)
 
         def next_row() -> Value:
-            row = Array(level, value.dtype, ndim, dispatched=value.dispatched)
+            row = Array(level, value.dtype, ndim, length, dispatched=value.dispatched)
             if value.dtype == "key":
                 lattice.keep_seed(value, row)
             return row

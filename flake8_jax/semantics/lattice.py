@@ -61,6 +61,8 @@ VARYING = frozenset({Static, Array, HostArray, Unknown, Tree, ListValue})
 """What may differ from one iteration of a loop to the next (see ``variation``)."""
 SEED = "seed"
 """The recipe of a key that was made of a seed, and of those made of it without other data."""
+ROWS = "rows"
+"""The recipe of an array that was made of rows of a known length, which is its operand."""
 LANE = "[*]"
 """The step from a mapped value to what one lane sees of it."""
 
@@ -326,7 +328,7 @@ def _inner_array(value: Array, level: int, lane: bool) -> Array:
     ndim = value.ndim
     if lane and ndim is not None:
         ndim = max(ndim - 1, 0)
-    made = Array(max(level, value.level), value.dtype, ndim, None if lane else value.length)
+    made = Array(max(level, value.level), value.dtype, ndim, row_length(value) if lane else value.length)
     if not lane:
         made.origin = value
     elif value.dtype == "key":
@@ -343,6 +345,17 @@ def lane_of(value: Array | Opaque) -> Value:
     if whole.parts is None:
         whole.parts = {}
     return whole.parts.setdefault(LANE, Unknown("lane", whole, LANE))
+
+
+def row_length(value: Array) -> int | None:
+    """How long the rows of an array are, where it was made of a literal's."""
+    recipe = value.recipe
+    if recipe is None and isinstance(value.origin, Array):
+        recipe = value.origin.recipe
+    if recipe is None or recipe.name != ROWS:
+        return None
+    length = recipe.operands[0]
+    return length.value if isinstance(length, Const) else None
 
 
 def keep_seed(parent: Value, child: Array) -> None:
@@ -451,7 +464,7 @@ def copied(value: Value, born: int = NO_BIRTH, depth: int = 4) -> Value:
 def element_of_axis(value: Value, depth: int = 8) -> Value:
     """One slice along the leading axis of every leaf: what ``scan`` and ``map`` hand to their body."""
     if isinstance(value, Array):
-        row = Array(value.level, value.dtype, value.ndim - 1 if value.ndim else None)
+        row = Array(value.level, value.dtype, value.ndim - 1 if value.ndim else None, row_length(value))
         if value.dtype == "key":
             keep_seed(value, row)
         return row

@@ -52,6 +52,7 @@ from flake8_jax.semantics.values import (
     Instance,
     ListValue,
     PartialValue,
+    Recipe,
     Site,
     Static,
     TransformedValue,
@@ -505,9 +506,10 @@ def _refine_array(result: Array, name: str, fact: FunctionFact, bound: dict[str,
         result.ndim = getattr(first, "ndim", 0 if isinstance(first, (Const, Static)) else None)
     elif last == "arange":
         result.ndim = 1
-        stop = bound.get("start")
-        if "stop" not in bound and isinstance(stop, Const) and type(stop.value) is int:
-            result.length = stop.value
+        ends = [bound.get(p) for p in ("start", "stop") if p in bound]
+        known = [end.value for end in ends if isinstance(end, Const) and type(end.value) is int]
+        if len(known) == len(ends) and "step" not in bound:
+            result.length = max(known[-1] - (known[0] if len(known) == 2 else 0), 0)
         if not result.dtype and all(
             (isinstance(v, Const) and type(v.value) is int) or isinstance(v, Static) for v in bound.values()
         ):
@@ -528,6 +530,14 @@ def _dtype_of(value: Value) -> str:
     return lattice.const_kind(value.value) if isinstance(value, Const) and type(value.value) in lattice.NUMBERS else ""
 
 
+def note_rows(result: Array, rows: tuple[Value, ...]) -> None:
+    """An array is made of rows that are all of one known length."""
+    lengths = {len(known_elements(r) or ()) if not isinstance(r, Array) else r.length for r in rows}
+    length = lengths.pop() if len(lengths) == 1 else None
+    if length:
+        result.recipe = Recipe(lattice.ROWS, (Const(length),), None, None)
+
+
 def _refine_conversion(result: Array, bound: dict[str, Value]) -> None:
     source = next((bound[k] for k in ("object", "a", "x") if k in bound), None)
     if isinstance(source, (Array, HostArray)):
@@ -543,6 +553,8 @@ def _refine_conversion(result: Array, bound: dict[str, Value]) -> None:
             result.length = len(elements)
             if all(isinstance(e, (Const, Static)) for e in elements):
                 result.ndim = 1
+            elif result.recipe is None:
+                note_rows(result, elements)
     elif isinstance(source, Const):
         result.ndim = 0
         if not result.dtype and type(source.value) in lattice.NUMBERS:

@@ -276,7 +276,12 @@ def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if isinstance(joined, Array):
         if level == GRAD and joined.dtype in ("int", "bool"):
             level = CONCRETE
-        return Array(level, joined.dtype, joined.ndim + 1 if joined.ndim is not None else None, length)
+        stacked = Array(level, joined.dtype, joined.ndim + 1 if joined.ndim is not None else None, length)
+        if length is not None and joined.length is not None:
+            from flake8_jax.semantics.library import note_rows
+
+            note_rows(stacked, elements)
+        return stacked
     return Array(level, length=length)
 
 

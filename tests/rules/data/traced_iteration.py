@@ -104,3 +104,38 @@ def by_shape(x):
 
 
 # runs: by_shape(jnp.ones(3))
+
+
+MOVES = jnp.array([[-1, 0], [0, 1], [1, 0], [0, -1]])
+
+
+class Grid:
+    STEPS = jnp.array([[0, 1], [1, 0]])
+
+    def moved(self, position):
+        return jax.vmap(lambda step: [p + s for p, s in zip(position, step)])(self.STEPS)
+
+
+@jax.jit
+def rows(position):
+    return [sum(position + m for m in move) for move in MOVES], Grid().moved(position)
+
+
+@jax.jit
+def picked(c):
+    names = ["xx", "yy", "xy"]
+    return dict(zip(names, c[jnp.array([0, 1, 0]), jnp.array([0, 1, 1])]))
+
+
+@jax.jit
+def listed(c):
+    return list(c[([0, 1, 0], [0, 1, 1])])
+
+
+@jax.jit
+def counted(x):
+    length = 12
+    return [x * i for i in jnp.arange(length)] + [x * i for i in jnp.arange(1, length)]
+
+
+# runs: rows(jnp.ones(2)), picked(jnp.ones((2, 2))), listed(jnp.ones((2, 2))), counted(1.0)
