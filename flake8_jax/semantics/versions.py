@@ -226,22 +226,26 @@ class Versions:
 
 
 def _statements_in(node: Any) -> list[Any]:
-    """The statements, functions and handlers directly in a statement."""
-    found: list[Any] = []
-    for name in node.__struct_fields__:
-        value = getattr(node, name)
-        if isinstance(value, ir.Function):
-            found += value.body
-        elif type(value) is list:
-            found += [
-                v for v in value if isinstance(v, (ir.ExceptHandler, ir.MatchCase)) or type(v) in _STATEMENTS
-            ]  # fmt: skip
+    """The compound and import statements directly in a statement, a function's or a handler's."""
+    kind = type(node)
+    if kind is ir.FunctionDef:
+        return [s for s in node.function.body if type(s) in _STATEMENTS]
+    found = [s for s in node.body if type(s) in _STATEMENTS] if kind is not ir.Match else []
+    for name in _FURTHER.get(kind, ()):
+        found += [s for s in getattr(node, name) if type(s) in _STATEMENTS]
     return found
 
 
+_FURTHER = {
+    ir.If: ("orelse",), ir.For: ("orelse",), ir.While: ("orelse",), ir.Match: ("cases",),
+    ir.Try: ("handlers", "orelse", "finalbody"),
+}  # fmt: skip
 _STATEMENTS = frozenset(
-    {ir.FunctionDef, ir.ClassDef, ir.If, ir.For, ir.While, ir.Try, ir.With, ir.Match, ir.Import, ir.ImportFrom}
-)
+    {
+        ir.FunctionDef, ir.ClassDef, ir.If, ir.For, ir.While, ir.Try, ir.ExceptHandler, ir.With, ir.Match, ir.MatchCase,
+        ir.Import, ir.ImportFrom,
+    }
+)  # fmt: skip
 
 
 def _verdict(change: Change | None, lacking: Version | None, support: Support) -> str:
