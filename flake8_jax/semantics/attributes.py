@@ -462,7 +462,13 @@ def store_attribute(
             note_rebinding(m, frame, attr, base.scope)
             m.write(base.scope.slots, attr, lattice.join(base.scope.slots.get(attr, value), value))
     elif isinstance(base, (Instance, ExternalInstance)):
-        m.write(base.slots, attr, value)
+        setter = _setter(base, attr) if isinstance(base, Instance) else None
+        if setter is None:
+            m.write(base.slots, attr, value)
+        else:
+            from flake8_jax.semantics.calls import Arguments, call
+
+            call(m, frame, node, setter, Arguments([base, value]))
     elif isinstance(base, ClassValue):
         m.write(base.namespace, attr, value)
     elif isinstance(base, Opaque):
@@ -473,6 +479,12 @@ def store_attribute(
         for member in base.members:
             if isinstance(member, (Instance, ExternalInstance)):
                 m.write(member.slots, attr, lattice.join(member.slots.get(attr, value), value))
+
+
+def _setter(base: Instance, attr: str) -> Value | None:
+    """What runs when a property of an object is assigned to."""
+    member = find_in_class(base.cls, attr) if attr not in base.slots else None
+    return member[1].fset if member is not None and isinstance(member[1], PropertyValue) else None
 
 
 def tell_attribute(
@@ -486,7 +498,7 @@ def tell_attribute(
     if isinstance(base, Instance):
         member = find_in_class(base.cls, attr)
         if member is not None and isinstance(member[1], PropertyValue) and not member[1].cached:
-            return  # what its setter does, nobody looked at
+            return  # its setter tells
     itself = bool(op) or (isinstance(node, ir.Attribute) and reads_itself(frame.scope, node, source))
     if not itself and level_of(value) < GRAD:
         undo_changes(m, base, attr)

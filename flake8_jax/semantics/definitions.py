@@ -74,6 +74,8 @@ def _decorated(
     if isinstance(decorator, ir.Attribute) and decorator.attr in ("setter", "deleter", "getter", "register"):
         evaluate(m, frame, decorator.value)
         existing = frame.slots.get(node.function.name)
+        if isinstance(existing, PropertyValue) and decorator.attr == "setter":
+            return PropertyValue(existing.fget, cached=existing.cached, fset=value)
         return existing if isinstance(existing, PropertyValue) and decorator.attr != "getter" else value
     applied = evaluate(m, frame, decorator)
     if isinstance(applied, (Unknown, Const, Static, ExternalInstance)):

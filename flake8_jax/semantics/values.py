@@ -499,12 +499,13 @@ class SuperValue(Value):
 
 
 class PropertyValue(Value):
-    """A property: ``fget`` runs on access."""
+    """A property: ``fget`` runs on access, ``fset`` on assignment."""
 
-    __slots__ = ("cached", "fget")
+    __slots__ = ("cached", "fget", "fset")
 
-    def __init__(self, fget: Value, *, cached: bool = False) -> None:
+    def __init__(self, fget: Value, *, cached: bool = False, fset: Value | None = None) -> None:
         self.fget = fget
+        self.fset = fset
         self.cached = cached
 
 

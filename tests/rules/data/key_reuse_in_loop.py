@@ -127,5 +127,44 @@ def seeded(n):
     return [jax.random.normal(jax.random.key(i)) for i in range(n)]
 
 
+class Stream:
+    def __init__(self, seed):
+        self._key = jax.random.key(seed)
+
+    @property
+    def key(self):
+        return self._key
+
+    @key.setter
+    def key(self, key):
+        self._key = key
+
+    def seed(self, seed):
+        self.key = jax.random.key(seed)
+
+    def split(self, n):
+        keys = jax.random.split(self.key, n + 1)
+        self._key = keys[0]
+        return keys[1:]
+
+
+def of_each(streams, n):
+    found = []
+    for stream in streams:
+        if isinstance(stream, Stream):
+            found.append(stream.split(n))
+    return found
+
+
+def set_again(n):
+    stream = Stream(0)
+    stream.seed(7)
+    found = []
+    for _ in range(n):
+        found.append(stream.split(2))
+    return found
+
+
+# runs: of_each([Stream(0), Stream(1)], 2), set_again(2)
 # runs: refreshed(jax.random.key(0), 2), zipped(jax.random.key(0), ["a"]), carried(jax.random.key(0), jnp.ones(2))
 # runs: scanned_keys(jax.random.key(0), 2), folded_index(jax.random.key(0), 2), seeded(2)
