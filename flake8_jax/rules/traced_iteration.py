@@ -11,7 +11,7 @@ SHORT_AXIS = 32
 """An axis known to be no longer than this unrolls into little code."""
 
 
-@rule("JAX104", "warning")
+@rule("JAX104", "warning", opt_in=True)
 def traced_iteration(event: Iteration) -> Report | None:
     """Python iterates over a traced array, so the loop is unrolled into the program.
 

@@ -236,7 +236,7 @@ def _statements_in(node: Any) -> list[Any]:
     return found
 
 
-_FURTHER = {
+_FURTHER: dict[Any, tuple[str, ...]] = {
     ir.If: ("orelse",), ir.For: ("orelse",), ir.While: ("orelse",), ir.Match: ("cases",),
     ir.Try: ("handlers", "orelse", "finalbody"),
 }  # fmt: skip

@@ -251,7 +251,8 @@ def module_name(file: str) -> str:
 def run_engine(files: Mapping[str, str]) -> tuple[Analysis, Reveals, dict[str, Positions]]:
     """Analyse a project given as texts, with every rule that is on by default and the reveals."""
     reveals = Reveals()
-    chosen = [r for r in all_rules() if not r.opt_in]
+    expected = {name for _, _, mark, text in section.marks() if mark == "expect" for name in text.split(", ")}
+    chosen = [r for r in all_rules() if not r.opt_in or r.name in expected]
     sources: list[SourceFile] = []
     positions: dict[str, Positions] = {}
     for file, text in files.items():
