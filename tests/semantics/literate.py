@@ -249,10 +249,9 @@ def module_name(file: str) -> str:
 
 
 def run_engine(files: Mapping[str, str]) -> tuple[Analysis, Reveals, dict[str, Positions]]:
-    """Analyse a project given as texts, with every rule that is on by default and the reveals."""
+    """Analyse a project given as texts, with every rule that is on by default or expected, and the reveals."""
     reveals = Reveals()
-    expected = {name for _, _, mark, text in section.marks() if mark == "expect" for name in text.split(", ")}
-    chosen = [r for r in all_rules() if not r.opt_in or r.name in expected]
+    chosen = [r for r in all_rules() if not r.opt_in or any(f"expect: {r.name}" in text for text in files.values())]
     sources: list[SourceFile] = []
     positions: dict[str, Positions] = {}
     for file, text in files.items():
