@@ -21,6 +21,7 @@ from flake8_jax.cli.arguments import (
     resolver_from,
     wants_color,
 )
+from flake8_jax.cli.running import add_device_option, add_process_options, find_python, split_command
 from flake8_jax.cli.verify import summary
 from flake8_jax.config import ConfigError
 from flake8_jax.core.findings import Positions, Verdict
@@ -32,7 +33,7 @@ from flake8_jax.runtime_checks.prove import PROVED, Proof, prove
 from flake8_jax.runtime_checks.replays import Function, Place, Runner, Variant
 from flake8_jax.runtime_checks.sandbox import Limits
 from flake8_jax.runtime_checks.speed import sentence
-from flake8_jax.runtime_checks.verify import PLATFORMS, Workload
+from flake8_jax.runtime_checks.verify import Workload
 
 if TYPE_CHECKING:
     from flake8_jax.backend import Backend
@@ -74,13 +75,8 @@ def parser() -> ArgumentParser:
     fix.add_argument("--safe-only", action="store_false", dest="unsafe_fixes", help="safe fixes only")
     fix.add_argument("--write", action="store_true", help="write the fixes that are proved, and no others")
     run = made.add_argument_group("running")
-    run.add_argument(
-        "--target", choices=sorted(PLATFORMS), default="", help="the platform to run on; default: JAX's own"
-    )
-    run.add_argument("--python", default=sys.executable, metavar="PATH", help="the interpreter that has your JAX")
-    run.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS", help="for each run; default: 300")
-    run.add_argument("--memory", type=int, metavar="MIB", help="limit of the data of a run; default: none")
-    run.add_argument("--no-network", action="store_true", help="run without network, where `unshare` allows it")
+    add_device_option(run)
+    add_process_options(run)
     run.add_argument(
         "--attempts", type=int, default=8, metavar="N",
         help="runs beyond the first three, to find out which fixes differ; default: 8",
@@ -95,10 +91,10 @@ def parser() -> ArgumentParser:
 
 def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     """Run ``jaxlint prove``; returns the exit status."""
-    given = list(arguments)
-    cut = given.index("--") if "--" in given else len(given)
-    args = parser().parse_args(given[:cut])
-    args.command = given[cut + 1 :]
+    own, command = split_command(arguments)
+    args = parser().parse_args(own)
+    args.command = command or []
+    args.python = find_python(args.python)
     output_format = "full" if args.output_format == "text" else args.output_format
     args.output_format = None
     try:
@@ -137,7 +133,7 @@ def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None)
     proof = Proof({}, frozenset(), (), {})
     if fixes:
         workload = Workload(
-            tuple(args.command), tuple(paths), cwd, args.python, args.target,
+            tuple(args.command), tuple(paths), cwd, args.python, args.target or "",
             Limits(args.timeout, args.memory, not args.no_network),
         )  # fmt: skip
         with tempfile.TemporaryDirectory(prefix="jaxlint-prove-") as scratch:

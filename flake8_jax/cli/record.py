@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from flake8_jax.cli.running import add_process_options, find_python, split_command
 from flake8_jax.config import ConfigError
 from flake8_jax.runtime_checks.profile import DEFAULT, VERSION, Compilation, Function, Profile, compilations, save
 from flake8_jax.runtime_checks.sandbox import Limits, describe, run_child
@@ -39,18 +40,16 @@ def parser() -> argparse.ArgumentParser:
         "--root", action="append", default=[], metavar="PATH", help="code that is recorded; may be repeated; default: ."
     )
     made.add_argument("--profile", default=DEFAULT, metavar="FILE", help=f"where to write; default: {DEFAULT}")
-    made.add_argument("--python", default=sys.executable, metavar="PATH", help="the interpreter that has your JAX")
-    made.add_argument("--timeout", type=float, metavar="SECONDS", help="end the command after so long; default: never")
+    add_process_options(made.add_argument_group("the process that runs your command"), seconds=None)
     made.add_argument("--output-format", choices=("text", "json"), default="text")
     return made
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run ``jaxlint record``; returns the exit status."""
-    given = list(arguments)
-    cut = given.index("--") if "--" in given else len(given)
-    args = parser().parse_args(given[:cut])
-    command = given[cut + 1 :]
+    own, command = split_command(arguments)
+    args = parser().parse_args(own)
+    args.python = find_python(args.python)
     try:
         if not command:
             raise ConfigError("there is no command: give one after `--`, such as `jaxlint record -- python train.py`")
@@ -69,7 +68,7 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
         if not os.path.exists(root):
             raise ConfigError(f"{root}: there is no such file or directory (`--root`)")
     request = {"roots": roots, "command": command, "watches": [], "record": True}
-    limits = Limits(args.timeout)
+    limits = Limits(args.timeout, args.memory, not args.no_network)
     # The command's own output goes where it would go, but for readers of JSON.
     output = sys.stdout if args.output_format == "text" else sys.stderr
     sys.stdout.flush()

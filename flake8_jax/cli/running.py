@@ -64,16 +64,50 @@ def add_run_options(parser: argparse.ArgumentParser, *, platform: bool = True) -
     """Options of every command that starts a child."""
     parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
     group = parser.add_argument_group("the process that runs your code")
+    if platform:
+        group.add_argument("--target", dest="platform", choices=PLATFORMS, help="run there (default: what JAX chooses)")
+    add_process_options(group)
+
+
+def add_process_options(group: argparse._ArgumentGroup, *, seconds: float | None = 300.0) -> None:
+    """Which interpreter, and what it may use. seconds: the default of the time limit, None for no limit."""
     group.add_argument(
         "--python", metavar="PATH", help="the interpreter that has JAX (default: this one, or that of $VIRTUAL_ENV)"
     )
-    if platform:
-        group.add_argument("--target", dest="platform", choices=PLATFORMS, help="run there (default: what JAX chooses)")
+    default = f"{seconds:g}" if seconds is not None else "never"
     group.add_argument(
-        "--timeout", type=duration, default=300.0, metavar="SECONDS", help="end it after so long (default: 300)"
+        "--timeout",
+        type=duration,
+        default=seconds,
+        metavar="SECONDS",
+        help=f"end it after so long (default: {default})",
     )
     group.add_argument("--memory", type=positive, metavar="MIB", help="let it have so many MiB of data, not more")
     group.add_argument("--no-network", action="store_true", help="without the network, where `unshare -rn` works")
+
+
+def add_device_option(group: argparse._ArgumentGroup) -> None:
+    """``--target`` of the commands that watch a command."""
+    group.add_argument(
+        "--target", type=_device, default=None, metavar="cpu|cuda|tpu", help="run there (default: what JAX chooses)"
+    )
+
+
+def _device(text: str) -> str:
+    """``cuda`` of ``cuda:h100``: which device it is makes no difference to what is traced."""
+    platform = text.partition(":")[0]
+    if platform not in PLATFORMS:
+        raise argparse.ArgumentTypeError(f"unknown platform `{platform}`; known are {', '.join(PLATFORMS)}")
+    return platform
+
+
+def split_command(arguments: Sequence[str]) -> tuple[list[str], list[str] | None]:
+    """Our own arguments, and the words after ``--``; None where there is no ``--``."""
+    given = list(arguments)
+    if "--" not in given:
+        return given, None
+    cut = given.index("--")
+    return given[:cut], given[cut + 1 :]
 
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:

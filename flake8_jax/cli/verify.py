@@ -20,6 +20,7 @@ from flake8_jax.cli.arguments import (
     resolver_from,
     wants_color,
 )
+from flake8_jax.cli.running import add_device_option, add_process_options, find_python, split_command
 from flake8_jax.config import ConfigError
 from flake8_jax.core.report import Diagnostic, RunReport
 from flake8_jax.reporters import View, formats, render
@@ -27,7 +28,7 @@ from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.profile import Function, ProfileError, load
 from flake8_jax.runtime_checks.sandbox import Limits
-from flake8_jax.runtime_checks.verify import PLATFORMS, Asked, RefusedCommand, Verification, Workload, verify
+from flake8_jax.runtime_checks.verify import Asked, RefusedCommand, Verification, Workload, verify
 
 if TYPE_CHECKING:
     from flake8_jax.backend import Backend
@@ -61,14 +62,9 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("paths", nargs="*", metavar="PATH", help="files or directories; default: .")
     run = made.add_argument_group("running")
-    run.add_argument(
-        "--target", type=_target, metavar="cpu|cuda|tpu", help="the platform to run on; default: JAX's own"
-    )
-    run.add_argument("--python", default=sys.executable, metavar="PATH", help="the interpreter that has your JAX")
+    add_device_option(run)
+    add_process_options(run)
     run.add_argument("--profile", metavar="FILE", help="without a command: inputs like those that `jaxlint record` saw")
-    run.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS", help="for each run; default: 300")
-    run.add_argument("--memory", type=int, metavar="MIB", help="limit of the data of a run; default: none")
-    run.add_argument("--no-network", action="store_true", help="run without network, where `unshare` allows it")
     run.add_argument(
         "--require", choices=("confirmed", "none"), default="none",
         help="confirmed: exit 1 unless every finding is confirmed",
@@ -81,25 +77,17 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _target(text: str) -> str:
-    """``cuda`` of ``cuda:h100``: which device it is makes no difference to what is traced."""
-    platform = text.partition(":")[0]
-    if platform not in PLATFORMS:
-        raise argparse.ArgumentTypeError(f"unknown platform `{platform}`; known are {', '.join(sorted(PLATFORMS))}")
-    return platform
-
-
 def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     """Run ``jaxlint verify``; returns the exit status."""
-    given = list(arguments)
-    cut = given.index("--") if "--" in given else len(given)
-    args = parser().parse_args(given[:cut])
-    args.command = given[cut + 1 :]
+    own, command = split_command(arguments)
+    args = parser().parse_args(own)
+    args.command = command or []
+    args.python = find_python(args.python)
     output_format = "full" if args.output_format == "text" else args.output_format
     args.output_format = None
     cwd = os.getcwd()
     try:
-        if not args.command and cut < len(given):
+        if command == []:
             raise ConfigError(
                 "there is no command after `--`: give one, such as `jaxlint verify src -- python train.py`"
             )
