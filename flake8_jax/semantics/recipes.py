@@ -126,11 +126,13 @@ def tell_wide_dtype(m: Machine, frame: Frame, node: Any, dtype: Value | None, re
     if isinstance(dtype, External) and dtype.name.startswith(("jax.numpy.", "numpy.")):
         name = dtype.name.rpartition(".")[2]
     elif isinstance(dtype, Const) and isinstance(dtype.value, str):
-        name = dtype.value
+        name = _CODES.get(dtype.value.lstrip("<>=|"), dtype.value)
     if name in WIDE and not m.modules.speaks_of_x64():
         m.emit(WideDtype(m.context(frame.scope), node, name))
 
 
+_CODES = {"f8": "float64", "d": "double", "i8": "int64", "u8": "uint64", "c16": "complex128"}
+"""NumPy's short names: a letter and the number of bytes."""
 WIDE = frozenset({"float64", "int64", "uint64", "complex128", "double", "longlong", "ulonglong", "cdouble"})
 
 

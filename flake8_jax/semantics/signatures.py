@@ -124,8 +124,10 @@ def differs(a: Value, b: Value, depth: int = 6) -> bool:
     if kinds[0] != kinds[1]:
         return True
     if isinstance(a, TupleValue) and isinstance(b, TupleValue):
-        if a.cls is not None or b.cls is not None:
-            return False
+        if not _same_class(
+            a.cls, b.cls
+        ):  # a named tuple is another node than a plain one, and than any of another class
+            return True
         return len(a.elts) != len(b.elts) or any(differs(x, y, depth - 1) for x, y in zip(a.elts, b.elts))
     if isinstance(a, DictValue) and isinstance(b, DictValue):
         if not (a.is_closed() and b.is_closed()):
@@ -136,6 +138,10 @@ def differs(a: Value, b: Value, depth: int = 6) -> bool:
         x, y = a.known(), b.known()
         return x is not None and y is not None and len(x) != len(y)
     return False
+
+
+def _same_class(a: Value | None, b: Value | None) -> bool:
+    return a is b or (isinstance(a, External) and isinstance(b, External) and a.name == b.name)
 
 
 def _kind(value: Value) -> str:

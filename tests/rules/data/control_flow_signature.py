@@ -2,6 +2,7 @@
 
 import unittest
 from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +14,36 @@ def no_pair(xs):
 
 
 # raises TypeError: no_pair(jnp.ones(3))
+
+
+class Phase(NamedTuple):
+    q: jax.Array
+    p: jax.Array
+
+
+def drift(phase, steps):
+    def loses_its_class(_, s):
+        return s.q + 0.1 * s.p, s.p
+
+    return lax.fori_loop(0, steps, loses_its_class, phase)  # expect: control-flow-signature
+
+
+def drifts(q):
+    return drift(Phase(q, q), 3)
+
+
+# raises TypeError: drifts(jnp.ones(2))
+
+
+def keeps_its_class(phase, steps):
+    return lax.fori_loop(0, steps, lambda _, s: s._replace(q=s.q + 0.1 * s.p), phase)
+
+
+def kept(q):
+    return keeps_its_class(Phase(q, q), 3), lax.fori_loop(0, 3, lambda _, s: Phase(*s), Phase(q, -q))
+
+
+# runs: kept(jnp.ones(2))
 
 
 def grows(state, dt):

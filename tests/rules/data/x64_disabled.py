@@ -12,6 +12,8 @@ def made():
     b = jnp.asarray([1, 2], dtype="int64")  # expect: x64-disabled
     c = jnp.ones((2,), REAL)  # expect: x64-disabled
     d = jnp.float64(2.0)  # expect: x64-disabled
+    d = d + jnp.zeros((), dtype="f8") + jnp.ones((), "<i8")  # expect: x64-disabled, x64-disabled
+    d = d + jnp.zeros((), dtype="f4")
     return a, b, c, d
 
 
