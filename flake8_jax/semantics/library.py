@@ -11,6 +11,7 @@ A call that the tables do not know gives an unknown result and has no effect.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 from flake8_jax.core import ir
@@ -538,6 +539,21 @@ def note_rows(result: Array, rows: tuple[Value, ...]) -> None:
         result.recipe = Recipe(lattice.ROWS, (Const(length),), None, None)
 
 
+_NUMBER_KINDS = ("bool", "int", "float", "complex")
+
+
+def _common_kind(elements: Sequence[Value], depth: int = 3) -> str:
+    """The dtype class of an array made of numbers, in rows or not; empty where one of them is not known."""
+    kinds: set[str] = set()
+    for element in elements:
+        rows = known_elements(element) if depth and isinstance(element, (TupleValue, ListValue)) else None
+        if rows is not None:
+            kinds.add(_common_kind(rows, depth - 1))
+        else:
+            kinds.add(element.kind if isinstance(element, Static) else _dtype_of(element))
+    return max(kinds, key=_NUMBER_KINDS.index) if kinds and kinds <= set(_NUMBER_KINDS) else ""
+
+
 def _refine_conversion(result: Array, bound: dict[str, Value]) -> None:
     source = next((bound[k] for k in ("object", "a", "x") if k in bound), None)
     if isinstance(source, (Array, HostArray)):
@@ -551,6 +567,7 @@ def _refine_conversion(result: Array, bound: dict[str, Value]) -> None:
         elements = known_elements(source)
         if elements is not None:
             result.length = len(elements)
+            result.dtype = result.dtype or _common_kind(elements)
             if all(isinstance(e, (Const, Static)) for e in elements):
                 result.ndim = 1
             elif result.recipe is None:

@@ -234,7 +234,11 @@ def _flattened(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 
 def _count(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    return GeneratorValue(Static("int"), fresh=True) if not args.values else GeneratorValue(Unknown("count"))
+    whole = all(
+        (isinstance(v, Const) and type(v.value) is int) or (isinstance(v, Static) and v.kind == "int")
+        for v in args.values
+    )
+    return GeneratorValue(Static("int"), fresh=True) if whole and not args.kwargs else GeneratorValue(Unknown("count"))
 
 
 def _repeat(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:

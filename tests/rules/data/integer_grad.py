@@ -15,6 +15,24 @@ def literal():
 # raises TypeError: literal()
 
 
+COUNTS = jnp.array([3, 1, 4, 1, 5])
+WEIGHTS = jnp.array([[3, 1.0], [4, 1]])
+
+
+def by_counts():
+    return jax.grad(lambda c: jnp.sum(c * 2.0))(COUNTS)  # expect: integer-grad
+
+
+# raises TypeError: by_counts()
+
+
+def by_weights():
+    return jax.grad(lambda w: jnp.sum(w * 2.0))(WEIGHTS)
+
+
+# runs: by_weights()
+
+
 def spins():
     start = jnp.where(jnp.arange(4) % 2 == 0, 1, -1)
     return jax.value_and_grad(energy)(start, 1.0)  # expect: integer-grad

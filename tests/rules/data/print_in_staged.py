@@ -7,6 +7,13 @@ import jax
 import jax.numpy as jnp
 
 log = logging.getLogger(__name__)
+newton = log.getChild("newton")
+
+
+@jax.jit
+def to_a_child(x):
+    newton.warning("residual %s", x)  # expect: print-in-staged
+    return x
 
 
 @jax.jit

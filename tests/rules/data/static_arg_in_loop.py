@@ -31,6 +31,14 @@ def counted(w, n):
     return w
 
 
+def counted_on(w, done):
+    for i in itertools.count(1):
+        w = step(w, order=i)  # expect: static-arg-in-loop
+        if done(w):
+            break
+    return w
+
+
 def numbered(w, batches):
     for i, x in enumerate(batches):
         w = step(w + x, 0.1, i)  # expect: static-arg-in-loop
