@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import sys
 import tempfile
@@ -13,27 +14,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from flake8_jax.cli.arguments import (
-    absolute,
-    add_log_options,
-    add_project_options,
-    add_selection_options,
-    resolver_from,
-    wants_color,
-)
-from flake8_jax.cli.running import add_device_option, add_process_options, find_python, split_command
+from flake8_jax.cli.linted import add_lint_options, cannot_open, lint, parse, say_progress, show
+from flake8_jax.cli.running import add_device_option, add_process_options
 from flake8_jax.cli.verify import summary
 from flake8_jax.config import ConfigError
 from flake8_jax.core.findings import Positions, Verdict
 from flake8_jax.core.report import Change, Diagnostic, RunReport, line_starts
-from flake8_jax.reporters import View, formats, render
 from flake8_jax.runtime_checks.fix_verdicts import Fix
 from flake8_jax.runtime_checks.project_copy import CopyError, outermost
 from flake8_jax.runtime_checks.prove import PROVED, Proof, prove
 from flake8_jax.runtime_checks.replays import Function, Place, Runner, Variant
-from flake8_jax.runtime_checks.sandbox import Limits
 from flake8_jax.runtime_checks.speed import sentence
-from flake8_jax.runtime_checks.verify import Workload
 
 if TYPE_CHECKING:
     from flake8_jax.backend import Backend
@@ -81,22 +72,13 @@ def parser() -> ArgumentParser:
         "--attempts", type=int, default=8, metavar="N",
         help="runs beyond the first three, to find out which fixes differ; default: 8",
     )  # fmt: skip
-    made.add_argument("--output-format", choices=["text", *formats()], metavar="FORMAT", default="text")
-    made.add_argument("-o", "--output-file", metavar="FILE", help="write the findings there")
-    add_selection_options(made)
-    add_project_options(made)
-    add_log_options(made)
+    add_lint_options(made)
     return made
 
 
 def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     """Run ``jaxlint prove``; returns the exit status."""
-    own, command = split_command(arguments)
-    args = parser().parse_args(own)
-    args.command = command or []
-    args.python = find_python(args.python)
-    output_format = "full" if args.output_format == "text" else args.output_format
-    args.output_format = None
+    args, _, output_format = parse(parser(), arguments)
     try:
         if not args.command:
             raise ConfigError(
@@ -107,43 +89,26 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
         print(f"jaxlint: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"jaxlint: {error.filename or args.python}: {error.strerror}", file=sys.stderr)
+        print(f"jaxlint: {cannot_open(error, args.python)}", file=sys.stderr)
         return 2
 
 
 def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None) -> int:
-    from flake8_jax.backend import default_backend
-    from flake8_jax.cli.output import troubles
-    from flake8_jax.engine import Question, Workspace
-
-    paths = absolute(args.paths or ["."], cwd)
-    workspace = Workspace(
-        backend or default_backend(), resolver_from(args, cwd), use_cache=not args.no_cache, jobs=args.jobs
-    )
-    question = Question(paths, {}, args.force_exclude, args.ignore_noqa)
-    report = workspace.check(question)
-    color = wants_color(args.color, sys.stdout.isatty()) and args.output_file is None
-    view = View(cwd, color, args.unsafe_fixes)
-    for line in troubles(report, view, args.verbose):
-        print(line, file=sys.stderr)
+    linted = lint(args, cwd, backend, unsafe_fixes=args.unsafe_fixes)
+    workspace, question, report = linted.workspace, linted.question, linted.report
     if report.missing:
         return 2
     variants = _Variants(workspace, question, report, unsafe=args.unsafe_fixes)
     functions, fixes = fixes_of(report, variants.numbers)
     proof = Proof({}, frozenset(), (), {})
     if fixes:
-        workload = Workload(
-            tuple(args.command), tuple(paths), cwd, args.python, args.target or "",
-            Limits(args.timeout, args.memory, not args.no_network),
-        )  # fmt: skip
         with tempfile.TemporaryDirectory(prefix="jaxlint-prove-") as scratch:
-            runner = Runner(workload, roots_of(workspace, question, cwd), functions, scratch)
-            quiet = args.quiet or args.silent
+            runner = Runner(linted.workload, roots_of(workspace, question, cwd), functions, scratch)
             proof = prove(
                 fixes,
                 variants.build,
                 runner,
-                lambda text: None if quiet else print(f"jaxlint: {text}", file=sys.stderr),
+                functools.partial(say_progress, args),
                 args.attempts,
                 impure_of(report, functions),
             )
@@ -154,7 +119,8 @@ def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None)
     refused = write(variants.changes(proof.safe)) if args.write else ()
     for line in refused:
         print(f"jaxlint: {line}", file=sys.stderr)
-    _say(args, with_fix_verdicts(report, variants.numbers, proof), proof, output_format, view)
+    shown = with_fix_verdicts(report, variants.numbers, proof)
+    show(args, shown, output_format, linted.view, closing(proof, written=args.write))
     proved = all(verdict.verdict in PROVED for verdict in proof.verdicts.values())
     return 2 if refused else 0 if proved else 1
 
@@ -353,18 +319,6 @@ def with_fix_verdicts(report: RunReport, numbers: Mapping[Origin, int], proof: P
     )
 
 
-def _say(args: Namespace, report: RunReport, proof: Proof, output_format: str, view: View) -> None:
-    if args.silent:
-        return
-    if args.output_file is not None:
-        with open(args.output_file, "w", encoding="utf-8") as file:
-            file.write(render(output_format, report, view))
-    else:
-        print(render(output_format, report, view), end="")
-    if output_format in ("full", "concise", "grouped") and not args.quiet:
-        print(closing(proof, written=args.write), end="")
-
-
 def closing(proof: Proof, *, written: bool) -> str:
     """The lines below the findings."""
     counts = Counter(verdict.verdict for verdict in proof.verdicts.values())
@@ -373,4 +327,4 @@ def closing(proof: Proof, *, written: bool) -> str:
     if written:
         count = len(proof.safe)
         lines.append(f"Wrote {count} fix{'es' * (count != 1)}." if count else "Wrote nothing.")
-    return "".join(f"{line}\n" for line in lines)
+    return "\n".join(lines)

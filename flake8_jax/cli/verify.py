@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import shlex
 import sys
@@ -12,23 +13,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from flake8_jax.cli.arguments import (
-    absolute,
-    add_log_options,
-    add_project_options,
-    add_selection_options,
-    resolver_from,
-    wants_color,
-)
-from flake8_jax.cli.running import add_device_option, add_process_options, find_python, split_command
+from flake8_jax.cli.linted import add_lint_options, cannot_open, lint, parse, say_progress, show
+from flake8_jax.cli.running import add_device_option, add_process_options
 from flake8_jax.config import ConfigError
 from flake8_jax.core.report import Diagnostic, RunReport
-from flake8_jax.reporters import View, formats, render
 from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.profile import Function, ProfileError, load
-from flake8_jax.runtime_checks.sandbox import Limits
-from flake8_jax.runtime_checks.verify import Asked, RefusedCommand, Verification, Workload, verify
+from flake8_jax.runtime_checks.verify import Asked, RefusedCommand, Verification, verify
 
 if TYPE_CHECKING:
     from flake8_jax.backend import Backend
@@ -69,70 +61,46 @@ def parser() -> argparse.ArgumentParser:
         "--require", choices=("confirmed", "none"), default="none",
         help="confirmed: exit 1 unless every finding is confirmed",
     )  # fmt: skip
-    made.add_argument("--output-format", choices=["text", *formats()], metavar="FORMAT", default="text")
-    made.add_argument("-o", "--output-file", metavar="FILE", help="write the findings there")
-    add_selection_options(made)
-    add_project_options(made)
-    add_log_options(made)
+    add_lint_options(made)
     return made
 
 
 def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     """Run ``jaxlint verify``; returns the exit status."""
-    own, command = split_command(arguments)
-    args = parser().parse_args(own)
-    args.command = command or []
-    args.python = find_python(args.python)
-    output_format = "full" if args.output_format == "text" else args.output_format
-    args.output_format = None
-    cwd = os.getcwd()
+    args, command, output_format = parse(parser(), arguments)
     try:
         if command == []:
             raise ConfigError(
                 "there is no command after `--`: give one, such as `jaxlint verify src -- python train.py`"
             )
-        return _run(args, output_format, cwd, backend)
+        return _run(args, output_format, os.getcwd(), backend)
     except (ConfigError, RefusedCommand) as error:
         print(f"jaxlint: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"jaxlint: {args.python} cannot be started: {error.strerror}; see `--python`", file=sys.stderr)
+        print(f"jaxlint: {cannot_open(error, args.python)}", file=sys.stderr)
         return 2
 
 
 def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backend | None) -> int:
-    from flake8_jax.backend import default_backend
-    from flake8_jax.cli.output import troubles
-    from flake8_jax.engine import Question, Workspace
-
-    paths = absolute(args.paths or ["."], cwd)
-    workspace = Workspace(
-        backend or default_backend(), resolver_from(args, cwd), use_cache=not args.no_cache, jobs=args.jobs
-    )
-    report = workspace.check(Question(paths, {}, args.force_exclude, args.ignore_noqa))
-    color = wants_color(args.color, sys.stdout.isatty()) and args.output_file is None
-    view = View(cwd, color)
-    for line in troubles(report, view, args.verbose):
-        print(line, file=sys.stderr)
+    linted = lint(args, cwd, backend)
+    report = linted.report
     if report.missing:
         return 2
-    workload = Workload(
-        tuple(args.command), tuple(paths), cwd, args.python, args.target or "",
-        Limits(args.timeout, args.memory, not args.no_network),
-    )  # fmt: skip
     recorded = _recorded(args.profile)
     asked = [
         Asked(item.finding.name, spot_of(item), targets_of(item), _cases(item, recorded)) for item in report.diagnostics
     ]
 
-    def progress(text: str) -> None:
-        if not (args.quiet or args.silent):
-            print(f"jaxlint: {text}", file=sys.stderr)
-
-    found = verify(asked, workload, progress)
+    found = verify(asked, linted.workload, functools.partial(say_progress, args))
     for note in found.notes:
         print(f"jaxlint: {note}", file=sys.stderr)
-    return _say(args, with_verdicts(report, found, args.command), found, output_format, view)
+    counts = Counter(verdict.verdict for verdict in found.verdicts)
+    shown = with_verdicts(report, found, args.command)
+    show(args, shown, output_format, linted.view, summary(counts, found.versions))
+    if args.require == "confirmed":
+        return 0 if set(counts) <= {"confirmed"} else 1
+    return 1 if counts["confirmed"] or counts["confirmed-elsewhere"] else 0
 
 
 def _recorded(path: str | None) -> dict[str, list[Function]]:
@@ -198,23 +166,9 @@ def with_verdicts(report: RunReport, found: Verification, command: Sequence[str]
     )
 
 
-def _say(args: argparse.Namespace, report: RunReport, found: Verification, output_format: str, view: View) -> int:
-    text = "" if args.silent else render(output_format, report, view)
-    if args.output_file is not None:
-        with open(args.output_file, "w", encoding="utf-8") as file:
-            file.write(text)
-    else:
-        print(text, end="")
-    counts = Counter(verdict.verdict for verdict in found.verdicts)
-    if output_format in ("full", "concise", "grouped") and not args.quiet:
-        print(summary(counts, found.versions))
-    if args.require == "confirmed":
-        return 0 if set(counts) <= {"confirmed"} else 1
-    return 1 if counts["confirmed"] or counts["confirmed-elsewhere"] else 0
-
-
 def summary(counts: Counter[str], versions: dict[str, str]) -> str:
     """``3 confirmed, 1 inconclusive (jax 0.10.2, cpu)``."""
     parts = [f"{count} {verdict}" for verdict, count in counts.most_common()] or ["nothing to prove"]
-    where = f" (jax {versions['jax']}, {versions['backend']}: {versions['device']})" if "jax" in versions else ""
+    device = ": ".join(versions[name] for name in ("backend", "device") if name in versions) or "no device"
+    where = f" (jax {versions['jax']}, {device})" if "jax" in versions else ""
     return ", ".join(parts) + where

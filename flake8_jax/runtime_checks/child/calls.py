@@ -7,7 +7,7 @@ call     for one finding, targets (see ``targets``) that lead to it, the best fi
 reached  the watched line ran, or an exception of the line itself was seen.
 
 Not modelled: methods of classes that need arguments to be made, functions inside of functions (what is around them is
-called), inputs of classes of the user's.
+called), inputs of classes of the user's that are neither dataclasses nor named tuples.
 """
 
 from __future__ import annotations

@@ -60,8 +60,7 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         raise
     except BaseException as error:  # the user's program may end in any way; what was seen until then counts
         status, failure = 1, summary(error)
-        if request.get("show_traceback", True):
-            sys.excepthook(type(error), error, error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
     finally:
         running = watcher.is_running()
         watcher.stop()

@@ -1,0 +1,110 @@
+"""What ``verify`` and ``prove`` share: they lint first, then run the user's command, then show the findings."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from flake8_jax.cli.arguments import (
+    absolute,
+    add_log_options,
+    add_project_options,
+    add_selection_options,
+    resolver_from,
+    wants_color,
+)
+from flake8_jax.cli.running import find_python, split_command
+from flake8_jax.core.report import RunReport
+from flake8_jax.reporters import View, formats, render
+from flake8_jax.runtime_checks.sandbox import Limits
+from flake8_jax.runtime_checks.verify import Workload
+
+if TYPE_CHECKING:
+    from flake8_jax.backend import Backend
+    from flake8_jax.engine import Question, Workspace
+
+
+@dataclass(frozen=True)
+class Linted:
+    """The findings, how they were come by, how they are shown, and what is to be run."""
+
+    workspace: Workspace
+    question: Question
+    report: RunReport
+    view: View
+    workload: Workload
+
+
+def add_lint_options(parser: argparse.ArgumentParser) -> None:
+    """Options on what is linted and how the findings are shown."""
+    parser.add_argument("--output-format", choices=["text", *formats()], metavar="FORMAT", default="text")
+    parser.add_argument("-o", "--output-file", metavar="FILE", help="write the findings there")
+    add_selection_options(parser)
+    add_project_options(parser)
+    add_log_options(parser)
+
+
+def parse(
+    parser: argparse.ArgumentParser, arguments: Sequence[str]
+) -> tuple[argparse.Namespace, list[str] | None, str]:
+    """Our own options, the words of the command (None where there is no ``--``), and the format of the findings."""
+    own, command = split_command(arguments)
+    args = parser.parse_args(own)
+    args.command = command or []
+    args.python = find_python(args.python)
+    output_format = "full" if args.output_format == "text" else args.output_format
+    args.output_format = None  # a setting of the lint elsewhere, which knows no ``text``
+    return args, command, output_format
+
+
+def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_fixes: bool = False) -> Linted:
+    """Lint what was asked for; troubles are printed. Raises ConfigError."""
+    from flake8_jax.backend import default_backend
+    from flake8_jax.cli.output import troubles
+    from flake8_jax.engine import Question, Workspace
+
+    paths = absolute(args.paths or ["."], cwd)
+    workspace = Workspace(
+        backend or default_backend(), resolver_from(args, cwd), use_cache=not args.no_cache, jobs=args.jobs
+    )
+    question = Question(paths, {}, args.force_exclude, args.ignore_noqa)
+    report = workspace.check(question)
+    color = wants_color(args.color, sys.stdout.isatty()) and args.output_file is None
+    view = View(cwd, color, unsafe_fixes)
+    for line in troubles(report, view, args.verbose):
+        print(line, file=sys.stderr)
+    workload = Workload(
+        tuple(args.command), tuple(paths), cwd, args.python, args.target or "",
+        Limits(args.timeout, args.memory, not args.no_network),
+    )  # fmt: skip
+    return Linted(workspace, question, report, view, workload)
+
+
+def say_progress(args: argparse.Namespace, text: str) -> None:
+    if not (args.quiet or args.silent):
+        print(f"jaxlint: {text}", file=sys.stderr)
+
+
+def show(args: argparse.Namespace, report: RunReport, output_format: str, view: View, closing: str) -> None:
+    """Print the findings, or write them to the file that was asked for; closing: a last word for readers."""
+    from flake8_jax.cli.output import READERS_FORMATS
+
+    text = "" if args.silent else render(output_format, report, view)
+    if args.output_file is not None:
+        with open(args.output_file, "w", encoding="utf-8") as file:
+            file.write(text)
+    else:
+        print(text, end="")
+    if output_format in READERS_FORMATS and not (args.quiet or args.silent):
+        print(closing)
+
+
+def cannot_open(error: OSError, python: str) -> str:
+    """What could not be started, read or written."""
+    if error.filename in (None, python):
+        return f"{python} cannot be started: {error.strerror}; see `--python`"
+    return f"{os.fspath(error.filename)}: {error.strerror}"
