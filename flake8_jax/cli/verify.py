@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from flake8_jax.backend import Backend
 
 _EPILOG = """\
-Without a command, the functions that lead to a finding are called with inputs made up from their signatures. That proves
-less than your own: give a command where there is one. It is run in a child process, once for every way of watching that the
-findings need, and is observed, not changed. Its own checks may fail meanwhile; that is said.
+The command after `--` is yours. It is run in a child process, once for every way of watching that the findings need, and is
+observed, not changed. Its own checks may fail meanwhile; that is said. Without a command, the functions that lead to a
+finding are called with inputs made up from their signatures, which proves less.
 
 examples:
   jaxlint verify src/model.py
@@ -36,10 +36,11 @@ examples:
   jaxlint verify src/ --select JAX1,JAX3 -- pytest tests/test_model.py -q
   jaxlint verify src/ --target cuda --require confirmed --output-format sarif -- python train.py
 
-verdicts: confirmed, confirmed-if-traced (nothing shows that the argument is), refuted (on these inputs, JAX and backend),
-blocked (another error comes first), inconclusive (the line did not run, or nothing decisive was seen).
+verdicts: confirmed; confirmed-if-traced (nothing shows that the argument is); confirmed-elsewhere (another line of the same
+function); refuted (on these inputs, JAX and backend); blocked (another error comes first); inconclusive (the line did not
+run, or nothing decisive was seen); unsupported-target (there is no such device to measure on).
 
-Exit status: 0 if all findings have the verdict that `--require` asks for, or none is confirmed; 1 if not; 2 for a wrong call.
+Exit status: 1 if a finding is confirmed, else 0; with `--require confirmed` 0 if all are, else 1; 2 for a wrong call.
 This is no sandbox against malice: the command runs with your rights.
 """
 

@@ -9,10 +9,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from flake8_jax.cli.verify import summary
 from flake8_jax.rules import all_rules
 from flake8_jax.rules._pages import Example, parse_page
 from flake8_jax.runtime_checks.observations import Spot
@@ -247,3 +249,8 @@ def test_the_same_defect_on_a_line_above(tmp_path: Path) -> None:
     first, second = (item["verdict"] for item in json.loads(done.stdout))
     assert (first["verdict"], second["verdict"]) == ("confirmed", "confirmed-elsewhere")
     assert second["reason"].startswith("line 6 of the same function: TracerBoolConversionError")
+
+
+def test_the_summary_of_a_run_without_a_device() -> None:
+    versions = {"jax": "0.10.2", "problem": "Unable to initialize backend 'cuda'"}
+    assert summary(Counter(inconclusive=2), versions) == "2 inconclusive (jax 0.10.2, no device)"
