@@ -2,8 +2,8 @@
 
 Vocabulary
 ----------
-profile      the file, ``.jaxlint/profile.json``. It holds kinds, shapes and dtypes; no contents of arrays, no strings of
-             the program but names and file names.
+profile      the file, ``.jaxlint/profile.json``. It holds kinds, shapes and dtypes, and no contents of arrays. JAX's
+             explanations of compilations are kept as they are, and may quote static arguments.
 compilation  an entry of the program that XLA compiled, by the place that called it.
 
 The file is JSON with a ``version``; another version than ours is refused, not guessed at. File names are relative to the
