@@ -38,7 +38,7 @@ class AnalysisRequest:
 
     codes: frozenset[str]
     transforms: dict[str, str] = field(default_factory=dict)
-    target_jax: str | None = None
+    required: dict[str, str] = field(default_factory=dict)
     unroll_threshold: int = 32
     preview: bool = False
     wanted: frozenset[str] | None = None
@@ -114,13 +114,16 @@ def default_backend(cache: Cache | None = None) -> Backend:
 
 def _read_catalogue() -> _Catalogue:
     from flake8_jax.knowledge import load
+    from flake8_jax.knowledge.requirement import LIBRARIES
     from flake8_jax.rules import all_rules
 
     rules = [
         RuleInfo(found.code, found.name, found.level, found.summary, found.doc, found.opt_in, found.fixable)
         for found in all_rules()
     ]
-    return _Catalogue(tuple(sorted((*OWN_RULES, *rules), key=lambda rule: rule.code)), load().libraries)
+    return _Catalogue(
+        tuple(sorted((*OWN_RULES, *rules), key=lambda rule: rule.code)), load().libraries | LIBRARIES.keys()
+    )
 
 
 def _check_transforms(transforms: dict[str, str]) -> None:
@@ -140,7 +143,7 @@ def _analyse(files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResu
         AnalysisOptions(
             rules=[rule for rule in all_rules() if rule.code in request.codes],
             transforms=request.transforms,
-            target_jax=request.target_jax,
+            required=request.required,
             unroll_threshold=request.unroll_threshold,
             preview=request.preview,
             wanted=request.wanted,

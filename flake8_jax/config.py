@@ -24,7 +24,7 @@ from typing import Annotated, Any, get_type_hints
 
 import msgspec
 
-from flake8_jax.requirements import supported_jax
+from flake8_jax.requirements import supported_versions
 from flake8_jax.selection import Layer
 
 if sys.version_info >= (3, 11):
@@ -132,7 +132,7 @@ class Settings:
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     force_exclude: bool = False
     respect_gitignore: bool = True
-    target_jax: str | None = None
+    required: dict[str, str] = field(default_factory=dict)
     output_format: str = "full"
     preview: bool = False
     transforms: dict[str, str] = field(default_factory=dict)
@@ -371,9 +371,9 @@ class Resolver:
         ignores = {**(merged.per_file_ignores or {}), **(self.flags.per_file_ignores or {})}
         final = override(merged, self.flags)
         exclude = DEFAULT_EXCLUDE if final.exclude is None else tuple(final.exclude)
-        target = final.target_jax
-        if target is None and not self.isolated:
-            target = supported_jax(directory, load_toml)
+        required = {} if self.isolated else supported_versions(directory, load_toml)
+        if final.target_jax is not None:
+            required["jax"] = final.target_jax
         # A cache directory on the command line refers to where the command runs, one in a file to the file.
         cache_home = self.cwd if self.flags.cache_dir is not None else root
         return Settings(
@@ -388,7 +388,7 @@ class Resolver:
             exclude=exclude + _several(merged.extend_exclude) + _several(self.flags.extend_exclude),
             force_exclude=bool(final.force_exclude),
             respect_gitignore=final.respect_gitignore is not False,
-            target_jax=target,
+            required=required,
             output_format=final.output_format or "full",
             preview=bool(final.preview),
             transforms=dict(final.transforms or {}),

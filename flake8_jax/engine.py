@@ -185,7 +185,7 @@ class Workspace:
         request = AnalysisRequest(
             codes=selection.codes,
             transforms=settings.transforms,
-            target_jax=settings.target_jax,
+            required=settings.required,
             unroll_threshold=settings.unroll_threshold,
             preview=settings.preview,
             wanted=wanted,
@@ -252,7 +252,11 @@ class Workspace:
         return self._texts[key]
 
     def _analyse(self, run: ProjectRun, modules: Modules, request: AnalysisRequest) -> None:
-        parts = [str(sorted(request.codes)), str(sorted(request.transforms.items())), str(request.target_jax)]
+        parts = [
+            str(sorted(request.codes)),
+            str(sorted(request.transforms.items())),
+            str(sorted(request.required.items())),
+        ]
         parts += [str(request.unroll_threshold), str(request.preview), str(sorted(request.wanted or ()))]
         for path, key in run.digests.items():
             parts += [path, modules.names[path], key]

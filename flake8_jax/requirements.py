@@ -1,6 +1,6 @@
-"""Which versions of JAX a project asks for, in whatever file it says so.
+"""Which versions of JAX and of the libraries around it a project asks for, in whatever file it says so.
 
-The nearest directory with packaging files counts; in it, the first of these that speaks of ``jax``: pyproject.toml
+The nearest directory with packaging files counts; in it, the first of these that speaks of a library: pyproject.toml
 (``project.dependencies``, Poetry's, then the optional ones), setup.cfg, setup.py (string literals), requirements.txt.
 A bound on ``jax`` goes before one on ``jaxlib``.
 
@@ -14,50 +14,45 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from flake8_jax.knowledge.requirement import library_of, required, required_in_literals
+
 LoadToml = Callable[[str], tuple[dict[str, Any], str]]
 
 _TEXTS = ("setup.cfg", "setup.py", "requirements.txt", "requirements/requirements.txt")
 _FILES = ("pyproject.toml", *_TEXTS)
-_CLAUSE = r"(?:===|[<>=~!]=|[<>])\s*[\w.*+!]+"
-_BOUND = r"(?:\[[^\]]*\])?\s*\(?\s*(" + _CLAUSE + r"(?:\s*,\s*" + _CLAUSE + ")*)"
-_LITERAL = re.compile(r"""["']\s*(jax|jaxlib)""" + _BOUND)
-_LINE = re.compile(r"^\s*(jax|jaxlib)" + _BOUND, re.MULTILINE)
 
 
-def supported_jax(directory: str, load_toml: LoadToml) -> str | None:
-    """The versions of JAX that the project around ``directory`` asks for, as a specifier."""
+def supported_versions(directory: str, load_toml: LoadToml) -> dict[str, str]:
+    """What the project around ``directory`` asks for: specifiers by the import name of the library."""
     folder = directory
     while True:
         present = [name for name in _FILES if os.path.isfile(os.path.join(folder, name))]
+        found: dict[str, str] = {}
         for name in present:
-            found = dict(reversed(list(_asked_in(os.path.join(folder, name), load_toml))))
-            if found:
-                return found.get("jax") or found.get("jaxlib")
+            asked = dict(reversed(list(_asked_in(os.path.join(folder, name), load_toml))))
+            if "jaxlib" in asked:
+                asked.setdefault("jax", asked.pop("jaxlib"))
+            found = {**asked, **found}
         above = os.path.dirname(folder)
-        if present or above == folder or os.path.lexists(os.path.join(folder, ".git")):
-            return None
+        if found or present or above == folder or os.path.lexists(os.path.join(folder, ".git")):
+            found.pop("jaxlib", None)
+            return found
         folder = above
 
 
 def _asked_in(path: str, load_toml: LoadToml) -> Iterator[tuple[str, str]]:
-    """(distribution, specifier) of every requirement of JAX in a file, most telling first."""
+    """(library, specifier) of every requirement in a file, most telling first."""
     name = os.path.basename(path)
     if name == "pyproject.toml":
         for text in _dependencies(load_toml(path)[0]):
-            if (found := _LINE.match(text)) is not None:
-                yield found[1], _tidy(found[2])
+            yield from required(text)
         return
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             text = stream.read()
     except OSError:
         return
-    for found in (_LITERAL if name == "setup.py" else _LINE).finditer(text):
-        yield found[1], _tidy(found[2])
-
-
-def _tidy(specifier: str) -> str:
-    return re.sub(r"\s", "", specifier).rstrip(",")
+    yield from required_in_literals(text) if name == "setup.py" else required(text)
 
 
 def _dependencies(table: dict[str, Any]) -> Iterator[str]:
@@ -67,11 +62,11 @@ def _dependencies(table: dict[str, Any]) -> Iterator[str]:
     tool = table.get("tool")
     poetry = tool.get("poetry") if isinstance(tool, dict) else None
     asked = poetry.get("dependencies") if isinstance(poetry, dict) else None
-    for name in ("jax", "jaxlib"):
-        bound = asked.get(name) if isinstance(asked, dict) else None
-        bound = bound.get("version") if isinstance(bound, dict) else bound
-        if isinstance(bound, str):
-            yield name + _plain(bound)
+    for name, bound in asked.items() if isinstance(asked, dict) else ():
+        if library_of(name) is not None:
+            bound = bound.get("version") if isinstance(bound, dict) else bound
+            if isinstance(bound, str):
+                yield name + _plain(bound)
     optional = project.get("optional-dependencies") if isinstance(project, dict) else None
     for extra in optional.values() if isinstance(optional, dict) else ():
         yield from _strings(extra)

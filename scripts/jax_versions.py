@@ -144,6 +144,7 @@ def write(rows: dict[str, dict[str, Any]], by_hand: dict[str, Any], probed: dict
         "",
         "[releases]",
         f'"newest" = "{NEWEST}"',
+        '"title" = "JAX"',
     ]
     for section, entries in (("changes", rows), ("arguments", by_hand["arguments"])):
         lines += ["", f"[{section}]"]

@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "reporters": {"core"},
     "runtime_checks": {"core", "knowledge"},
     "selection": {"core"},
-    "requirements": set(),
+    "requirements": {"knowledge"},
     "config": {"core", "selection", "requirements"},
     "discovery": {"config"},
     "import_graph": {"config"},

@@ -23,14 +23,9 @@ from flake8_jax.core.findings import Edit
 from flake8_jax.fixers._names import identifiers, imported_name, uses
 from flake8_jax.fixers._source import FixSource, Refused
 
-# The import that makes a qualified name available where nothing does: (prefix, statement, name it binds).
-_ADDITIONS = (
-    ("jax.numpy", "import jax.numpy as jnp", "jnp"),
-    ("jax", "import jax", "jax"),
-    ("numpy", "import numpy as np", "np"),
-    ("functools", "import functools", "functools"),
-    ("math", "import math", "math"),
-)
+# The import that makes a qualified name available where nothing does: (prefix, statement, name it binds). Elsewhere it
+# is the plain import of the library.
+_ADDITIONS = (("jax.numpy", "import jax.numpy as jnp", "jnp"), ("numpy", "import numpy as np", "np"))
 
 
 def _bindings(statements: Iterable[ir.Stmt]) -> dict[str, str]:
@@ -103,7 +98,9 @@ class Imports:
             Refused: every spelling is shadowed.
         """
         known = self._spelled(qualified)
-        prefix, statement, bound = next(a for a in _ADDITIONS if qualified == a[0] or qualified.startswith(a[0] + "."))
+        head = qualified.partition(".")[0]
+        additions = (*_ADDITIONS, (head, f"import {head}", head))
+        prefix, statement, bound = next(a for a in additions if qualified == a[0] or qualified.startswith(a[0] + "."))
         module = self.source.module
         free = bound not in self.source.remember("identifiers", module, lambda: identifiers(module))
         if known is not None and not (prefix == "jax.numpy" and known.startswith("jax.numpy.") and free):

@@ -11,17 +11,18 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Applicability, Edit, Fix
 from flake8_jax.fixers._imports import Imports, add_import
 from flake8_jax.fixers._source import FixSource, Refused, walk
-from flake8_jax.knowledge.history import load_history
+from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.events import ApiUse
 
 
 def replaced(event: ApiUse, source: FixSource) -> Fix | None:
     """Write the replacement that the table names, where every supported release has it."""
     change = event.change
-    if change is None or not change.rename:
+    history = load_histories().of(event.name)
+    if change is None or history is None or not change.rename:
         return None
-    name = load_history().replacement(change, event.support)
-    if name is None:
+    name = history.replacement(change, event.support)
+    if name is None or (change.positional and not _called_by_position(event, source)):
         return None
     return renamed(event, source, name, "safe") if event.keyword is None else _keyword(event, event.keyword, name)
 
@@ -33,13 +34,19 @@ def renamed(event: ApiUse, source: FixSource, name: str, applicability: Applicab
         edits = _read(source, at, name)
     elif isinstance(at, ir.ImportFrom):
         edits = (_module(source, at, event.name, name),)
-        known = load_history()
-        moved = [known.change(f"{event.name}.{imported.name}") for imported in at.names]
+        known = load_histories().of(event.name)
+        moved = [known.change(f"{event.name}.{imported.name}") if known else None for imported in at.names]
         if not all(c is not None and c.replacement.startswith(name + ".") for c in moved):
             applicability = "unsafe"  # the new module may lack what is imported
     else:
         edits, applicability = _imported(event, source, name, applicability)
     return Fix(f"Use `{name}`", applicability, tuple(sorted(edits)))
+
+
+def _called_by_position(event: ApiUse, source: FixSource) -> bool:
+    """The name is called on the spot, without keywords."""
+    calls = [node for node in walk(source.module) if isinstance(node, ir.Call) and node.func is event.at]
+    return bool(calls) and not any(a.keyword is not None or a.star for call in calls for a in call.args)
 
 
 def _keyword(event: ApiUse, argument: ir.Argument, name: str) -> Fix | None:
@@ -55,7 +62,7 @@ def _read(source: FixSource, node: ir.Attribute, name: str) -> tuple[Edit, ...]:
     imports = Imports(source, node)
     spelled = imports.spell(name)
     edits = [Edit(node.start, node.end, spelled), *imports.edits]
-    module = load_history().module_of(name + "." if load_history().is_module(name) else name)
+    module = load_histories().module_of(name + "." if load_histories().is_module(name) else name)
     if module is not None and not module[1] and spelled == name and not _is_imported(source, module[0]):
         edits.append(add_import(source, f"import {module[0]}"))
     return tuple(dict.fromkeys(edits))
@@ -90,7 +97,7 @@ def _from_import(source: FixSource, statement: ir.ImportFrom, start: int, name: 
     module, _, last = name.rpartition(".")
     at = next(i for i, imported in enumerate(statement.names) if imported.start == start)
     local = statement.names[at].alias or statement.names[at].name
-    if not load_history().is_module(module) or source.comments(statement.start, statement.end):
+    if not load_histories().is_module(module) or source.comments(statement.start, statement.end):
         raise Refused
     line = f"from {module} import {last}" + (f" as {local}" if local != last else "")
     if len(statement.names) == 1:

@@ -7,7 +7,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers._versions import renamed
-from flake8_jax.knowledge.history import load_history
+from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.events import ApiUse
 
 
@@ -15,7 +15,8 @@ from flake8_jax.semantics.events import ApiUse
 def fix(event: ApiUse, source: FixSource) -> Fix | None:
     if event.keyword is None and isinstance(event.at, ir.Call):
         return _partial(event.at, source)
-    older = load_history().older(event.name)
+    history = load_histories().of(event.name)
+    older = history.older(event.name) if history is not None else None
     return renamed(event, source, older, "unsafe") if older is not None else None
 
 

@@ -1,9 +1,10 @@
-"""Which names JAX removed, deprecated and introduced, and which releases a project supports.
+"""Which names JAX and the libraries around it removed, deprecated and introduced, and which releases a project supports.
 
 Vocabulary
 ----------
 version   a release as a tuple of numbers; () is older than every release that the history knows.
 change    what became of a name: since when it is deprecated, since when it is gone, and what replaces it.
+library   the import name of what is versioned, ``jax`` or ``haiku``; its distribution may be called otherwise.
 support   the releases that a project asks for, as far as they matter: the lowest and the highest.
 
 Not modelled: excluded releases (``!=``), release candidates.
@@ -12,10 +13,13 @@ Not modelled: excluded releases (``!=``), release candidates.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
 import msgspec
+
+from flake8_jax.knowledge.requirement import LIBRARIES
 
 Version = tuple[int, ...]
 
@@ -25,13 +29,15 @@ _CLAUSE = re.compile(r"\s*(===|==|~=|!=|<=|>=|<|>)?\s*v?([0-9]+(?:\.[0-9]+)*)(\.
 class Change(msgspec.Struct, frozen=True):
     """What became of a name. deprecated, removed: None for never. since: the release that first has the replacement,
     None where that is not known. rename: the replacement is a name (of an argument: a keyword) to write instead, else
-    a hint for a reader."""
+    a hint for a reader. positional: its parameters have other names, so that it stands in only for calls without
+    keywords."""
 
     deprecated: Version | None
     removed: Version | None
     since: Version | None
     rename: bool
     replacement: str
+    positional: bool = False
 
 
 class Support(msgspec.Struct, frozen=True):
@@ -83,11 +89,12 @@ class History:
 
     def __init__(self, text: str) -> None:
         sections = _read(text)
-        self._changes: dict[str, str] = {**sections["changes"], **sections["arguments"]}
-        self._introduced: dict[str, str] = sections["introduced"]
+        self._changes: dict[str, str] = {**sections["changes"], **sections.get("arguments", {})}
+        self._introduced: dict[str, str] = sections.get("introduced", {})
         self._modules: dict[str, str] = sections["modules"]
-        self._older: dict[str, str] = sections["older"]
+        self._older: dict[str, str] = sections.get("older", {})
         self.newest = version_of(sections["releases"]["newest"])
+        self.title = sections["releases"]["title"]
         self.parts = frozenset(
             [
                 name.rpartition(".")[2]
@@ -99,7 +106,7 @@ class History:
         """The last parts of all names of which there is something to say."""
         owners = {name.rpartition(".")[0] for name in self._introduced}
         self._new_modules = owners & self._introduced.keys()
-        self.callees = frozenset(["jax.config.update"]) | frozenset(
+        self.callees = frozenset(
             [name.partition("(")[0] for table in (self._changes, self._introduced) for name in table if name[-1] == ")"]
         )
         """Functions of whose arguments there is something to say."""
@@ -110,7 +117,9 @@ class History:
         if line is None:
             return None
         deprecated, removed, since, how, *replacement = line.split(" ", 4)
-        return Change(_when(deprecated), _when(removed), _when(since), how == "rename", "".join(replacement))
+        renames = how in ("rename", "positional")
+        when = _when(deprecated), _when(removed), _when(since)
+        return Change(*when, renames, "".join(replacement), how == "positional")
 
     def lacking(self, name: str) -> Version | None:
         """The newest release known to lack a name that later ones have; ``jax.jit()`` is calling it without a function."""
@@ -179,7 +188,49 @@ def _bounds(operator: str, written: list[int], wild: bool) -> tuple[Version | No
     return None, (version, operator == "<")
 
 
+class Histories:
+    """The tables of all libraries."""
+
+    def __init__(self, histories: Mapping[str, History]) -> None:
+        self._histories = histories
+        self.parts = frozenset[str]().union(*[history.parts for history in histories.values()])
+        """The last parts of all names of which there is something to say."""
+        self.callees = frozenset(["jax.config.update"]).union(*[history.callees for history in histories.values()])
+        """Functions of whose arguments there is something to say."""
+
+    def of(self, name: str) -> History | None:
+        """The table that speaks of a qualified name."""
+        return self._histories.get(name.partition(".")[0])
+
+    def module_of(self, name: str) -> tuple[str, bool] | None:
+        """As ``History.module_of``, of a name in any library."""
+        history = self.of(name) or self._histories["jax"]
+        return history.module_of(name)
+
+    def is_module(self, name: str) -> bool:
+        history = self.of(name) or self._histories["jax"]
+        return history.is_module(name)
+
+    def supports(self, asked: Mapping[str, str]) -> dict[str, Support]:
+        """What a project asks of each library, by its import name.
+
+        A project that holds JAX back and says nothing of a library gets an older release of that, too: which one, nobody
+        knows, and so nothing has happened to it.
+        """
+        jax = self._histories["jax"].support(asked.get("jax"))
+        held_back = not jax.reaches(self._histories["jax"].newest)
+        return {
+            library: Support(None, (), text="")
+            if held_back and library not in asked
+            else history.support(asked.get(library))
+            for library, history in self._histories.items()
+        }
+
+
 @cache
-def load_history() -> History:
-    """The shipped table. The same object on every call: it is read-only."""
-    return History(resources.files(__package__).joinpath("versions").joinpath("jax.toml").read_text(encoding="utf-8"))
+def load_histories() -> Histories:
+    """The shipped tables. The same object on every call: it is read-only."""
+    folder = resources.files(__package__).joinpath("versions")
+    return Histories(
+        {library: History(folder.joinpath(f"{library}.toml").read_text(encoding="utf-8")) for library in LIBRARIES}
+    )

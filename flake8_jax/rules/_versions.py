@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flake8_jax.knowledge.history import Change, load_history, show
+from flake8_jax.knowledge.history import Change, History, load_histories, show
 from flake8_jax.semantics.events import ApiUse
 
 
@@ -14,11 +14,19 @@ def subject(event: ApiUse) -> str:
     return f"the argument {rest[:-2]} of {callee}"
 
 
+def history_of(event: ApiUse) -> History:
+    """The table that speaks of the name; there is one, or nothing would have been met."""
+    history = load_histories().of(event.name)
+    assert history is not None
+    return history
+
+
 def instead(event: ApiUse, change: Change) -> str:
     """What to write, where that is known for every supported release."""
     if not change.replacement:
         return ""
-    name = load_history().replacement(change, event.support) if change.since is not None else change.replacement
+    history = history_of(event)
+    name = history.replacement(change, event.support) if change.since is not None else change.replacement
     if name is not None or change.since is None:
         return f"; use {name}"
-    return f"; from JAX {show(change.since)} on there is {change.replacement}"
+    return f"; from {history.title} {show(change.since)} on there is {change.replacement}"

@@ -1,21 +1,22 @@
-"""JAX802: names that JAX will remove. Not modelled: as for removed-api."""
+"""JAX802: names that JAX, or a library around it, will remove. Not modelled: as for removed-api."""
 
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
-from flake8_jax.rules._versions import instead, subject
+from flake8_jax.rules._versions import history_of, instead, subject
 from flake8_jax.semantics.events import ApiUse
 from flake8_jax.semantics.versions import Span
 
 
 @rule("JAX802", "upgrade", fixable="sometimes")
 def deprecated_api(event: ApiUse) -> Report | None:
-    """A name or an argument is used that JAX has deprecated.
+    """A name or an argument is used that JAX, or a library around it, has deprecated.
 
     Why it bites: it works, perhaps with a DeprecationWarning, until JAX removes it; JAX promises three months
     (<https://docs.jax.dev/en/latest/api_compatibility.html>). Nothing is said where some release that the project
-    supports does not have the replacement yet.
+    supports does not have the replacement yet. Of Flax, optax, Orbax, Haiku and NumPyro only what their own code or
+    documentation calls deprecated counts.
 
     Bad:
 
@@ -69,10 +70,10 @@ def deprecated_api(event: ApiUse) -> Report | None:
 
     Fix: safe where another name does the same and every supported release has it.
 
-    Proof: where JAX warns, the DeprecationWarning.
+    Proof: where JAX or the library warns, the DeprecationWarning.
     """
     change = event.change
     if event.verdict != "deprecated" or change is None:
         return None
-    since = f" since JAX {show(change.deprecated)}" if change.deprecated else ""
+    since = f" since {history_of(event).title} {show(change.deprecated)}" if change.deprecated else ""
     return Report(Span(event.start, event.end), f"{subject(event)} is deprecated{since}{instead(event, change)}")

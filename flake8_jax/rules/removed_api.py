@@ -1,23 +1,27 @@
-"""JAX801: names that JAX removed. Not modelled: attributes of arrays, names put together at run time."""
+"""JAX801: names that JAX, or a library around it, removed.
+
+Not modelled: attributes of arrays, names put together at run time.
+"""
 
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
-from flake8_jax.rules._versions import instead, subject
+from flake8_jax.rules._versions import history_of, instead, subject
 from flake8_jax.semantics.events import ApiUse
 from flake8_jax.semantics.versions import Span
 
 
 @rule("JAX801", "error", fixable="sometimes")
 def removed_api(event: ApiUse) -> Report | None:
-    """A name or an argument is used that JAX has removed.
+    """A name or an argument is used that JAX, or a library around it, has removed.
 
     Why it bites: the import or the call raises as soon as it is reached, perhaps long after an upgrade and deep in a
     run. (In an annotation that Python does not evaluate it is a warning.) Which releases count is said by `target-jax`,
     or by what the project requires of `jax`: the newest release that it allows, and without an upper bound the newest
-    known one. The table was made from JAX's [change log](https://docs.jax.dev/en/latest/changelog.html) and checked
-    against its releases.
+    known one. The table of JAX was made from its [change log](https://docs.jax.dev/en/latest/changelog.html) and checked
+    against its releases; smaller ones, of what is certain, are there for Flax, optax, Orbax, chex, Haiku and NumPyro.
+    A project that holds JAX back and says nothing of such a library is not told of that library.
 
     Bad:
 
@@ -71,6 +75,7 @@ def removed_api(event: ApiUse) -> Report | None:
     change = event.change
     if event.verdict != "removed" or change is None or change.removed is None:
         return None
-    when = f"JAX {show(change.removed)} removed" if change.removed else "JAX no longer has"
+    title = history_of(event).title
+    when = f"{title} {show(change.removed)} removed" if change.removed else f"{title} no longer has"
     message = f"{when} {subject(event)}{instead(event, change)}"
     return Report(Span(event.start, event.end), message, level="warning" if event.postponed else None)

@@ -313,7 +313,7 @@ def call_external(
 ) -> Value:
     """Call a library function or class by its canonical name."""
     known = m.knowledge.entry(name)
-    if m.versions is not None and name in m.versions.history.callees:
+    if m.versions is not None and name in m.versions.callees:
         m.versions.called(m, frame.scope, node, name, args.values, args.kwargs)
     if known.transform is not None:
         from flake8_jax.semantics.transforms import apply_transform

@@ -20,7 +20,7 @@ from flake8_jax.core.findings import Finding, Fix, Positions, Step
 from flake8_jax.core.registry import Fixer, Rule
 from flake8_jax.core.stack import on_stack
 from flake8_jax.knowledge import Knowledge, load
-from flake8_jax.knowledge.history import load_history
+from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics import donation, statements
 from flake8_jax.semantics.calls import Arguments, call, call_function_value
 from flake8_jax.semantics.classes import find_in_class, generic_instance, mro_of
@@ -77,14 +77,15 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
     """What to look for.
 
     transforms: the user's own transforms, qualified name → that of a JAX transform.
-    target_jax: the versions of JAX that the project supports, ``0.6.2`` or ``>=0.4.30,<0.8``.
+    required: the versions that the project supports of JAX and of other libraries, ``0.6.2`` or ``>=0.4.30,<0.8``, by
+    import name.
     wanted: absolute paths whose findings matter; None for all.
     fixers: repairs by rule name; fix_source: makes what a fixer needs to know of a file.
     """
 
     rules: list[Rule]
     transforms: dict[str, str] = {}
-    target_jax: str | None = None
+    required: dict[str, str] = {}
     unroll_threshold: int = 32
     preview: bool = False
     wanted: frozenset[str] | None = None
@@ -135,7 +136,7 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
     scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
     machine.modules, machine.settings = Modules(machine, scopes), Settings()
     if machine.wants(ApiUse):
-        machine.versions = Versions(load_history(), options.target_jax, scopes)
+        machine.versions = Versions(load_histories(), options.required, scopes)
         machine.versioned = machine.versions.parts
     if records is not None:
         machine.presumption = Presumption()

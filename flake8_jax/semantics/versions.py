@@ -1,25 +1,27 @@
-"""Uses of names that came or went with a release of JAX (``knowledge.history``), judged by what the project supports.
+"""Uses of names that came or went with a release of JAX or of a library around it, judged by what the project supports.
 
 Vocabulary
 ----------
 raw name   the name as the code's imports spell it, before any alias: ``jax.tree_map``, where the tables say
            ``jax.tree.map``.
-support    the releases that the configuration, the project's requirements, or a script's own (PEP 723) ask for.
+support    the releases that the configuration, the project's requirements, or a script's own (PEP 723) ask for, of
+           each library.
 
-A use is judged once a place, whatever paths lead there, and never where it is guarded (``guards``). Not modelled: names
-put together at run time, attributes of arrays, star imports.
+What happened to a name is said by ``knowledge.history``. A use is judged once a place, whatever paths lead there, and
+never where it is guarded (``guards``). Not modelled: names put together at run time, attributes of arrays, star imports.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.knowledge.history import Change, History, Support, Version
+from flake8_jax.knowledge.history import Change, Histories, Support, Version
+from flake8_jax.knowledge.requirement import required_in_literals
 from flake8_jax.semantics.events import ApiUse
 from flake8_jax.semantics.guards import Guards
 from flake8_jax.semantics.values import Const, External, UnionValue, Unknown, Value
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.machine import Machine
     from flake8_jax.semantics.scopes import Frame, ModuleScope
 
+_NOTHING = Support(None, ())
 _SCRIPT = re.compile(r"^# /// script\s*$(.*?)^# ///\s*$", re.MULTILINE | re.DOTALL)
-_REQUIREMENT = re.compile(r"""["']jax(?:\[[^\]]*\])?\s*([<>=~!][^"';]*)["';]""")
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -42,14 +44,16 @@ class Span(msgspec.Struct, frozen=True):
 class Versions:
     """Hears of every listed name, and tells the rules of those that matter."""
 
-    def __init__(self, history: History, asked: str | None, scopes: Iterable[ModuleScope]) -> None:
-        self.history = history
-        self.parts = history.parts
-        self.support = history.support(asked)
+    def __init__(self, histories: Histories, required: Mapping[str, str], scopes: Iterable[ModuleScope]) -> None:
+        self.histories = histories
+        self.parts = histories.parts
+        self.callees = histories.callees
+        self._required = required
+        self._general = histories.supports(required)
         self.guards = Guards(scopes)
         self._told: set[tuple[str, int, str]] = set()
         self._met: set[tuple[int, str]] = set()
-        self._supports: dict[str, Support] = {}
+        self._supports: dict[str, Mapping[str, Support]] = {}
         self._bound: dict[str, dict[str, list[str]]] = {}
         self._private: bool | None = None
 
@@ -63,7 +67,10 @@ class Versions:
             return
         self._met.add((id(node), owner.name))
         raw = self._raw_name(m, scope, node, owner)
-        if raw is not None and self._owner_stands(scope, raw) and not self.history.is_new_module(raw):
+        history = self.histories.of(raw) if raw is not None else None
+        if raw is None or history is None:
+            return
+        if self._owner_stands(scope, raw) and not history.is_new_module(raw):
             self._use(m, scope, node, raw, node.start, node.end, postponed=postponed)
 
     def imported_from(self, m: Machine, scope: ModuleScope, node: ir.ImportFrom, module: str) -> None:
@@ -101,7 +108,8 @@ class Versions:
         self, m: Machine, scope: ModuleScope, node: ir.Call, callee: str, argument: ir.Argument, value: Value
     ) -> None:
         raw = f"{callee}({argument.keyword}=)"
-        change = self.history.change(raw)
+        history = self.histories.of(raw)
+        change = history.change(raw) if history is not None else None
         handed_on = isinstance(value, (Unknown, UnionValue)) or (isinstance(value, Const) and value.value is None)
         if handed_on and change is not None and change.removed is None:
             return  # from a parameter that is None by default: JAX warns of other values
@@ -142,9 +150,7 @@ class Versions:
         if place in self._told:
             return
         self._told.add(place)
-        support = self.support_of(scope)
-        change, lacking = self.history.change(raw), self.history.lacking(raw)
-        verdict = _verdict(change, lacking, support)
+        change, lacking, support, verdict = self._judge(scope, raw)
         if not verdict or self.guards.guard(scope, start, end) or self.guards.is_patched(raw.rpartition(".")[2]):
             return
         context = m.context(scope)
@@ -159,9 +165,7 @@ class Versions:
         parts = module.split(".")
         for i in range(2, len(parts) + 1):
             prefix = ".".join(parts[:i])
-            if parts[i - 1] in self.parts and _verdict(
-                self.history.change(prefix), self.history.lacking(prefix), self.support_of(scope)
-            ):
+            if parts[i - 1] in self.parts and self._judge(scope, prefix)[3]:
                 self._use(m, scope, node, prefix, node.start, node.end, is_import=True)
                 return
 
@@ -169,20 +173,28 @@ class Versions:
         """No module around the name is gone itself: that was said where it was imported."""
         owner = raw.rpartition(".")[0]
         while "." in owner:
-            if owner.rpartition(".")[2] in self.parts and _verdict(
-                self.history.change(owner), None, self.support_of(scope)
-            ):
+            if owner.rpartition(".")[2] in self.parts and self._judge(scope, owner)[3] not in ("", "too-new"):
                 return False
             owner = owner.rpartition(".")[0]
         return True
 
-    def support_of(self, scope: ModuleScope) -> Support:
+    def _judge(self, scope: ModuleScope, raw: str) -> tuple[Change | None, Version | None, Support, str]:
+        """What is known of a name, what is supported of its library there, and the verdict."""
+        history = self.histories.of(raw)
+        if history is None:
+            return None, None, _NOTHING, ""
+        change, lacking = history.change(raw), history.lacking(raw)
+        support = self._supports_of(scope)[raw.partition(".")[0]]
+        return change, lacking, support, _verdict(change, lacking, support)
+
+    def _supports_of(self, scope: ModuleScope) -> Mapping[str, Support]:
         """What counts in a file: the requirements of a script are its own."""
         found = self._supports.get(scope.path)
         if found is None:
             script = _SCRIPT.search(scope.text) if "# /// script" in scope.text else None
-            asked = _REQUIREMENT.search(script[1]) if script is not None else None
-            found = self._supports[scope.path] = self.history.support(asked[1]) if asked is not None else self.support
+            asked = dict(required_in_literals(script[1])) if script is not None else {}
+            found = self.histories.supports({**self._required, **asked}) if asked else self._general
+            self._supports[scope.path] = found
         return found
 
     # --- names as they are spelled ------------------------------------------------------------------

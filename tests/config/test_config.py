@@ -59,7 +59,7 @@ def test_flags_go_over_inline_pairs_go_over_the_file(tmp_path: Path) -> None:
     settings = Resolver(str(tmp_path), inline=inline, flags=Options(output_format="concise")).settings_for(
         str(tmp_path)
     )
-    assert (settings.unroll_threshold, settings.target_jax, settings.output_format) == (9, "0.5", "concise")
+    assert (settings.unroll_threshold, settings.required["jax"], settings.output_format) == (9, "0.5", "concise")
 
 
 def test_extend_exclude_adds(tmp_path: Path) -> None:
@@ -70,10 +70,10 @@ def test_extend_exclude_adds(tmp_path: Path) -> None:
 
 def test_supported_jax_comes_from_the_dependencies(tmp_path: Path) -> None:
     write(tmp_path / "pyproject.toml", "[project]\ndependencies = ['jaxtyping>=1', 'jax[cuda]>=0.4.30,<0.8']\n")
-    target = Resolver(str(tmp_path)).settings_for(str(tmp_path)).target_jax
+    target = Resolver(str(tmp_path)).settings_for(str(tmp_path)).required["jax"]
     assert target is not None
     assert sorted(target.split(",")) == ["<0.8", ">=0.4.30"]
-    assert Resolver(str(tmp_path), isolated=True).settings_for(str(tmp_path)).target_jax is None
+    assert Resolver(str(tmp_path), isolated=True).settings_for(str(tmp_path)).required == {}
 
 
 def test_project_root(tmp_path: Path) -> None:
@@ -110,4 +110,4 @@ def test_inline_pairs_are_checked() -> None:
 def test_supported_jax_is_read_wherever_it_stands(tmp_path: Path, name: str, text: str, asked: str | None) -> None:
     write(tmp_path / name, text)
     (tmp_path / "package").mkdir()
-    assert Resolver(str(tmp_path)).settings_for(str(tmp_path / "package")).target_jax == asked
+    assert Resolver(str(tmp_path)).settings_for(str(tmp_path / "package")).required.get("jax") == asked

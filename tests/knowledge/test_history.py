@@ -3,35 +3,50 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 import warnings
-from importlib import resources
+from importlib import metadata, resources
+from typing import Any
 
 import pytest
 
-from flake8_jax.knowledge.history import History, Support, load_history, version_of
+from flake8_jax.knowledge.history import History, Support, load_histories, version_of
+from flake8_jax.knowledge.requirement import LIBRARIES
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-TEXT = resources.files("flake8_jax.knowledge").joinpath("versions").joinpath("jax.toml").read_text(encoding="utf-8")
-HISTORY = load_history()
+FOLDER = resources.files("flake8_jax.knowledge").joinpath("versions")
+TEXTS = {library: FOLDER.joinpath(f"{library}.toml").read_text(encoding="utf-8") for library in LIBRARIES}
+HISTORY = History(TEXTS["jax"])
 NEWEST = HISTORY.newest
 
 
-def test_the_file_is_toml_that_reads_as_it_is_read() -> None:
-    table = tomllib.loads(TEXT)
-    assert set(table) == {"releases", "changes", "arguments", "introduced", "older", "modules"}
-    read = History(TEXT)
-    for name in (*table["changes"], *table["arguments"]):
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_file_is_toml_that_reads_as_it_is_read(library: str) -> None:
+    table = tomllib.loads(TEXTS[library])
+    assert set(table) <= {"releases", "changes", "arguments", "introduced", "older", "modules"}
+    read = History(TEXTS[library])
+    assert read.title == table["releases"]["title"]
+    for name in (*table["changes"], *table.get("arguments", {})):
+        assert name.startswith(f"{library}.")
         change = read.change(name)
         assert change is not None
         assert change.deprecated is not None or change.removed is not None
         assert not change.rename or change.replacement
-    for name in table["introduced"]:
+    for name in table.get("introduced", {}):
         assert read.lacking(name) is not None
+
+
+def test_a_project_that_holds_jax_back_is_not_judged_by_the_newest_of_the_others() -> None:
+    histories = load_histories()
+    newest = histories.supports({})["flax"].highest
+    assert histories.supports({"jax": ">=0.4.30"})["flax"].highest == newest > (0, 12)
+    assert not histories.supports({"jax": "<0.4.31"})["flax"].reaches((0, 6, 0))
+    assert histories.supports({"jax": "<0.4.31", "flax": ">=0.8"})["flax"].reaches((0, 6, 0))
 
 
 @pytest.mark.parametrize(
@@ -61,6 +76,15 @@ def test_bounds() -> None:
 
 
 def exists(name: str) -> bool:
+    try:
+        resolved(name)
+    except AttributeError:
+        return False
+    return True
+
+
+def resolved(name: str) -> Any:
+    """What a qualified name stands for; AttributeError for nothing."""
     parts = name.split(".")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -69,19 +93,16 @@ def exists(name: str) -> bool:
                 value = importlib.import_module(".".join(parts[:cut]))
             except ImportError:
                 continue
-            try:
-                for part in parts[cut:]:
-                    value = getattr(value, part)
-            except AttributeError:
-                return False
-            return True
-    return False
+            for part in parts[cut:]:
+                value = getattr(value, part)
+            return value
+    raise AttributeError(name)
 
 
 def test_against_the_installed_jax() -> None:
     jax = pytest.importorskip("jax")
     installed = version_of(jax.__version__)
-    table = tomllib.loads(TEXT)
+    table = tomllib.loads(TEXTS["jax"])
     for name in table["changes"]:
         change = HISTORY.change(name)
         assert change is not None
@@ -96,3 +117,29 @@ def test_against_the_installed_jax() -> None:
             assert not exists(name), name
     for name, older in table["older"].items():
         assert exists(older), name
+
+
+@pytest.mark.parametrize("library", [library for library in LIBRARIES if library != "jax"])
+def test_against_the_installed_library(library: str) -> None:
+    pytest.importorskip(library)
+    installed = version_of(metadata.version(LIBRARIES[library]))
+    table, history = tomllib.loads(TEXTS[library]), History(TEXTS[library])
+    if installed > history.newest:
+        pytest.skip("newer than the table")
+    for name in table["changes"]:
+        change = history.change(name)
+        assert change is not None
+        if change.removed is not None:
+            assert exists(name) == (installed < change.removed), name
+        elif change.deprecated is not None and change.deprecated <= installed:
+            assert exists(name), name
+        if change.rename and change.since is not None and change.since <= installed:
+            assert exists(change.replacement), name
+    for name, (callee, _, keyword) in {name: name.partition("(") for name in table.get("arguments", {})}.items():
+        change = history.change(name)
+        assert change is not None
+        assert change.deprecated is not None
+        if change.deprecated <= installed:
+            found = resolved(callee)
+            called = found.__init__ if inspect.isclass(found) else found
+            assert keyword.removesuffix("=)") in inspect.signature(called).parameters, name

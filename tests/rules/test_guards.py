@@ -156,6 +156,62 @@ def newer(mesh):
     return jax.set_mesh(mesh), jax.tree.map  # expect: too-new-api
 """,
     },
+    "libraries around JAX": {
+        "use.py": """
+import chex
+import flax.linen as nn
+import haiku as hk
+import optax
+import orbax.checkpoint as ocp
+from flax import optim  # expect: removed-api
+from flax.experimental import nnx  # expect: deprecated-api
+from numpyro.infer import Predictive
+from optax import dpsgd, maybe_update  # expect: deprecated-api, removed-api
+from orbax.checkpoint.async_checkpointer import AsyncCheckpointer  # expect: removed-api
+
+
+def clipped(params, model):
+    chex.assert_tree_all_close(params, params)  # expect: removed-api
+    chex.assert_trees_all_close(params, params)
+    predictive = Predictive(model, params, exclude_deterministic=True)  # expect: deprecated-api
+    noise = optax.add_noise(0.1, 0.5, seed=3)  # expect: deprecated-api
+    optax.add_noise(0.1, 0.5, key=3)
+    cell = nn.ConvLSTM  # expect: removed-api
+    hk.one_hot(params, 3)  # expect: deprecated-api
+    ocp.utils.async_exists("x")  # expect: removed-api
+    return optax.global_norm(params), predictive, noise, cell, optim, nnx, dpsgd  # expect: deprecated-api
+
+
+def state(module: nn.Module) -> optax.MaybeUpdateState:  # expect: removed-api
+    return module, AsyncCheckpointer, maybe_update
+""",
+    },
+    "what a script asks of a library": {
+        "older.py": """
+# /// script
+# dependencies = ["flax==0.5.3", "optax>=0.2.4", "chex"]
+# ///
+import chex
+import flax.optim
+import optax
+
+
+def clipped(params):
+    chex.assert_tree_all_close(params, params)  # expect: removed-api
+    return optax.global_norm(params), optax.dpsgd  # expect: deprecated-api
+""",
+        "held_back.py": """
+# /// script
+# dependencies = ["jax<0.4", "optax>=0.2.5,<0.2.7"]
+# ///
+import flax.optim
+import optax
+
+
+def clipped(params):
+    return optax.global_norm(params), optax.monte_carlo, optax.maybe_update(params, flax)  # expect: removed-api
+""",
+    },
 }
 
 
