@@ -51,7 +51,7 @@ def place(finding: Finding) -> str:
 def show_error(finding: Finding) -> None:
     print(f"{place(finding)}: {finding['code']} {finding['name']}: {finding['message']}")
     for step in finding.get("evidence") or ():
-        print(f"    {step.get('path')}:{step.get('row')}: {step.get('text')}")
+        print(f"    {step['filename']}:{step['row']}: {step['message']}")
 
 
 def main(argv: list[str]) -> int:

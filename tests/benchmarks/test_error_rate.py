@@ -11,7 +11,7 @@ import pytest
 
 def finding(path: Path, code: str, severity: str) -> dict[str, Any]:
     place = {"row": 1, "column": 1}
-    evidence = [{"path": str(path), "row": 1, "text": "jax.jit stages step"}]
+    evidence = [{"filename": str(path), "row": 1, "message": "jax.jit stages step"}]
     return {"filename": str(path), "code": code, "name": "a-rule", "severity": severity, "message": "m",
             "location": place, "evidence": evidence}  # fmt: skip
 
