@@ -18,6 +18,7 @@ import msgspec
 from flake8_jax.cache import Cache
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Finding
+from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import RuleInfo
 
 
@@ -39,6 +40,7 @@ class AnalysisRequest:
     codes: frozenset[str]
     transforms: dict[str, str] = field(default_factory=dict)
     required: dict[str, str] = field(default_factory=dict)
+    recorded: tuple[RecordedFunction, ...] = ()
     unroll_threshold: int = 32
     preview: bool = False
     wanted: frozenset[str] | None = None
@@ -144,6 +146,7 @@ def _analyse(files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResu
             rules=[rule for rule in all_rules() if rule.code in request.codes],
             transforms=request.transforms,
             required=request.required,
+            recorded=request.recorded,
             unroll_threshold=request.unroll_threshold,
             preview=request.preview,
             wanted=request.wanted,

@@ -26,6 +26,7 @@ from flake8_jax.cache import DIRECTORY_NAME, Cache, digest
 from flake8_jax.config import ConfigError, Resolver, Settings
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Finding
+from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
 from flake8_jax.diagnosis import Selection, placed, syntax_diagnostic
 from flake8_jax.discovery import Found, Walker, context_files, discover
@@ -40,7 +41,8 @@ _SETTLED_NS = 2_000_000_000
 class Question:
     """paths: absolute files and directories. texts: by absolute path, instead of what is on disk.
 
-    force_exclude: None for what the settings say. ignore_noqa: report what comments would suppress.
+    force_exclude: None for what the settings say. ignore_noqa: report what comments would suppress. recorded: what a
+    recorded run showed of functions.
     """
 
     paths: tuple[str, ...]
@@ -48,6 +50,7 @@ class Question:
     force_exclude: bool | None = None
     ignore_noqa: bool = False
     collect_functions: bool = False
+    recorded: tuple[RecordedFunction, ...] = ()
 
 
 class _Seen(msgspec.Struct, frozen=True, array_like=True):
@@ -186,6 +189,7 @@ class Workspace:
             codes=selection.codes,
             transforms=settings.transforms,
             required=settings.required,
+            recorded=tuple(one for one in question.recorded if one.path in program),
             unroll_threshold=settings.unroll_threshold,
             preview=settings.preview,
             wanted=wanted,
@@ -257,6 +261,7 @@ class Workspace:
             str(sorted(request.transforms.items())),
             str(sorted(request.required.items())),
         ]
+        parts.append(msgspec.json.encode(request.recorded).decode())
         parts += [str(request.unroll_threshold), str(request.preview), str(sorted(request.wanted or ()))]
         for path, key in run.digests.items():
             parts += [path, modules.names[path], key]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from flake8_jax.backend import Backend
     from flake8_jax.engine import Question, Workspace
     from flake8_jax.lowering import Problem, Progress
+    from flake8_jax.runtime_checks.profile import Profile
 
 
 def parser() -> argparse.ArgumentParser:
@@ -66,8 +67,9 @@ def parser() -> argparse.ArgumentParser:
     output.add_argument("--output-format", choices=formats(), metavar="FORMAT", help=f"one of {', '.join(formats())}")
     output.add_argument("-o", "--output-file", metavar="FILE", help="write the findings there")
     output.add_argument(
-        "--profile", metavar="FILE", help="mark findings in functions that `jaxlint record` saw run, with how they ran"
-    )
+        "--profile", metavar="FILE",
+        help="use what `jaxlint record` saw: functions that it saw traced are analysed as such, findings say how they ran",
+    )  # fmt: skip
     output.add_argument("--statistics", action="store_true", help="print how often each rule has a finding")
     output.add_argument("--show-files", action="store_true", help="list the files that would be linted")
     output.add_argument("--show-settings", action="store_true", help="print the settings for the first path")
@@ -99,6 +101,7 @@ class _Call:
     view: View
     output_format: str
     stdin: _Stdin | None
+    profile: Profile | None = None
 
 
 def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
@@ -159,16 +162,28 @@ def _worked_out(
     texts = {stdin.path: stdin.text} if stdin is not None else {}
     if backend is None:
         backend = default_backend(None if args.no_cache else Cache(cache_directory(settings, cwd)))
+    profile = _read_profile(args.profile) if args.profile is not None else None
+    recorded = profile.recorded() if profile is not None else ()
     workspace = Workspace(backend, resolver, use_cache=not args.no_cache, jobs=args.jobs, progress=progress)
     color = wants_color(args.color, sys.stdout.isatty()) and args.output_file is None
     return _Call(
         args,
         workspace,
-        Question(asked, texts, args.force_exclude, args.ignore_noqa),
+        Question(asked, texts, args.force_exclude, args.ignore_noqa, recorded=recorded),
         View(cwd, color, settings.unsafe_fixes),
         settings.output_format,
         stdin,
+        profile,
     )
+
+
+def _read_profile(path: str) -> Profile:
+    from flake8_jax.runtime_checks.profile import ProfileError, load
+
+    try:
+        return load(path)
+    except ProfileError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _read_stdin(args: argparse.Namespace, cwd: str) -> _Stdin:
@@ -253,8 +268,10 @@ def _finish(call: _Call, report: RunReport) -> int:
     """Print the report; returns the exit status."""
     args = call.args
     fixes = args.fix or args.fix_only
-    if args.profile is not None:
-        report = _marked(report, args.profile)
+    if call.profile is not None:
+        from flake8_jax.runtime_checks.marks import marked
+
+        report = marked(report, call.profile)
     if args.fix_only:
         report = msgspec.structs.replace(report, diagnostics=())
     text = _text(call, report)
@@ -268,16 +285,6 @@ def _finish(call: _Call, report: RunReport) -> int:
     if args.exit_non_zero_on_fix and report.fixed:
         return max(1, _trouble_status(report))
     return max(_trouble_status(report), 1 if report.diagnostics and not args.exit_zero else 0)
-
-
-def _marked(report: RunReport, path: str) -> RunReport:
-    from flake8_jax.runtime_checks.marks import marked
-    from flake8_jax.runtime_checks.profile import ProfileError, load
-
-    try:
-        return marked(report, load(path))
-    except ProfileError as error:
-        raise ConfigError(str(error)) from error
 
 
 def _text(call: _Call, report: RunReport) -> str:

@@ -19,13 +19,24 @@ from typing import Any
 
 import msgspec
 
+from flake8_jax.core.recorded import RecordedFunction, RecordedParameter
+
 VERSION = 1
 DEFAULT = os.path.join(".jaxlint", "profile.json")
 
 
+class Arguments(msgspec.Struct, frozen=True):
+    """What parameters were in so many observed calls; as in Function."""
+
+    observed: int
+    params: dict[str, dict[str, int]]
+    avals: dict[str, list[str]] = {}
+
+
 class Function(msgspec.Struct, frozen=True):
     """One function that ran. line: of its first decorator. staged_calls: made while JAX traced; ambient_calls: while it
-    built a jaxpr. params: how often each parameter was of which kind (see ``child.recorder``). avals: up to four of each."""
+    built a jaxpr. params: how often each parameter was of which kind (see ``child.recorder``). avals: up to four of each.
+    ambient: of the ambient calls alone, where there were others."""
 
     filename: str
     qualname: str
@@ -36,10 +47,19 @@ class Function(msgspec.Struct, frozen=True):
     observed: int
     params: dict[str, dict[str, int]]
     avals: dict[str, list[str]] = {}
+    ambient: Arguments | None = None
+
+    def recorded(self) -> RecordedFunction:
+        """As the analysis takes it: by the calls while JAX built a jaxpr, if there were any."""
+        part = self.ambient or Arguments(self.observed, self.params, self.avals)
+        params = (RecordedParameter(n, tuple(k.items()), tuple(part.avals.get(n, ()))) for n, k in part.params.items())
+        observed = part.observed if self.ambient_calls else 0
+        return RecordedFunction(os.path.normpath(self.filename), self.qualname, self.line, observed, tuple(params))
 
 
 class Compilation(msgspec.Struct, frozen=True):
-    """``count`` compilations of ``name`` asked for at a place; seconds: in all; causes: JAX's explanations, each once."""
+    """``count`` compilations of ``name`` asked for at a place; seconds: in all; causes: JAX's explanations, each once;
+    signatures: the types of the arguments, each once."""
 
     name: str
     filename: str
@@ -48,6 +68,7 @@ class Compilation(msgspec.Struct, frozen=True):
     count: int
     seconds: float
     causes: list[str] = []
+    signatures: list[str] = []
 
 
 class Profile(msgspec.Struct, frozen=True):
@@ -58,6 +79,10 @@ class Profile(msgspec.Struct, frozen=True):
     versions: dict[str, str]
     functions: list[Function]
     compilations: list[Compilation]
+
+    def recorded(self) -> tuple[RecordedFunction, ...]:
+        """The functions, as the analysis takes them."""
+        return tuple(function.recorded() for function in self.functions)
 
 
 class ProfileError(Exception):
@@ -75,6 +100,7 @@ def compilations(seen: Iterable[dict[str, Any]]) -> list[Compilation]:
         Compilation(
             *key, len(items), sum(item["seconds"] for item in items),
             list(dict.fromkeys(_cause(item["reason"]) for item in items if item.get("reason"))),
+            list(dict.fromkeys(item["signature"] for item in items if item.get("signature"))),
         )
         for key, items in groups.items()
     ]  # fmt: skip

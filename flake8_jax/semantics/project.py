@@ -17,6 +17,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Finding, Fix, Positions, Step
+from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.registry import Fixer, Rule
 from flake8_jax.core.stack import on_stack
 from flake8_jax.knowledge import Knowledge, load
@@ -30,6 +31,7 @@ from flake8_jax.semantics.lattice import canonical_key, tracify
 from flake8_jax.semantics.machine import Emission, Link, Machine, Mode
 from flake8_jax.semantics.modules import Modules
 from flake8_jax.semantics.presumption import Presumption
+from flake8_jax.semantics.recorded import run_recorded
 from flake8_jax.semantics.records import FunctionRecord, Records
 from flake8_jax.semantics.scopes import Frame, ModuleScope
 from flake8_jax.semantics.settings import Settings
@@ -79,6 +81,7 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
     transforms: the user's own transforms, qualified name → that of a JAX transform.
     required: the versions that the project supports of JAX and of other libraries, ``0.6.2`` or ``>=0.4.30,<0.8``, by
     import name.
+    recorded: functions that a recorded run saw traced, to be run on arguments like those.
     wanted: absolute paths whose findings matter; None for all.
     fixers: repairs by rule name; fix_source: makes what a fixer needs to know of a file.
     """
@@ -86,6 +89,7 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
     rules: list[Rule]
     transforms: dict[str, str] = {}
     required: dict[str, str] = {}
+    recorded: tuple[RecordedFunction, ...] = ()
     unroll_threshold: int = 32
     preview: bool = False
     wanted: frozenset[str] | None = None
@@ -141,6 +145,8 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
     if records is not None:
         machine.presumption = Presumption()
     _run_entries(machine, scopes)
+    if options.recorded:
+        run_recorded(machine, scopes, options.recorded, _guarded)
     if machine.presumption is not None:
         _run_presumed(machine)
     findings = _findings(machine, options)

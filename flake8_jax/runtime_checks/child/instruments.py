@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from flake8_jax.runtime_checks.child.places import Place, Places
+from flake8_jax.runtime_checks.child.recorder import aval_of
 from flake8_jax.runtime_checks.child.tracing import trace_state
 
 MOST = 4000  # of each list of observations
@@ -41,6 +42,7 @@ class Instruments:
         self.warned: list[dict[str, Any]] = []
         self.calls: list[dict[str, Any]] = []
         self._reasons: list[str] = []
+        self._signature = ""
         self._busy = False
 
     def report(self) -> dict[str, Any]:
@@ -55,6 +57,7 @@ class Instruments:
 
         monitoring.register_event_duration_secs_listener(self._duration)
         self._explain_misses()
+        self._hear_signatures()
         self._watch_waits()
         self._watch_calls()
         self._watch_warnings()
@@ -78,9 +81,11 @@ class Instruments:
         if len(into) < MOST:
             name = str(data.get("fun_name") or "")
             found = self._seen(name=name, seconds=seconds)
-            if event == _COMPILED and self._reasons:
-                found["reason"] = self._reasons[-1]
-                self._reasons.clear()
+            if event == _COMPILED:
+                found["signature"], self._signature = self._signature, ""
+                if self._reasons:
+                    found["reason"] = self._reasons[-1]
+                    self._reasons.clear()
             into.append(found)
 
     def _explain_misses(self) -> None:
@@ -93,6 +98,20 @@ class Instruments:
         for handler in logger.handlers:
             handler.addFilter(lambda record: not _is_miss(record))
         logger.addHandler(_Overhearing(self._reasons, alone=not logger.handlers))
+
+    def _hear_signatures(self) -> None:
+        """JAX logs what it is about to compile, with the types of the arguments, for whoever listens to its details."""
+        logger = logging.getLogger("jax._src.interpreters.pxla")
+        shown = logger.getEffectiveLevel()
+
+        def hear(record: logging.LogRecord) -> bool:
+            if str(record.msg).startswith("Compiling %s with global shapes") and isinstance(record.args, tuple):
+                avals: Any = record.args[1]
+                self._signature = ", ".join(signature_of(aval) for aval in avals)
+            return record.levelno >= shown
+
+        logger.addFilter(hear)
+        logger.setLevel(logging.DEBUG)
 
     # --- waits and calls ------------------------------------------------------------------------------------
 
@@ -185,6 +204,11 @@ class Instruments:
             yield
         finally:
             self._busy = False
+
+
+def signature_of(aval: Any) -> str:
+    """``f32[8,128]``; marked where the type is weak, as that of a Python number."""
+    return aval_of(aval) + (" (weak)" if getattr(aval, "weak_type", False) else "")
 
 
 def _found_in_jax(name: str) -> Any:

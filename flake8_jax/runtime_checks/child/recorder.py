@@ -8,7 +8,8 @@ concrete     the argument is (or holds) tracers, all of which carry a value: ``j
 array        the argument is (or holds) JAX arrays, no tracer; looked for in the upper part of large pytrees only.
 key          the argument is a typed PRNG key; counted in addition to ``traced``, ``concrete`` or ``array``.
 other        anything else. unflattenable: a pytree that refuses (a half-built instance, keys that do not sort).
-aval         shape and dtype, as ``f32[8,128]``; of plain values, their type. No contents are kept.
+aval         shape and dtype, as ``f32[8,128]``; of plain values, their type; of flags, ``True`` or ``False``. No other contents
+             are kept.
 
 Not recorded: values captured by closures, attributes of objects that are not pytrees, raw ``uint32`` keys (arrays like any
 other), code built by ``exec`` under a made-up file name.
@@ -48,6 +49,28 @@ _SHORT = {
 
 
 @dataclass
+class Arguments:
+    """What parameters were: how often of which kind, and up to so many different avals."""
+
+    kinds: dict[str, dict[str, int]] = field(default_factory=dict)
+    avals: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def add(self, name: str, kinds: tuple[str, ...], aval: str) -> None:
+        counts = self.kinds.setdefault(name, {})
+        for kind in kinds:
+            counts[kind] = counts.get(kind, 0) + 1
+        seen = self.avals.setdefault(name, {})
+        if len(seen) < AVALS:
+            seen[aval] = 1
+
+    def row(self, names: tuple[str, ...]) -> dict[str, Any]:
+        return {
+            "params": {name: self.kinds.get(name, {}) for name in names},
+            "avals": {name: list(self.avals[name]) for name in names if name in self.avals},
+        }
+
+
+@dataclass
 class Recorded:
     """What was seen of one code object. last_entry: the last offset at which a suspended body can begin."""
 
@@ -60,8 +83,9 @@ class Recorded:
     ambient_calls: int = 0
     observed_eager: int = 0
     observed_staged: int = 0
-    kinds: dict[str, dict[str, int]] = field(default_factory=dict)
-    avals: dict[str, dict[str, int]] = field(default_factory=dict)
+    observed_ambient: int = 0
+    every: Arguments = field(default_factory=lambda: Arguments())
+    ambient: Arguments = field(default_factory=lambda: Arguments())
 
     def row(self) -> dict[str, Any]:
         return {
@@ -72,8 +96,12 @@ class Recorded:
             "staged_calls": self.staged_calls,
             "ambient_calls": self.ambient_calls,
             "observed": self.observed_eager + self.observed_staged,
-            "params": {name: self.kinds.get(name, {}) for name in self.params},
-            "avals": {name: list(self.avals[name]) for name in self.params if name in self.avals},
+            **self.every.row(self.params),
+            "ambient": (
+                {"observed": self.observed_ambient, **self.ambient.row(self.params)}
+                if 0 < self.ambient_calls < self.calls
+                else None
+            ),
         }
 
 
@@ -112,28 +140,27 @@ class Recorder:
             return
         seen.calls += 1
         state = trace_state()
+        ambient = False
         if state == EAGER:
             if seen.observed_eager >= OBSERVATIONS:
                 return
             seen.observed_eager += 1
         else:
             seen.staged_calls += 1
-            seen.ambient_calls += is_ambient()
+            ambient = is_ambient()
+            seen.ambient_calls += ambient
             if seen.observed_staged >= OBSERVATIONS:
                 return
             seen.observed_staged += 1
+            seen.observed_ambient += ambient
         values = frame.f_locals
         for name in seen.params:
             if name in values:  # else deleted, or not bound yet
-                self._parameter(seen, name, values[name])
-
-    def _parameter(self, seen: Recorded, name: str, value: Any) -> None:
-        counts = seen.kinds.setdefault(name, {})
-        for kind in kinds_of(value):
-            counts[kind] = counts.get(kind, 0) + 1
-        avals = seen.avals.setdefault(name, {})
-        if len(avals) < AVALS:
-            avals[aval_of(value)] = 1
+                value = values[name]
+                kinds, aval = kinds_of(value), str(value) if isinstance(value, bool) else aval_of(value)
+                seen.every.add(name, kinds, aval)
+                if ambient:
+                    seen.ambient.add(name, kinds, aval)
 
 
 def parameter_names(code: CodeType) -> tuple[str, ...]:

@@ -1,0 +1,104 @@
+"""``check --profile``: what a recorded run knows and the text does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jax")
+
+ROOT = Path(__file__).parents[2]
+
+LIBRARY = """
+import jax.numpy as jnp
+
+
+def repeated(x, count, check=False):
+    if check:
+        if jnp.isnan(x).any():
+            raise ValueError
+    for _ in range(count):
+        x = x + 1
+    if x.sum() > count:
+        return x * 2
+    return x
+
+
+def scaled(x):
+    return float(x) * 2
+
+
+def eager(x):
+    return float(x)
+"""
+
+# Nothing in the text says what is jitted, nor which parameters are static.
+MAIN = """
+import importlib
+import jax
+import jax.numpy as jnp
+
+library = importlib.import_module("".join(["lib", "rary"]))
+jitted = [jax.jit(getattr(library, name), static_argnums=tuple(at)) for name, at in (("repeated", [1]), ("scaled", []))]
+library.eager(jnp.ones(()))
+library.scaled(jnp.ones(()))
+for run, arguments in zip(jitted, ((jnp.ones(3), 2), (jnp.ones(()),))):
+    try:
+        run(*arguments)
+    except TypeError:
+        pass
+jax.jit(lambda x, y: x + y)(jnp.ones((2, 3)), 2.0)
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "library.py").write_text(LIBRARY)
+    (folder / "main.py").write_text(MAIN)
+    jaxlint(folder, "record", "--", sys.executable, "main.py")
+    return folder
+
+
+def jaxlint(folder: Path, *arguments: str) -> str:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-m", "flake8_jax", *arguments]
+    done = subprocess.run(command, check=False, cwd=folder, env=env, capture_output=True, text=True)
+    assert done.returncode < 2, done.stdout + done.stderr
+    return done.stdout
+
+
+def found(folder: Path, *arguments: str) -> list[tuple[int, str]]:
+    report = json.loads(jaxlint(folder, "check", "library.py", "--isolated", "--output-format", "json", *arguments))
+    return [(item["location"]["row"], item["name"]) for item in report]
+
+
+def test_functions_that_were_traced_are_analysed_as_such(project: Path) -> None:
+    """The count is static, the flag was never set, and one function ran without JAX tracing it."""
+    assert found(project) == []
+    assert found(project, "--profile", ".jaxlint/profile.json") == [(11, "traced-branch"), (17, "host-cast")]
+
+
+def test_the_evidence_says_so(project: Path) -> None:
+    text = jaxlint(project, "check", "library.py", "--isolated", "--profile", ".jaxlint/profile.json")
+    assert "library.py:5: recorded: JAX traced repeated" in text
+
+
+def test_compilations_have_their_signatures(project: Path) -> None:
+    profile = json.loads((project / ".jaxlint" / "profile.json").read_text())
+    signatures = {c["name"]: c["signatures"] for c in profile["compilations"]}
+    assert any(["f32[2,3], f32[] (weak)"] == found for found in signatures.values()), signatures
+
+
+def test_what_a_function_was_given_while_jax_traced_stands_apart(project: Path) -> None:
+    profile = json.loads((project / ".jaxlint" / "profile.json").read_text())
+    functions = {f["qualname"]: f for f in profile["functions"]}
+    assert functions["scaled"]["params"]["x"] == {"array": 1, "traced": 1}
+    assert functions["scaled"]["ambient"] == {"observed": 1, "params": {"x": {"traced": 1}}, "avals": {"x": ["f32[]"]}}
+    assert functions["repeated"]["ambient"] is None
+    assert functions["repeated"]["avals"] == {"x": ["f32[3]"], "count": ["int"], "check": ["False"]}
