@@ -383,7 +383,7 @@ def test_show_files_and_settings(project: Project) -> None:
     assert project.check("--show-files") == 0
     assert project.out == f"{path}\n"
     assert project.check("--show-settings", "--target-jax", ">=0.4.30") == 0
-    assert "target-jax = '>=0.4.30'" in project.out
+    assert "required = {'jax': '>=0.4.30'}" in project.out
 
 
 # --- the cache -------------------------------------------------------------------------------------
