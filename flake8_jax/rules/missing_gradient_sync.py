@@ -19,9 +19,9 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
     ```python
     import jax
     import jax.numpy as jnp
-    from jax.sharding import PartitionSpec as P
+    from jax.sharding import Mesh, PartitionSpec as P
 
-    mesh = jax.make_mesh((jax.device_count(),), ("batch",))
+    mesh = Mesh(jax.devices(), ("batch",))
 
 
     def loss(w, x, y):

@@ -6,7 +6,7 @@ oracle   a function from observations to a verdict, and the way of running that 
 seen     confirmed with a sentence that counts. not seen: the line ran the way the rule speaks of, and nothing happened.
 
 A line that did not run says nothing. Whatever is refuted is so for the inputs of this run alone. Not proved:
-``missing-gradient-sync`` (it needs several devices whose data differ) and ``too-new-api`` (it needs the older JAX).
+``too-new-api`` (it needs the older JAX).
 """
 
 from __future__ import annotations
@@ -358,6 +358,23 @@ def nan_in_gradient(o: Observations) -> Verdict:
     return _unclear("no NaN appeared on these inputs") if o.visits() else NOT_REACHED
 
 
+def replicas_drift(o: Observations) -> Verdict:
+    """Copies that were the same on all devices are not any more, in a run in which the line ran.
+
+    Without ``jit`` around it, ``shard_map`` runs operation by operation and counts as eager.
+    """
+    if not o.visits():
+        return NOT_REACHED
+    drifts = o.all.get("drifts", ())
+    if drifts:
+        worst = max(drifts, key=lambda seen: float(seen["difference"]))
+        return _confirmed(
+            f"after a step the copies on {worst['devices']} devices differ by up to {worst['difference']:.3g}",
+            difference=worst["difference"], devices=worst["devices"],
+        )  # fmt: skip
+    return _unclear("no copies were seen to differ; all devices may have been given the same data")
+
+
 # --- the table -------------------------------------------------------------------------------------------------------
 
 _BOOL = raises("TracerBoolConversionError", "ConcretizationTypeError")
@@ -444,6 +461,7 @@ ORACLES: dict[str, Oracle] = {
     "pmap": Oracle(runs("`pmap` is applied")),
     "unbound-axis-name": Oracle(raises("NameError", "AssertionError", "ValueError")),
     "unknown-mesh-axis": Oracle(raises("ValueError", "KeyError", "DuplicateSpecError", anywhere=True)),
+    "missing-gradient-sync": Oracle(replicas_drift, "replicas"),
     "jit-of-pmap": Oracle(runs("a pmap is inside")),
     "x64-disabled": Oracle(cut_to_32_bits),
     "where-nan-grad": Oracle(nan_in_gradient, "nans"),

@@ -6,6 +6,7 @@ there counts for all of them whose oracle it fits).
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -17,6 +18,9 @@ from flake8_jax.runtime_checks.oracles import NOT_REACHED, ORACLES
 from flake8_jax.runtime_checks.sandbox import STANDARD, Limits, Message, describe, run_child
 
 PLATFORMS = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda", "tpu": "tpu"}
+_DEVICES = "xla_force_host_platform_device_count"
+REPLICAS = 4
+"""So many devices the CPU poses as, where a finding is about several."""
 _BACKENDS = {"cuda": ("gpu", "cuda"), "cpu": ("cpu",), "tpu": ("tpu",)}
 
 
@@ -41,8 +45,13 @@ class Workload(msgspec.Struct, frozen=True):
     target: str = ""
     limits: Limits = STANDARD
 
-    def environment(self) -> dict[str, str]:
-        return {"JAX_PLATFORMS": PLATFORMS[self.target]} if self.target else {}
+    def environment(self, mode: str = "plain") -> dict[str, str]:
+        """Variables that the child gets besides its own."""
+        found = {"JAX_PLATFORMS": PLATFORMS[self.target]} if self.target else {}
+        flags = os.environ.get("XLA_FLAGS", "")
+        if mode == "replicas" and _DEVICES not in flags:
+            found["XLA_FLAGS"] = f"{flags} --{_DEVICES}={REPLICAS}".strip()
+        return found
 
     def is_met_by(self, versions: dict[str, str]) -> bool:
         """It ran on the platform that was asked for, or nothing of it needed one."""
@@ -134,6 +143,7 @@ _MODES = {
     "plain": "as it is",
     "keys": "without jit, watching its keys",
     "nans": "stopping at the first NaN",
+    "replicas": f"on {REPLICAS} devices",
 }
 
 
@@ -158,7 +168,7 @@ def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bo
         ],
     }  # fmt: skip
     outcome = run_child(
-        "observe", request, python=workload.python, limits=workload.limits, environment=workload.environment(),
+        "observe", request, python=workload.python, limits=workload.limits, environment=workload.environment(mode),
         cwd=workload.cwd,
     )  # fmt: skip
     refused = outcome.of("refused")

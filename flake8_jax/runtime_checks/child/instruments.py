@@ -21,6 +21,7 @@ from typing import Any
 
 from flake8_jax.runtime_checks.child.places import Place, Places
 from flake8_jax.runtime_checks.child.recorder import aval_of
+from flake8_jax.runtime_checks.child.replicas import watch_replicas
 from flake8_jax.runtime_checks.child.tracing import trace_state
 
 MOST = 4000  # of each list of observations
@@ -41,6 +42,7 @@ class Instruments:
         self.draws: list[dict[str, Any]] = []
         self.warned: list[dict[str, Any]] = []
         self.calls: list[dict[str, Any]] = []
+        self.drifts: list[dict[str, Any]] = []
         self._reasons: list[str] = []
         self._signature = ""
         self._busy = False
@@ -48,7 +50,7 @@ class Instruments:
     def report(self) -> dict[str, Any]:
         return {
             "compilations": self.compilations, "tracings": self.tracings, "waits": self.waits, "draws": self.draws,
-            "warnings": self.warned, "calls": self.calls,
+            "warnings": self.warned, "calls": self.calls, "drifts": self.drifts,
         }  # fmt: skip
 
     def install(self) -> None:
@@ -71,6 +73,15 @@ class Instruments:
             primitive = _found_in_jax(name)
             if primitive is not None:
                 primitive.impl = self._drawing(primitive.impl, effect)
+
+    def install_replicas(self) -> None:
+        """Watch whether copies of arrays on several devices drift apart."""
+
+        def tell(difference: float, devices: int) -> None:
+            if len(self.drifts) < MOST:
+                self.drifts.append({**self._seen(name="drift"), "difference": difference, "devices": devices})
+
+        watch_replicas(tell)
 
     # --- compilations and traces ----------------------------------------------------------------------------
 

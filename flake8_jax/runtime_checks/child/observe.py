@@ -2,7 +2,8 @@
 
 Request: ``roots``; ``command``, the words of the command, or else ``calls`` and ``folders`` (see ``calls``); ``watches``:
 number, path, first, last; ``mode``: ``plain``, ``keys`` (without jit, watching what consumes keys), ``nans`` (JAX stops at
-the first NaN); ``record``: whether to say which parameters were tracers. Messages: ``observations``, ``record``, ``ended``.
+the first NaN), ``replicas`` (watching copies on several devices); ``record``: whether to say which parameters were tracers.
+Messages: ``observations``, ``record``, ``ended``.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         instruments.install()
         if mode == "keys":
             instruments.install_draws()
+        elif mode == "replicas":
+            instruments.install_replicas()
         elif mode == "nans":
             import jax
 
