@@ -90,9 +90,12 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
         return 2
     recorded = _recorded(args.profile)
     asked = [
-        Asked(item.finding.name, spot_of(item), targets_of(item), _cases(item, recorded)) for item in report.diagnostics
-    ]
-
+        Asked(
+            item.finding.name, spot_of(item), targets_of(item), _cases(item, recorded),
+            formula_of(item, report.texts.get(item.path, "")),
+        )
+        for item in report.diagnostics
+    ]  # fmt: skip
     found = verify(asked, linted.workload, functools.partial(say_progress, args))
     for note in found.notes:
         print(f"jaxlint: {note}", file=sys.stderr)
@@ -121,6 +124,22 @@ def _cases(item: Diagnostic, recorded: dict[str, list[Function]]) -> tuple[str, 
     function = recorded_function(item, recorded.get(os.path.realpath(item.path), ()))
     text = cases_of(function) if function is not None else None
     return (text,) if text is not None else ()
+
+
+def formula_of(item: Diagnostic, text: str) -> tuple[str, str] | None:
+    """The text of a finding and what its fix makes of it; None where the fix reaches further, imports aside."""
+    finding = item.finding
+    if finding.fix is None:
+        return None
+    inside = [edit for edit in finding.fix.edits if finding.start <= edit.start and edit.end <= finding.end]
+    if any(
+        edit not in inside and not edit.content.strip().startswith(("import ", "from ")) for edit in finding.fix.edits
+    ):
+        return None
+    after, end = "", finding.start
+    for edit in sorted(inside):
+        after, end = after + text[end : edit.start] + edit.content, edit.end
+    return text[finding.start : finding.end], after + text[end : finding.end]
 
 
 def spot_of(item: Diagnostic) -> Spot:

@@ -26,12 +26,14 @@ _BACKENDS = {"cuda": ("gpu", "cuda"), "cpu": ("cpu",), "tpu": ("tpu",)}
 
 class Asked(msgspec.Struct, frozen=True):
     """A finding to be proved: its rule and its rows. targets: what to call where no command is given, the best first,
-    and whether to call it under ``jax.jit``, because the finding is true only where it is traced; cases: texts of inputs."""
+    and whether to call it under ``jax.jit``, because the finding is true only where it is traced; cases: texts of inputs.
+    formula: the text of the finding, and what its fix would make of it."""
 
     rule: str
     spot: Spot
     targets: tuple[tuple[str, bool], ...] = ()
     cases: tuple[str, ...] = ()
+    formula: tuple[str, str] | None = None
 
 
 class Workload(msgspec.Struct, frozen=True):
@@ -163,6 +165,7 @@ def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bo
             {
                 "number": number, "path": one.spot.path, "first": one.spot.first, "last": one.spot.last,
                 "keeps_old": one.rule in ORACLES and ORACLES[one.rule].keeps_old,
+                "formula": one.formula if one.rule == "unstable-expression" else None,
             }
             for number, one in enumerate(asked)
         ],

@@ -254,3 +254,19 @@ def test_the_same_defect_on_a_line_above(tmp_path: Path) -> None:
 def test_the_summary_of_a_run_without_a_device() -> None:
     versions = {"jax": "0.10.2", "problem": "Unable to initialize backend 'cuda'"}
     assert summary(Counter(inconclusive=2), versions) == "2 inconclusive (jax 0.10.2, no device)"
+
+
+@needs_jax
+def test_lost_digits_are_measured_on_the_values_of_the_run(tmp_path: Path) -> None:
+    folder = project(tmp_path, "import formulas\n")
+    (folder / "formulas.py").write_text(
+        "import jax\nimport jax.numpy as jnp\n\n\n"
+        "@jax.jit\ndef growth(rate):\n    return 3 * jnp.log(1 + rate)\n\n\n"
+        "@jax.jit\ndef shift(rate):\n    return 3 * jnp.log(1 + rate)\n\n\n"
+        "growth(1e-8)\nshift(0.5)\n"
+    )
+    done = call(folder, "formulas.py", "--output-format", "json", "--", "python", "main.py")
+    verdicts = [item["verdict"] for item in json.loads(done.stdout)]
+    assert [verdict["verdict"] for verdict in verdicts] == ["confirmed", "inconclusive"]
+    assert "differs from the stable one by 100.0%" in verdicts[0]["reason"]
+    assert "the formula and the stable one agree" in verdicts[1]["reason"]

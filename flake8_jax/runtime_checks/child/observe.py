@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from flake8_jax.runtime_checks.child.formulas import formula_pair
 from flake8_jax.runtime_checks.child.instruments import Instruments
 from flake8_jax.runtime_checks.child.main import Channel, summary
 from flake8_jax.runtime_checks.child.places import Places
@@ -26,7 +27,9 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     scripts = [word for word in [*request["command"], *request["roots"]] if word.endswith(".py")]
     places = Places(request["roots"], [os.getcwd(), *[os.path.dirname(os.path.abspath(script)) for script in scripts]])
     watches = [
-        Watch(w["number"], w["path"], w["first"], w["last"], keeps_old=w.get("keeps_old", False))
+        Watch(
+            w["number"], w["path"], w["first"], w["last"], keeps_old=w.get("keeps_old", False), formula=formula_pair(w)
+        )
         for w in request["watches"]
     ]
     instruments = Instruments(places)

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
 
+from flake8_jax.runtime_checks.child.formulas import MOST as MOST_FORMULAS
+from flake8_jax.runtime_checks.child.formulas import Formula, difference
 from flake8_jax.runtime_checks.child.places import Places
 from flake8_jax.runtime_checks.child.tracing import EAGER, trace_state
 
@@ -34,7 +36,8 @@ class Watch:
     begin a loop, body is its last row, and inside counts how often each row of it ran in each run while JAX traced. entered:
     calls of the user's functions that the rows led to while JAX traced, by run. functions: names of those that have the
     rows and ran. keeps_old: look whether local variables are replaced by others of their size, and the old ones kept: kept
-    counts their bytes, in the visit at which it is most; before: the variables at the last visit, by run."""
+    counts their bytes, in the visit at which it is most; before: the variables at the last visit, by run. formula: of the
+    rows, and a better one; apart: how far they lay from each other at most, in as many visits as were compared."""
 
     number: int
     path: str
@@ -53,6 +56,9 @@ class Watch:
     keeps_old: bool = False
     before: dict[int, dict[str, Any]] = field(default_factory=dict)
     kept: int = 0
+    formula: tuple[Formula, Formula] | None = None
+    compared: int = 0
+    apart: float = 0.0
 
     def report(self) -> dict[str, Any]:
         """As JSON data; of the runs, how often the busiest one came by, and how many there were."""
@@ -66,7 +72,7 @@ class Watch:
             "numbers": sorted({run for _, run in self.runs}), "nonfinite": self.nonfinite, "pending": self.pending,
             "imported": self.imported, "started": self.started, "inside": max(self.inside.values(), default=0),
             "entered": max(self.entered.values(), default=0), "functions": sorted(self.functions),
-            "kept": self.kept,
+            "kept": self.kept, "compared": self.compared, "apart": min(self.apart, sys.float_info.max),
         }  # fmt: skip
 
 
@@ -203,6 +209,9 @@ class Watcher:
             if state == EAGER and self._installed:
                 if watch.pending == 0:
                     watch.pending += _has_pending_work()
+                if watch.formula is not None and watch.compared < MOST_FORMULAS:
+                    watch.compared += 1
+                    watch.apart = max(watch.apart, difference(*watch.formula, frame))
                 if watch.keeps_old:
                     _look_for_old(watch, self.places.run_of(frame), frame)
 
