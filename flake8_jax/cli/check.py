@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from flake8_jax.runtime_checks.profile import Profile
 
 
+DEFAULT_BASELINE = ".jaxlint-baseline.json"
+
+
 def parser() -> argparse.ArgumentParser:
     """The options of ``check``."""
     made = argparse.ArgumentParser(
@@ -75,6 +78,16 @@ def parser() -> argparse.ArgumentParser:
     output.add_argument("--show-settings", action="store_true", help="print the settings for the first path")
     output.add_argument("-e", "--exit-zero", action="store_true", help="exit 0 even with findings")
     output.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit 1 if anything was fixed")
+    new = made.add_argument_group("new findings only")
+    new.add_argument(
+        "--since", metavar="REVISION",
+        help="report (and fix) what comes from lines that changed since this git revision: findings on them, and findings "
+        "whose evidence passes them",
+    )  # fmt: skip
+    new.add_argument("--baseline", metavar="FILE", help="do not report the findings that are kept in this file")
+    new.add_argument(
+        "--write-baseline", action="store_true", help=f"keep all present findings there (default: {DEFAULT_BASELINE})"
+    )
     add_selection_options(made)
     add_project_options(made)
     add_log_options(made)
@@ -198,6 +211,8 @@ def _run(call: _Call) -> int:
     args = call.args
     if args.add_noqa:
         return _add_noqa(call)
+    if args.write_baseline:
+        return _write_baseline(call)
     if call.stdin is not None and call.stdin.problem is not None:
         from flake8_jax.diagnosis import undecodable
 
@@ -215,7 +230,11 @@ def _fix(call: _Call) -> int:
     from flake8_jax.repairs import repair
 
     args, stdin = call.args, call.stdin
-    outcome = repair(call.workspace, call.question)
+    only = None
+    if args.since is not None or args.baseline is not None:
+        new = _new_only(call, call.workspace.check(call.question))
+        only = {(item.path, item.code, item.finding.start) for item in new.diagnostics}
+    outcome = repair(call.workspace, call.question, only=only)
     report = outcome.report
     if args.diff:
         for change in report.changes:
@@ -272,6 +291,7 @@ def _finish(call: _Call, report: RunReport) -> int:
         from flake8_jax.runtime_checks.marks import marked
 
         report = marked(report, call.profile)
+    report = _new_only(call, report)
     if args.fix_only:
         report = msgspec.structs.replace(report, diagnostics=())
     text = _text(call, report)
@@ -285,6 +305,48 @@ def _finish(call: _Call, report: RunReport) -> int:
     if args.exit_non_zero_on_fix and report.fixed:
         return max(1, _trouble_status(report))
     return max(_trouble_status(report), 1 if report.diagnostics and not args.exit_zero else 0)
+
+
+def _new_only(call: _Call, report: RunReport) -> RunReport:
+    """The report on new work, where that was asked for. Raises ConfigError."""
+    args = call.args
+    if args.since is not None:
+        from flake8_jax.new_work import GitError, changed_since
+
+        try:
+            changed = changed_since(args.since, call.view.cwd)
+            new = tuple(item for item in report.diagnostics if changed.is_new(item))
+        except GitError as error:
+            raise ConfigError(str(error)) from error
+        report = msgspec.structs.replace(report, diagnostics=new)
+    if args.baseline is not None:
+        from flake8_jax.baseline import BaselineError, load, without_known
+
+        try:
+            report = without_known(report, load(args.baseline), args.baseline, call.question.paths)
+        except BaselineError as error:
+            raise ConfigError(str(error)) from error
+    return report
+
+
+def _write_baseline(call: _Call) -> int:
+    """Keep all present findings; exit status 0, for they are none any more."""
+    from flake8_jax.baseline import BaselineError, write
+
+    path = call.args.baseline or DEFAULT_BASELINE
+    report = call.workspace.check(call.question)
+    _trouble(call, report)
+    if _trouble_status(report):
+        return _trouble_status(report)
+    try:
+        count = write(path, report, call.question.paths)
+    except BaselineError as error:
+        raise ConfigError(str(error)) from error
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+    if not call.args.silent:
+        print(f"{path}: {count} finding{'s' if count != 1 else ''} kept")
+    return 0
 
 
 def _text(call: _Call, report: RunReport) -> str:

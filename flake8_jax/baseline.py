@@ -1,0 +1,132 @@
+"""Findings that a project lives with, kept in a file, so that only new ones are reported.
+
+An entry is a file, a rule, the source text that the finding underlines, and how often that occurs: neither the row nor the
+layout counts, so entries survive what is written above them, another indentation or line length, and, if the file is gone
+under its old name, a new name of it. Changing the text itself makes a new finding of it.
+
+The file is JSON with a ``version``, sorted, with one entry a line, so that its changes can be reviewed. Paths are relative to
+its own folder. Invalid syntax is never in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from flake8_jax.core.report import Diagnostic, RunReport
+
+VERSION = 1
+NEVER = frozenset({"JAX001"})
+_SHOWN = 120
+
+Key = tuple[str, str, str]
+"""Path, code, text."""
+
+
+class BaselineError(Exception):
+    """The file cannot be read, or is no baseline; the message names it and says what to do."""
+
+
+class Entry(msgspec.Struct, frozen=True, order=True):
+    """``count`` findings of a rule on equal text in one file."""
+
+    path: str
+    code: str
+    text: str
+    count: int = 1
+
+
+class _File(msgspec.Struct, frozen=True):
+    version: int
+    findings: list[Entry]
+
+
+def load(path: str) -> Counter[Key]:
+    """The entries by key, with absolute paths. Raises BaselineError."""
+    try:
+        with open(path, "rb") as stream:
+            found = msgspec.json.decode(stream.read(), type=_File)
+    except OSError as error:
+        remedy = "; make one with `--write-baseline`" if isinstance(error, FileNotFoundError) else ""
+        raise BaselineError(f"{path}: {error.strerror}{remedy}") from error
+    except msgspec.DecodeError as error:
+        raise BaselineError(f"{path}: this is no baseline ({error}); write it anew with `--write-baseline`") from error
+    if found.version != VERSION:
+        raise BaselineError(f"{path}: this baseline has version {found.version}, known is {VERSION}: write it anew")
+    folder = os.path.dirname(os.path.abspath(path))
+    counts: Counter[Key] = Counter()
+    for entry in found.findings:
+        counts[os.path.normpath(os.path.join(folder, entry.path)), entry.code, entry.text] += entry.count
+    return counts
+
+
+def without_known(report: RunReport, known: Counter[Key], path: str, asked: Sequence[str]) -> RunReport:
+    """The report without the findings of the baseline at ``path``; a note says how many of its entries are no more."""
+    left = Counter(known)
+    others = [item for item in report.diagnostics if item.code in NEVER or not _taken(left, key_of(item, report))]
+    moved = Counter[tuple[str, str]]()
+    for (file, code, text), count in left.items():
+        if not os.path.exists(file):
+            moved[code, text] += count
+    new = [item for item in others if item.code in NEVER or not _taken(moved, key_of(item, report)[1:])]
+    here = sum(count for key, count in left.items() if os.path.exists(key[0]) and _is_asked(key[0], asked))
+    gone = here + sum(moved.values())
+    notes = report.notes
+    if gone:
+        notes = (
+            *notes,
+            f"{path}: {gone} of its findings {'are' if gone > 1 else 'is'} gone; write it anew to forget them",
+        )
+    return msgspec.structs.replace(report, diagnostics=tuple(new), notes=notes)
+
+
+def _taken(counts: Counter[Any], key: object) -> bool:
+    """One of them was there, and is used up."""
+    there = counts[key] > 0
+    counts[key] -= there
+    return there
+
+
+def write(path: str, report: RunReport, asked: Sequence[str]) -> int:
+    """Write the findings of a report; entries of other files than those asked for stay. Returns how many were written.
+
+    Raises BaselineError for an older file that cannot be read, OSError.
+    """
+    kept: Counter[Key] = Counter()
+    if os.path.exists(path):
+        kept = Counter(
+            {key: n for key, n in load(path).items() if not _is_asked(key[0], asked) and os.path.exists(key[0])}
+        )
+    found = Counter(key_of(item, report) for item in report.diagnostics if item.code not in NEVER)
+    folder = os.path.dirname(os.path.abspath(path))
+    entries = sorted(
+        Entry(os.path.relpath(file, folder).replace(os.sep, "/"), code, text, count)
+        for (file, code, text), count in (found + kept).items()
+    )
+    lines = ",\n".join("  " + msgspec.json.encode(entry).decode() for entry in entries)
+    body = (
+        f'{{"version": {VERSION}, "findings": [\n{lines}\n]}}\n'
+        if entries
+        else f'{{"version": {VERSION}, "findings": []}}\n'
+    )
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(body)
+    return sum(found.values())
+
+
+def _is_asked(path: str, asked: Iterable[str]) -> bool:
+    return any(path == one or path.startswith(one.rstrip(os.sep) + os.sep) for one in asked)
+
+
+def key_of(item: Diagnostic, report: RunReport) -> Key:
+    """By what a finding is known again."""
+    finding = item.finding
+    text = "".join(report.texts.get(item.path, "")[finding.start : finding.end].split())
+    dense = text.replace(",)", ")").replace(",]", "]").replace(",}", "}")
+    mark = hashlib.sha256(dense.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return item.path, item.code, dense if len(dense) <= _SHOWN else f"{dense[:_SHOWN]}… #{mark}"

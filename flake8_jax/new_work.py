@@ -1,0 +1,110 @@
+"""What changed since a git revision, and which findings come from it.
+
+Vocabulary
+----------
+base     the revision itself, or, where the work has left it behind, where the two parted: what others did since is not ours.
+changed  rows of the working tree that differ from the base, and the two around what was deleted.
+
+A finding is new work if a changed row is among its own, or among the calls of its evidence: a helper that was fine becomes a
+defect by the ``jax.jit`` that somebody puts around its caller.
+
+Not modelled: rows of notebooks, all of whose findings count as soon as anything in the file changed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+
+from flake8_jax.core.report import Diagnostic
+
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+Rows = tuple[tuple[int, int], ...]
+EVERY_ROW: Rows = ((1, 2**31),)
+
+
+class GitError(Exception):
+    """Git cannot say what changed; the message says why and what to do."""
+
+
+@dataclass
+class Changed:
+    """What differs from the base. paths: what each changed file was called there, None for new ones; by real path."""
+
+    root: str
+    base: str
+    paths: dict[str, str | None]
+    _rows: dict[str, Rows] = field(default_factory=dict)
+
+    def rows(self, path: str) -> Rows:
+        """The changed rows of a file, as first and last ones (1-based, both included). Raises GitError."""
+        real = os.path.realpath(path)
+        if real not in self.paths:
+            return ()
+        if real not in self._rows:
+            self._rows[real] = self._changed_rows(real, self.paths[real])
+        return self._rows[real]
+
+    def _changed_rows(self, path: str, before: str | None) -> Rows:
+        if before is None or path.endswith(".ipynb"):
+            return EVERY_ROW
+        names = sorted({before, os.path.relpath(path, self.root).replace(os.sep, "/")})
+        options = ["--unified=0", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames"]
+        diff = _git(self.root, "diff", *options, self.base, "--", *names)
+        found = []
+        for first, count in _HUNK.findall(diff):
+            rows = int(count) if count else 1
+            found.append((int(first), int(first) + max(rows - 1, 1 if rows == 0 else 0)))
+        return tuple(found)
+
+    def is_new(self, item: Diagnostic) -> bool:
+        """The finding is on a changed row, or its evidence passes one. Raises GitError."""
+        places = [(item.path, item.row, max(item.row, item.end_row))]
+        places += [(step.path, step.row, step.row) for step in item.finding.evidence]
+        return any(first <= end and row <= last for path, row, end in places for first, last in self.rows(path))
+
+
+def changed_since(revision: str, directory: str) -> Changed:
+    """What changed in the repository around ``directory`` since a revision, in the working tree. Raises GitError."""
+    root = _git(directory, "rev-parse", "--show-toplevel").rstrip("\n")
+    try:
+        commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").strip()
+    except GitError as error:
+        raise GitError(f"--since: git knows no revision `{revision}` in {root}") from error
+    try:
+        base = _git(root, "merge-base", commit, "HEAD").strip()
+    except GitError:  # histories without a common commit, such as shallow clones have
+        base = commit
+    paths = {name: old for old, name in _renamed(_git(root, "diff", "--name-status", "-z", "--find-renames", base))}
+    others = _git(root, "ls-files", "--others", "--exclude-standard", "--full-name", "-z").split("\0")
+    known = {**paths, **{name: None for name in others if name}}
+    return Changed(root, base, {os.path.realpath(os.path.join(root, name)): old for name, old in known.items()})
+
+
+def _renamed(status: str) -> list[tuple[str | None, str]]:
+    """(name before, name now) of every file in the output of ``git diff --name-status -z``; no deleted ones."""
+    fields = iter(status.split("\0"))
+    found: list[tuple[str | None, str]] = []
+    for letter in fields:
+        if letter[:1] in ("R", "C"):
+            before = next(fields)
+            found.append((before, next(fields)))
+        elif letter:
+            name = next(fields)
+            if letter != "D":
+                found.append((None if letter == "A" else name, name))
+    return found
+
+
+def _git(directory: str, *words: str) -> str:
+    command = ["git", "-c", "core.quotePath=false", *words]
+    try:
+        done = subprocess.run(command, cwd=directory, capture_output=True, check=False)
+    except OSError as error:
+        raise GitError(f"--since: git cannot be started: {error.strerror}") from error
+    if done.returncode:
+        said = os.fsdecode(done.stderr).strip().splitlines()
+        raise GitError(f"--since: {said[-1] if said else 'git ' + words[0] + ' failed'}")
+    return os.fsdecode(done.stdout)
