@@ -76,6 +76,7 @@ def parser() -> argparse.ArgumentParser:
     output.add_argument("--statistics", action="store_true", help="print how often each rule has a finding")
     output.add_argument("--show-files", action="store_true", help="list the files that would be linted")
     output.add_argument("--show-settings", action="store_true", help="print the settings for the first path")
+    output.add_argument("-w", "--watch", action="store_true", help="lint again whenever a file changes")
     output.add_argument("-e", "--exit-zero", action="store_true", help="exit 0 even with findings")
     output.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit 1 if anything was fixed")
     new = made.add_argument_group("new findings only")
@@ -130,11 +131,31 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
             return _show_settings(resolver, _start(args, cwd))
         if args.show_files:
             return _show_files(resolver, absolute(args.paths or ["."], cwd))
+        if args.watch:
+            return _watch(args, resolver, cwd, backend)
         with progress_bar(not (args.quiet or args.silent)) as progress:
             return _run(_worked_out(args, resolver, cwd, backend, progress))
     except ConfigError as error:
         print(f"jaxlint: {error}", file=sys.stderr)
         return 2
+
+
+def _watch(args: argparse.Namespace, resolver: Resolver, cwd: str, backend: Backend | None) -> int:
+    from flake8_jax.cli.watch import watch
+
+    if "-" in args.paths:
+        raise ConfigError("--watch looks at files, and `-` is none")
+
+    def lint() -> int:
+        try:  # anew every time: the configuration may be what changed
+            return _run(_worked_out(args, resolver_from(args, cwd), cwd, backend, None))
+        except ConfigError as error:
+            print(f"jaxlint: {error}", file=sys.stderr)
+            return 2
+
+    asked = [path for path in absolute(args.paths or ["."], cwd) if os.path.exists(path)]
+    project = resolver.project_root_of(_start(args, cwd))
+    return watch(lint, [*asked, *([project] if project is not None else [])])
 
 
 def _prove(given: list[str], backend: Backend | None) -> int:
