@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from flake8_jax.backend import INVALID_SYNTAX, UNUSED_NOQA, Backend
 from flake8_jax.config import ConfigError, Settings
 from flake8_jax.core import ir
+from flake8_jax.core.cells import SUFFIX, Rows, in_cell
 from flake8_jax.core.findings import Finding, Fix, Positions
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts, place
 from flake8_jax.discovery import Patterns
@@ -87,7 +88,11 @@ def placed(
                 used.setdefault(directive, set()).add(finding.code)
         if selection.is_on(UNUSED_NOQA.code, path):
             shown += _unused(path, text, module, comments, used, selection)
-    return [place(finding, positions, noqa_row(text, module, finding.start)) for finding in shown]
+    items = [place(finding, positions, noqa_row(text, module, finding.start)) for finding in shown]
+    if path.endswith(SUFFIX):
+        rows = Rows(text)
+        items = [in_cell(item, rows) for item in items]
+    return items
 
 
 def _unused(
@@ -127,5 +132,6 @@ def syntax_diagnostic(path: str, text: str, problem: Problem) -> Diagnostic:
     rule = INVALID_SYNTAX
     finding = Finding(rule.code, rule.name, rule.level, path, offset, offset, problem.message)
     if text:
-        return place(finding, Positions(starts), row)
+        item = place(finding, Positions(starts), row)
+        return in_cell(item, Rows(text)) if path.endswith(SUFFIX) else item
     return Diagnostic(finding, problem.row, problem.column, problem.row, problem.column, problem.row)

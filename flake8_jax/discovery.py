@@ -21,7 +21,7 @@ import pathspec
 
 from flake8_jax.config import Resolver, Settings
 
-SUFFIXES = (".py", ".pyi")
+SUFFIXES = (".py", ".pyi", ".ipynb")
 CONTEXT_LIMIT = 20_000
 _LOOSE_LIMIT = 2_000
 

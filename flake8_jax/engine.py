@@ -409,7 +409,7 @@ class Workspace:
             crashes += run.crashes
             for name, count in run.counters.items():
                 counters[name] = counters.get(name, 0) + count
-        diagnostics.sort(key=lambda item: (item.path, item.row, item.column, item.code))
+        diagnostics.sort(key=lambda item: (item.path, item.cell or 0, item.row, item.column, item.code))
         return RunReport(
             diagnostics=tuple(diagnostics),
             texts=texts,

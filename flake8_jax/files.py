@@ -10,6 +10,8 @@ import os
 import stat
 import tempfile
 
+from flake8_jax.core.cells import SUFFIX
+from flake8_jax.notebooks import NotebookError, rewritten, text_of
 from flake8_jax.syntax.errors import SourceError
 from flake8_jax.syntax.source import decode
 
@@ -26,7 +28,7 @@ def replace_text(path: str, before: str, after: str) -> None:
     target = os.path.realpath(path)
     try:
         with open(target, "rb") as stream:
-            data = encoded_like(stream.read(), before, after)
+            data = encoded_like(stream.read(), before, after, path)
         if not os.access(target, os.W_OK):
             raise NotWritten("it is read-only")
         _replace(target, data)
@@ -36,17 +38,24 @@ def replace_text(path: str, before: str, after: str) -> None:
         raise NotWritten(f"{path}: left as it is: {error}") from error
 
 
-def encoded_like(data: bytes, before: str, after: str) -> bytes:
-    """``after`` in the encoding of ``data``, which holds ``before``. Raises NotWritten, without naming a file."""
+def encoded_like(data: bytes, before: str, after: str, path: str = "") -> bytes:
+    """``after`` in the encoding of ``data``, which holds ``before``, and in its cells if the path says that it is a notebook.
+
+    Raises NotWritten, without naming a file.
+    """
     try:
         source = decode(data)
-        if source.text != before:
+        if (text_of(source.text) if path.endswith(SUFFIX) else source.text) != before:
             raise NotWritten("it changed while it was linted; run again")
+        if path.endswith(SUFFIX):
+            after = rewritten(source.text, before, after)
         if not source.exact:
             raise NotWritten(
                 f"its encoding, {source.encoding}, cannot be written back byte for byte; store it as UTF-8"
             )
         return source.encode(after)
+    except NotebookError as error:
+        raise NotWritten(str(error)) from error
     except SourceError as error:
         raise NotWritten(f"{error.message}. {error.remedy}") from error
 

@@ -24,6 +24,7 @@ import msgspec
 
 from flake8_jax.cache import Cache, decoded, encoded_module
 from flake8_jax.core import ir
+from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.stack import StackError, on_stack
 
 _WORTH_A_POOL = 300_000
@@ -78,16 +79,20 @@ def read_text(path: str) -> tuple[str, Problem | None]:
     """The decoded text of a file (without byte-order mark), or "" and the problem. Raises OSError."""
     with open(path, "rb") as stream:
         data = stream.read()
-    return decode_text(data)
+    return decode_text(data, path)
 
 
-def decode_text(data: bytes) -> tuple[str, Problem | None]:
-    """The text of these bytes of source, or "" and the problem."""
+def decode_text(data: bytes, path: str = "") -> tuple[str, Problem | None]:
+    """The text of these bytes of source, or of the notebook that the path says they are; else "" and the problem."""
+    from flake8_jax.notebooks import NotebookError, text_of
     from flake8_jax.syntax.errors import SourceError
     from flake8_jax.syntax.source import decode
 
     try:
-        return decode(data).text, None
+        text = decode(data).text
+        return (text_of(text) if path.endswith(SUFFIX) else text), None
+    except NotebookError as error:
+        return "", Problem(str(error))
     except SourceError as error:
         return "", Problem(f"{error.message}; {error.remedy}" if error.remedy else error.message, error.row)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from flake8_jax.core.findings import Edit, Finding, Fix
+from flake8_jax.core.findings import Edit, Finding, Fix, Positions
 from flake8_jax.core.report import Change, Diagnostic, Repair, RunReport
 from flake8_jax.engine import ProjectRun, Question, Workspace
 from flake8_jax.selection import ALWAYS_ON
@@ -130,16 +130,19 @@ def add_noqa(workspace: Workspace, question: Question) -> RunReport:
     changes: list[Change] = []
     silenced: list[Diagnostic] = []
     for run in runs:
-        rows: dict[str, dict[int, list[str]]] = {}
+        codes_at: dict[str, list[tuple[int, str]]] = {}
         said, texts = workspace.diagnose(run, question)
         for item in said:
             if item.code not in ALWAYS_ON:
-                rows.setdefault(item.path, {}).setdefault(item.row, []).append(item.code)
+                codes_at.setdefault(item.path, []).append((item.finding.start, item.code))
                 silenced.append(item)
-        for path, codes in rows.items():
+        for path, places in codes_at.items():
             module = workspace.module_of(run, path)
             if module is not None:
-                text = texts[path]
+                text, positions = texts[path], Positions(module.line_starts)
+                codes: dict[int, list[str]] = {}
+                for start, code in places:
+                    codes.setdefault(positions.row(start), []).append(code)
                 changes.append(Change(path, text, apply_edits(text, insert_noqa(text, codes, module))))
     report = workspace.report(runs, question, found)
     return msgspec.structs.replace(report, diagnostics=tuple(silenced), changes=tuple(changes))

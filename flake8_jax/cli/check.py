@@ -224,8 +224,9 @@ def _read_stdin(args: argparse.Namespace, cwd: str) -> _Stdin:
     from flake8_jax.lowering import decode_text
 
     data = sys.stdin.buffer.read()
-    text, problem = decode_text(data)
-    return _Stdin(data, os.path.normpath(os.path.join(cwd, args.stdin_filename or "-")), text, problem)
+    path = os.path.normpath(os.path.join(cwd, args.stdin_filename or "-"))
+    text, problem = decode_text(data, path)
+    return _Stdin(data, path, text, problem)
 
 
 def _run(call: _Call) -> int:
@@ -278,7 +279,7 @@ def _print_repaired(stdin: _Stdin, text: str, report: RunReport) -> RunReport:
         _print_source(stdin.data)
         return report
     try:
-        _print_source(encoded_like(stdin.data, stdin.text, text))
+        _print_source(encoded_like(stdin.data, stdin.text, text, stdin.path))
     except NotWritten as error:
         _print_source(stdin.data)
         return msgspec.structs.replace(report, messages=(*report.messages, f"{stdin.path}: left as it is: {error}"))

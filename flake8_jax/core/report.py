@@ -43,7 +43,8 @@ class PlacedEdit(msgspec.Struct, frozen=True):
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
-    """A finding at its place. ``noqa_row`` is the row whose end a ``# noqa`` comment has to stand at."""
+    """A finding at its place. ``noqa_row`` is the row whose end a ``# noqa`` comment has to stand at. cell: of a notebook;
+    rows are those of the cell then."""
 
     finding: Finding
     row: int
@@ -52,6 +53,7 @@ class Diagnostic(msgspec.Struct, frozen=True):
     end_column: int
     noqa_row: int
     edits: tuple[PlacedEdit, ...] = ()
+    cell: int | None = None
 
     @property
     def path(self) -> str:

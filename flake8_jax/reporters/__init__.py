@@ -9,8 +9,11 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from flake8_jax.core.cells import without_cells
 from flake8_jax.core.report import RunReport
 from flake8_jax.reporters._view import View
+
+_KNOW_CELLS = frozenset({"full", "concise", "grouped", "json", "json-lines", "markdown"})
 
 __all__ = ["View", "formats", "render"]
 
@@ -25,6 +28,8 @@ def render(name: str, report: RunReport, view: View) -> str:
     """The report in the format called ``name``. Raises ValueError for a format that does not exist."""
     if name not in formats():
         raise ValueError(f"unknown output format `{name}`; known are {', '.join(formats())}")
+    if name not in _KNOW_CELLS:
+        report = without_cells(report)
     module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
     text: str = module.render(report, view)
     return text

@@ -16,7 +16,8 @@ def mark(item: Diagnostic, view: View) -> str:
 
 def head(item: Diagnostic, view: View) -> str:
     """The line that names the place, the rule and the mistake."""
-    place = f"{view.styled(view.path(item.path), 'path')}:{item.row}:{item.column}:"
+    cell = f"cell {item.cell}:" if item.cell is not None else ""
+    place = f"{view.styled(view.path(item.path), 'path')}:{cell}{item.row}:{item.column}:"
     return f"{place} {view.styled(item.code, item.finding.level)} {mark(item, view)}{item.finding.message}"
 
 

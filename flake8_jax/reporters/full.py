@@ -6,6 +6,7 @@ import difflib
 import itertools
 import unicodedata
 
+from flake8_jax.core.cells import SUFFIX, cells_of, with_magics
 from flake8_jax.core.findings import Edit, Verdict
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
 from flake8_jax.reporters._view import View
@@ -102,8 +103,14 @@ def _block(item: Diagnostic, text: str, lines: list[str], view: View) -> str:
 
 
 def render(report: RunReport, view: View) -> str:
-    by_path = {path: _lines(text) for path, text in report.texts.items()}
+    by_place: dict[tuple[str, int | None], list[str]] = {}
+    for path, text in report.texts.items():
+        by_place[path, None] = _lines(text)
+        by_place.update(
+            {(path, cell): _lines(with_magics(source)) for cell, source in cells_of(text) if path.endswith(SUFFIX)}
+        )
     blocks = [
-        _block(item, report.texts.get(item.path, ""), by_path.get(item.path, []), view) for item in report.diagnostics
+        _block(item, report.texts.get(item.path, ""), by_place.get((item.path, item.cell), []), view)
+        for item in report.diagnostics
     ]
     return "\n".join(blocks)

@@ -26,7 +26,7 @@ def _edit(edit: PlacedEdit) -> dict[str, Any]:
 
 def _fix(item: Diagnostic) -> dict[str, Any] | None:
     fix = item.finding.fix
-    if fix is None:
+    if fix is None or (item.cell is not None and not item.edits):  # in several cells, which the format cannot say
         return None
     return {
         "applicability": fix.applicability,
@@ -50,7 +50,7 @@ def record(item: Diagnostic) -> dict[str, Any]:
     finding = item.finding
     verdicts = {"verdict": finding.verdict, "fix_verdict": finding.fix_verdict}
     return {
-        "cell": None,
+        "cell": item.cell,
         "code": finding.code,
         "name": finding.name,
         "severity": _SEVERITIES[finding.level],

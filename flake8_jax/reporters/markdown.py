@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
+from flake8_jax.core.cells import cells_of
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
 from flake8_jax.reporters._view import View
 
@@ -24,7 +25,9 @@ def _fenced(line: str) -> list[str]:
 
 def _finding(item: Diagnostic, text: str, view: View) -> str:
     finding = item.finding
-    lines = [f"- **{item.code}** {finding.name}, line {item.row}: {_plain(finding.message)}"]
+    cell = f"cell {item.cell}, " if item.cell is not None else ""
+    lines = [f"- **{item.code}** {finding.name}, {cell}line {item.row}: {_plain(finding.message)}"]
+    text = dict(cells_of(text)).get(item.cell, "") if item.cell is not None else text
     starts = [*line_starts(text), len(text)]
     if item.row < len(starts):
         lines += ["", *_fenced(text[starts[item.row - 1] : starts[item.row]])]

@@ -167,3 +167,36 @@ def test_a_caller_in_another_file_counts(client: LanguageClient, project: Path) 
     )
     _, params = opened(client, project / "helper.py", (project / "helper.py").read_text())
     assert codes(params) == ["JAX101"]
+
+
+def test_notebooks(client: LanguageClient, project: Path) -> None:
+    uri = (project / "a.ipynb").as_uri()
+    sources = ["import jax\nimport jax.numpy as jnp", "# Words", "@jax.jit\ndef step(x):\n    return float(x)"]
+    cells = [
+        {"kind": kind, "document": f"{uri.replace('file:', 'vscode-notebook-cell:')}#{number}"}
+        for number, kind in enumerate((2, 1, 2))
+    ]
+    documents = [
+        {
+            "uri": cell["document"],
+            "languageId": "markdown" if cell["kind"] == 1 else "python",
+            "version": 1,
+            "text": source,
+        }
+        for cell, source in zip(cells, sources, strict=True)
+    ]
+    client.notify(
+        "notebookDocument/didOpen",
+        {
+            "notebookDocument": {"uri": uri, "notebookType": "jupyter-notebook", "version": 1, "cells": cells},
+            "cellTextDocuments": documents,
+        },
+    )
+    params = client.published(documents[2]["uri"], lambda found: bool(found["diagnostics"]))
+    assert codes(params) == ["JAX201"]
+    assert params["diagnostics"][0]["range"]["start"] == {"line": 2, "character": 11}
+    (fixing,) = actions(client, documents[2]["uri"], params["diagnostics"], "notebook.source.fixAll")
+    if fixing.get("edit") is None:
+        fixing = client.request("codeAction/resolve", fixing)
+    changed = {change["textDocument"]["uri"]: change["edits"] for change in fixing["edit"]["documentChanges"]}
+    assert [edit["newText"] for edit in changed[documents[2]["uri"]]] == ["    return x.astype(float)"]

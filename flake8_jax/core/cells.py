@@ -1,0 +1,103 @@
+"""The text of a notebook and the cells in it.
+
+Vocabulary
+----------
+text    the code cells one after the other, each under a heading with its number (see ``notebooks``).
+number  of a cell: its place among all cells of the notebook, markdown too, from 1.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+import msgspec
+
+from flake8_jax.core.findings import Finding, Positions, Step
+from flake8_jax.core.report import Diagnostic, PlacedEdit, RunReport, line_starts
+
+SUFFIX = ".ipynb"
+HEADING = "# %% [jaxlint: cell {}]"
+MAGIC = "# [jaxlint: magic] "
+"""What stands behind it is a magic: a line for IPython, replaced by something harmless."""
+_HEADINGS = re.compile(r"^# %% \[jaxlint: cell (\d+)\]$", re.MULTILINE)
+_MAGICS = re.compile(r"(?:pass  |get_ipython\(\)  |)" + re.escape(MAGIC))
+_LINE = re.compile(r"\bline (\d+)\b")
+
+
+def cells_of(text: str) -> Iterator[tuple[int, str]]:
+    """The cells: number, and the part of the text without the heading."""
+    headings = list(_HEADINGS.finditer(text))
+    for heading, following in zip(headings, [*headings[1:], None]):
+        yield int(heading[1]), text[heading.end() + 1 : following.start() if following else len(text)]
+
+
+def with_magics(text: str) -> str:
+    """A part of the text as it stands in the notebook."""
+    return "".join(_MAGICS.sub("", line, count=1) if MAGIC in line else line for line in text.splitlines(keepends=True))
+
+
+class Rows:
+    """Rows of a text as rows of its cells."""
+
+    def __init__(self, text: str) -> None:
+        positions = Positions(line_starts(text))
+        found = [(positions.row(heading.start()), int(heading[1])) for heading in _HEADINGS.finditer(text)]
+        self._first = [row for row, _ in found]
+        self._numbers = [number for _, number in found]
+
+    def place(self, row: int) -> tuple[int, int]:
+        """Number of the cell, and row in it from 1; a heading is row 1 of its cell."""
+        index = max(bisect_right(self._first, row) - 1, 0)
+        return (self._numbers[index], max(row - self._first[index], 1)) if self._numbers else (1, row)
+
+
+def in_cell(item: Diagnostic, rows: Rows) -> Diagnostic:
+    """A diagnostic of a notebook's text with the rows of its cell. It has no edits where they are not all in that cell."""
+    cell, row = rows.place(item.row)
+    shift = item.row - row
+    edits = [(rows.place(edit.row), rows.place(edit.end_row), edit) for edit in item.edits]
+    alone = all(start[0] == end[0] == cell for start, end, _ in edits)
+    return msgspec.structs.replace(
+        item,
+        finding=_finding(item.finding, rows),
+        cell=cell,
+        row=row,
+        end_row=item.end_row - shift,
+        noqa_row=item.noqa_row - shift,
+        edits=tuple(
+            PlacedEdit(start[1], edit.column, end[1], edit.end_column, edit.content)
+            for start, end, edit in edits
+            if alone
+        ),
+    )
+
+
+def _finding(finding: Finding, rows: Rows) -> Finding:
+    """With the places in its words."""
+
+    def named(found: re.Match[str]) -> str:
+        cell, row = rows.place(int(found[1]))
+        return f"line {row} of cell {cell}"
+
+    steps = tuple(_step(step, rows) if step.path == finding.path else step for step in finding.evidence)
+    return msgspec.structs.replace(finding, message=_LINE.sub(named, finding.message), evidence=steps)
+
+
+def _step(step: Step, rows: Rows) -> Step:
+    cell, row = rows.place(step.row)
+    return msgspec.structs.replace(step, row=row, text=f"cell {cell}: {step.text}")
+
+
+def without_cells(report: RunReport) -> RunReport:
+    """For formats that know files and their lines alone: a finding in a notebook is at its beginning, and says its cell."""
+    return msgspec.structs.replace(
+        report, diagnostics=tuple(item if item.cell is None else _of_file(item) for item in report.diagnostics)
+    )
+
+
+def _of_file(item: Diagnostic) -> Diagnostic:
+    message = f"cell {item.cell}, line {item.row}: {item.finding.message}"
+    finding = msgspec.structs.replace(item.finding, message=message, fix=None)
+    return Diagnostic(finding, 1, 1, 1, 1, 1)

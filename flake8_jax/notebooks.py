@@ -1,0 +1,131 @@
+"""Notebooks as Python text, and the text back in its notebook.
+
+Vocabulary
+----------
+text    what is analysed: the code cells one after the other, each under a heading with its number.
+number  of a cell: its place among all cells of the notebook, markdown too, from 1.
+magic   a line for IPython and not for Python: ``%timeit f(x)``, ``!ls``, ``files = !ls``, ``f?``, a ``%%bash`` cell. In the
+        text it is a comment behind something harmless, from which it comes back as it was.
+
+Cells count in the order in which they stand. Not modelled: that they may be run in another one; what magics define; notebooks
+of other languages, which have no text.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from flake8_jax.core.cells import HEADING, MAGIC, cells_of, with_magics
+
+_PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun"})
+_MAGICS = (
+    (re.compile(r"^(\s*)((?:%|!|\?).*)$"), "pass  "),
+    (re.compile(r"^(\s*[\w.,\[\] \t]+=\s*)([%!].*)$"), "get_ipython()  "),
+    (re.compile(r"^(\s*)((?:[A-Za-z_][\w.]*)\?{1,2}\s*)$"), "pass  "),
+)
+_INDENT = re.compile(r"\{\r?\n?([ \t]*)\"")
+
+
+class NotebookError(Exception):
+    """The file is no notebook, or cannot be written; the message says why."""
+
+
+def text_of(data: str) -> str:
+    """The text of a notebook in its JSON form. Raises NotebookError."""
+    pieces = []
+    for number, cell in _code_cells(_parsed(data)):
+        source = without_magics(_source(cell))
+        pieces.append(HEADING.format(number) + "\n" + source + ("" if source.endswith("\n") else "\n"))
+    return "".join(pieces)
+
+
+def rewritten(data: str, before: str, after: str) -> str:
+    """The notebook, which had the text ``before``, with the text ``after``. Raises NotebookError."""
+    notebook = _parsed(data)
+    dumps = _writer(data, notebook)
+    old, new = dict(cells_of(before)), dict(cells_of(after))
+    if list(old) != list(new):
+        raise NotebookError("a repair would have changed its cells")
+    for number, cell in _code_cells(notebook):
+        if old[number] == new[number]:
+            continue
+        source = _source(cell)
+        text = with_magics(new[number])
+        if not source.endswith("\n") and text.endswith("\n"):
+            text = text[:-1]
+        cell["source"] = text.splitlines(keepends=True) if isinstance(cell["source"], list) else text
+    return dumps(notebook)
+
+
+def without_magics(source: str) -> str:
+    """A cell that Python can read, line by line."""
+    first = source.lstrip()
+    if first.startswith("%%") and (first[2:].split() or [""])[0] not in _PYTHON_CELLS:
+        return "".join(MAGIC + line for line in source.splitlines(keepends=True))
+    try:
+        ast.parse(source)
+        return source  # a line that begins with `%` goes on from the one before
+    except (SyntaxError, ValueError):  # ValueError: a null byte
+        pass
+    return "".join(_without_magic(line) for line in source.splitlines(keepends=True))
+
+
+def _without_magic(line: str) -> str:
+    body = line.rstrip("\r\n")
+    for pattern, harmless in _MAGICS:
+        found = pattern.match(body)
+        if found is not None:
+            return found[1] + harmless + MAGIC + found[2] + line[len(body) :]
+    return line
+
+
+def _parsed(data: str) -> dict[str, Any]:
+    try:
+        found = json.loads(data)
+    except json.JSONDecodeError as error:
+        raise NotebookError(f"this is no notebook: {error.msg} (line {error.lineno})") from error
+    if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
+        raise NotebookError("this is no notebook of version 4; open and save it in Jupyter")
+    return found
+
+
+def _code_cells(notebook: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+    metadata = notebook.get("metadata")
+    language = metadata.get("language_info") or metadata.get("kernelspec") if isinstance(metadata, dict) else None
+    name = language.get("language", language.get("name", "python")) if isinstance(language, dict) else "python"
+    if "python" not in str(name).lower():
+        return
+    for number, cell in enumerate(notebook["cells"], 1):
+        if isinstance(cell, dict) and cell.get("cell_type") == "code":
+            yield number, cell
+
+
+def _source(cell: dict[str, Any]) -> str:
+    source = cell.get("source", "")
+    return "".join(source) if isinstance(source, list) else str(source)
+
+
+def _writer(data: str, notebook: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
+    """Writes a notebook the way that this one is written. Raises NotebookError where nothing does."""
+    end = data[len(data.rstrip()) :]
+    found = _INDENT.match(data)
+    indents: list[str | int | None] = [found[1] if found is not None and found[1] else None, 1, None]
+    for indent in indents:
+        for ascii_only in (False, True):
+            for separators in ((",", ": "), (", ", ": "), (",", ":")):
+
+                def dumps(
+                    value: dict[str, Any],
+                    indent: str | int | None = indent,
+                    ascii_only: bool = ascii_only,
+                    separators: tuple[str, str] = separators,
+                ) -> str:
+                    return json.dumps(value, indent=indent, ensure_ascii=ascii_only, separators=separators) + end
+
+                if dumps(notebook) == data:
+                    return dumps
+    raise NotebookError("its JSON is laid out in an unusual way; save it in Jupyter first")

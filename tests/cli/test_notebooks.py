@@ -1,0 +1,154 @@
+"""Notebooks: findings in their cells, repairs written back, and nothing else in the file touched."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flake8_jax.cli import main
+from flake8_jax.core.cells import with_magics
+from flake8_jax.notebooks import NotebookError, rewritten, text_of, without_magics
+
+SETUP = "%matplotlib inline\nimport jax\nimport jax.numpy as jnp"
+BRANCH = "%%time\nfiles = !ls\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n%timeit f(1.0)\nf?"
+SHELL = "%%bash\nif x > 0; then echo é; fi"
+KEYS = "key = jax.random.key(0)\na = jax.random.normal(key)\nb = jax.random.normal(key)\n"
+
+
+def notebook(*cells: str, language: str = "python", lines: bool = True) -> dict[str, Any]:
+    made: list[dict[str, Any]] = [{"cell_type": "markdown", "metadata": {}, "source": ["# ein Täst"]}]
+    for cell in cells:
+        source: Any = cell.splitlines(keepends=True) if lines else cell
+        made.append({"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source})
+    metadata = {"kernelspec": {"display_name": "K", "language": language, "name": "k"}}
+    return {"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def write(path: Path, content: dict[str, Any], **layout: Any) -> str:
+    text = json.dumps(content, **{"indent": 1, "ensure_ascii": False, **layout}) + "\n"
+    path.write_text(text, encoding="utf-8")
+    return text
+
+
+def lint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    capsys.readouterr()
+    status = main(["check", "--no-cache", "--isolated", *arguments])
+    return status, capsys.readouterr().out
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_findings_are_in_their_cells(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder / "a.ipynb", notebook(SETUP, BRANCH, SHELL, KEYS))
+    status, out = lint(capsys, ".", "--output-format", "concise")
+    assert status == 1
+    assert out.splitlines()[:2] == [
+        "a.ipynb:cell 3:5:8: JAX101 `if` converts `x > 0` to a bool, but it is traced and has no value yet; use jnp.where "
+        "or jax.lax.cond",
+        "a.ipynb:cell 5:3:5: JAX301 `key` is consumed again, first on line 2 of cell 5: the draws repeat; split it first",
+    ]
+
+
+def test_json_speaks_of_cells(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder / "a.ipynb", notebook(SETUP, BRANCH, KEYS))
+    found = json.loads(lint(capsys, ".", "--output-format", "json")[1])
+    assert [(item["cell"], item["location"]["row"], item["noqa_row"]) for item in found] == [(3, 5, 5), (4, 3, 3)]
+    assert [edit["location"]["row"] for edit in found[1]["fix"]["edits"]] == [2, 2]
+
+
+@pytest.mark.parametrize("name", ["github", "gitlab", "azure", "sarif", "rdjson", "junit", "pylint"])
+def test_formats_without_cells_say_them(folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    write(folder / "a.ipynb", notebook(SETUP, KEYS))
+    assert "cell 3, line 3: `key` is consumed again" in lint(capsys, ".", "--output-format", name)[1]
+
+
+def test_the_snippet_shows_the_cell_as_it_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder / "a.ipynb", notebook(SETUP, BRANCH.replace("    return -x\n", "    return -x\n%pip list\n")))
+    out = lint(capsys, ".", "--output-format", "full")[1]
+    assert "3 | @jax.jit\n4 | def f(x):\n5 |     if x > 0:" in out
+    assert "jaxlint: magic" not in out
+
+
+@pytest.mark.parametrize("layout", [{}, {"indent": 2}, {"indent": None}, {"ensure_ascii": True}])
+@pytest.mark.parametrize("lines", [True, False])
+def test_only_the_repaired_lines_change(
+    folder: Path, capsys: pytest.CaptureFixture[str], layout: dict[str, Any], lines: bool
+) -> None:
+    before = write(folder / "a.ipynb", notebook(SETUP, BRANCH, SHELL, lines=lines), **layout)
+    assert lint(capsys, ".", "--fix", "--unsafe-fixes")[0] == 0
+    after = (folder / "a.ipynb").read_text(encoding="utf-8")
+    fixed = BRANCH.replace("    if x > 0:\n        return x\n    return -x", "    return jnp.where(x > 0, x, -x)")
+    assert json.loads(after) == notebook(SETUP, fixed, SHELL, lines=lines)
+    assert len(set(before.splitlines()) ^ set(after.splitlines())) == (4 if lines and layout.get("indent", 1) else 2)
+
+
+def test_an_unusual_layout_is_left_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = write(folder / "a.ipynb", notebook(SETUP, BRANCH)).replace('"metadata": {}', '"metadata":   {}', 1)
+    (folder / "a.ipynb").write_text(text, encoding="utf-8")
+    assert lint(capsys, ".", "--fix", "--unsafe-fixes")[0] != 0
+    assert (folder / "a.ipynb").read_text(encoding="utf-8") == text
+
+
+def test_comments_suppress_and_are_added(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder / "a.ipynb", notebook(SETUP, BRANCH, KEYS))
+    lint(capsys, ".", "--add-noqa")
+    assert "if x > 0:  # noqa: JAX101" in (folder / "a.ipynb").read_text(encoding="utf-8")
+    assert lint(capsys, ".")[0] == 0
+
+
+def test_standard_input(
+    folder: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = write(folder / "a.ipynb", notebook(SETUP, BRANCH))
+    for options, same in ((["--fix", "--unsafe-fixes"], False), (["--fix"], True)):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        main(["check", "--no-cache", "--isolated", *options, "--stdin-filename", str(folder / "a.ipynb"), "-"])
+        printed = capsysbinary.readouterr().out.decode()
+        assert json.loads(printed)["nbformat"] == 4
+        assert (printed == text) is same
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("{", "this is no notebook"), ("[]", "no notebook of version 4"), ('{"worksheets": []}', "version 4")],
+)
+def test_what_is_no_notebook(folder: Path, capsys: pytest.CaptureFixture[str], text: str, said: str) -> None:
+    (folder / "a.ipynb").write_text(text)
+    status, out = lint(capsys, "a.ipynb", "--output-format", "concise")
+    assert status == 1
+    assert "JAX001" in out
+    assert said in out
+
+
+def test_other_languages_have_no_text() -> None:
+    assert text_of(json.dumps(notebook(SETUP, language="julia"))) == ""
+
+
+def test_a_line_that_goes_on_with_a_percent_sign_is_no_magic() -> None:
+    assert without_magics("x = (7\n% 2)\n") == "x = (7\n% 2)\n"
+
+
+@given(st.lists(st.text(st.sampled_from("ab=%!?() \n\t#é'\"."), max_size=60), max_size=4))
+def test_every_cell_comes_back(cells: list[str]) -> None:
+    data = json.dumps(notebook(*cells), indent=1, ensure_ascii=False)
+    for cell in cells:
+        assert with_magics(without_magics(cell)) == cell
+    assert rewritten(data, text_of(data), text_of(data)) == data
+
+
+def test_cells_are_not_made_or_lost() -> None:
+    data = json.dumps(notebook(SETUP, KEYS), indent=1)
+    text = text_of(data)
+    with pytest.raises(NotebookError, match="changed its cells"):
+        rewritten(data, text, text.replace("# %% [jaxlint: cell 3]\n", ""))
