@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from flake8_jax import __version__
 
-_RUNNING = ("bench", "env", "locate", "probe", "prove", "recompiles", "record", "verify")
+_RUNNING = ("bench", "env", "locate", "mre", "probe", "prove", "recompiles", "record", "verify")
 """Commands with a module of their own that start a process with JAX."""
 COMMANDS = ("check", "rule", "rules", "inspect", "config", "clean", "format", "version", *_RUNNING)
 _GLOBAL_FLAGS = frozenset({"-q", "--quiet", "-s", "--silent", "-v", "--verbose", "--isolated"})
@@ -37,6 +37,7 @@ commands:
 commands that run your code on JAX, in a process of its own:
   verify      run your command, or functions with made-up inputs, and say which findings are true
   prove       run your command with and without the fixes, and compare the results
+  mre         make the smallest script that still shows a finding, and an issue report
   record      run your command and write down what JAX really traces and compiles
   env         what there is to run on, and what is missing
   bench       how long a function takes, alone or against another

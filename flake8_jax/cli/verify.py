@@ -88,14 +88,15 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     report = linted.report
     if report.missing:
         return 2
-    recorded = _recorded(args.profile)
+    recorded = recorded_by_file(args.profile)
     asked = [
         Asked(
-            item.finding.name, spot_of(item), targets_of(item), _cases(item, recorded),
+            item.finding.name, spot_of(item), targets_of(item), cases_for(item, recorded),
             formula_of(item, report.texts.get(item.path, "")),
         )
         for item in report.diagnostics
     ]  # fmt: skip
+
     found = verify(asked, linted.workload, functools.partial(say_progress, args))
     for note in found.notes:
         print(f"jaxlint: {note}", file=sys.stderr)
@@ -107,8 +108,8 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     return 1 if counts["confirmed"] or counts["confirmed-elsewhere"] else 0
 
 
-def _recorded(path: str | None) -> dict[str, list[Function]]:
-    """The recorded functions by file. Raises ConfigError."""
+def recorded_by_file(path: str | None) -> dict[str, list[Function]]:
+    """The functions of a profile by file. Raises ConfigError."""
     found: dict[str, list[Function]] = {}
     if path is not None:
         try:
@@ -120,7 +121,8 @@ def _recorded(path: str | None) -> dict[str, list[Function]]:
     return found
 
 
-def _cases(item: Diagnostic, recorded: dict[str, list[Function]]) -> tuple[str, ...]:
+def cases_for(item: Diagnostic, recorded: dict[str, list[Function]]) -> tuple[str, ...]:
+    """The inputs that were recorded of the function that a finding stands in."""
     function = recorded_function(item, recorded.get(os.path.realpath(item.path), ()))
     text = cases_of(function) if function is not None else None
     return (text,) if text is not None else ()

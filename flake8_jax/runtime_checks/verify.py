@@ -15,7 +15,7 @@ import msgspec
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.observations import Observations, Seen, Spot
 from flake8_jax.runtime_checks.oracles import NOT_REACHED, ORACLES
-from flake8_jax.runtime_checks.sandbox import STANDARD, Limits, Message, describe, run_child
+from flake8_jax.runtime_checks.sandbox import STANDARD, Limits, Message, Outcome, describe, run_child
 
 PLATFORMS = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda", "tpu": "tpu"}
 _DEVICES = "xla_force_host_platform_device_count"
@@ -116,7 +116,7 @@ def verify(
         versions = next((run.versions for run in runs.values() if run.versions), versions)
         notes += [f"{_MODES[mode]}: {run.trouble}" for mode, run in runs.items() if run.trouble]
         for position, number in enumerate(group):
-            verdict = _judged(position, asked[number], runs, workload, versions)
+            verdict = judged(position, asked[number], runs, workload, versions)
             verdicts[number] = _without_device(verdict, asked[number], absent) if absent else verdict
     return Verification(tuple(verdicts[number] for number in range(len(asked))), versions, tuple(notes))
 
@@ -151,7 +151,16 @@ _MODES = {
 
 def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bool = False) -> Run:
     """Run the workload once, watching the rows of all findings."""
-    request = {
+    outcome = run_child(
+        "observe", observation_request(asked, workload, mode, record=record), python=workload.python,
+        limits=workload.limits, environment=workload.environment(mode), cwd=workload.cwd,
+    )  # fmt: skip
+    return run_of(outcome, workload)
+
+
+def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bool = False) -> Message:
+    """What the child is told to run and to watch."""
+    return {
         "roots": list(workload.roots),
         "command": list(workload.command),
         "calls": [
@@ -170,10 +179,10 @@ def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bo
             for number, one in enumerate(asked)
         ],
     }  # fmt: skip
-    outcome = run_child(
-        "observe", request, python=workload.python, limits=workload.limits, environment=workload.environment(mode),
-        cwd=workload.cwd,
-    )  # fmt: skip
+
+
+def run_of(outcome: Outcome, workload: Workload) -> Run:
+    """What a child says that has run the workload. Raises RefusedCommand."""
     refused = outcome.of("refused")
     if refused:
         raise RefusedCommand(refused[0]["text"])
@@ -191,7 +200,8 @@ def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bo
     return Run(seen[0] if seen else None, ended[0]["versions"] if ended else {}, trouble, outcome.output, called)
 
 
-def _judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, versions: dict[str, str]) -> Verdict:
+def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, versions: dict[str, str]) -> Verdict:
+    """The verdict on one of the findings that were asked about. runs: by mode; versions: of one of them."""
     oracle = ORACLES.get(one.rule)
     target = versions.get("backend", workload.target)
     if oracle is None:

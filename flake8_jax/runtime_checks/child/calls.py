@@ -16,10 +16,12 @@ import functools
 import inspect
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from flake8_jax.runtime_checks.child.grammar import Case, InputError, parse_case
 from flake8_jax.runtime_checks.child.inputs import describe_case, guesses, make_case
+from flake8_jax.runtime_checks.child.spelling import FILLS, call_code
 from flake8_jax.runtime_checks.child.targets import Resolved, TargetError, resolve
 from flake8_jax.runtime_checks.child.watching import Watch, Watcher
 
@@ -29,16 +31,26 @@ AGAIN = 3  # further calls with the inputs that work: what happens in every call
 
 
 def run_calls(calls: list[dict[str, Any]], roots: list[str], watcher: Watcher, say: Callable[..., None]) -> None:
-    """Call what leads to each watched line until it is reached; tell with which inputs."""
+    """Call what leads to each watched line until it is reached; tell with which inputs, and of every try the outcome and
+    the call as Python code, once for each filling of arrays."""
     for call in calls:
-        told: list[tuple[str, str]] = []
+        told: list[_Try] = []
         reached = functools.partial(_reached, watcher, watcher.watches[call["watch"]])
         jitted = False
         for target, jitted in call["targets"]:
             if _try(target, jitted, call["cases"], roots, reached, told):
                 break
-        inputs, outcome = told[-1] if told else ("", "")
-        say("called", watch=call["watch"], inputs=inputs, outcome=outcome, attempts=len(told), jitted=jitted)
+        last = told[-1] if told else _Try("", "")
+        say("called", watch=call["watch"], inputs=last.inputs, outcome=last.outcome, attempts=len(told), jitted=jitted,
+            tries=[{"outcome": one.outcome, "code": one.code, "reached": one.reached} for one in told if one.code])
+
+
+@dataclass(frozen=True)
+class _Try:
+    inputs: str
+    outcome: str
+    code: tuple[str, ...] = ()
+    reached: bool = False
 
 
 def _reached(watcher: Watcher, watch: Watch) -> bool:
@@ -51,13 +63,13 @@ def _try(
     cases: list[str],
     roots: list[str],
     reached: Callable[[], bool],
-    told: list[tuple[str, str]],
+    told: list[_Try],
 ) -> bool:
     """Whether some call of the target came to the line. jitted: call it under ``jax.jit``."""
     try:
         found = resolve(target, roots)
     except TargetError as error:
-        told.append(("", str(error)))
+        told.append(_Try("", str(error)))
         return reached()
     try:
         from jax import jit
@@ -67,8 +79,9 @@ def _try(
         for case in itertools.islice(_cases(function, cases), MOST_CASES):
             args, kwargs = make_case(case)
             outcome = _call(jit(function) if jitted else function, args, kwargs)
-            told.append((f"{found.qualname}({describe_case(args, kwargs)})", outcome))
-            if not reached():
+            inputs = f"{found.qualname}({describe_case(args, kwargs)})"
+            told.append(_Try(inputs, outcome, _code(found, function, jitted, case), reached()))
+            if not told[-1].reached:
                 continue
             if not outcome:
                 for number in range(AGAIN):
@@ -78,7 +91,7 @@ def _try(
             if failed == MORE or cases:  # inputs that were recorded are taken at their word
                 return True
     except InputError as error:
-        told.append((found.qualname, str(error)))
+        told.append(_Try(found.qualname, str(error)))
     return reached()
 
 
@@ -108,6 +121,13 @@ def _bound(found: Resolved) -> Callable[..., Any]:
         raise InputError(f"{owner} cannot be made without arguments ({type(error).__name__})") from error
     bound: Callable[..., Any] = getattr(made, name)
     return bound
+
+
+def _code(found: Resolved, function: Callable[..., Any], jitted: bool, case: Case) -> tuple[str, ...]:
+    """The call as Python code, for each way of filling arrays."""
+    owner, _, name = found.qualname.rpartition(".")
+    called = found.qualname if function is found.object else f"{owner}().{name}"
+    return tuple(call_code(f"jax.jit({called})" if jitted else called, case, fill) for fill in FILLS)
 
 
 def _call(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ import sys
 import traceback
 from typing import Any
 
-TASKS = ("bench", "compare", "env", "locate", "observe", "probe", "recompiles", "replay")
+TASKS = ("bench", "compare", "env", "forks", "locate", "observe", "probe", "recompiles", "replay")
 
 
 class Channel:

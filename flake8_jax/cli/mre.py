@@ -1,0 +1,250 @@
+"""``jaxlint mre``: the smallest script that still shows a finding, and an issue report around it."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from flake8_jax.cli.arguments import add_project_options, add_selection_options
+from flake8_jax.cli.linted import cannot_open, lint, say_progress
+from flake8_jax.cli.running import add_device_option, add_process_options, find_python, find_roots, print_json
+from flake8_jax.cli.verify import cases_for, recorded_by_file
+from flake8_jax.config import ConfigError, Options, Resolver
+from flake8_jax.core.report import Diagnostic, RunReport, line_starts
+from flake8_jax.runtime_checks.flattening import FlatteningError, Place, Project, finder
+from flake8_jax.runtime_checks.mre import CONFIRMED, Hit, Look, Maker, Outcomes, Subject
+from flake8_jax.runtime_checks.mre_report import head, issue
+from flake8_jax.runtime_checks.verify import RefusedCommand
+
+if TYPE_CHECKING:
+    from flake8_jax.backend import Backend
+
+_NEAREST = 3
+_SECONDS = 120.0
+
+_EPILOG = """\
+The modules of yours that the finding needs are put into one script; at its end, what leads to the finding is called with
+inputs written out in the text: made up from signatures, like those of a profile (`--profile`), or your own (`--call`). Then
+everything is left out without which the script still shows it: the linter still reports the rule, and running it still
+confirms it, with the same exception. Your files stay as they are.
+
+examples:
+  jaxlint mre src/model.py:42
+  jaxlint mre src/model.py:42 --select JAX101 --output mre.py --issue issue.md
+  jaxlint mre train.py:10 --call 'train(jnp.ones((8, 4)), steps=3)'
+  jaxlint mre src/model.py:42 --profile .jaxlint/profile.json --output-format json
+
+Exit status: 0 if the script was written and shows the finding; 1 if it does not, and then nothing is written but with
+`--unconfirmed`; 2 for a wrong call. This is no sandbox against malice: your code runs with your rights.
+"""
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """The JSON form. Lines are counted without the comment at the script's head; lines_before: of the files read."""
+
+    script: str | None
+    code: str
+    rule: str
+    verdict: str
+    reason: str
+    lines_before: int
+    lines_after: int
+    runs: int
+    issue: str
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="jaxlint mre",
+        usage="jaxlint mre [options] FILE:LINE",
+        description="Make the smallest standalone script that still shows a finding, and an issue report.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("finding", metavar="FILE:LINE", help="where the finding is")
+    made.add_argument("--output", metavar="FILE", help="write the script there (default: standard output)")
+    made.add_argument(
+        "--issue", nargs="?", const="-", metavar="FILE",
+        help="print an issue report in markdown instead of the script, or write it to FILE",
+    )  # fmt: skip
+    made.add_argument("--unconfirmed", action="store_true", help="write the script also if it does not show the finding")
+    made.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
+    run = made.add_argument_group("running")
+    run.add_argument(
+        "--call", metavar="CODE",
+        help="what to run, as Python code with the names of the finding's module, jax, jnp and np",
+    )  # fmt: skip
+    run.add_argument("--profile", metavar="FILE", help="inputs like those that `jaxlint record` saw")
+    add_device_option(run)
+    add_process_options(run, seconds=_SECONDS)
+    add_selection_options(made)
+    add_project_options(made)
+    log = made.add_argument_group("log")
+    log.add_argument("-q", "--quiet", action="store_true", help="do not say what is being done")
+    return made
+
+
+def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
+    """Run ``jaxlint mre``; returns the exit status."""
+    args = parser().parse_args(arguments)
+    args.python = find_python(args.python)
+    try:
+        return _run(args, os.getcwd(), backend)
+    except (ConfigError, RefusedCommand) as error:
+        print(f"jaxlint: {error}", file=sys.stderr)
+        return 2
+    except FlatteningError as error:
+        print(f"jaxlint: no script can be made of this: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"jaxlint: {cannot_open(error, args.python)}", file=sys.stderr)
+        return 2
+
+
+def _run(args: argparse.Namespace, cwd: str, backend: Backend | None) -> int:
+    deadline = time.monotonic() + args.timeout
+    path, row = _place(args.finding, cwd)
+    args.paths, args.command = [path], []
+    args.verbose = args.silent = False
+    args.color, args.output_file = "never", None
+    output_format, args.output_format = args.output_format, None
+    linted = lint(args, cwd, backend)
+    item = _chosen(linted.report, args.finding, path, row)
+    subject = _subject(linted.report, item, args)
+    bases = [base for root in find_roots(os.path.dirname(path)) for base in (root, os.path.join(root, "src"))]
+    project = Project(finder([_package_base(path), *bases]))
+    with tempfile.TemporaryDirectory(prefix="jaxlint-mre-") as folder:
+        look = _looker(backend, os.path.realpath(folder), item.code, args.target_jax)
+        say = functools.partial(say_progress, args)
+        outcomes = Maker(subject, project, look, linted.workload, folder, deadline, say).make()
+    file = args.output or "mre.py"
+    script = head(item.code, subject.rule, outcomes.verdict, outcomes.versions, os.path.basename(file)) + "\n"
+    script += outcomes.script
+    report = _issue(args, item, linted.view.path, outcomes, script) if args.issue or output_format == "json" else ""
+    confirmed = outcomes.verdict.verdict == CONFIRMED
+    written = confirmed or args.unconfirmed
+    if output_format == "json":
+        shown = _Answer(
+            script if written else None, item.code, subject.rule, outcomes.verdict.verdict, outcomes.verdict.reason,
+            outcomes.lines_before, outcomes.lines_after, outcomes.runs, report,
+        )  # fmt: skip
+        print_json(shown)
+    if not confirmed:
+        reason = f"{outcomes.verdict.verdict}: {outcomes.verdict.reason}"
+        print(f"jaxlint: {item.code} {subject.rule} is not confirmed; {reason}", file=sys.stderr)
+        print("jaxlint: `--call CODE` says what to run; `--unconfirmed` writes the script all the same", file=sys.stderr)
+    if written:
+        _write(args, output_format, script, report)
+        late = "; the time was up, `--timeout` gives it more" if outcomes.late else ""
+        say(f"{outcomes.lines_before} lines became {outcomes.lines_after}, {outcomes.runs} runs{late}")
+    return 0 if confirmed else 1
+
+
+def _place(text: str, cwd: str) -> tuple[str, int]:
+    name, _, row = text.rpartition(":")
+    if not name or not row.isdigit():
+        raise ConfigError(f"{text}: say which finding, as FILE:LINE (`jaxlint check` lists them)")
+    path = os.path.normpath(os.path.join(cwd, name))
+    if not os.path.isfile(path):
+        raise ConfigError(f"{name}: there is no such file")
+    return path, int(row)
+
+
+def _chosen(report: RunReport, asked: str, path: str, row: int) -> Diagnostic:
+    """The finding at a line. Raises ConfigError where there is none, or several."""
+    here = [item for item in report.diagnostics if item.path == path]
+    found = [item for item in here if item.row == row] or [i for i in here if i.row <= row <= i.end_row]
+    codes = list(dict.fromkeys(item.code for item in found))
+    if len(codes) == 1:
+        return found[0]
+    if codes:
+        names = ", ".join(dict.fromkeys(f"{item.code} {item.finding.name}" for item in found))
+        raise ConfigError(f"{asked}: several findings are there ({names}); choose one with --select CODE")
+    near = sorted(here, key=lambda item: abs(item.row - row))[:_NEAREST]
+    listed = ", ".join(f"line {item.row} ({item.code} {item.finding.name})" for item in sorted(near, key=lambda i: i.row))
+    raise ConfigError(
+        f"{asked}: there is no finding at this line; " + (f"the nearest: {listed}" if listed else "the file has none")
+    )
+
+
+def _subject(report: RunReport, item: Diagnostic, args: argparse.Namespace) -> Subject:
+    finding = item.finding
+    text = report.texts[item.path]
+    chain = tuple(Place(step.path, step.row) for step in finding.evidence if step.kind != "recorded")
+    return Subject(
+        finding.name, item.code, finding.message, text[finding.start : finding.end], Place(item.path, item.row), chain,
+        any(step.kind == "root" for step in finding.evidence), cases_for(item, recorded_by_file(args.profile)),
+        args.call or "",
+    )  # fmt: skip
+
+
+def _package_base(path: str) -> str:
+    folder = os.path.dirname(path)
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder = os.path.dirname(folder)
+    return folder
+
+
+def _looker(backend: Backend | None, folder: str, code: str, target_jax: str | None) -> Look:
+    """Lints texts as a project of one file."""
+    from flake8_jax.backend import default_backend
+    from flake8_jax.engine import Question, Workspace
+
+    flags = Options(select=[code], preview=True, target_jax=target_jax)
+    resolver = Resolver(folder, isolated=True, flags=flags)
+    path = os.path.join(folder, "mre.py")
+    known = backend or default_backend()
+
+    def look(text: str) -> list[Hit]:
+        workspace = Workspace(known, resolver, use_cache=False, jobs=1)
+        report = workspace.check(Question((path,), {path: text}, False, True))
+        rows = line_starts(text)
+        return [
+            Hit(item.row, max(item.row, item.end_row), text[item.finding.start : item.finding.end])
+            for item in report.diagnostics
+            if item.code == code and item.row <= len(rows)
+        ]
+
+    return look
+
+
+def _issue(args: argparse.Namespace, item: Diagnostic, shown: Any, outcomes: Outcomes, script: str) -> str:
+    note = "The script applies `jax.jit` itself, as the linter says that the project does." if outcomes.jitted else ""
+    file = os.path.basename(args.output or "mre.py")
+    return issue(
+        code=item.code, rule=item.finding.name, message=item.finding.message,
+        place=f"{shown(item.path)}:{item.row}",
+        chain=[f"`{shown(step.path)}:{step.row}`: {step.text}" for step in item.finding.evidence],
+        verdict=outcomes.verdict, versions=outcomes.versions, packages=_packages(args), script=script, file=file,
+        note=note,
+    )  # fmt: skip
+
+
+def _packages(args: argparse.Namespace) -> dict[str, str]:
+    """The versions of packages around JAX, as ``jaxlint env`` has them."""
+    from flake8_jax.runtime_checks.sandbox import run_child
+
+    result = run_child("env", {"roots": []}, python=args.python).result()
+    return dict(result["packages"]) if result is not None else {}
+
+
+def _write(args: argparse.Namespace, output_format: str, script: str, report: str) -> None:
+    if args.output is not None:
+        Path(args.output).write_text(script, encoding="utf-8")
+    if args.issue not in (None, "-"):
+        Path(args.issue).write_text(report, encoding="utf-8")
+    if output_format == "json":
+        return
+    if args.issue == "-":
+        sys.stdout.write(report)
+    elif args.output is None:
+        sys.stdout.write(script)

@@ -1,0 +1,101 @@
+"""What is said around the smallest script: the comment at its head, and an issue report."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from flake8_jax.core.findings import Verdict
+
+_WIDTH = 100
+_OBSERVED = "confirmed"
+
+
+def head(code: str, rule: str, verdict: Verdict, versions: Mapping[str, str], file: str) -> str:
+    """The comment with which the script begins: the rule, what was seen, and how to run it."""
+    where = _where(versions)
+    exception = verdict.details.get("exception")
+    if verdict.verdict != _OBSERVED:
+        seen = f"NOT confirmed{where} ({verdict.verdict}): {_first_line(verdict.reason)}"
+    elif exception:
+        seen = f"It raises{where}: {exception['type']}: {_first_line(exception['message'])}"
+    else:
+        seen = f"jaxlint saw{where}: {_first_line(verdict.reason)}"
+    lines = [f"{code} {rule}. Run it with `python {file}`.", seen]
+    if verdict.verdict == _OBSERVED and not exception:
+        lines.append(f"To see it again: jaxlint verify {file} --select {code} -- python {file}")
+    return "".join(f"{line}\n" for text in lines for line in _comment(text))
+
+
+def _comment(text: str) -> Sequence[str]:
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent="# ", subsequent_indent="# ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+def issue(
+    *,
+    code: str,
+    rule: str,
+    message: str,
+    place: str,
+    chain: Sequence[str],
+    verdict: Verdict,
+    versions: Mapping[str, str],
+    packages: Mapping[str, str],
+    script: str,
+    file: str,
+    note: str = "",
+) -> str:
+    """An issue report in markdown, filled in."""
+    exception = verdict.details.get("exception")
+    what = exception["type"] if exception else rule
+    rows = [*_facts(versions), *((name, version) for name, version in packages.items())]
+    parts = [
+        f"# {what}: {message}",
+        "## What happens",
+        f"{message[:1].upper()}{message[1:]} (`{place}`, {code} {rule})." + (f" {note}" if note else ""),
+    ]
+    if chain:
+        parts.append("How the code gets there:\n\n" + "\n".join(f"- {step}" for step in chain))
+    if exception:
+        parts.append(f"It raises `{exception['type']}`:\n\n" + _fenced(exception["message"].strip(), "text"))
+    else:
+        parts.append(f"Seen when it was run: {verdict.reason.strip()}")
+    why = verdict.details.get("why")
+    if why:
+        parts.append("JAX's own words on it:\n\n" + _fenced(str(why).strip(), "text"))
+    if verdict.verdict != _OBSERVED:
+        parts.append(f"**Not confirmed by the script below** ({verdict.verdict}).")
+    parts += [
+        "## Script",
+        _fenced(script.rstrip("\n"), "python"),
+        "## How to run it",
+        f"Save it as `{file}`:\n\n"
+        + _fenced(f"python {file}\njaxlint verify {file} --select {code} -- python {file}", "shell"),
+        "## What was expected",
+        "<!-- say what the code is meant to do instead -->",
+        "## Versions",
+        "| | |\n|---|---|\n" + "\n".join(f"| {name} | {version} |" for name, version in dict(rows).items()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _facts(versions: Mapping[str, str]) -> list[tuple[str, str]]:
+    titles = {"python": "Python", "platform": "platform", "jax": "jax", "backend": "backend", "device": "device"}
+    return [(title, versions[name]) for name, title in titles.items() if name in versions]
+
+
+def _fenced(text: str, language: str) -> str:
+    fence = "````" if "```" in text else "```"
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _where(versions: Mapping[str, str]) -> str:
+    known = [f"jax {versions['jax']}"] if "jax" in versions else []
+    known += [versions["backend"]] if "backend" in versions else []
+    return f" ({', '.join(known)})" if known else ""
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
