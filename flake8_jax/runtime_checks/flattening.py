@@ -141,6 +141,29 @@ class Project:
         kept = self._needed(wanted, main)
         return self._written(kept, main or first)
 
+    def callers(self, place: Place, most: int = 12) -> list[Place]:
+        """Top-level statements of the files read that use what the statement at a place defines, directly or through
+        others; the nearest first."""
+        found: list[Place] = []
+        wanted = {
+            (place.path, name)
+            for statement in self._load_file(place.path).statements
+            if _holds(self._modules[place.path], statement, place.row)
+            for name in statement.binds
+        }
+        done: set[int] = set()
+        while wanted and len(found) < most:
+            users = [
+                (module, statement)
+                for module in self._modules.values()
+                for statement in module.statements
+                if id(statement) not in done and not statement.trouble and wanted & {u.entity for u in statement.uses}
+            ]
+            done |= {id(statement) for _, statement in users}
+            wanted = {(module.path, name) for module, statement in users for name in statement.binds}
+            found += [Place(m.path, m.source.row(s.start)) for m, s in users if not _is_main_guard(s.node)]
+        return [other for other in found if other != place][:most]
+
     def lines(self) -> int:
         """How many lines the files have that were read."""
         return sum(module.source.text.count("\n") for module in self._modules.values())

@@ -19,7 +19,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -29,7 +29,7 @@ from flake8_jax.runtime_checks.flattening import Place, Project, Script
 from flake8_jax.runtime_checks.names import bindings, unbound
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.oracles import ORACLES
-from flake8_jax.runtime_checks.reduction import Reducer, tidied
+from flake8_jax.runtime_checks.reduction import Reducer, tidied, without_row
 from flake8_jax.runtime_checks.sandbox import Limits, Message, Outcome, run_child
 from flake8_jax.runtime_checks.verify import (
     Asked,
@@ -45,6 +45,8 @@ from flake8_jax.runtime_checks.verify import (
 
 CONFIRMED = "confirmed"
 REPEATS = 3
+MOST_DRIVERS = 8
+MOST_CLEARED = 4
 _LEAST_SECONDS = 10.0
 _FINAL_SECONDS = 60.0
 
@@ -121,6 +123,9 @@ class Maker:
         self._segment = subject.segment
         self._nth = 0
         self._row = 1
+        self._callers: tuple[Place, ...] = ()
+        self._strict = True
+        self._renamed: dict[str, str] = {}
         self._sign: _Sign | None = None
         self._reducer: Reducer | None = None
         self._last: Verdict | None = None
@@ -129,8 +134,10 @@ class Maker:
     def make(self) -> Outcomes:
         """The smallest script that could be found in the time. Raises FlatteningError, RefusedCommand, OSError."""
         places = (self.subject.place, *self.subject.chain)
-        script = self._project.flatten(places)
+        self._callers = tuple(c for c in self._project.callers(self.subject.place) if c not in places)
+        script = self._project.flatten((*places, *self._callers))
         self._row = script.row_of(self.subject.place) or 1
+        self._renamed = {name: entity[1] for entity, name in script.names.items() if name != entity[1]}
         candidates = self._candidates(script)
         before = self._project.lines()
         self._say(f"{before} lines of {self._project.count()} files became {script.text.count(chr(10))}; making them less")
@@ -174,12 +181,15 @@ class Maker:
     def _drivers(self, script: Script) -> list[str]:
         """Calls that reach the finding, those first that raised what the verdict speaks of."""
         row = script.row_of(self.subject.place)
-        first = script.row_of(self.subject.chain[0]) if self.subject.chain else None
+        rows = [script.row_of(place) for place in self.subject.chain]
         if row is None or self.subject.rule not in ORACLES:
             return []
-        targets = [(f"{self._file}:{first}", False)] if first is not None else []
-        targets.append((f"{self._file}:{row}", self.subject.staged))
-        asked = Asked(self.subject.rule, Spot(self._file, row, row), tuple(dict.fromkeys(targets)), self.subject.cases)
+        targets = [(f"{self._file}:{first}", False) for first in rows if first is not None]
+        targets += [(f"{self._file}:{row}", self.subject.staged), (f"{self._file}:{row}", False)]
+        others = [script.row_of(place) for place in self._callers]
+        targets += [(f"{self._file}:{other}", False) for other in others if other is not None]
+        spot = Spot(self._file, row, row)
+        asked = Asked(self.subject.rule, spot, tuple(dict.fromkeys(targets)), self.subject.cases, every=True)
         workload = msgspec.structs.replace(self._workload, command=(), limits=self._limits())
         _write(self._file, script.text)
         self._say("looking for inputs that lead there")
@@ -187,32 +197,49 @@ class Maker:
         self._last = judged(0, asked, {self.mode: run}, workload, run.versions)
         tries = run.called[0]["tries"] if 0 in run.called else []
         kind = self._last.details.get("exception", {}).get("type", "")
-        ranked = sorted(tries, key=lambda one: (not (kind and one["outcome"].startswith(kind)), not one["reached"]))
-        best = ranked[:3]
-        drivers = [one["code"][0] for one in best] + [code for one in best[:1] for code in one["code"][1:]]
+
+        def rank(one: Message) -> tuple[bool, bool]:
+            return not (one["outcome"].startswith(kind) if kind else not one["outcome"]), not one["reached"]
+
+        best = sorted(tries, key=rank)[:MOST_DRIVERS]
+        drivers = [one["code"][0] for one in best] + [code for one in best[:2] for code in one["code"][1:]]
         if self.mode != "keys":  # the driver would use a key again that it was given
-            drivers += [f"for _ in range({REPEATS}):\n    {one['code'][0]}" for one in best[:1]]
+            drivers += [f"for _ in range({REPEATS}):\n    {one['code'][0]}" for one in best[:3]]
         return list(dict.fromkeys(drivers))
 
     # --- the search -------------------------------------------------------------------------------------------------
 
     def _search(self, candidates: Sequence[str]) -> Generator[str, bool, None]:
-        """First a script that shows it, then smaller ones."""
-        for text in map(tidied, candidates):
+        """First a script that shows it, then smaller ones. One that ends with another error is the second choice."""
+        for self._strict in (True, False):
+            for text in map(tidied, candidates):
+                yield from self._from(text)
+                if self._reducer is not None:
+                    yield from self._reducer.search()
+                    yield from self._reducer.attempt(_respelled(self._reducer.text, self._renamed))
+                    return
+
+    def _from(self, text: str) -> Generator[str, bool, None]:
+        """Try a script; where another error comes first, without the statement that raises it."""
+        for _ in range(MOST_CLEARED):
             if not _parses(text):
-                continue
+                return
             hits = self._look(text)
             mine = [hit for hit in hits if _same(hit.segment, self.subject.segment)] or list(hits)
             for hit in sorted(mine, key=lambda hit: abs(hit.row - self._row))[:4]:
                 self._segment = hit.segment
                 self._nth = [one for one in hits if _same(one.segment, hit.segment)].index(hit)
                 if (yield text):
-                    lacking = unbound(text, ast.parse(text))
-                    self._reducer = Reducer(text, lambda smaller: self._accepts(smaller, lacking))  # noqa: B023  returns
-                    yield from self._reducer.search()
+                    lacking = frozenset(unbound(text, ast.parse(text)))
+                    self._reducer = Reducer(text, functools.partial(self._accepts, lacking))
                     return
+            row = _first_error(self._last)
+            shorter = tidied(without_row(text, row) or "") if row is not None else text
+            if shorter == text or not self._look(shorter):
+                return
+            text = shorter
 
-    def _accepts(self, text: str, lacking: set[str]) -> bool:
+    def _accepts(self, lacking: frozenset[str], text: str) -> bool:
         return _parses(text) and unbound(text, ast.parse(text)) <= lacking and self._spot(text) is not None
 
     def _spot(self, text: str) -> Hit | None:
@@ -236,12 +263,17 @@ class Maker:
         ended = run.trouble.removeprefix("the command ended with ").partition(":")[0]
         sign = _Sign(exception.get("type", ""), _general(exception.get("message", "")), ended)
         if self._sign is None:
-            if ended and ended != sign.exception:
+            if self._strict and ended and ended != sign.exception:
                 self._last = Verdict("inconclusive", f"the script ends with another error: {run.trouble}")
                 return False
             self._sign = sign
             self._say(f"confirmed: {verdict.reason.partition(chr(10))[0][:120]}")
-        return sign == self._sign
+            return True
+        if (sign.exception, sign.message) != (self._sign.exception, self._sign.message):
+            return False
+        if sign.ended == sign.exception:  # nobody catches it, or nothing else is raised: as it should be
+            self._sign = sign
+        return sign.ended == self._sign.ended
 
     # --- running ------------------------------------------------------------------------------------------------------
 
@@ -310,6 +342,14 @@ class Maker:
         return msgspec.structs.replace(self._workload.limits, seconds=left)
 
 
+def _first_error(verdict: Verdict | None) -> int | None:
+    """The row of an error that kept the finding from being reached."""
+    if verdict is None or verdict.verdict not in ("confirmed-elsewhere", "blocked"):
+        return None
+    found = re.search(r"\bline (\d+)\b", verdict.reason)
+    return int(found[1]) if found else None
+
+
 def _write(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
@@ -321,6 +361,14 @@ def _parses(text: str) -> bool:
     except SyntaxError:
         return False
     return True
+
+
+def _respelled(text: str, names: Mapping[str, str]) -> str:
+    """The names as they were in their modules, where what they collided with is gone."""
+    for name, original in names.items():
+        if not re.search(rf"\b{original}\b", text):
+            text = re.sub(rf"\b{name}\b", original, text)
+    return text
 
 
 def _same(one: str, other: str) -> bool:

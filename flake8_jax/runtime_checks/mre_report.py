@@ -16,11 +16,11 @@ def head(code: str, rule: str, verdict: Verdict, versions: Mapping[str, str], fi
     where = _where(versions)
     exception = verdict.details.get("exception")
     if verdict.verdict != _OBSERVED:
-        seen = f"NOT confirmed{where} ({verdict.verdict}): {_first_line(verdict.reason)}"
+        seen = f"NOT confirmed{where} ({verdict.verdict}): {_sentence(verdict.reason)}"
     elif exception:
-        seen = f"It raises{where}: {exception['type']}: {_first_line(exception['message'])}"
+        seen = f"It raises{where}: {exception['type']}: {_sentence(exception['message'])}"
     else:
-        seen = f"jaxlint saw{where}: {_first_line(verdict.reason)}"
+        seen = f"jaxlint saw{where}: {_sentence(verdict.reason)}"
     lines = [f"{code} {rule}. Run it with `python {file}`.", seen]
     if verdict.verdict == _OBSERVED and not exception:
         lines.append(f"To see it again: jaxlint verify {file} --select {code} -- python {file}")
@@ -97,5 +97,6 @@ def _where(versions: Mapping[str, str]) -> str:
     return f" ({', '.join(known)})" if known else ""
 
 
-def _first_line(text: str) -> str:
-    return text.strip().partition("\n")[0]
+def _sentence(text: str) -> str:
+    """The first one."""
+    return text.strip().partition("\n")[0].partition(". ")[0].rstrip(".")

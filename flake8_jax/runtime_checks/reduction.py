@@ -53,16 +53,16 @@ class Reducer:
     def search(self) -> Search:
         """Everything, until nothing more can be left out."""
         for kinds in (_DEFINITIONS + _IMPORTS + _ASSIGNMENTS, _DEFINITIONS + _IMPORTS, _IMPORTS):
-            if (yield from self._attempt(pruned(self.text, kinds), unchanged=True)):
+            if (yield from self.attempt(pruned(self.text, kinds), unchanged=True)):
                 self._prunes = kinds
                 break
-        yield from self._attempt(without_comments(self.text))
+        yield from self.attempt(without_comments(self.text))
         while True:
             before = self.text
             yield from self._groups(lambda text, tree: statements(text, tree, 0))
             for depth in range(1, 1 + _depth(ast.parse(self.text))):
                 yield from self._groups(lambda text, tree, depth=depth: statements(text, tree, depth))  # type: ignore[misc]
-            for units in (decorators, unwrappings, entries):
+            for units in (decorators, unwrappings, entries, operands):
                 yield from self._groups(units, most=1)
             if self.text == before:
                 return
@@ -74,7 +74,7 @@ class Reducer:
             end = len(found)
             while end > 0:
                 group = found[max(0, end - size) : end]
-                if (yield from self._attempt(pruned(without(self.text, group), self._prunes))):
+                if (yield from self.attempt(pruned(without(self.text, group), self._prunes))):
                     found = self._units(units)
                     end = min(end - 1 if size == 1 else end - size, len(found))
                 else:
@@ -87,8 +87,8 @@ class Reducer:
     def _units(self, units: Units) -> list[Unit]:
         return units(Text(self.text), ast.parse(self.text))
 
-    def _attempt(self, candidate: str | None, *, unchanged: bool = False) -> Generator[str, bool, bool]:
-        """unchanged: what to make of a candidate that is the text itself."""
+    def attempt(self, candidate: str | None, *, unchanged: bool = False) -> Generator[str, bool, bool]:
+        """Take a smaller text if it still shows it. unchanged: what to make of a candidate that is the text itself."""
         if candidate is None:
             return False
         candidate = tidied(candidate)
@@ -196,6 +196,24 @@ def entries(text: Text, tree: ast.Module) -> list[Unit]:
     return sorted(found, key=lambda unit: unit.edit)
 
 
+def operands(text: Text, tree: ast.Module) -> list[Unit]:
+    """An operation by one of its operands."""
+    found = []
+    for node in ast.walk(tree):
+        parts: list[ast.expr] = []
+        if isinstance(node, ast.BinOp):
+            parts = [node.left, node.right]
+        elif isinstance(node, ast.IfExp):
+            parts = [node.body, node.orelse]
+        elif isinstance(node, ast.UnaryOp):
+            parts = [node.operand]
+        for part in parts:
+            start, end = text.span(part)
+            if not isinstance(part, ast.Constant):
+                found.append(Unit((*text.span(node), text.text[start:end])))
+    return sorted(found, key=lambda unit: (unit.edit[0], -unit.edit[1]))
+
+
 def _with_comma(text: str, start: int, end: int) -> tuple[int, int]:
     after = re.compile(r"\s*,[ \t]*(?:\n[ \t]*)?").match(text, end)
     if after is not None and text[after.end() : after.end() + 1] not in (")", "}"):
@@ -221,6 +239,14 @@ def without(text: str, units: Sequence[Unit]) -> str | None:
             content = "pass"
         edits.append((start, end, content) if content else (*_whole_lines(text, start, end), ""))
     return applied(text, edits)
+
+
+def without_row(text: str, row: int) -> str | None:
+    """The text without the innermost statement that begins in a row."""
+    where, tree = Text(text), ast.parse(text)
+    units = [unit for depth in range(_depth(tree) + 1) for unit in statements(where, tree, depth)]
+    mine = [unit for unit in units if where.row(unit.edit[0]) == row]
+    return without(text, mine[-1:]) if mine else None
 
 
 def _whole_lines(text: str, start: int, end: int) -> tuple[int, int]:

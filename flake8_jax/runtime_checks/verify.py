@@ -27,13 +27,15 @@ _BACKENDS = {"cuda": ("gpu", "cuda"), "cpu": ("cpu",), "tpu": ("tpu",)}
 class Asked(msgspec.Struct, frozen=True):
     """A finding to be proved: its rule and its rows. targets: what to call where no command is given, the best first,
     and whether to call it under ``jax.jit``, because the finding is true only where it is traced; cases: texts of inputs.
-    formula: the text of the finding, and what its fix would make of it."""
+    formula: the text of the finding, and what its fix would make of it. every: call all targets, also after one that
+    reached it."""
 
     rule: str
     spot: Spot
     targets: tuple[tuple[str, bool], ...] = ()
     cases: tuple[str, ...] = ()
     formula: tuple[str, str] | None = None
+    every: bool = False
 
 
 class Workload(msgspec.Struct, frozen=True):
@@ -164,7 +166,7 @@ def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, *
         "roots": list(workload.roots),
         "command": list(workload.command),
         "calls": [
-            {"watch": number, "targets": list(one.targets), "cases": list(one.cases)}
+            {"watch": number, "targets": list(one.targets), "cases": list(one.cases), "every": one.every}
             for number, one in enumerate(asked)
         ],
         "folders": [workload.cwd, *[root for root in workload.roots if not root.endswith(".py")]],

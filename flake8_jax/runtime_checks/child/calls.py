@@ -6,7 +6,7 @@ call     for one finding, targets (see ``targets``) that lead to it, the best fi
          recorded or declared, tried before any that are made up.
 reached  the watched line ran, or an exception of the line itself was seen.
 
-Not modelled: methods of classes that need arguments to be made, functions inside of functions (what is around them is
+Not modelled: functions inside of functions (what is around them is
 called), inputs of classes of the user's that are neither dataclasses nor named tuples.
 """
 
@@ -27,6 +27,7 @@ from flake8_jax.runtime_checks.child.watching import Watch, Watcher
 
 MOST_CASES = 24  # tried of one target
 MORE = 8  # tried after the line raised: another error than the one that is looked for may come of a wrong shape
+MOST_OBJECTS = 12  # tried of a class
 AGAIN = 3  # further calls with the inputs that work: what happens in every call shows only then
 
 
@@ -38,7 +39,7 @@ def run_calls(calls: list[dict[str, Any]], roots: list[str], watcher: Watcher, s
         reached = functools.partial(_reached, watcher, watcher.watches[call["watch"]])
         jitted = False
         for target, jitted in call["targets"]:
-            if _try(target, jitted, call["cases"], roots, reached, told):
+            if _try(target, jitted, call["cases"], roots, reached, told) and not call.get("every"):
                 break
         last = told[-1] if told else _Try("", "")
         say("called", watch=call["watch"], inputs=last.inputs, outcome=last.outcome, attempts=len(told), jitted=jitted,
@@ -70,17 +71,17 @@ def _try(
         found = resolve(target, roots)
     except TargetError as error:
         told.append(_Try("", str(error)))
-        return reached()
+        return False
     try:
         from jax import jit
 
-        function = _bound(found)
+        function, made = _bound(found)
         failed = 0
         for case in itertools.islice(_cases(function, cases), MOST_CASES):
             args, kwargs = make_case(case)
             outcome = _call(jit(function) if jitted else function, args, kwargs)
             inputs = f"{found.qualname}({describe_case(args, kwargs)})"
-            told.append(_Try(inputs, outcome, _code(found, function, jitted, case), reached()))
+            told.append(_Try(inputs, outcome, _code(found, made, jitted, case), reached()))
             if not told[-1].reached:
                 continue
             if not outcome:
@@ -92,6 +93,7 @@ def _try(
                 return True
     except InputError as error:
         told.append(_Try(found.qualname, str(error)))
+        return False
     return reached()
 
 
@@ -104,30 +106,37 @@ def _cases(function: Callable[..., Any], texts: list[str]) -> Iterator[Case]:
     yield from guesses(function)
 
 
-def _bound(found: Resolved) -> Callable[..., Any]:
-    """A method of an object of its class, if that can be made without arguments."""
+def _bound(found: Resolved) -> tuple[Callable[..., Any], Case | None]:
+    """A method of an object of its class, made with inputs made up for it; and with which."""
     function: Callable[..., Any] = found.object
     owner, _, name = found.qualname.rpartition(".")
     if not owner:
-        return function
+        return function, None
     cls: Any = found.module
     for part in owner.split("."):
         cls = getattr(cls, part)
     if isinstance(inspect.getattr_static(cls, name), (staticmethod, classmethod)):
-        return function
-    try:
-        made = cls()
-    except Exception as error:  # the user's constructor
-        raise InputError(f"{owner} cannot be made without arguments ({type(error).__name__})") from error
-    bound: Callable[..., Any] = getattr(made, name)
-    return bound
+        return function, None
+    failed = "it has no signature"
+    for case in itertools.islice(guesses(cls), MOST_OBJECTS):
+        args, kwargs = make_case(case)
+        try:
+            made = cls(*args, **kwargs)
+        except Exception as error:  # the user's constructor
+            failed = type(error).__name__
+            continue
+        return getattr(made, name), case
+    raise InputError(f"{owner} cannot be made with inputs made up for it ({failed})")
 
 
-def _code(found: Resolved, function: Callable[..., Any], jitted: bool, case: Case) -> tuple[str, ...]:
-    """The call as Python code, for each way of filling arrays."""
+def _code(found: Resolved, made: Case | None, jitted: bool, case: Case) -> tuple[str, ...]:
+    """The call as Python code, for each way of filling arrays. made: the inputs of the object whose method it is."""
     owner, _, name = found.qualname.rpartition(".")
-    called = found.qualname if function is found.object else f"{owner}().{name}"
-    return tuple(call_code(f"jax.jit({called})" if jitted else called, case, fill) for fill in FILLS)
+    codes = []
+    for fill in FILLS:
+        called = found.qualname if made is None else f"{call_code(owner, made, fill)}.{name}"
+        codes.append(call_code(f"jax.jit({called})" if jitted else called, case, fill))
+    return tuple(codes)
 
 
 def _call(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> str:

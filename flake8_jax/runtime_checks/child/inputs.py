@@ -50,6 +50,12 @@ _LONGEST_REPR = 60
 _GUESSED: tuple[Spec, ...] = (
     Array("float32", (8, 8)), Array("float32", (8,)), Array("float32", ()), Array("int32", (8,)), Array("int32", ()),
 )  # fmt: skip
+_PLAIN: tuple[Spec, ...] = (Literal(3), Literal(0.5))
+_SIZE_NAMES = re.compile(
+    r"^(n|num|m|count|size|dim|dims|length|steps|iters|iterations|repeats|epochs|channels|features|seed|batch|width|depth|"
+    r"hidden|vocab|kernel|degree|order)$|^(n|num)_|_(n|size|dim|steps|count|length|seed)$"
+)
+"""Names of parameters that are Python integers more often than arrays."""
 _KEY_NAMES = frozenset({"key", "rng", "rng_key", "prng_key", "rngs", "random_key", "prng"})
 
 
@@ -277,7 +283,9 @@ def from_signature(function: Callable[..., Any]) -> list[Parameter]:
             source, candidates = "annotation", _of_annotation(hints.get(parameter.name, parameter.annotation))
         if not candidates and parameter.annotation is parameter.empty:
             is_key = parameter.name in _KEY_NAMES or parameter.name.endswith("_key")
-            source, candidates = ("name", (Key(), Key(legacy=True))) if is_key else ("guess", _GUESSED)
+            source, candidates = ("name", (Key(), Key(legacy=True))) if is_key else ("guess", _GUESSED + _PLAIN)
+            if _SIZE_NAMES.search(parameter.name):
+                source, candidates = "name", (Literal(3), Literal(8), *_GUESSED)
         found.append(Parameter(parameter.name, parameter.kind is parameter.KEYWORD_ONLY, required, source, candidates))
     return found
 
