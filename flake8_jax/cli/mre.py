@@ -22,7 +22,7 @@ from flake8_jax.config import ConfigError, Options, Resolver
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
 from flake8_jax.runtime_checks.flattening import FlatteningError, Place, Project, finder
 from flake8_jax.runtime_checks.mre import CONFIRMED, Hit, Look, Maker, Outcomes, Subject
-from flake8_jax.runtime_checks.mre_report import head, issue
+from flake8_jax.runtime_checks.mre_report import head, issue, relocated
 from flake8_jax.runtime_checks.verify import RefusedCommand
 
 if TYPE_CHECKING:
@@ -76,7 +76,9 @@ def parser() -> argparse.ArgumentParser:
         "--issue", nargs="?", const="-", metavar="FILE",
         help="print an issue report in markdown instead of the script, or write it to FILE",
     )  # fmt: skip
-    made.add_argument("--unconfirmed", action="store_true", help="write the script also if it does not show the finding")
+    made.add_argument(
+        "--unconfirmed", action="store_true", help="write the script also if it does not show the finding"
+    )
     made.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
     run = made.add_argument_group("running")
     run.add_argument(
@@ -126,9 +128,7 @@ def _run(args: argparse.Namespace, cwd: str, backend: Backend | None) -> int:
         look = _looker(backend, os.path.realpath(folder), item.code, args.target_jax)
         say = functools.partial(say_progress, args)
         outcomes = Maker(subject, project, look, linted.workload, folder, deadline, say).make()
-    file = args.output or "mre.py"
-    script = head(item.code, subject.rule, outcomes.verdict, outcomes.versions, os.path.basename(file)) + "\n"
-    script += outcomes.script
+    outcomes, script = _finished(outcomes, item, os.path.basename(args.output or "mre.py"))
     report = _issue(args, item, linted.view.path, outcomes, script) if args.issue or output_format == "json" else ""
     confirmed = outcomes.verdict.verdict == CONFIRMED
     written = confirmed or args.unconfirmed
@@ -141,12 +141,23 @@ def _run(args: argparse.Namespace, cwd: str, backend: Backend | None) -> int:
     if not confirmed:
         reason = f"{outcomes.verdict.verdict}: {outcomes.verdict.reason}"
         print(f"jaxlint: {item.code} {subject.rule} is not confirmed; {reason}", file=sys.stderr)
-        print("jaxlint: `--call CODE` says what to run; `--unconfirmed` writes the script all the same", file=sys.stderr)
+        print(
+            "jaxlint: `--call CODE` says what to run; `--unconfirmed` writes the script all the same", file=sys.stderr
+        )
     if written:
         _write(args, output_format, script, report)
         late = "; the time was up, `--timeout` gives it more" if outcomes.late else ""
         say(f"{outcomes.lines_before} lines became {outcomes.lines_after}, {outcomes.runs} runs{late}")
     return 0 if confirmed else 1
+
+
+def _finished(outcomes: Outcomes, item: Diagnostic, file: str) -> tuple[Outcomes, str]:
+    """The script with its head, and the verdict with places in it."""
+    code, rule = item.code, item.finding.name
+    above = head(code, rule, outcomes.verdict, outcomes.versions, file).count("\n") + 1
+    verdict = relocated(outcomes.verdict, outcomes.ran, file, above)
+    comment = head(code, rule, verdict, outcomes.versions, file)
+    return msgspec.structs.replace(outcomes, verdict=verdict), f"{comment}\n{outcomes.script}"
 
 
 def _place(text: str, cwd: str) -> tuple[str, int]:
@@ -170,7 +181,9 @@ def _chosen(report: RunReport, asked: str, path: str, row: int) -> Diagnostic:
         names = ", ".join(dict.fromkeys(f"{item.code} {item.finding.name}" for item in found))
         raise ConfigError(f"{asked}: several findings are there ({names}); choose one with --select CODE")
     near = sorted(here, key=lambda item: abs(item.row - row))[:_NEAREST]
-    listed = ", ".join(f"line {item.row} ({item.code} {item.finding.name})" for item in sorted(near, key=lambda i: i.row))
+    listed = ", ".join(
+        f"line {item.row} ({item.code} {item.finding.name})" for item in sorted(near, key=lambda i: i.row)
+    )
     raise ConfigError(
         f"{asked}: there is no finding at this line; " + (f"the nearest: {listed}" if listed else "the file has none")
     )

@@ -268,7 +268,10 @@ class Project:
         else:
             meaning = self._meaning(module, mention.name)
         node, end = mention.node, mention.end
-        if isinstance(node, (ast.Import, ast.ImportFrom)) and self._import_target(module, node, mention.name) is not None:
+        if (
+            isinstance(node, (ast.Import, ast.ImportFrom))
+            and self._import_target(module, node, mention.name) is not None
+        ):
             return
         while isinstance(meaning, str):
             outer = parents.get(id(node))
@@ -277,10 +280,14 @@ class Project:
                 return
             member = self._member(meaning, outer.attr)
             if member is None:
-                statement.trouble = self._at(module, node, f"{meaning} has no `{outer.attr}` that can be found in its text")
+                statement.trouble = self._at(
+                    module, node, f"{meaning} has no `{outer.attr}` that can be found in its text"
+                )
                 return
             if not isinstance(outer.ctx, ast.Load) and not isinstance(member, str):
-                statement.trouble = self._at(module, node, f"`{outer.attr}` of the module {meaning} is set from outside")
+                statement.trouble = self._at(
+                    module, node, f"`{outer.attr}` of the module {meaning} is set from outside"
+                )
                 return
             meaning, node = member, outer
             end = module.source.span(outer)[1]
@@ -302,7 +309,9 @@ class Project:
             if node in module.bound.get(name, ()) and self._meaning(module, name) == (module.path, name):
                 target = self._import_target(module, node, name)
                 if not isinstance(target, tuple):
-                    statement.trouble = self._at(module, node, f"`{name}` is a module here and something else elsewhere")
+                    statement.trouble = self._at(
+                        module, node, f"`{name}` is a module here and something else elsewhere"
+                    )
                     return
                 assigned.append((name, target))
                 statement.uses.append(_Use(target, -1, -1, frozenset()))
@@ -336,7 +345,9 @@ class Project:
                     if use.entity not in entities:
                         entities.add(use.entity)
                     owner = self._modules[use.entity[0]]
-                    queue += [(owner.path, s) for s in owner.statements if use.entity[1] in s.binds and id(s) not in kept]
+                    queue += [
+                        (owner.path, s) for s in owner.statements if use.entity[1] in s.binds and id(s) not in kept
+                    ]
             for path in list(reached):
                 queue += [
                     (path, s)
@@ -382,7 +393,9 @@ class Project:
                         if line not in done:
                             done.add(line)
                             into_futures = line.startswith("from __future__")
-                            (futures if into_futures else head).append(line) if not acted or into_futures else body.append(
+                            (futures if into_futures else head).append(
+                                line
+                            ) if not acted or into_futures else body.append(
                                 (path, module.source.row(statement.start), line)
                             )
                     continue

@@ -28,7 +28,7 @@ from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.flattening import Place, Project, Script
 from flake8_jax.runtime_checks.names import bindings, unbound
 from flake8_jax.runtime_checks.observations import Spot
-from flake8_jax.runtime_checks.oracles import ORACLES
+from flake8_jax.runtime_checks.oracles import NOT_REACHED, ORACLES
 from flake8_jax.runtime_checks.reduction import Reducer, tidied, without_row
 from flake8_jax.runtime_checks.sandbox import Limits, Message, Outcome, run_child
 from flake8_jax.runtime_checks.verify import (
@@ -78,10 +78,12 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Outcomes(msgspec.Struct, frozen=True):
-    """What came of it. script: without its head. lines_before: of the files that it was made from, lines_after: its own.
-    runs: candidates that were run; jitted: the driver itself applies ``jax.jit``; late: the time was up before the end."""
+    """What came of it. script: without its head; ran: the file that it was run as. lines_before: of the files that it was
+    made from; lines_after: its own. runs: candidates that were run; jitted: the driver itself applies ``jax.jit``; late: the
+    time was up before the end."""
 
     script: str
+    ran: str
     verdict: Verdict
     versions: dict[str, str]
     lines_before: int
@@ -140,13 +142,15 @@ class Maker:
         self._renamed = {name: entity[1] for entity, name in script.names.items() if name != entity[1]}
         candidates = self._candidates(script)
         before = self._project.lines()
-        self._say(f"{before} lines of {self._project.count()} files became {script.text.count(chr(10))}; making them less")
+        self._say(
+            f"{before} lines of {self._project.count()} files became {script.text.count(chr(10))}; making them less"
+        )
         if self.subject.rule in ORACLES:
             self._work(self._search(candidates))
         if self._reducer is None:
             text = tidied(candidates[0])
             verdict = self._last or Verdict("inconclusive", "there is no way yet to prove this rule by running")
-            return Outcomes(text, verdict, {}, before, text.count("\n"), self._runs)
+            return Outcomes(text, self._file, verdict, {}, before, text.count("\n"), self._runs)
         text = self._reducer.text
         found = self.check(text)
         if found.verdicts[0].verdict != CONFIRMED:  # a forked process and a fresh one differ: not what is asked for
@@ -155,7 +159,7 @@ class Maker:
             found = self.check(text)
         jitted = self.subject.staged and re.search(r"^\s*jax\.jit\(\w+\)\(", text, re.MULTILINE) is not None
         return Outcomes(
-            text, found.verdicts[0], found.versions, before, text.count("\n"), self._runs, jitted,
+            text, self._file, found.verdicts[0], found.versions, before, text.count("\n"), self._runs, jitted,
             time.monotonic() > self._deadline,
         )  # fmt: skip
 
@@ -224,6 +228,7 @@ class Maker:
         for _ in range(MOST_CLEARED):
             if not _parses(text):
                 return
+            runs, self._last = self._runs, self._last or Verdict("inconclusive", NOT_REACHED.reason)
             hits = self._look(text)
             mine = [hit for hit in hits if _same(hit.segment, self.subject.segment)] or list(hits)
             for hit in sorted(mine, key=lambda hit: abs(hit.row - self._row))[:4]:
@@ -233,7 +238,7 @@ class Maker:
                     lacking = frozenset(unbound(text, ast.parse(text)))
                     self._reducer = Reducer(text, functools.partial(self._accepts, lacking))
                     return
-            row = _first_error(self._last)
+            row = _first_error(self._last) if self._runs > runs else None
             shorter = tidied(without_row(text, row) or "") if row is not None else text
             if shorter == text or not self._look(shorter):
                 return
@@ -255,7 +260,7 @@ class Maker:
         """Whether a run confirms the finding, with the sign of the first that did."""
         self._runs += 1
         verdict = judged(0, asked, {self.mode: run}, self._workload, run.versions)
-        if self._sign is None:
+        if self._sign is None and (self._last is None or verdict.reason != NOT_REACHED.reason):
             self._last = verdict
         if verdict.verdict != CONFIRMED:
             return False
@@ -307,9 +312,7 @@ class Maker:
                 if message["kind"] == "ready":
                     text = next(search)
                 elif message["kind"] == "forked":
-                    outcome = Outcome(
-                        message["state"], message["code"], message["wall"], tuple(message["messages"])
-                    )
+                    outcome = Outcome(message["state"], message["code"], message["wall"], tuple(message["messages"]))
                     text = search.send(self._shows(asked[-1], run_of(outcome, self._workload)))
                 else:
                     return
@@ -335,7 +338,9 @@ class Maker:
     def _may_preload(self) -> bool:
         """Whether the scripts may find JAX imported: not where they set what JAX reads while it is imported."""
         text = Path(self._file).read_text(encoding="utf-8") if os.path.exists(self._file) else ""
-        return self.subject.rule != "late-configuration" and "environ" not in text and "environ" not in self.subject.call
+        return (
+            self.subject.rule != "late-configuration" and "environ" not in text and "environ" not in self.subject.call
+        )
 
     def _limits(self) -> Limits:
         left = max(_LEAST_SECONDS, self._deadline - time.monotonic())

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
 
 from flake8_jax.core.findings import Verdict
 
@@ -25,6 +29,24 @@ def head(code: str, rule: str, verdict: Verdict, versions: Mapping[str, str], fi
     if verdict.verdict == _OBSERVED and not exception:
         lines.append(f"To see it again: jaxlint verify {file} --select {code} -- python {file}")
     return "".join(f"{line}\n" for text in lines for line in _comment(text))
+
+
+def relocated(verdict: Verdict, ran: str, file: str, shift: int) -> Verdict:
+    """The verdict with the places in the script that was run (``ran``) as places in the file that is written, whose head
+    moves its rows by ``shift``."""
+    pattern = re.compile(re.escape(ran) + r"(?::(\d+))?")
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, str):
+            return pattern.sub(lambda match: f"{file}:{int(match[1]) + shift}" if match[1] else file, value)
+        if isinstance(value, dict):
+            return {key: moved(item) for key, item in value.items()}
+        return [moved(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+    details = moved(verdict.details)
+    if "row" in details:
+        details["row"] += shift
+    return msgspec.structs.replace(verdict, reason=moved(verdict.reason), details=details)
 
 
 def _comment(text: str) -> Sequence[str]:

@@ -232,9 +232,7 @@ def _names_of(node: ast.AST) -> Iterator[str]:
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         for alias in node.names:
             yield (alias.asname or alias.name).partition(".")[0]
-    elif isinstance(node, ast.ExceptHandler) and node.name is not None:
-        yield node.name
-    elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name is not None:
+    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name is not None:
         yield node.name
     elif isinstance(node, ast.MatchMapping) and node.rest is not None:
         yield node.rest

@@ -74,7 +74,7 @@ class Reducer:
             end = len(found)
             while end > 0:
                 group = found[max(0, end - size) : end]
-                if (yield from self.attempt(pruned(without(self.text, group), self._prunes))):
+                if (yield from self._leave_out(group)):
                     found = self._units(units)
                     end = min(end - 1 if size == 1 else end - size, len(found))
                 else:
@@ -83,6 +83,15 @@ class Reducer:
                 return
             size = max(1, size // 2)
             found = self._units(units)
+
+    def _leave_out(self, group: Sequence[Unit]) -> Generator[str, bool, bool]:
+        """With all that nobody mentions then; where that is too much, without the group alone."""
+        left = without(self.text, group)
+        for kinds in (self._prunes, _IMPORTS, ()):
+            candidate = pruned(left, kinds)
+            if candidate is not None and self._accept(tidied(candidate)):
+                return (yield from self.attempt(candidate))
+        return False
 
     def _units(self, units: Units) -> list[Unit]:
         return units(Text(self.text), ast.parse(self.text))
@@ -306,9 +315,11 @@ def _pruned_once(text: str, tree: ast.Module, kinds: tuple[type[ast.stmt], ...])
             left = [a for a in statement.names if (a.asname or a.name).partition(".")[0] in used]
             if len(left) < len(statement.names):
                 kept = ", ".join(f"{a.name} as {a.asname}" if a.asname else a.name for a in left)
-                origin = f"from {'.' * statement.level}{statement.module or ''} " if isinstance(
-                    statement, ast.ImportFrom
-                ) else ""
+                origin = (
+                    f"from {'.' * statement.level}{statement.module or ''} "
+                    if isinstance(statement, ast.ImportFrom)
+                    else ""
+                )
                 units.append(Unit((start, end, f"{origin}import {kept}")))
     return without(text, units)
 
@@ -328,7 +339,11 @@ def without_comments(text: str) -> str | None:
         body = getattr(node, "body", None)
         if isinstance(node, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and body:
             first = body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 start, end = where.span(first)
                 edits.append((start, end, "pass") if len(body) == 1 else (*_whole_lines(text, start, end), ""))
     for token in tokenize.generate_tokens(io.StringIO(text).readline):

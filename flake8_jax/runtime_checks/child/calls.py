@@ -42,8 +42,15 @@ def run_calls(calls: list[dict[str, Any]], roots: list[str], watcher: Watcher, s
             if _try(target, jitted, call["cases"], roots, reached, told) and not call.get("every"):
                 break
         last = told[-1] if told else _Try("", "")
-        say("called", watch=call["watch"], inputs=last.inputs, outcome=last.outcome, attempts=len(told), jitted=jitted,
-            tries=[{"outcome": one.outcome, "code": one.code, "reached": one.reached} for one in told if one.code])
+        say(
+            "called",
+            watch=call["watch"],
+            inputs=last.inputs,
+            outcome=last.outcome,
+            attempts=len(told),
+            jitted=jitted,
+            tries=[{"outcome": one.outcome, "code": one.code, "reached": one.reached} for one in told if one.code],
+        )
 
 
 @dataclass(frozen=True)

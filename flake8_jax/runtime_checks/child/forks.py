@@ -33,7 +33,10 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     if request["preload"]:
         with contextlib.suppress(ImportError):
             import jax.numpy  # noqa: F401
-    with tempfile.TemporaryDirectory(prefix="jaxlint-forks-") as folder, open(request["inbox"], encoding="utf-8") as inbox:
+    with (
+        tempfile.TemporaryDirectory(prefix="jaxlint-forks-") as folder,
+        open(request["inbox"], encoding="utf-8") as inbox,
+    ):
         pending, number = "", 0
         channel.send("ready")
         while True:
@@ -46,7 +49,9 @@ def run(request: dict[str, Any], channel: Channel) -> None:
             asked = json.loads(line)
             if asked == "stop":
                 return
-            channel.send("forked", number=number, **_forked(asked, os.path.join(folder, str(number)), request["seconds"]))
+            channel.send(
+                "forked", number=number, **_forked(asked, os.path.join(folder, str(number)), request["seconds"])
+            )
             number += 1
 
 
