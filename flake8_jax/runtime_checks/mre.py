@@ -127,6 +127,7 @@ class Maker:
         self._row = 1
         self._callers: tuple[Place, ...] = ()
         self._strict = True
+        self._error: int | None = None
         self._renamed: dict[str, str] = {}
         self._sign: _Sign | None = None
         self._reducer: Reducer | None = None
@@ -238,7 +239,7 @@ class Maker:
                     lacking = frozenset(unbound(text, ast.parse(text)))
                     self._reducer = Reducer(text, functools.partial(self._accepts, lacking))
                     return
-            row = _first_error(self._last) if self._runs > runs else None
+            row = self._error if self._runs > runs else None
             shorter = tidied(without_row(text, row) or "") if row is not None else text
             if shorter == text or not self._look(shorter):
                 return
@@ -262,6 +263,7 @@ class Maker:
         verdict = judged(0, asked, {self.mode: run}, self._workload, run.versions)
         if self._sign is None and (self._last is None or verdict.reason != NOT_REACHED.reason):
             self._last = verdict
+        self._error = _first_error(run, verdict, asked)
         if verdict.verdict != CONFIRMED:
             return False
         exception = verdict.details.get("exception", {})
@@ -347,12 +349,17 @@ class Maker:
         return msgspec.structs.replace(self._workload.limits, seconds=left)
 
 
-def _first_error(verdict: Verdict | None) -> int | None:
-    """The row of an error that kept the finding from being reached."""
-    if verdict is None or verdict.verdict not in ("confirmed-elsewhere", "blocked"):
+def _first_error(run: Run, verdict: Verdict, asked: Asked) -> int | None:
+    """The row of an error that kept the finding from being reached, or from being seen; None if it is the finding's own."""
+    if run.seen is None:
         return None
-    found = re.search(r"\bline (\d+)\b", verdict.reason)
-    return int(found[1]) if found else None
+    found = (
+        re.search(r"\bline (\d+)\b", verdict.reason) if verdict.verdict in ("confirmed-elsewhere", "blocked") else None
+    )
+    ended = run.trouble.startswith("the command ended with ")
+    raised = [seen["stack"][0] for seen in run.seen["raised"] if seen["stack"]] if ended else []
+    row = int(found[1]) if found else int(raised[-1][1]) if raised else None
+    return None if row is None or asked.spot.first <= row <= asked.spot.last else row
 
 
 def _write(path: str, text: str) -> None:

@@ -50,7 +50,7 @@ _LONGEST_REPR = 60
 _GUESSED: tuple[Spec, ...] = (
     Array("float32", (8, 8)), Array("float32", (8,)), Array("float32", ()), Array("int32", (8,)), Array("int32", ()),
 )  # fmt: skip
-_PLAIN: tuple[Spec, ...] = (Literal(3), Literal(0.5))
+_PLAIN: tuple[Spec, ...] = (Literal(3), Literal(0.5), Items("list", (Literal(0.5), Literal(1.5))))
 _SIZE_NAMES = re.compile(
     r"^(n|num|m|count|size|dim|dims|length|steps|iters|iterations|repeats|epochs|channels|features|seed|batch|width|depth|"
     r"hidden|vocab|kernel|degree|order)$|^(n|num)_|_(n|size|dim|steps|count|length|seed)$"
