@@ -125,7 +125,7 @@ def _bound(found: Resolved) -> tuple[Callable[..., Any], Case | None]:
     if isinstance(inspect.getattr_static(cls, name), (staticmethod, classmethod)):
         return function, None
     failed = "it has no signature"
-    for case in itertools.islice(guesses(cls), MOST_OBJECTS):
+    for case in itertools.islice(guesses(cls, scalars_first=True), MOST_OBJECTS):
         args, kwargs = make_case(case)
         try:
             made = cls(*args, **kwargs)

@@ -290,8 +290,9 @@ def from_signature(function: Callable[..., Any]) -> list[Parameter]:
     return found
 
 
-def guesses(function: Callable[..., Any], limit: int = 60) -> Iterator[Case]:
-    """Cases to try on a function, the likeliest first; parameters with a default are left to it.
+def guesses(function: Callable[..., Any], limit: int = 60, *, scalars_first: bool = False) -> Iterator[Case]:
+    """Cases to try on a function, the likeliest first; parameters with a default are left to it. scalars_first: numbers
+    before arrays, as constructors want them more often.
 
     Raises InputError if there is a parameter for which nothing can be made up.
     """
@@ -299,7 +300,10 @@ def guesses(function: Callable[..., Any], limit: int = 60) -> Iterator[Case]:
     for parameter in wanted:
         if not parameter.candidates:
             raise InputError(f"nothing can be made up for the parameter {parameter.name}; say the inputs with --case")
-    ranked = itertools.product(*(enumerate(parameter.candidates) for parameter in wanted))
+    choices = [
+        sorted(parameter.candidates, key=_has_dims) if scalars_first else parameter.candidates for parameter in wanted
+    ]
+    ranked = itertools.product(*map(enumerate, choices))
     chosen = sorted(itertools.islice(ranked, 4096), key=lambda row: (sum(rank for rank, _ in row), [r for r, _ in row]))
     for row in chosen[:limit]:
         specs = [spec for _, spec in row]
@@ -307,6 +311,10 @@ def guesses(function: Callable[..., Any], limit: int = 60) -> Iterator[Case]:
             tuple(spec for spec, parameter in zip(specs, wanted) if not parameter.keyword_only),
             {parameter.name: spec for spec, parameter in zip(specs, wanted) if parameter.keyword_only},
         )
+
+
+def _has_dims(spec: Spec) -> bool:
+    return isinstance(spec, Array) and bool(spec.dims)
 
 
 def _of_default(value: Any) -> tuple[Spec, ...]:
