@@ -125,16 +125,25 @@ class Project:
         self._find = find
         self._modules: dict[str, _Module] = {}
         self._order: list[str] = []
+        self._all_imports = False
 
-    def flatten(self, places: Iterable[Place], *, main: str | None = None) -> Script:
-        """What is needed for the statements at some places. main: a module whose top-level code shall run as well, also
-        below ``if __name__ == "__main__"``. Raises FlatteningError, OSError."""
+    def flatten(self, places: Iterable[Place], *, main: str | None = None, imports: bool = False) -> Script:
+        """What is needed for the statements at some places.
+
+        main: a module whose top-level code shall run as well, also below ``if __name__ == "__main__"``. imports: keep all
+        imports of libraries in the modules of the places. Raises FlatteningError, OSError.
+        """
+        self._all_imports = imports
         wanted: list[tuple[str, _Statement]] = []
         first = ""
         for place in places:
             first = first or place.path
             module = self._load_file(place.path)
             wanted += [(module.path, s) for s in module.statements if _holds(module, s, place.row)]
+            if imports:
+                wanted += [
+                    (module.path, s) for s in module.statements if isinstance(s.node, (ast.Import, ast.ImportFrom))
+                ]
         if main is not None:
             module = self._load_file(main)
             wanted += [(module.path, s) for s in module.statements if _runs(s.node)]
@@ -443,7 +452,7 @@ class Project:
             origin = f"from {module.absolute(node)} " if isinstance(node, ast.ImportFrom) else ""
             if alias.name == "*" or origin.startswith("from __future__"):
                 yield f"{origin}import {alias.name}"
-            elif entity in used:
+            elif entity in used or self._all_imports:
                 name = names[entity]
                 plain = name == alias.name or (isinstance(node, ast.Import) and not alias.asname and name == bound)
                 yield f"{origin}import {alias.name}" + ("" if plain and not alias.asname else f" as {name}")

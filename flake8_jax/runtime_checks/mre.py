@@ -126,7 +126,9 @@ class Maker:
         self._nth = 0
         self._row = 1
         self._callers: tuple[Place, ...] = ()
+        self._flatten = project.flatten
         self._strict = True
+        self._clearing = False
         self._error: int | None = None
         self._renamed: dict[str, str] = {}
         self._sign: _Sign | None = None
@@ -138,7 +140,9 @@ class Maker:
         """The smallest script that could be found in the time. Raises FlatteningError, RefusedCommand, OSError."""
         places = (self.subject.place, *self.subject.chain)
         self._callers = tuple(c for c in self._project.callers(self.subject.place) if c not in places)
-        script = self._project.flatten((*places, *self._callers))
+        late = self.subject.rule == "late-configuration"  # that it comes after an import is the defect
+        self._flatten = functools.partial(self._project.flatten, imports=late)
+        script = self._flatten((*places, *self._callers))
         self._row = script.row_of(self.subject.place) or 1
         self._renamed = {name: entity[1] for entity, name in script.names.items() if name != entity[1]}
         candidates = self._candidates(script)
@@ -180,7 +184,7 @@ class Maker:
             return [_with_driver(script.text, self.subject.call)]
         found = [_with_driver(script.text, driver) for driver in self._drivers(script)]
         mains = dict.fromkeys([*(place.path for place in self.subject.chain[:1]), self.subject.place.path])
-        found += [self._project.flatten((self.subject.place, *self.subject.chain), main=path).text for path in mains]
+        found += [self._flatten((self.subject.place, *self.subject.chain), main=path).text for path in mains]
         return list(dict.fromkeys([*found, script.text]))
 
     def _drivers(self, script: Script) -> list[str]:
@@ -226,6 +230,7 @@ class Maker:
 
     def _from(self, text: str) -> Generator[str, bool, None]:
         """Try a script; where another error comes first, without the statement that raises it."""
+        self._clearing = False
         for _ in range(MOST_CLEARED):
             if not _parses(text):
                 return
@@ -241,9 +246,10 @@ class Maker:
                     return
             row = self._error if self._runs > runs else None
             shorter = tidied(without_row(text, row) or "") if row is not None else text
-            if shorter == text or not self._look(shorter):
+            lacks = _parses(shorter) and unbound(shorter, ast.parse(shorter)) - unbound(text, ast.parse(text))
+            if shorter == text or lacks or not self._look(shorter):
                 return
-            text = shorter
+            text, self._clearing = shorter, True
 
     def _accepts(self, lacking: frozenset[str], text: str) -> bool:
         return _parses(text) and unbound(text, ast.parse(text)) <= lacking and self._spot(text) is not None
@@ -261,7 +267,7 @@ class Maker:
         """Whether a run confirms the finding, with the sign of the first that did."""
         self._runs += 1
         verdict = judged(0, asked, {self.mode: run}, self._workload, run.versions)
-        if self._sign is None and (self._last is None or verdict.reason != NOT_REACHED.reason):
+        if self._sign is None and not self._clearing and (self._last is None or verdict.reason != NOT_REACHED.reason):
             self._last = verdict
         self._error = _first_error(run, verdict, asked)
         if verdict.verdict != CONFIRMED:
