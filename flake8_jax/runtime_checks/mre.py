@@ -340,7 +340,7 @@ class Maker:
         request = {"inbox": str(inbox), "seconds": max(_LEAST_SECONDS, left / 4), "preload": self._may_preload()}
         run_child(
             "forks", request, python=self._workload.python, limits=self._limits(),
-            environment=self._workload.environment(), cwd=self._workload.cwd, listen=listen,
+            environment=self._workload.environment(self.mode), cwd=self._workload.cwd, listen=listen,
         )  # fmt: skip
 
     def _may_preload(self) -> bool:
