@@ -31,7 +31,16 @@ from flake8_jax.core.report import Diagnostic, RunReport, as_text
 from flake8_jax.diagnosis import Selection, placed, syntax_diagnostic
 from flake8_jax.discovery import Found, Walker, context_files, discover
 from flake8_jax.import_graph import Glance, Modules, glance, relevant_files
-from flake8_jax.lowering import Lowered, Problem, Progress, collector_paused, lower_all, lower_text, read_text
+from flake8_jax.lowering import (
+    Lowered,
+    Problem,
+    Progress,
+    collector_paused,
+    copied,
+    lower_all,
+    lower_text,
+    read_text,
+)
 
 _SETTLED_NS = 2_000_000_000
 """A file changed this shortly before it was read may change again within the same tick of its clock."""
@@ -283,6 +292,9 @@ class Workspace:
         """Lower and analyse; returns the problems of the files that do not parse."""
         problems: dict[str, Problem] = {}
         files: list[ProgramFile] = []
+        taken: set[str] = (
+            set()
+        )  # the analysis tells nodes apart by identity, so files of equal text need nodes of their own
         with collector_paused():
             lowered = self._lower(run)
             for path, key in run.digests.items():
@@ -291,7 +303,9 @@ class Workspace:
                     if not _shadowed_stub(path, run.digests):
                         is_package = path in modules.packages
                         text = self.text_of(path, key)
-                        files.append(ProgramFile(path, modules.names[path], is_package, result.module, text))
+                        module = copied(result.module, text) if key in taken else result.module
+                        taken.add(key)
+                        files.append(ProgramFile(path, modules.names[path], is_package, module, text))
                 elif result.problem is not None:
                     problems[path] = result.problem
                 else:

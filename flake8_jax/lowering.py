@@ -110,6 +110,13 @@ def lower_text(text: str) -> Lowered:
         return Lowered(crash=traceback.format_exc())
 
 
+def copied(module: ir.Module, text: str) -> ir.Module:
+    """The same file once more, in nodes of its own. ``text``: what it was lowered from."""
+    payload = encoded_module(module)
+    made = decoded(payload, msgspec.msgpack.Decoder(ir.Module)) if payload is not None else lower_text(text).module
+    return made if made is not None else module
+
+
 def _lower_batch_remotely(texts: Sequence[str]) -> list[_Sent]:
     return _on_one_stack(lambda: [_lower_remotely(text) for text in texts])
 

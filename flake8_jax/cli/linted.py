@@ -18,6 +18,8 @@ from flake8_jax.cli.arguments import (
     wants_color,
 )
 from flake8_jax.cli.running import find_python, split_command
+from flake8_jax.config import ConfigError
+from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.report import RunReport
 from flake8_jax.reporters import View, formats, render
 from flake8_jax.runtime_checks.sandbox import Limits
@@ -68,6 +70,12 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
     from flake8_jax.engine import Question, Workspace
 
     paths = absolute(args.paths or ["."], cwd)
+    notebooks = [path for path in paths if path.endswith(SUFFIX)]
+    if notebooks:
+        raise ConfigError(
+            f"{notebooks[0]}: notebooks are linted but not run; `jupyter nbconvert --to script` makes a program"
+        )
+    args.extend_exclude = [*(args.extend_exclude or ()), f"*{SUFFIX}"]
     workspace = Workspace(
         backend or default_backend(), resolver_from(args, cwd), use_cache=not args.no_cache, jobs=args.jobs
     )

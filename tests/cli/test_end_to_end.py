@@ -95,3 +95,12 @@ def test_inspect_says_what_is_staged(project: Path) -> None:
     (parameter,) = record["params"]
     assert parameter["name"] == "x"
     assert {"traced", "pytree"} & set(parameter["kinds"])
+
+
+def test_files_of_equal_text_have_findings_of_their_own(project: Path) -> None:
+    text = "import jax\n\n\n@jax.jit\ndef f(x):\n    return float(x)\n"
+    for name in ("one.py", "two.py"):
+        (project / name).write_text(text)
+    for _ in range(2):  # lowered, and out of the cache
+        done = python(project, "-m", "flake8_jax", "one.py", "two.py", "--output-format", "json")
+        assert [Path(item["filename"]).name for item in json.loads(done.stdout)] == ["one.py", "two.py"]

@@ -270,3 +270,11 @@ def test_lost_digits_are_measured_on_the_values_of_the_run(tmp_path: Path) -> No
     assert [verdict["verdict"] for verdict in verdicts] == ["confirmed", "inconclusive"]
     assert "differs from the stable one by 100.0%" in verdicts[0]["reason"]
     assert "the formula and the stable one agree" in verdicts[1]["reason"]
+
+
+def test_notebooks_are_not_run(tmp_path: Path) -> None:
+    folder = project(tmp_path, "")
+    (folder / "a.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    done = call(folder, "a.ipynb")
+    assert done.returncode == 2
+    assert "notebooks are linted but not run" in done.stderr
