@@ -72,3 +72,35 @@ def test_the_cache_may_be_turned_off(flake8: Flake8, project: Path) -> None:
     flake8("--select", "JAX", ".")
     assert (project / ".jaxlint_cache").is_dir()
     shutil.rmtree(project / ".jaxlint_cache")
+
+
+@pytest.mark.parametrize("name", ["setup.cfg", "tox.ini", ".flake8"])
+def test_options_come_from_the_files_of_flake8(flake8: Flake8, project: Path, name: str) -> None:
+    (project / "use.py").write_text("import jax\n\n\ndef f(tree):\n    return jax.tree_map(abs, tree)\n")
+    (project / "other.toml").write_text("")
+    settings = "select = JAX\njax-target = 0.4.20\njax-no-cache = true\njax-config = other.toml\n"
+    (project / name).write_text(f"[flake8]\n{settings}per-file-ignores =\n    {PATH}:{CODE}\n")
+    assert flake8(".").stdout == ""
+    assert not (project / ".jaxlint_cache").exists()
+    (project / name).write_text(f"[flake8]\n{settings.replace('0.4.20', '0.10')}")
+    assert [line.split()[1] for line in flake8(".").stdout.splitlines()] == [CODE, "JAX801"]
+    (project / name).write_text(f"[flake8]\n{settings.replace('other.toml', 'missing.toml')}")
+    done = flake8(".")
+    assert done.returncode == 1
+    assert "missing.toml" in done.stdout + done.stderr
+
+
+def test_workers_that_are_spawned(project: Path, tmp_path: Path) -> None:
+    """As on Windows and macOS, where a worker starts from nothing; the findings are those of the whole project."""
+    declare_plugin(tmp_path / "site")
+    for number in range(4):
+        (project / f"more{number}.py").write_text("import jax\n")
+    script = tmp_path / "spawning.py"
+    script.write_text(
+        "import multiprocessing\nimport sys\n\nfrom flake8.main.cli import main\n\n"
+        "if __name__ == '__main__':\n    multiprocessing.set_start_method('spawn')\n    sys.exit(main(sys.argv[1:]))\n"
+    )
+    done = run(python(str(script), "--select", "JAX", "-j", "2", "."), project, paths=[tmp_path / "site"])
+    (line,) = done.stdout.splitlines()
+    assert line.startswith(f"./{PATH}:{ROW}:{COLUMN}: {CODE} ")
+    assert done.stderr == ""
