@@ -62,7 +62,7 @@ def fixes_shown(report: RunReport, view: View) -> str:
     """What was repaired, file by file."""
     lines: list[str] = []
     for path in dict.fromkeys(item.path for item in report.fixed):
-        lines.append(f"{view.styled(view.path(path), 'path')}:")
+        lines.append(f"{view.styled(view.shown(path), 'path')}:")
         lines += [f"    {item.count} × {item.code} ({item.name})" for item in report.fixed if item.path == path]
     if lines:
         total = sum(item.count for item in report.fixed)
@@ -73,7 +73,7 @@ def fixes_shown(report: RunReport, view: View) -> str:
 def withdrawn_shown(report: RunReport, view: View) -> Iterator[str]:
     for item in report.withdrawn:
         times = f" ({item.count} times)" if item.count > 1 else ""
-        yield f"{view.path(item.path)}: the fix for {item.code} ({item.name}) was taken back{times}: {item.reason}"
+        yield f"{view.shown(item.path)}: the fix for {item.code} ({item.name}) was taken back{times}: {item.reason}"
 
 
 def unified_diff(change: Change, view: View) -> str:
@@ -94,10 +94,10 @@ def _patch_lines(text: str) -> list[str]:
 def troubles(report: RunReport, view: View, verbose: bool) -> Iterator[str]:
     """What went wrong around the findings, a line each."""
     yield from (f"jaxlint: {message}" for message in (*report.messages, *report.notes))
-    yield from (f"jaxlint: {view.path(path)}: there is no such file or directory" for path in report.missing)
+    yield from (f"jaxlint: {view.shown(path)}: there is no such file or directory" for path in report.missing)
     for rule, path, trace in report.crashes:
         last = trace.strip().rpartition("\n")[2]
-        yield f"jaxlint: {rule} failed on {view.path(path)}: {last} (a defect of jaxlint; please report it)"
+        yield f"jaxlint: {rule} failed on {view.shown(path)}: {last} (a defect of jaxlint; please report it)"
         if verbose:
             yield trace.rstrip()
 

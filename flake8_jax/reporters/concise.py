@@ -6,7 +6,7 @@ Where the finding was run on JAX, the verdict follows in brackets.
 from __future__ import annotations
 
 from flake8_jax.core.report import Diagnostic, RunReport
-from flake8_jax.reporters._view import View
+from flake8_jax.reporters._view import View, one_line
 
 
 def mark(item: Diagnostic, view: View) -> str:
@@ -17,8 +17,8 @@ def mark(item: Diagnostic, view: View) -> str:
 def head(item: Diagnostic, view: View) -> str:
     """The line that names the place, the rule and the mistake."""
     cell = f"cell {item.cell}:" if item.cell is not None else ""
-    place = f"{view.styled(view.path(item.path), 'path')}:{cell}{item.row}:{item.column}:"
-    return f"{place} {view.styled(item.code, item.finding.level)} {mark(item, view)}{item.finding.message}"
+    place = f"{view.styled(view.shown(item.path), 'path')}:{cell}{item.row}:{item.column}:"
+    return f"{place} {view.styled(item.code, item.finding.level)} {mark(item, view)}{one_line(item.finding.message)}"
 
 
 def render(report: RunReport, view: View) -> str:

@@ -9,7 +9,7 @@ import unicodedata
 from flake8_jax.core.cells import SUFFIX, cells_of, with_magics
 from flake8_jax.core.findings import Edit, Verdict
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
-from flake8_jax.reporters._view import View
+from flake8_jax.reporters._view import View, one_line
 from flake8_jax.reporters.concise import head
 
 _CONTEXT_ROWS = 2
@@ -58,7 +58,7 @@ def _snippet(item: Diagnostic, lines: list[str], view: View) -> list[str]:
 
 def _chain(item: Diagnostic, view: View) -> list[str]:
     return [
-        f"  {view.styled('=', 'gutter')} {view.path(step.path)}:{step.row}: {step.text}"
+        f"  {view.styled('=', 'gutter')} {view.shown(step.path)}:{step.row}: {one_line(step.text)}"
         for step in item.finding.evidence
     ]
 
@@ -84,7 +84,7 @@ def _fix(item: Diagnostic, text: str, view: View) -> list[str]:
     if fix is None:
         return []
     kind = "fix" if fix.applicability == "safe" else "unsafe fix"
-    out = [f"  {view.styled(f'{kind}:', 'note')} {fix.message}"]
+    out = [f"  {view.styled(f'{kind}:', 'note')} {one_line(fix.message)}"]
     before, after = _lines(text), _lines(_edited(text, fix.edits))
     diff = list(difflib.unified_diff(before, after, n=0, lineterm=""))[2:]
     for line in diff[:_LONGEST_DIFF]:

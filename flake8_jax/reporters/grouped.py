@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from flake8_jax.core.report import Diagnostic, RunReport
-from flake8_jax.reporters._view import View
+from flake8_jax.reporters._view import View, one_line
 from flake8_jax.reporters.concise import mark
 
 
@@ -19,10 +19,10 @@ def render(report: RunReport, view: View) -> str:
     for path, group in groupby(report.diagnostics, key=lambda item: item.path):
         items = list(group)
         width = max(len(_place(item)) for item in items)
-        lines = [f"{view.styled(view.path(path), 'path')}:"]
+        lines = [f"{view.styled(view.shown(path), 'path')}:"]
         for item in items:
             place = _place(item)
             code = view.styled(item.code, item.finding.level)
-            lines.append(f"  {place:<{width}} {code} {mark(item, view)}{item.finding.message}")
+            lines.append(f"  {place:<{width}} {code} {mark(item, view)}{one_line(item.finding.message)}")
         blocks.append("".join(f"{line}\n" for line in lines))
     return "\n".join(blocks)

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from flake8_jax.core.cells import cells_of
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
-from flake8_jax.reporters._view import View
+from flake8_jax.reporters._view import View, one_line
 
 _LONGEST = 60_000
 """Characters; GitHub refuses comments of 65,536."""
@@ -15,7 +15,14 @@ _LONGEST = 60_000
 
 def _plain(text: str) -> str:
     """Text that markdown and HTML leave as it is."""
-    return re.sub(r"([\\*_\[\]<>|#])", r"\\\1", text)
+    return re.sub(r"([\\*_\[\]<>|#])", r"\\\1", one_line(text))
+
+
+def _code(text: str) -> str:
+    """A code span, whatever backticks are in it."""
+    ticks = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{space}{text}{space}{ticks}"
 
 
 def _fenced(line: str) -> list[str]:
@@ -33,7 +40,9 @@ def _finding(item: Diagnostic, text: str, view: View) -> str:
         lines += ["", *_fenced(text[starts[item.row - 1] : starts[item.row]])]
     if finding.evidence:
         lines += ["", "  How it gets there:", ""]
-        lines += [f"  1. `{view.path(step.path)}:{step.row}` {_plain(step.text)}" for step in finding.evidence]
+        lines += [
+            f"  1. {_code(f'{view.shown(step.path)}:{step.row}')} {_plain(step.text)}" for step in finding.evidence
+        ]
     if finding.verdict is not None:
         where = f" on {finding.verdict.target}" if finding.verdict.target else ""
         lines += ["", f"  Run{where}: **{finding.verdict.verdict}**: {_plain(finding.verdict.reason)}"]
@@ -50,7 +59,7 @@ def render(report: RunReport, view: View) -> str:
     size = len(parts[0])
     shown = 0
     for path, group in groupby(report.diagnostics, key=lambda item: item.path):
-        heading = f"### `{view.path(path)}`\n"
+        heading = f"### {_code(view.shown(path))}\n"
         for item in group:
             block = _finding(item, report.texts.get(path, ""), view)
             if size + len(heading) + len(block) > _LONGEST:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from flake8_jax.core.report import RunReport
-from flake8_jax.reporters._view import View
+from flake8_jax.reporters._view import View, one_line
 
 
 def render(report: RunReport, view: View) -> str:
     return "".join(
-        f"{view.path(item.path)}:{item.row}: [{item.code}] {item.finding.message}\n" for item in report.diagnostics
+        f"{view.shown(item.path)}:{item.row}: [{item.code}] {one_line(item.finding.message)}\n"
+        for item in report.diagnostics
     )

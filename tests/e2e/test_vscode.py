@@ -27,6 +27,11 @@ def test_it_builds_and_starts_the_server() -> None:
     environment = {**os.environ, "JAXLINT_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
     for script in ("check", "build", "test"):
         done = subprocess.run(
-            ["npm", "run", "--silent", script], cwd=EXTENSION, env=environment, capture_output=True, text=True, check=False
+            ["npm", "run", "--silent", script],
+            cwd=EXTENSION,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr

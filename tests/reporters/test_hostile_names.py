@@ -1,0 +1,148 @@
+"""File names and messages made to break formats: every reader gets them back, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import pytest
+
+from flake8_jax.core.findings import Edit, Finding, Fix, Positions
+from flake8_jax.core.report import RunReport, line_starts, place
+from flake8_jax.reporters import View, formats, render
+
+ROOT = "/work"
+NAMES = {
+    "workflow commands": "a\n::error file=x::y%0A%25,b:c.py",
+    "azure commands": "##vso[task.setvariable variable=x;]y].py",
+    "markup": "<a href='x'>&amp;]]>\"`|*_[x](y)`.py",
+    "control characters": "\x1b[31mred\x07\x00\x85\u2028.py",
+    "blanks and unicode": " ä 日本 🚀\u202e.py",
+    "backslashes": "a\\b\\n.py",
+    "no text": "a\udcff.py",
+}
+MESSAGE = '`x` %0A ::error::\n]]> <b> " \\ 🚀 | \x1b[31m'
+TEXT = "f(x)  # ``` ]]> 🚀\n"
+
+
+def hostile(name: str) -> RunReport:
+    path = f"{ROOT}/{name}"
+    fix = Fix("write `y`\n::error::", "safe", (Edit(2, 3, "y\n```"),))
+    finding = Finding("JAX101", "traced-branch", "error", path, 2, 3, MESSAGE, (), fix)
+    item = place(finding, Positions(line_starts(TEXT)), 1)
+    return RunReport(diagnostics=(item,), texts={path: TEXT}, root=ROOT)
+
+
+def written(name: str, report: RunReport) -> str:
+    text = render(name, report, View(ROOT))
+    text.encode("utf-8")  # it can be printed
+    return text
+
+
+def known(name: str) -> str:
+    """The name as text: bytes that are no text become a mark."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def undone(text: str, *more: tuple[str, str], percent: str = "%25") -> str:
+    for code, character in (("%0D", "\r"), ("%0A", "\n"), *more, (percent, "%")):
+        text = text.replace(code, character)
+    return text
+
+
+each_name = pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
+
+
+@each_name
+@pytest.mark.parametrize("form", formats())
+def test_every_format_can_be_printed(form: str, name: str) -> None:
+    assert "JAX101" in written(form, hostile(name))
+
+
+@each_name
+def test_json(name: str) -> None:
+    (item,) = json.loads(written("json", hostile(name)))
+    assert (item["filename"], item["message"]) == (f"{ROOT}/{known(name)}", MESSAGE)
+    (line,) = written("json-lines", hostile(name)).removesuffix("\n").split("\n")
+    assert json.loads(line) == item
+
+
+@each_name
+def test_reviewdog(name: str) -> None:
+    (item,) = json.loads(written("rdjson", hostile(name)))["diagnostics"]
+    assert item["location"]["path"] == known(name)
+    assert MESSAGE in item["message"]
+    assert item["suggestions"][0]["text"] == "y\n```"
+    (line,) = written("rdjsonl", hostile(name)).removesuffix("\n").split("\n")
+    assert json.loads(line)["location"] == item["location"]
+
+
+@each_name
+def test_sarif(name: str) -> None:
+    (result,) = json.loads(written("sarif", hostile(name)))["runs"][0]["results"]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert re.fullmatch(r"[A-Za-z0-9._~!$&'()*+,;=@/%-]+", uri), "a relative URI, without a colon in its first segment"
+    assert unquote(uri) == known(name)
+    assert MESSAGE in result["message"]["text"]
+
+
+@each_name
+def test_gitlab(name: str) -> None:
+    (item,) = json.loads(written("gitlab", hostile(name)))
+    assert item["location"]["path"] == known(name)
+    assert MESSAGE in item["description"]
+
+
+@each_name
+def test_junit(name: str) -> None:
+    suites = ElementTree.fromstring(written("junit", hostile(name)))
+    shown = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "�", known(name))
+    suite = suites.find("testsuite")
+    assert suite is not None
+    assert suite.get("name") == shown
+    failure = suite.find("testcase/failure")
+    assert failure is not None
+    assert '::error::\n]]> <b> "' in (failure.get("message") or "")
+
+
+@each_name
+def test_github(name: str) -> None:
+    text = written("github", hostile(name))
+    assert text.count("\n") == 1
+    assert text.count("\r") == 0
+    command, properties, message = re.fullmatch(r"::(\w+) ([^:]*)::(.*)\n", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    fields = dict(item.split("=", 1) for item in properties.split(","))
+    assert (command, fields.keys()) == ("error", {"title", "file", "line", "col", "endLine", "endColumn"})
+    assert undone(fields["file"], ("%3A", ":"), ("%2C", ",")) == known(name)
+    assert undone(message) == f"{known(name)}:1:3: JAX101 {MESSAGE}"
+
+
+@each_name
+def test_azure(name: str) -> None:
+    text = written("azure", hostile(name))
+    assert text.count("\n") == 1
+    properties, message = re.fullmatch(r"##vso\[task\.logissue ([^\]]*)\](.*)\n", text).groups()  # type: ignore[union-attr]
+    fields = dict(item.split("=", 1) for item in properties.split(";") if item)
+    assert fields.keys() == {"type", "sourcepath", "linenumber", "columnnumber", "code"}
+    assert undone(fields["sourcepath"], ("%3B", ";"), ("%5D", "]"), percent="%AZP25") == known(name)
+    assert undone(message, ("%3B", ";"), ("%5D", "]"), percent="%AZP25") == MESSAGE
+
+
+@each_name
+@pytest.mark.parametrize("form", ["concise", "full", "grouped", "pylint"])
+def test_a_terminal_is_left_alone(form: str, name: str) -> None:
+    """No control characters, and no lines that look like other findings."""
+    text = written(form, hostile(name))
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202e]", text)
+    assert not any(line.startswith(("::error", "##vso")) for line in text.splitlines())
+
+
+@each_name
+def test_markdown(name: str) -> None:
+    """What is quoted stays quoted: every fence is closed, and no heading or link is made of a name."""
+    text = written("markdown", hostile(name))
+    assert not any(line.startswith(("::error", "##vso")) for line in text.splitlines())
+    assert text.count("\n### ") == 1
+    assert "](y)" not in re.sub(r"(`+)(?:(?!\1).)*\1", "", text)
