@@ -138,8 +138,6 @@ def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
                 args.nodes += [None] * len(known)
             else:
                 supply = iterated(m, frame, argument.value, value, "star", None)
-                if m.presumption is not None and isinstance(value, Opaque):
-                    m.presumption.deny(value)
                 element = supply() if supply is not None else Unknown("star")
                 args.star = element if args.star is None else lattice.join(args.star, element)
         elif argument.star == 2:

@@ -278,6 +278,7 @@ def note_leaves(cls: ClassValue, flatten: list[ir.Stmt]) -> None:
     data, static = _flatten_names(flatten)
     cls.static_names |= static - data
     cls.leaf_names = frozenset(data)
+    cls.childless = _gives_nothing(flatten)
 
 
 def _flatten_names(body: list[ir.Stmt]) -> tuple[set[str], set[str]]:
@@ -297,6 +298,14 @@ def _flatten_names(body: list[ir.Stmt]) -> tuple[set[str], set[str]]:
             children, aux = (bound.get(e.id, e) if isinstance(e, ir.Name) else e for e in statement.value.elts)
             return _self_names(children), _self_names(aux)
     return set(), set()
+
+
+def _gives_nothing(body: list[ir.Stmt]) -> bool:
+    """``return (), aux``: a flatten function without children."""
+    last = body[-1] if body else None
+    value = last.value if isinstance(last, ir.Return) else None
+    children = value.elts[0] if isinstance(value, ir.Tuple) and len(value.elts) == 2 else None
+    return isinstance(children, (ir.Tuple, ir.List)) and not children.elts
 
 
 def _self_names(node: Any) -> set[str]:

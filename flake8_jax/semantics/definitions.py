@@ -9,6 +9,7 @@ from flake8_jax.semantics.events import NameUse
 from flake8_jax.semantics.expressions import tell_name
 from flake8_jax.semantics.freshness import now
 from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.pytree_contracts import note_methods
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.settings import note_import
 from flake8_jax.semantics.values import (
@@ -148,6 +149,8 @@ def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassVal
         cls.traits.add("altered")
     if name:
         apply_class_decorator(m, cls, name, options)
+        if "register_pytree" in name:
+            note_methods(m, cls)
         return value
     if isinstance(applied, (FunctionValue, ClassValue)):
         result = call(m, frame, decorator, applied, Arguments([value]))

@@ -66,13 +66,13 @@ def note_stored_rule(m: Machine, table: Value, rule: Value) -> None:
     if isinstance(table, External) and m.presumption is not None:
         span = _TABLES.get(table.name)
         if span is not None:
-            _contract(m, rule, span)
+            contract(m, rule, span)
 
 
 def note_method_rule(m: Machine, cls: str, method: str, args: Arguments) -> None:
     """``primitive.def_impl(rule)``."""
     if m.presumption is not None and cls == _PRIMITIVE and method in _METHODS and args.values:
-        _contract(m, args.values[0], _METHODS[method])
+        contract(m, args.values[0], _METHODS[method])
 
 
 def note_function_rule(m: Machine, function: str, args: Arguments) -> None:
@@ -80,7 +80,7 @@ def note_function_rule(m: Machine, function: str, args: Arguments) -> None:
     if m.presumption is not None and function in _FUNCTIONS:
         first, span = _FUNCTIONS[function]
         for rule in args.values[first:]:
-            _contract(m, rule, span)
+            contract(m, rule, span)
 
 
 def note_custom_rules(m: Machine, tv: TransformedValue, method: str, args: Arguments) -> None:
@@ -94,13 +94,13 @@ def note_custom_rules(m: Machine, tv: TransformedValue, method: str, args: Argum
     for i, (rule, (first, last)) in enumerate(zip([*args.values, *args.kwargs.values()], spans)):
         if method == "defvjp" and i == 0:
             if isinstance(symbolic, Const) and not symbolic.value:  # else ``fwd`` gets objects that wrap the arrays
-                _contract(m, rule, (first, last), without=fixed)
+                contract(m, rule, (first, last), without=fixed)
         else:
             count = len(fixed)
-            _contract(m, rule, (first + count, None if last is None else last + count))
+            contract(m, rule, (first + count, None if last is None else last + count))
         _pass_through(m, tv.operand, rule, method, i, fixed)
     if not tv.fact.filters:
-        _contract(m, tv.operand, (0, None), without=fixed)
+        contract(m, tv.operand, (0, None), without=fixed)
 
 
 _LEADING = {"def_fwd": 1, "def_bwd": 3}
@@ -123,7 +123,8 @@ def _pass_through(m: Machine, operand: Value, rule: Value, method: str, number: 
         m.presumption.same_argument(operand, mine, rule, its)
 
 
-def _contract(m: Machine, rule: Value, span: Span, without: list[int] | tuple[int, ...] = ()) -> None:
+def contract(m: Machine, rule: Value, span: Span, without: list[int] | tuple[int, ...] = ()) -> None:
+    """JAX itself passes (pytrees of) arrays for these parameters of a function, a method or a partial application."""
     for member in members_of(rule):
         skip, function, named = 0, member, set[str]()
         while isinstance(function, (BoundMethod, PartialValue, TransformedValue)):

@@ -30,6 +30,27 @@ def names_read(node: Any) -> set[str]:
     return found
 
 
+def names_used(node: Any) -> set[str]:
+    """Every name whose value a subtree does something with: more than to delete it or to return it as it is."""
+    found: set[str] = set()
+    todo: list[Any] = [node]
+    while todo:
+        n = todo.pop()
+        kind = type(n)
+        if kind is ir.Delete:
+            continue
+        if kind is ir.Return:
+            n = n.value
+            todo += [part for part in (n.elts if type(n) is ir.Tuple else [n]) if type(part) is not ir.Name]
+        elif kind is ir.Name:
+            found.add(n.id)
+        elif kind is list or kind is tuple:
+            todo += n
+        elif kind not in _PLAIN:
+            todo += [part for part in msgspec.structs.astuple(n) if type(part) not in _PLAIN]
+    return found
+
+
 def reads_itself(scope: ModuleScope, target: ir.Expr, source: ir.Expr | None) -> bool:
     """The new value is an expression over the old one: ``d[k] = d[k] + 1``, ``n = max(n, 1)``."""
     if source is None:

@@ -14,6 +14,8 @@ array-like   a parameter that received a marked value; the callers' values are t
 path         where in a value the array lies: of ``loss, aux = state`` only ``state[0]`` may be one.
 contract     parameters for which JAX or a library passes arrays, whatever the function does with them.
 driver       a function that compiles others (``jit``, ``pmap``).
+sure         parameters for which JAX itself passes arrays: a rule of a primitive, a function that puts a pytree together.
+holding      objects of the presumed runs that hold tracers in some attribute (see ``receivers``).
 
 Not modelled: arithmetic between two unknown values says nothing of either; nor do attributes of objects.
 """
@@ -24,7 +26,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.lattice import canonical_key
-from flake8_jax.semantics.names import names_read
+from flake8_jax.semantics.names import names_read, names_used
 from flake8_jax.semantics.values import (
     ABSTRACT,
     MAYBE,
@@ -34,6 +36,7 @@ from flake8_jax.semantics.values import (
     Const,
     DictValue,
     FunctionValue,
+    Instance,
     ListValue,
     PartialValue,
     TransformedValue,
@@ -67,8 +70,10 @@ class Presumption:
         self.excluded: set[tuple[int, str]] = set()
         self.contracts: set[tuple[int, str]] = set()
         self.drivers: set[int] = set()
+        self.sure: set[tuple[int, str]] = set()
         self.rules: list[FunctionValue] = []
         self.alike: list[tuple[tuple[int, str], tuple[int, str]]] = []
+        self.holding: set[Value] = set()
         self.leaves: list[tuple[Value, Value]] = []
 
     def mark(self, value: Value, within: Path = ()) -> None:
@@ -123,6 +128,7 @@ class Presumption:
         self.rules.append(function)
         for name in names_read(function.fn) & set(names):
             self.array_like[id(function.fn), name] = {()}
+            self.sure.add((id(function.fn), name))
 
     def exclude(self, fn: ir.Function, names: list[str]) -> None:
         """These parameters surely are no arrays."""
@@ -166,6 +172,7 @@ class Presumption:
                     told_host.update(pair)
                     passed.update(pair)
         self.host_like |= told_host
+        self.host_like -= self.sure - self.excluded
         known = -1
         while known != (known := self.marks):
             for leaf, tree in self.leaves:
@@ -185,6 +192,13 @@ class Presumption:
             self.array_like.pop(parameter, None)
         self.bindings.clear()
 
+    def holder(self, of: Instance) -> Instance:
+        """An object like this one that holds tracers somewhere."""
+        made = Instance(of.cls, exact=of.exact, level=of.level, born=of.born)
+        made.slots.update(of.slots)
+        self.holding.add(made)
+        return made
+
     def presumed(self, func: FunctionValue, bound: dict[str, Value]) -> dict[str, Value]:
         """The arguments of a presumed run: array-like unknowns are pytrees of tracers."""
         found = dict(bound)
@@ -196,7 +210,11 @@ class Presumption:
             elif isinstance(value, Unknown) and parameter in self.array_like:
                 if name in func.defaults:
                     continue  # what a user leaves out keeps its default
+                if parameter not in self.sure and name not in names_used(func.fn):
+                    continue  # passed in and handed back: it may as well be empty
                 found[name] = _with_arrays(value, self.array_like[parameter])
+            elif isinstance(value, Instance) and () in self.array_like.get(parameter, ()):
+                found[name] = self.holder(value)
             elif isinstance(value, ListValue) and parameter in self.array_like and value.slots["n"] is None:
                 found[name] = ListValue(None, Tree(ABSTRACT), is_tuple=value.is_tuple, born=value.born)
             elif isinstance(value, Array) and value.level == MAYBE and value.dtype != "key":

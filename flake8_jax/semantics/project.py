@@ -31,6 +31,7 @@ from flake8_jax.semantics.lattice import canonical_key, tracify
 from flake8_jax.semantics.machine import Emission, Link, Machine, Mode
 from flake8_jax.semantics.modules import Modules
 from flake8_jax.semantics.presumption import Presumption
+from flake8_jax.semantics.receivers import carries_arrays
 from flake8_jax.semantics.recorded import run_recorded
 from flake8_jax.semantics.records import FunctionRecord, Records
 from flake8_jax.semantics.scopes import Frame, ModuleScope
@@ -144,6 +145,7 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
         machine.versioned = machine.versions.parts
     if records is not None:
         machine.presumption = Presumption()
+        records.holding = machine.presumption.holding
     _run_entries(machine, scopes)
     if options.recorded:
         run_recorded(machine, scopes, options.recorded, _guarded)
@@ -288,6 +290,8 @@ def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
     if not isinstance(known, Instance) or "pytree" not in cls.traits:
         return known
     made = Instance(cls, exact=False)
+    if carries_arrays(m, cls):
+        m.presumption.holding.add(made)
     made.slots.update(known.slots)
     for name, value in known.slots.items():
         if name not in cls.static_names and isinstance(value, (Array, Tree)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -24,10 +25,12 @@ from flake8_jax.semantics.values import (
     FunctionValue,
     HostArray,
     Instance,
+    ListValue,
     PartialValue,
     Static,
     TransformedValue,
     Tree,
+    TupleValue,
     UnionValue,
     Unknown,
     Value,
@@ -82,9 +85,20 @@ class FunctionRecord(msgspec.Struct, frozen=True):
 
 
 class _Notes:
-    """What was seen of one function so far."""
+    """What was seen of one function so far. python: parameters that a caller passed a Python value for."""
 
-    __slots__ = ("ambient", "contexts", "fn", "kinds", "presumed", "presumed_kinds", "roots", "scope", "staged")
+    __slots__ = (
+        "ambient",
+        "contexts",
+        "fn",
+        "kinds",
+        "presumed",
+        "presumed_kinds",
+        "python",
+        "roots",
+        "scope",
+        "staged",
+    )
 
     def __init__(self, scope: ModuleScope, fn: ir.Function) -> None:
         self.scope = scope
@@ -93,6 +107,7 @@ class _Notes:
         self.staged = False
         self.ambient = False
         self.presumed = False
+        self.python: set[str] = set()
         self.kinds: dict[str, set[str]] = {p.name: set() for p in fn.params}
         self.presumed_kinds: dict[str, set[str]] = {p.name: set() for p in fn.params}
         self.roots: dict[tuple[int, ...], tuple[Link, ...]] = {}
@@ -150,16 +165,37 @@ def kind_of(value: Value) -> set[str]:
 def _kinds(notes: _Notes, name: str) -> set[str]:
     """All kinds of a parameter. Where the callers in sight pass a Python value, no presumption makes it a tracer."""
     real, presumed = notes.kinds[name], notes.presumed_kinds[name]
-    if "static" in real and not real & _TRACED and presumed & _TRACED:
+    if name in notes.python and not real & _TRACED and presumed & _TRACED:
         presumed = (presumed - _TRACED) | {"unknown"}
     return real | presumed
 
 
+def _is_python(value: Value, depth: int = 4) -> bool:
+    """A Python value through and through: the structure is known, and there is no place for an array in it."""
+    if isinstance(value, Instance):
+        return "pytree" not in value.cls.traits or value.cls.childless
+    if isinstance(value, TupleValue):
+        parts = value.elts
+    elif isinstance(value, ListValue):
+        known = value.known()
+        if known is None:
+            return False
+        parts = known
+    elif isinstance(value, DictValue):
+        if value.slots["open"] or "*" in value.slots:
+            return False
+        parts = tuple(v for _, v in value.items())
+    else:
+        return isinstance(value, (Const, Static))
+    return depth > 0 and all(_is_python(part, depth - 1) for part in parts)
+
+
 class Records:
-    """Collects notes while the machine runs."""
+    """Collects notes while the machine runs. holding: objects of the presumed runs that hold tracers somewhere."""
 
     def __init__(self) -> None:
         self.notes: dict[int, _Notes] = {}
+        self.holding: AbstractSet[Value] = frozenset()
 
     def note(self, scope: ModuleScope, fn: ir.Function, bound: dict[str, Value], mode: Mode, stack: list[Link]) -> None:
         """One run of a function."""
@@ -178,7 +214,9 @@ class Records:
                 continue
             kinds = (notes.presumed_kinds if mode.presumed else notes.kinds).get(name)
             if kinds is not None and len(kinds) < 7:
-                kinds |= kind_of(value)
+                kinds |= {"pytree"} if value in self.holding else kind_of(value)
+                if not mode.presumed and any(map(_is_python, members_of(value))):
+                    notes.python.add(name)
         if mode.staged and not mode.presumed and len(notes.roots) < 4:
             start = next((i for i, link in enumerate(stack) if link.kind in ("root", "contract")), None)
             if start is not None:

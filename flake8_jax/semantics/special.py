@@ -13,6 +13,7 @@ from flake8_jax.semantics.freshness import now
 from flake8_jax.semantics.iteration import iterated, known_elements
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level
+from flake8_jax.semantics.pytree_contracts import note_methods, note_registration
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.settings import SETTERS
 from flake8_jax.semantics.stdlib import STANDARD_LIBRARY
@@ -225,7 +226,12 @@ def _register_node(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
             note_leaves(cls, args.values[1].fn.body)
         elif len(args.values) > 1:
             cls.leaf_names = frozenset()
+        if len(args.values) == 1 and not args.kwargs:
+            note_methods(m, cls)
+        else:
+            note_registration(m, args)
         return cls
+    note_registration(m, args)
     return NONE
 
 

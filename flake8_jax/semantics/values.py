@@ -417,10 +417,12 @@ class ClassValue(Value):
     bases: the evaluated bases (ClassValue, External, Unknown …). namespace: the class body's bindings.
     traits: what decorators and library bases make of it: ``pytree dataclass namedtuple static_attributes frozen enum``.
     leaf_names: the attributes that a flatten function of its own gives out as children; None where it has none.
+    childless: such a function surely gives out no children.
     """
 
     __slots__ = (
         "bases",
+        "childless",
         "closure",
         "external_bases",
         "fields",
@@ -451,6 +453,7 @@ class ClassValue(Value):
         self.external_bases: list[str] = []
         self.has_unknown_base = False
         self.leaf_names: frozenset[str] | None = None
+        self.childless = False
 
 
 class Instance(Value):

@@ -75,6 +75,51 @@ CASES = {
         "def g(shapes):\n    print(shapes.dtype)\n    return shapes\n",
         {"g.shapes": False},
     ),
+    "objects with a place for arrays hold tracers": (
+        "@jax.tree_util.register_pytree_node_class\n"
+        "class Line:\n"
+        "    def __init__(self, slope):\n        self.slope = slope\n"
+        "    def at(self, n):\n        return self.slope\n"
+        "    def tree_flatten(self):\n        return (self.slope,), None\n"
+        "    @classmethod\n    def tree_unflatten(cls, aux, children):\n        assert aux is None\n"
+        "        return cls(*children)\n",
+        {"Line.at.self": True, "Line.at.n": False, "Line.tree_flatten.self": True, "Line.tree_unflatten.children": True,
+         "Line.tree_unflatten.aux": False, "Line.__init__.self": False},
+    ),
+    "objects without children hold none": (
+        "@jax.tree_util.register_pytree_node_class\n"
+        "class Mark:\n"
+        "    def name(self):\n        return self.text\n"
+        "    def tree_flatten(self):\n        return (), self.text\n"
+        "    @classmethod\n    def tree_unflatten(cls, aux, children):\n        return cls(aux, children)\n",
+        {"Mark.name.self": False, "Mark.tree_flatten.self": False, "Mark.tree_unflatten.children": False},
+    ),
+    "what JAX passes to registered functions": (
+        "from functools import partial\n"
+        "class Bag:\n    pass\n"
+        "def take_apart(bag):\n    return bag.items, bag.names\n"
+        "def put_together(cls, names, items):\n    return cls(names, items)\n"
+        "jax.tree_util.register_pytree_node(Bag, take_apart, partial(put_together, Bag))\n",
+        {"take_apart.bag": True, "put_together.items": True, "put_together.names": False},
+    ),
+    "arrays are passed on one by one as well": (
+        "def f(parts):\n    print(*parts)\n    return jnp.sin(parts[0])\n",
+        {"f.parts": True},
+    ),
+    "what is only handed back may be empty": (
+        "def scaled(updates, state):\n    return jax.tree.map(jnp.sin, updates), state\n"
+        "def kept(updates, state):\n    return updates, jnp.sin(state)\n"
+        "def both(updates, state):\n    jax.jit(jnp.cos)\n    kept(updates, state)\n    return scaled(updates, state)\n",
+        {"scaled.updates": True, "scaled.state": False, "kept.state": True},
+    ),
+    "a pytree that callers in sight pass is no Python number": (
+        "@jax.tree_util.register_pytree_node_class\n"
+        "class Line:\n"
+        "    def tree_flatten(self):\n        return (self.slope,), None\n"
+        "def double(line):\n    return jax.tree.map(jnp.sin, line)\n"
+        "def of_line():\n    return double(Line())\n",
+        {"double.line": True},
+    ),
 }  # fmt: skip
 
 
