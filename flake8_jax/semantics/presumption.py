@@ -15,7 +15,8 @@ path         where in a value the array lies: of ``loss, aux = state`` only ``st
 contract     parameters for which JAX or a library passes arrays, whatever the function does with them.
 driver       a function that compiles others (``jit``, ``pmap``).
 sure         parameters for which JAX itself passes arrays: a rule of a primitive, a function that puts a pytree together.
-holding      objects of the presumed runs that hold tracers in some attribute (see ``receivers``).
+holding      objects of the presumed runs that hold tracers in some attribute.
+carriers     classes whose instances are presumed to do so wherever they are passed (see ``receivers``).
 
 Not modelled: arithmetic between two unknown values says nothing of either; nor do attributes of objects.
 """
@@ -33,6 +34,7 @@ from flake8_jax.semantics.values import (
     Array,
     BoundMethod,
     BuiltinValue,
+    ClassValue,
     Const,
     DictValue,
     FunctionValue,
@@ -74,6 +76,7 @@ class Presumption:
         self.rules: list[FunctionValue] = []
         self.alike: list[tuple[tuple[int, str], tuple[int, str]]] = []
         self.holding: set[Value] = set()
+        self.carriers: set[ClassValue] = set()
         self.leaves: list[tuple[Value, Value]] = []
 
     def mark(self, value: Value, within: Path = ()) -> None:
@@ -213,6 +216,9 @@ class Presumption:
                 if parameter not in self.sure and name not in names_used(func.fn):
                     continue  # passed in and handed back: it may as well be empty
                 found[name] = _with_arrays(value, self.array_like[parameter])
+            elif isinstance(value, Instance) and not value.exact and value.cls in self.carriers:
+                if not (func.owner is not None and name == func.fn.params[0].name):
+                    found[name] = self.holder(value)
             elif isinstance(value, Instance) and () in self.array_like.get(parameter, ()):
                 found[name] = self.holder(value)
             elif isinstance(value, ListValue) and parameter in self.array_like and value.slots["n"] is None:

@@ -255,6 +255,7 @@ def _run_presumed(m: Machine) -> None:
     assert m.presumption is not None
     m.presumption.settle()
     m.contexts.clear()
+    m.presumption.carriers.update(cls for cls in m.modules.classes if carries_arrays(m, cls))
     for func in list(m.deferred_functions):
         if func.closure is None and func.owner is None and m.presumption.applies_to(func.scope.path, func.fn):
             _guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
@@ -290,7 +291,7 @@ def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
     if not isinstance(known, Instance) or "pytree" not in cls.traits:
         return known
     made = Instance(cls, exact=False)
-    if carries_arrays(m, cls):
+    if cls in m.presumption.carriers:
         m.presumption.holding.add(made)
     made.slots.update(known.slots)
     for name, value in known.slots.items():

@@ -7,6 +7,7 @@ Vocabulary
 ----------
 place     a field or attribute that crosses the boundary as (part of) a leaf, and is an array, a pytree of arrays, or an
           object with such a place.
+heirs     subclasses; a base that lists no fields of its own is what most of them are.
 abstract  a class that leaves it to its subclasses to say what their leaves are.
 
 Not modelled: which of several instances holds arrays and which Python numbers.
@@ -55,7 +56,8 @@ def carries_arrays(m: Machine, cls: ClassValue, within: tuple[ClassValue, ...] =
             return True
     if "dataclass" in cls.traits:
         return False  # it lists its own fields; those that subclasses add are not what its methods are about
-    return any(carries_arrays(m, heir, (*within, cls)) for heir in cls.subclasses)
+    heirs = [carries_arrays(m, heir, (*within, cls)) for heir in cls.subclasses]
+    return sum(heirs) * 2 > len(heirs)
 
 
 def _has_place(m: Machine, value: Value, within: tuple[ClassValue, ...], depth: int = 3) -> bool:

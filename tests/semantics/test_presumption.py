@@ -86,6 +86,25 @@ CASES = {
         {"Line.at.self": True, "Line.at.n": False, "Line.tree_flatten.self": True, "Line.tree_unflatten.children": True,
          "Line.tree_unflatten.aux": False, "Line.__init__.self": False},
     ),
+    "parameters that are such objects hold tracers": (
+        "@jax.tree_util.register_pytree_node_class\n"
+        "class Line:\n"
+        "    def tree_flatten(self):\n        return (self.slope,), None\n"
+        "class Owner:\n    pass\n"
+        "def width(line: Line, owner: Owner):\n    return line.width, owner.width\n",
+        {"width.line": True, "width.owner": False},
+    ),
+    "a base that leaves its children to its heirs says nothing": (
+        "@jax.tree_util.register_pytree_node_class\n"
+        "class Shape:\n    def describe(self):\n        return self.name\n"
+        "    def tree_flatten(self):\n        raise NotImplementedError\n"
+        "@jax.tree_util.register_pytree_node_class\n"
+        "class Line(Shape):\n    def tree_flatten(self):\n        return (self.slope,), None\n"
+        "@jax.tree_util.register_pytree_node_class\n"
+        "class Empty(Shape):\n    def tree_flatten(self):\n        return (), None\n"
+        "    def size(self):\n        return self.count\n",
+        {"Shape.describe.self": False, "Line.tree_flatten.self": True, "Empty.size.self": False},
+    ),
     "objects without children hold none": (
         "@jax.tree_util.register_pytree_node_class\n"
         "class Mark:\n"
