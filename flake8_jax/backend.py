@@ -66,6 +66,8 @@ class Backend:
     libraries: frozenset[str]
     check_transforms: Callable[[dict[str, str]], None]
     """Raises ValueError for a transform of the configuration that stands for nothing."""
+    remembered: bool = True
+    """Whether its answers may be kept on disk and taken from there."""
 
 
 INVALID_SYNTAX = RuleInfo(

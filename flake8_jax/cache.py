@@ -75,14 +75,15 @@ def write_atomically(path: str, data: bytes) -> None:
 
 
 class Cache:
-    """Entries below one directory. With ``directory`` None nothing is kept.
+    """Entries below one directory. With ``directory`` None nothing is kept; ``read_only``: nothing new.
 
     A directory that cannot be written is remembered in ``trouble`` and not tried again: a cache is a help, and
     linting goes on without it.
     """
 
-    def __init__(self, directory: str | None) -> None:
+    def __init__(self, directory: str | None, *, read_only: bool = False) -> None:
         self.directory = directory
+        self.read_only = read_only
         self.trouble: str | None = None
         self._home = os.path.join(directory, stamp()) if directory is not None else None
         self._ir: msgspec.msgpack.Decoder[ir.Module] | None = None
@@ -106,7 +107,7 @@ class Cache:
 
     def write(self, kind: str, key: str, payload: bytes) -> None:
         path = self._path(kind, key)
-        if path is None or self.trouble is not None:
+        if path is None or self.read_only or self.trouble is not None:
             return
         try:
             folder = os.path.dirname(path)
@@ -138,7 +139,7 @@ class Cache:
 
     def store(self, kind: str, key: str, value: object) -> None:
         """Keep a value; one that names a file whose name is no text is not kept."""
-        if self._home is None:
+        if self._home is None or self.read_only:
             return
         try:
             payload = msgspec.msgpack.encode(value)

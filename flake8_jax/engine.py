@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
@@ -173,7 +173,7 @@ class Workspace:
     def cache_of(self, settings: Settings) -> Cache:
         directory = cache_directory(settings, self.resolver.cwd) if self.use_cache else None
         if directory not in self._caches:
-            self._caches[directory] = Cache(directory)
+            self._caches[directory] = Cache(directory, read_only=not self.backend.remembered)
         return self._caches[directory]
 
     # --- one project ---------------------------------------------------------------------------------
@@ -275,7 +275,8 @@ class Workspace:
         for path, key in run.digests.items():
             parts += [path, modules.names[path], key]
         name = digest(*parts)
-        stored = None if request.collect_functions else run.cache.load("findings", name, _Stored)
+        kept = self.backend.remembered and not request.collect_functions
+        stored = run.cache.load("findings", name, _Stored) if kept else None
         if stored is not None:
             run.findings, run.counters = stored.findings, stored.counters
             run.problems.update(stored.problems)
@@ -285,7 +286,7 @@ class Workspace:
         run.problems.update(problems)
         # Crashes are tried again the next time: the run that shows them must not be the only one. And a name is
         # for the files that were looked at, not for what some of them changed to since.
-        if not run.crashes and not request.collect_functions and run.digests == looked_at:
+        if not run.crashes and kept and run.digests == looked_at:
             run.cache.store("findings", name, _Stored(run.findings, problems, run.counters))
 
     def _program(self, run: ProjectRun, modules: Modules, request: AnalysisRequest) -> dict[str, Problem]:
@@ -347,6 +348,15 @@ class Workspace:
                 return None
             self._modules[key] = result.module
         return self._modules[key]
+
+    def forget(self, needed: Collection[str]) -> None:
+        """Let go of all lowered files and texts but those with these digests: who types makes many."""
+        self._modules = {key: module for key, module in self._modules.items() if key in needed}
+        self._texts = {key: text for key, text in self._texts.items() if key in needed}
+
+    def lowered(self, text: str) -> ir.Module | None:
+        """A text in its lowered form, if it parses; kept for the next run."""
+        return self._modules.get(digest(text)) if self.problem_in(text) is None else None
 
     def problem_in(self, text: str) -> str | None:
         """Why a text does not parse, if it does not. Its lowered form is kept for the next run."""

@@ -163,7 +163,7 @@ def _lower_here(texts: Mapping[str, str], cache: Cache, found: dict[str, Lowered
     for done, (key, text) in enumerate(texts.items()):
         tell(done, len(texts))
         found[key] = result = lower_text(text)
-        if result.module is not None and cache.directory is not None:
+        if result.module is not None and cache.directory is not None and not cache.read_only:
             _keep(cache, key, encoded_module(result.module))
 
 

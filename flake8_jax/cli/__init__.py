@@ -16,7 +16,7 @@ from flake8_jax import __version__
 
 _RUNNING = ("bench", "env", "locate", "mre", "probe", "prove", "recompiles", "record", "verify")
 """Commands with a module of their own that start a process with JAX."""
-COMMANDS = ("check", "rule", "rules", "inspect", "config", "clean", "format", "version", *_RUNNING)
+COMMANDS = ("check", "rule", "rules", "inspect", "config", "clean", "format", "version", "server", *_RUNNING)
 _GLOBAL_FLAGS = frozenset({"-q", "--quiet", "-s", "--silent", "-v", "--verbose", "--isolated"})
 
 _HELP = """\
@@ -31,6 +31,7 @@ commands:
   rules     list the rules
   inspect   show what jaxlint believes to be staged and traced, function by function
   config    list the configuration keys, or explain one
+  server    the language server, for editors: findings while you type
   clean     remove the cache
   version   print the version
 
@@ -110,6 +111,10 @@ def _dispatch(given: list[str]) -> int:
         from flake8_jax.cli import config
 
         return config.run_config(rest) if command == "config" else config.run_clean(rest)
+    if command == "server":
+        from flake8_jax.cli.server import run as run_server
+
+        return run_server(rest)
     if command in _RUNNING:
         run_command = importlib.import_module(f"flake8_jax.cli.{command}").run
         return int(run_command(rest))

@@ -1,0 +1,63 @@
+"""``jaxlint server``: the language server, for editors to start."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+
+_EPILOG = """\
+An editor starts this command and talks to it over standard input and output; nothing else is needed. Findings show while
+you type, in every open file that an edit concerns. There are quick fixes, a `source.fixAll.jaxlint` action, hover and
+inlay hints that say what is traced and why, and code lenses with the chain from the root.
+
+Settings: what `[tool.jaxlint]` takes, sent by the editor as initialization options or under `jaxlint`; they go over the
+configuration file. Also `debounce` (milliseconds), `configuration` (a file), `isolated`, `cache`, `inlayHints`, `codeLens`.
+
+Neovim 0.8 and later:
+  vim.lsp.start({ name = "jaxlint", cmd = { "jaxlint", "server" }, root_dir = vim.fn.getcwd() })
+
+docs/editors.md has the settings of other editors.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="jaxlint server",
+        description="Run the language server.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--stdio", action="store_true", help="talk over standard input and output (the default)")
+    made.add_argument(
+        "--tcp", metavar="PORT", type=int, help="wait for one client on this port of this machine instead"
+    )
+    return made
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run ``jaxlint server``; returns the exit status."""
+    args = parser().parse_args(arguments)
+    if importlib.util.find_spec("pygls") is None or importlib.util.find_spec("lsprotocol") is None:
+        print(
+            "jaxlint: the language server needs pygls: install the extra `server`, as in `pip install flake8-jax[server]`",
+            file=sys.stderr,
+        )
+        return 2
+    from flake8_jax.server.app import make_server
+
+    server = make_server()
+    try:
+        if args.tcp is not None:
+            server.start_tcp("127.0.0.1", args.tcp)
+        else:
+            # Whatever prints must not do so into the conversation: children inherit the first three files.
+            channel = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+            os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+            server.start_io(stdout=channel)
+    finally:
+        if hasattr(server, "schedule"):
+            server.schedule.stop()
+    return 0

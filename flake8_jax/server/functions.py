@@ -1,0 +1,166 @@
+"""What hover, inlay hints and code lenses say of functions: from the records of ``inspect``.
+
+Vocabulary
+----------
+record   what the whole analysis knows of one function, perhaps of an earlier text: it is found again by its name.
+
+Parameters that are traced in some calls and static in others are told as both. Not modelled: lambdas, whose names say
+nothing; functions of which several in a file have one qualified name, beyond their order.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.core.report import RuleInfo
+
+Record = Mapping[str, Any]
+_CODE = re.compile(r"\bJAX\d{3}\b", re.IGNORECASE)
+_NOQA = re.compile(r"#[^#]*?\bnoqa\b", re.IGNORECASE)
+_TRACED = frozenset({"traced", "pytree"})
+_MEANINGS = {
+    "traced": "a tracer",
+    "pytree": "a pytree with tracers in it",
+    "concrete": "an array with a value",
+    "key": "a random key",
+    "static": "a Python value, known while JAX traces",
+    "function": "a function",
+    "unknown": "not known",
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """A function of the present text with its record."""
+
+    definition: ir.FunctionDef
+    record: Record
+
+    @property
+    def traced(self) -> list[ir.Parameter]:
+        kinds = {param["name"]: frozenset(param["kinds"]) for param in self.record["params"]}
+        return [param for param in self.definition.function.params if kinds.get(param.name, frozenset()) & _TRACED]
+
+
+def definitions(node: object) -> Iterator[ir.FunctionDef]:
+    """All function definitions below a node, outer ones first."""
+    if isinstance(node, ir.FunctionDef):
+        yield node
+    if isinstance(node, msgspec.Struct):
+        for name in node.__struct_fields__:
+            value = getattr(node, name)
+            if isinstance(value, (msgspec.Struct, list)):
+                yield from definitions(value)
+    elif isinstance(node, list):
+        for item in node:
+            if not isinstance(item, (int, str)):
+                yield from definitions(item)
+
+
+def known_functions(module: ir.Module, records: Sequence[Record]) -> list[Known]:
+    """The functions of a text that there are records of."""
+    by_name: dict[str, list[Record]] = {}
+    for record in sorted(records, key=lambda record: record["first_line"]):
+        by_name.setdefault(record["qualname"], []).append(record)
+    found: list[Known] = []
+    for definition in definitions(module.body):
+        left = by_name.get(definition.function.qualname)
+        if left:
+            found.append(Known(definition, left.pop(0)))
+    return found
+
+
+def chain(root: Record, base: str) -> str:
+    """``jax.jit at train.py:40 → step``, with paths as they are below ``base``."""
+    prefix = base.rstrip(os.sep) + os.sep
+    where = f"{root['filename'].removeprefix(prefix)}:{root['line']}"
+    steps = [step["function"] for step in root["chain"]]
+    return " → ".join([f"{root['transform']} at {where}", *steps])
+
+
+def function_text(known: Known, base: str) -> str:
+    """What hover says of a function, in Markdown."""
+    record = known.record
+    roots = [f"traced by `{chain(root, base)}`" for root in record["roots"]]
+    state = "staged" if record["staged"] else "eager: no code in sight stages it"
+    kinds = [f"`{param['name']}` {_kinds(param)}" for param in record["params"]]
+    lines = [f"**{record['qualname']}** ({state})", *roots, "; ".join(kinds)]
+    if record.get("presumed") and not record["staged"]:
+        lines.append("As users of this module may stage it.")
+    return "\n\n".join(line for line in lines if line)
+
+
+def parameter_text(known: Known, name: str, base: str) -> str | None:
+    param = next((param for param in known.record["params"] if param["name"] == name), None)
+    if param is None:
+        return None
+    meanings = [f"`{kind}`: {_MEANINGS[kind]}" for kind in param["kinds"] or ("unknown",)]
+    roots = [f"`{known.record['qualname']}` is traced by `{chain(r, base)}`" for r in known.record["roots"]]
+    return "\n\n".join([f"**{name}** is {_kinds(param)}", *meanings, *roots])
+
+
+def _kinds(param: Record) -> str:
+    return " or ".join(param["kinds"]) or "unknown"
+
+
+def hovered(functions: Sequence[Known], offset: int, base: str) -> tuple[int, int, str] | None:
+    """The stretch under the cursor and what to say of it: the name of a function, or a parameter wherever it is used."""
+    inside: Known | None = None
+    for known in functions:
+        definition = known.definition
+        if definition.name_start <= offset <= definition.name_start + len(definition.function.name):
+            end = definition.name_start + len(definition.function.name)
+            return definition.name_start, end, function_text(known, base)
+        for param in definition.function.params:
+            if param.start <= offset <= param.end:
+                text = parameter_text(known, param.name, base)
+                return (param.start, param.end, text) if text is not None else None
+        if definition.start <= offset <= definition.end:
+            inside = known  # the innermost comes last
+    return _used(inside, offset, base) if inside is not None else None
+
+
+def _used(known: Known, offset: int, base: str) -> tuple[int, int, str] | None:
+    """A parameter where the body reads it."""
+    names = {param.name for param in known.definition.function.params}
+    for node in _names(known.definition.function.body):
+        if node.start <= offset <= node.end and node.id in names:
+            text = parameter_text(known, node.id, base)
+            return (node.start, node.end, text) if text is not None else None
+    return None
+
+
+def _names(node: object) -> Iterator[ir.Name]:
+    if isinstance(node, ir.Name):
+        yield node
+    elif isinstance(node, ir.FunctionDef):
+        return  # names in there are its own
+    elif isinstance(node, msgspec.Struct):
+        for name in node.__struct_fields__:
+            yield from _names(getattr(node, name))
+    elif isinstance(node, list):
+        for item in node:
+            yield from _names(item)
+
+
+def code_under(line: str, column: int) -> tuple[int, int, str] | None:
+    """The code of ours in a ``# noqa`` comment at this column of a line: its ends, and the code in upper case."""
+    comment = _NOQA.search(line)
+    if comment is None:
+        return None
+    for match in _CODE.finditer(line, comment.end()):
+        if match.start() <= column <= match.end():
+            return match.start(), match.end(), match[0].upper()
+    return None
+
+
+def rule_text(rule: RuleInfo) -> str:
+    """A rule's page, in Markdown."""
+    return f"**{rule.code} {rule.name}** ({rule.level})\n\n{rule.doc or rule.summary}"

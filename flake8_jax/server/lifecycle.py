@@ -1,0 +1,160 @@
+"""Messages that change what the server knows: the start, texts, notebooks, settings, files.
+
+Handlers run on the event loop, one after the other, in the order of the messages.
+"""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+from lsprotocol import types
+from pygls import uris
+
+from flake8_jax.config import FILE_NAMES, ConfigError
+from flake8_jax.server.app import Server
+from flake8_jax.server.checker import Setup
+from flake8_jax.server.documents import Documents
+from flake8_jax.server.preferences import Preferences, preferences
+from flake8_jax.server.schedule import Schedule
+
+_WATCHED = ("**/pyproject.toml", "**/jaxlint.toml", "**/.gitignore", "**/*.py", "**/*.pyi")
+_ENCODINGS = {"utf-8": "utf-8", "utf-32": "utf-32"}
+
+
+def register(server: Server) -> None:
+    for method, handler in (
+        (types.INITIALIZE, initialize),
+        (types.INITIALIZED, initialized),
+        (types.SHUTDOWN, shutdown),
+        (types.TEXT_DOCUMENT_DID_OPEN, did_open),
+        (types.TEXT_DOCUMENT_DID_CHANGE, did_change),
+        (types.TEXT_DOCUMENT_DID_SAVE, did_save),
+        (types.TEXT_DOCUMENT_DID_CLOSE, did_close),
+        (types.NOTEBOOK_DOCUMENT_DID_OPEN, did_open_notebook),
+        (types.NOTEBOOK_DOCUMENT_DID_CHANGE, did_change_notebook),
+        (types.NOTEBOOK_DOCUMENT_DID_SAVE, did_save_notebook),
+        (types.NOTEBOOK_DOCUMENT_DID_CLOSE, did_close_notebook),
+        (types.WORKSPACE_DID_CHANGE_CONFIGURATION, did_change_configuration),
+        (types.WORKSPACE_DID_CHANGE_WATCHED_FILES, did_change_watched_files),
+    ):
+        server.feature(method)(handler)
+
+
+# --- start and end -----------------------------------------------------------------------------------
+
+
+def initialize(ls: Server, params: types.InitializeParams) -> None:
+    root = _root(params)
+    encoding = str(getattr(ls.workspace.position_encoding, "value", ls.workspace.position_encoding))
+    ls.documents = Documents(root, _ENCODINGS.get(encoding, "utf-16"))  # type: ignore[arg-type]
+    ls.catch_failures()
+    raw = params.initialization_options
+    ls.schedule = Schedule(ls.documents, Setup(root), ls.listeners(), 0)
+    _configure(ls, raw)
+    ls.schedule.background.start()
+    ls.schedule.wants_functions = any(
+        ls.can(f"text_document.{name}.dynamic_registration") or ls.can(f"workspace.{name}.refresh_support")
+        for name in ("inlay_hint", "code_lens")
+    )
+
+
+def _root(params: types.InitializeParams) -> str:
+    folders = params.workspace_folders or []
+    uri = folders[0].uri if folders else params.root_uri
+    path = uris.to_fs_path(uri) if uri else params.root_path
+    return os.path.normpath(path) if path else os.getcwd()
+
+
+def _configure(ls: Server, raw: object) -> None:
+    """Take over settings; ones that cannot be used are told, and those from before stay."""
+    try:
+        ls.preferences, _ = preferences(raw)
+    except ConfigError as error:
+        ls.trouble(str(error), True)
+        raw, ls.preferences = {}, Preferences()
+    setup = Setup(ls.documents.root, msgspec.json.encode(raw if isinstance(raw, dict) else {}))
+    ls.schedule.reconfigured(setup, ls.preferences.debounce / 1000)
+
+
+async def initialized(ls: Server, params: types.InitializedParams) -> None:
+    if ls.can("workspace.did_change_watched_files.dynamic_registration"):
+        watchers = [types.FileSystemWatcher(pattern) for pattern in _WATCHED]
+        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+        method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        registration = types.Registration("jaxlint-watched", method, options)
+        await ls.client_register_capability_async(types.RegistrationParams([registration]))
+
+
+def shutdown(ls: Server, params: None) -> None:
+    ls.schedule.stop()
+
+
+# --- texts -------------------------------------------------------------------------------------------
+
+
+def did_open(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
+    ls.schedule.opened(ls.documents.open(params.text_document))
+
+
+def did_change(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
+    buffer = ls.documents.change(params)
+    if buffer is not None:
+        ls.schedule.changed(buffer)
+
+
+def did_save(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
+    if os.path.basename(params.text_document.uri) in FILE_NAMES:
+        ls.schedule.reconfigured(ls.schedule.setup, ls.schedule.debounce)
+    ls.schedule.saved(params.text_document.uri)
+
+
+def did_close(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
+    buffer = ls.documents.close(params.text_document.uri)
+    if buffer is not None:
+        ls.schedule.closed(buffer)
+        ls.clear(buffer)
+
+
+# --- notebooks ---------------------------------------------------------------------------------------
+
+
+def did_open_notebook(ls: Server, params: types.DidOpenNotebookDocumentParams) -> None:
+    ls.schedule.opened(ls.documents.open_notebook(params))
+
+
+def did_change_notebook(ls: Server, params: types.DidChangeNotebookDocumentParams) -> None:
+    buffer = ls.documents.change_notebook(params)
+    if buffer is not None:
+        ls.schedule.changed(buffer)
+
+
+def did_save_notebook(ls: Server, params: types.DidSaveNotebookDocumentParams) -> None:
+    ls.schedule.saved(params.notebook_document.uri)
+
+
+def did_close_notebook(ls: Server, params: types.DidCloseNotebookDocumentParams) -> None:
+    buffer = ls.documents.close_notebook(params.notebook_document.uri)
+    if buffer is not None:
+        ls.schedule.closed(buffer)
+        ls.clear(buffer)
+
+
+# --- settings and files ------------------------------------------------------------------------------
+
+
+async def did_change_configuration(ls: Server, params: types.DidChangeConfigurationParams) -> None:
+    raw = params.settings
+    if not raw and ls.can("workspace.configuration"):
+        items = [types.ConfigurationItem(section="jaxlint")]
+        answer = await ls.workspace_configuration_async(types.ConfigurationParams(items))
+        raw = answer[0] if answer else None
+    _configure(ls, raw)
+
+
+def did_change_watched_files(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
+    names = {os.path.basename(change.uri) for change in params.changes}
+    if names & {*FILE_NAMES, ".gitignore"}:
+        ls.schedule.reconfigured(ls.schedule.setup, ls.schedule.debounce)
+    else:
+        ls.schedule.want_whole(ls.schedule.debounce)

@@ -1,0 +1,82 @@
+"""What to show of a text that only a focused analysis has seen.
+
+Vocabulary
+----------
+then   the last text that was analysed whole. now: the present one.
+
+A focused analysis misses what only entries elsewhere show, so by itself it would make findings flicker. What it says of
+the two texts differs by what the user typed; that difference is applied to the last whole answer. Findings are the same
+if they have the same code at the same place; a place inside what was typed over is no place any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from flake8_jax.core.findings import Edit, Finding, Fix
+
+
+def difference(then: str, now: str) -> Edit:
+    """The one edit that makes the second text of the first: everything between what they begin and end with."""
+    shorter = min(len(then), len(now))
+    start = _equal_length(then[:shorter], now[:shorter])
+    rest = shorter - start
+    end = _equal_length(then[len(then) - rest :][::-1], now[len(now) - rest :][::-1])
+    return Edit(start, len(then) - end, now[start : len(now) - end])
+
+
+def _equal_length(one: str, other: str) -> int:
+    """How many characters two texts of the same length have in common from their start."""
+    low, high = 0, len(one)
+    while low < high:  # comparing slices is quick, comparing characters one by one is not
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+    return low
+
+
+def _moved(offset: int, edit: Edit) -> int | None:
+    """Where an offset is after an edit; None where its character was typed over."""
+    if offset < edit.start:
+        return offset
+    if offset >= edit.end:
+        return offset + len(edit.content) - (edit.end - edit.start)
+    return None
+
+
+def moved_finding(finding: Finding, edit: Edit) -> Finding | None:
+    """A finding after an edit somewhere in its file; its fix goes where the edit touches it."""
+    start = _moved(finding.start, edit)
+    if start is None:
+        return None
+    end = _moved(max(finding.end - 1, finding.start), edit)
+    fix = finding.fix
+    if fix is not None:
+        places = [(_moved(part.start, edit), _moved(max(part.end - 1, part.start), edit)) for part in fix.edits]
+        parts = [
+            Edit(first, first + part.end - part.start, part.content)
+            for part, (first, last) in zip(fix.edits, places)
+            if first is not None and last == first + max(part.end - 1 - part.start, 0)
+        ]
+        fix = Fix(fix.message, fix.applicability, tuple(parts)) if len(parts) == len(fix.edits) else None
+    return msgspec.structs.replace(finding, start=start, end=start if end is None else end + 1, fix=fix)
+
+
+def _keys(findings: Iterable[Finding]) -> set[tuple[str, int]]:
+    return {(finding.code, finding.start) for finding in findings}
+
+
+def merged(
+    edit: Edit, whole_then: Sequence[Finding], focused_then: Sequence[Finding], focused_now: Sequence[Finding]
+) -> list[Finding]:
+    """The findings to show: the last whole answer, changed by what the focused answers say of the edit."""
+    before = [moved for finding in focused_then if (moved := moved_finding(finding, edit)) is not None]
+    carried = [moved for finding in whole_then if (moved := moved_finding(finding, edit)) is not None]
+    seen_before, seen_now, known = _keys(before), _keys(focused_now), _keys(carried)
+    gone = seen_before - seen_now
+    doubted = seen_before - known
+    shown = [finding for finding in focused_now if (finding.code, finding.start) not in doubted]
+    fresh = _keys(shown)
+    shown += [finding for finding in carried if (finding.code, finding.start) not in gone | fresh]
+    return sorted(shown, key=lambda finding: (finding.start, finding.code))

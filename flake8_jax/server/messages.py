@@ -1,0 +1,114 @@
+"""Diagnostics as the protocol says them.
+
+A notebook's findings are told by cell. Evidence becomes related information; a row is all that is known of a step in a
+text that is not open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lsprotocol import types
+from pygls import uris
+
+from flake8_jax.cache import digest
+from flake8_jax.core.findings import Finding, Step
+from flake8_jax.core.report import Diagnostic, RuleInfo
+from flake8_jax.server.documents import Buffer
+from flake8_jax.server.positions import Encoding, Places
+
+SOURCE = "jaxlint"
+_SEVERITIES = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "upgrade": types.DiagnosticSeverity.Information,
+}
+
+
+def uri_of(path: str) -> str:
+    return uris.from_fs_path(path) or path
+
+
+class View:
+    """Offsets of a buffer as positions: in the buffer itself, or in a cell of it."""
+
+    def __init__(self, buffer: Buffer, encoding: Encoding) -> None:
+        self.buffer = buffer
+        self.encoding: Encoding = encoding
+        cells = buffer.cells
+        self.uris = (buffer.uri,) if cells is None else cells.uris
+        self._places = [Places(text, encoding) for text in ((buffer.text,) if cells is None else cells.texts)]
+
+    def location(self, start: int, end: int) -> types.Location | None:
+        """Where a stretch of the buffer is; None where it is in no single cell."""
+        cells = self.buffer.cells
+        if cells is None:
+            return types.Location(self.buffer.uri, self._places[0].range(start, end))
+        index = cells.cell_of(start, end)
+        if index is None:
+            return None
+        first = cells.starts[index]
+        return types.Location(cells.uris[index], self._places[index].range(start - first, end - first))
+
+    def offset(self, uri: str, position: types.Position) -> int:
+        """The offset in the buffer of a position in one of its documents."""
+        index = self.uris.index(uri)
+        start = self.buffer.cells.starts[index] if self.buffer.cells is not None else 0
+        return start + self._places[index].offset(position)
+
+
+def diagnostics_by_uri(
+    view: View, said: Sequence[Diagnostic], rules: Mapping[str, RuleInfo], *, related: bool
+) -> dict[str, list[types.Diagnostic]]:
+    """The diagnostics of each document of a buffer; those with none are named too."""
+    found: dict[str, list[types.Diagnostic]] = {uri: [] for uri in view.uris}
+    for item in said:
+        finding = item.finding
+        place = view.location(finding.start, max(finding.start, finding.end))
+        if place is None:
+            place = view.location(finding.start, finding.start)
+        if place is not None:
+            found[place.uri].append(_diagnostic(item, place.range, view, rules, related))
+    return found
+
+
+def placed_diagnostic(item: Diagnostic, rules: Mapping[str, RuleInfo]) -> types.Diagnostic:
+    """A diagnostic of a file that is not open: its text is not known here, columns count code points."""
+    start = types.Position(max(item.row - 1, 0), max(item.column - 1, 0))
+    end = types.Position(max(item.end_row - 1, 0), max(item.end_column - 1, 0))
+    return _diagnostic(item, types.Range(start, end), None, rules, False)
+
+
+def _diagnostic(
+    item: Diagnostic, at: types.Range, view: View | None, rules: Mapping[str, RuleInfo], related: bool
+) -> types.Diagnostic:
+    finding = item.finding
+    steps = [step for step in finding.evidence if step.path] if related else []
+    return types.Diagnostic(
+        range=at,
+        message=finding.message,
+        severity=_SEVERITIES.get(finding.level, types.DiagnosticSeverity.Warning),
+        code=finding.code,
+        source=SOURCE,
+        tags=[types.DiagnosticTag.Unnecessary] if finding.code == "JAX002" else None,
+        related_information=[_related(step, view) for step in steps] or None,
+        data={"code": finding.code, "start": finding.start, "fixable": finding.fix is not None},
+    )
+
+
+def _related(step: Step, view: View | None) -> types.DiagnosticRelatedInformation:
+    row = max(step.row - 1, 0)
+    place = types.Location(uri_of(step.path), types.Range(types.Position(row, 0), types.Position(row, 0)))
+    if view is not None and step.path == view.buffer.path:
+        start = min(step.start, len(view.buffer.text))
+        place = view.location(start, start) or place
+    return types.DiagnosticRelatedInformation(place, step.text)
+
+
+def result_id(said: Sequence[Diagnostic], version: int | None) -> str:
+    """Names an answer to a pull, so that the same one need not be sent twice."""
+    return digest(str(version), *(_name(item.finding) for item in said))
+
+
+def _name(finding: Finding) -> str:
+    return f"{finding.code} {finding.start} {finding.end} {finding.message}"

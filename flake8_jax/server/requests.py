@@ -1,0 +1,298 @@
+"""What the editor asks for: diagnostics, actions, hover, hints, lenses, commands.
+
+Handlers that wait are coroutines, so that a request that the editor takes back ends with -32800 at once.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from typing import Any
+
+from lsprotocol import types
+
+from flake8_jax import __version__
+from flake8_jax.config import ConfigError
+from flake8_jax.repairs import Outcome
+from flake8_jax.server import actions
+from flake8_jax.server.app import Server
+from flake8_jax.server.documents import Buffer, path_of
+from flake8_jax.server.functions import Known, chain, code_under, hovered, known_functions, rule_text
+from flake8_jax.server.messages import View, placed_diagnostic, result_id, uri_of
+
+
+def register(server: Server) -> None:
+    server.feature(
+        types.TEXT_DOCUMENT_DIAGNOSTIC,
+        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier="jaxlint"),
+    )(diagnostic)
+    server.feature(types.WORKSPACE_DIAGNOSTIC)(workspace_diagnostic)
+    server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions(code_action_kinds=list(actions.KINDS), resolve_provider=True),
+    )(code_action)
+    server.feature(types.CODE_ACTION_RESOLVE)(resolve)
+    server.feature(types.TEXT_DOCUMENT_HOVER)(hover)
+    server.feature(types.TEXT_DOCUMENT_INLAY_HINT)(inlay_hints)
+    server.feature(types.TEXT_DOCUMENT_CODE_LENS)(code_lens)
+    server.command("jaxlint.applyAutofix")(apply_autofix)
+    server.command("jaxlint.printDebugInformation")(print_debug_information)
+    server.command(actions.EXPLAIN)(explain)
+    server.command("jaxlint.showRoot")(show_root)
+
+
+# --- diagnostics ---------------------------------------------------------------------------------------
+
+
+async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+    uri = params.text_document.uri
+    buffer = ls.documents.get(uri)
+    if buffer is None:
+        path, _ = path_of(uri, ls.documents.root)
+        said = (await ls.schedule.idle()).diagnostics.get(path, ())
+        return types.RelatedFullDocumentDiagnosticReport([placed_diagnostic(item, ls.rules) for item in said])
+    said = await ls.schedule.settled(buffer.uri)
+    present = ls.documents.get(uri) or buffer
+    name = result_id(said, present.version)
+    if params.previous_result_id == name:
+        return types.RelatedUnchangedDocumentDiagnosticReport(name)
+    found = ls.by_uri(present, said).get(uri, [])
+    return types.RelatedFullDocumentDiagnosticReport(found, result_id=name)
+
+
+async def workspace_diagnostic(ls: Server, params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
+    whole = await ls.schedule.idle()
+    known = {previous.uri: previous.value for previous in params.previous_result_ids}
+    reports: list[types.WorkspaceDocumentDiagnosticReport] = []
+    for path in sorted(whole.diagnostics.keys() | {path_of(uri, ls.documents.root)[0] for uri in known}):
+        said = whole.diagnostics.get(path, ())
+        buffer = ls.documents.at_path(path)
+        uri, version = (uri_of(path), None) if buffer is None else (buffer.uri, buffer.version)
+        name = result_id(said, version)
+        if known.get(uri) == name:
+            reports.append(types.WorkspaceUnchangedDocumentDiagnosticReport(uri, name, version))
+        elif buffer is None or buffer.cells is None:
+            items = [placed_diagnostic(item, ls.rules) for item in said] if buffer is None else []
+            if buffer is not None:
+                items = ls.by_uri(buffer, await ls.schedule.settled(buffer.uri)).get(uri, [])
+            reports.append(types.WorkspaceFullDocumentDiagnosticReport(uri, items, version, result_id=name))
+    return types.WorkspaceDiagnosticReport(reports)
+
+
+# --- code actions --------------------------------------------------------------------------------------
+
+
+def _versioned(ls: Server) -> bool:
+    return ls.can("workspace.workspace_edit.document_changes")
+
+
+def _resolves(ls: Server) -> bool:
+    support = ls.client_capabilities.text_document
+    action = support.code_action if support is not None else None
+    resolve = action.resolve_support if action is not None else None
+    return resolve is not None and "edit" in resolve.properties and bool(action and action.data_support)
+
+
+async def code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+    uri = params.text_document.uri
+    buffer = ls.documents.get(uri)
+    if buffer is None:
+        return []
+    said = await ls.schedule.settled(buffer.uri)
+    buffer = ls.documents.get(uri)
+    if buffer is None or not said:
+        return []
+    only = [str(getattr(kind, "value", kind)) for kind in params.context.only] if params.context.only else None
+    view = ls.view(buffer)
+    start, end = view.offset(uri, params.range.start), view.offset(uri, params.range.end)
+    near = actions.touched(said, start, end)
+    fixable = await ls.schedule.on_worker(lambda checker: checker.fixable(buffer.path))
+    found: list[types.CodeAction] = []
+    if near and actions.wanted(types.CodeActionKind.QuickFix.value, only):
+        found += actions.quick_fixes(view, near, fixable, resolves=_resolves(ls), versioned=_versioned(ls))
+        module = await ls.schedule.on_worker(lambda checker: checker.tree(buffer.text))
+        if module is not None:
+            found += actions.silencers(view, near, module, versioned=_versioned(ls))
+        found += actions.explanations(near)
+    kind = actions.FIX_ALL if buffer.cells is None else actions.NOTEBOOK_FIX_ALL
+    kinds = [kind] if buffer.cells is None or only is None else [kind, actions.FIX_ALL]
+    asked = next((kind for kind in kinds if actions.wanted(kind, only)), None)
+    if asked is not None and any(item.finding.fix is not None and item.code in fixable for item in said):
+        action = actions.fix_all(view, asked)
+        if _resolves(ls):
+            found.append(action)
+        elif (resolved := await resolve(ls, action)).edit is not None:
+            found.append(resolved)
+    return found
+
+
+async def resolve(ls: Server, params: types.CodeAction) -> types.CodeAction:
+    """The action with its edit; without one where the text has changed since, or the repair does not hold."""
+    data: dict[str, Any] = params.data if isinstance(params.data, dict) else {}
+    buffer = ls.documents.get(str(data.get("uri")))
+    if params.edit is not None or buffer is None or data.get("version") != buffer.version:
+        return params
+    only = (str(data["code"]), int(data["start"])) if "code" in data else None
+    params.edit = await _repair(ls, buffer, only)
+    return params
+
+
+async def _repair(ls: Server, buffer: Buffer, only: tuple[str, int] | None) -> types.WorkspaceEdit | None:
+    """The edit that repairs a buffer, or one finding in it."""
+    snapshot, reaching = ls.schedule.snapshot(), ls.schedule.reaching(buffer.path)
+    unsafe = None if only is None else True
+    try:
+        outcome: Outcome = await ls.schedule.on_worker(
+            lambda checker: checker.repaired(buffer.path, snapshot, reaching, only, unsafe)
+        )
+    except ConfigError as error:
+        ls.trouble(str(error), True)
+        return None
+    for item in outcome.report.withdrawn:
+        if only is not None and item.code == only[0]:
+            ls.trouble(f"{item.code}: the repair was taken back: {item.reason}", True)
+    after = outcome.texts.get(buffer.path, buffer.text)
+    edits = actions.line_edits(buffer.text, after)
+    return actions.workspace_edit(ls.view(buffer), edits, versioned=_versioned(ls)) if edits else None
+
+
+# --- hover, hints, lenses ------------------------------------------------------------------------------
+
+
+async def _functions(ls: Server, uri: str) -> tuple[View, list[Known]] | None:
+    buffer = ls.documents.get(uri)
+    if buffer is None:
+        return None
+    whole = await ls.schedule.known_functions()
+    buffer = ls.documents.get(uri)
+    if buffer is None:
+        return None
+    text, records = buffer.text, whole.functions.get(buffer.path, [])
+    if not records:
+        return ls.view(buffer), []
+    known = await ls.schedule.on_worker(
+        lambda checker: known_functions(module, records) if (module := checker.tree(text)) is not None else []
+    )
+    return ls.view(buffer), known
+
+
+async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
+    uri = params.text_document.uri
+    buffer = ls.documents.get(uri)
+    if buffer is None:
+        return None
+    view = ls.view(buffer)
+    offset = view.offset(uri, params.position)
+    line_start = max(buffer.text.rfind("\n", 0, offset), buffer.text.rfind("\r", 0, offset)) + 1
+    line = buffer.text[line_start:].splitlines()[0] if line_start < len(buffer.text) else ""
+    code = code_under(line, offset - line_start)
+    if code is not None:
+        rule = ls.rules.get(code[2])
+        return _hover(view, line_start + code[0], line_start + code[1], rule_text(rule)) if rule is not None else None
+    found = await _functions(ls, uri)
+    if found is None:
+        return None
+    view, functions = found
+    said = hovered(functions, offset, ls.documents.root)
+    return _hover(view, *said) if said is not None else None
+
+
+def _hover(view: View, start: int, end: int, text: str) -> types.Hover:
+    place = view.location(start, end)
+    content = types.MarkupContent(types.MarkupKind.Markdown, text)
+    return types.Hover(content, place.range if place is not None else None)
+
+
+async def inlay_hints(ls: Server, params: types.InlayHintParams) -> list[types.InlayHint]:
+    """A word behind every parameter that is traced."""
+    uri = params.text_document.uri
+    found = await _functions(ls, uri) if ls.preferences.inlay_hints else None
+    if found is None:
+        return []
+    view, functions = found
+    start, end = view.offset(uri, params.range.start), view.offset(uri, params.range.end)
+    hints: list[types.InlayHint] = []
+    for known in functions:
+        for param in known.traced if known.record["staged"] else ():
+            place = view.location(param.end, param.end)
+            if place is not None and place.uri == uri and start <= param.end <= end:
+                roots = [chain(root, ls.documents.root) for root in known.record["roots"]]
+                hints.append(
+                    types.InlayHint(
+                        place.range.start,
+                        "traced" if param.annotation is not None else ": traced",
+                        kind=types.InlayHintKind.Type,
+                        tooltip="; ".join(roots) or None,
+                        padding_left=param.annotation is not None,
+                    )
+                )
+    return hints
+
+
+async def code_lens(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
+    """Above every staged function: what stages it, and through whom."""
+    uri = params.text_document.uri
+    found = await _functions(ls, uri) if ls.preferences.code_lens else None
+    if found is None:
+        return []
+    view, functions = found
+    lenses: list[types.CodeLens] = []
+    for known in functions:
+        roots = known.record["roots"] if known.record["staged"] else ()
+        place = view.location(known.definition.name_start, known.definition.name_start)
+        if not roots or place is None or place.uri != uri:
+            continue
+        more = f" (and {len(roots) - 1} more)" if len(roots) > 1 else ""
+        title = f"traced by {chain(roots[0], ls.documents.root)}{more}"
+        arguments = [uri_of(roots[0]["filename"]), roots[0]["line"]]
+        lenses.append(types.CodeLens(place.range, types.Command(title, "jaxlint.showRoot", arguments=arguments)))
+    return lenses
+
+
+# --- commands ------------------------------------------------------------------------------------------
+
+
+async def apply_autofix(ls: Server, *arguments: Any) -> None:
+    """Apply all safe fixes to one document: ``{"uri": …, "version": …}``."""
+    given = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
+    buffer = ls.documents.get(str(given.get("uri", "")))
+    if buffer is None or given.get("version", buffer.version) != buffer.version:
+        return
+    edit = await _repair(ls, buffer, None)
+    present = ls.documents.get(buffer.uri)
+    if edit is not None and present is not None and present.version == buffer.version:
+        await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, "jaxlint: apply all safe fixes"))
+
+
+def print_debug_information(ls: Server, *arguments: Any) -> str:
+    """What a report on a defect should say; also written to the editor's log."""
+    whole = ls.schedule.whole
+    lines = [
+        f"jaxlint {__version__}, Python {platform.python_version()} on {platform.system()}",
+        f"process {os.getpid()}, root {ls.documents.root}, positions in {ls.documents.encoding}",
+        f"diagnostics are {'asked for by the editor' if ls.pulls else 'sent by the server'}",
+        f"settings: {ls.schedule.setup.settings.decode()}",
+        f"files with findings: {len(whole.diagnostics)}; error: {whole.error}",
+        *(f"open: {buffer.uri} version {buffer.version}" for buffer in ls.documents),
+    ]
+    text = "\n".join(lines)
+    ls.window_log_message(types.LogMessageParams(types.MessageType.Info, text))
+    return text
+
+
+def explain(ls: Server, *arguments: Any) -> str | None:
+    """A rule's page; its summary is shown, for editors that throw the answer away."""
+    rule = ls.rules.get(str(arguments[0]).upper()) if arguments else None
+    if rule is None:
+        return None
+    text = f"{rule.code} {rule.name}: {rule.summary} (`jaxlint rule {rule.code}` says more)"
+    ls.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
+    return rule_text(rule)
+
+
+async def show_root(ls: Server, *arguments: Any) -> None:
+    """Have the editor show the line that stages a function."""
+    if len(arguments) == 2 and ls.can("window.show_document.support"):
+        place = types.Position(max(int(arguments[1]) - 1, 0), 0)
+        selection = types.Range(place, place)
+        await ls.window_show_document_async(types.ShowDocumentParams(str(arguments[0]), selection=selection))

@@ -1,0 +1,328 @@
+"""When what is analysed, and what is told of it: debounce, versions, and which answer may still be shown.
+
+Vocabulary
+----------
+settled   a buffer whose present version has been answered, by a focused or a whole analysis.
+quiet     the user has not typed for a while: time for a whole answer.
+
+An answer is told only if the buffer still has the version that was analysed; that is asked on the event loop, where the
+editor's messages are applied as well, so nothing can come in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from flake8_jax.core.report import Diagnostic
+from flake8_jax.server.background import Background, BackgroundDied
+from flake8_jax.server.checker import Focused, FocusedChecker, Setup, Snapshot, Then, Whole, identity, reaching_files
+from flake8_jax.server.documents import Buffer, Documents
+
+QUIET = 0.4
+"""Seconds without a keystroke before the whole project is checked again."""
+Answer = TypeVar("Answer")
+
+
+@dataclass
+class State:
+    """What is known of one buffer."""
+
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+    diagnostics: tuple[Diagnostic, ...] = ()
+    then: Then | None = None
+    last: tuple[str, Focused] | None = None
+    timer: asyncio.TimerHandle | None = None
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """Whom to tell. shown: a buffer has new diagnostics. finished: a whole answer is there. trouble: a sentence, and
+    whether it is the user's to repair. busy: a whole analysis runs. learned: the functions are known anew."""
+
+    shown: Callable[[Buffer, tuple[Diagnostic, ...]], None]
+    finished: Callable[[bool], None]
+    trouble: Callable[[str, bool], None]
+    busy: Callable[[Awaitable[object]], Awaitable[None]]
+    learned: Callable[[], None]
+
+
+class Schedule:
+    """Runs analyses for the open buffers. Lives on the event loop, but for ``worker``, the one thread of focused ones."""
+
+    def __init__(self, documents: Documents, setup: Setup, listeners: Listeners, debounce: float) -> None:
+        self.documents = documents
+        self.setup = setup
+        self.debounce = debounce
+        self.listeners = listeners
+        self.whole = Whole()
+        self.functions: Whole | None = None
+        self.wants_functions = False
+        self.background = Background()
+        self.worker = ThreadPoolExecutor(1, "jaxlint-focused")
+        self._states: dict[str, State] = {}
+        self._focused: tuple[Setup, FocusedChecker] | None = None
+        self._active: str | None = None
+        self._unsaved: set[str] = set()
+        self._whole_timer: asyncio.TimerHandle | None = None
+        self._whole_wanted = False
+        self._whole_task: asyncio.Task[None] | None = None
+        self._answered = ""
+        self._functions_of = ""
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._told: set[str] = set()
+
+    # --- what happens in the editor --------------------------------------------------------------------
+
+    def opened(self, buffer: Buffer) -> None:
+        self._states[buffer.uri] = State()
+        self._active = buffer.uri
+        self.want_whole(0)
+
+    def changed(self, buffer: Buffer) -> None:
+        state = self._states.setdefault(buffer.uri, State())
+        state.settled.clear()
+        self._active = buffer.uri
+        self._unsaved.add(buffer.uri)
+        if state.timer is not None:
+            state.timer.cancel()
+        loop = asyncio.get_running_loop()
+        state.timer = loop.call_later(self.debounce, lambda: self._spawn(self._look(buffer.uri)))
+        self.want_whole(self.debounce + QUIET)
+
+    def saved(self, uri: str) -> None:
+        self._unsaved.discard(uri)
+        self.want_whole(0)
+
+    def closed(self, buffer: Buffer) -> None:
+        state = self._states.pop(buffer.uri, None)
+        self._unsaved.discard(buffer.uri)
+        if state is not None:
+            state.settled.set()
+            if state.timer is not None:
+                state.timer.cancel()
+        if self._focused is not None:
+            checker = self._focused[1]
+            self.worker.submit(checker.close, buffer.path)
+        if self._states:
+            self.want_whole(QUIET)
+
+    def reconfigured(self, setup: Setup, debounce: float) -> None:
+        """Nothing that was answered before holds."""
+        self.setup = replace(setup, generation=self.setup.generation + 1)
+        self.debounce = debounce
+        self._told.clear()
+        for state in self._states.values():
+            state.settled.clear()
+            state.then = state.last = None
+        self.want_whole(0)
+
+    def stop(self) -> None:
+        self.background.stop()
+        self.worker.shutdown(wait=False, cancel_futures=True)
+
+    # --- what is known ---------------------------------------------------------------------------------
+
+    async def settled(self, uri: str) -> tuple[Diagnostic, ...]:
+        """The diagnostics of the present version of a buffer, once there are some."""
+        while (state := self._states.get(uri)) is not None:
+            await state.settled.wait()
+            if state.settled.is_set():
+                return state.diagnostics
+        return ()
+
+    async def idle(self) -> Whole:
+        """The whole answer to the texts as they are now."""
+        self.want_whole(0)
+        while self._whole_task is not None and not self._whole_task.done():
+            await asyncio.shield(self._whole_task)
+        return self.whole
+
+    async def known_functions(self) -> Whole:
+        """The records of functions: of an earlier text where the present one's are not there yet."""
+        self.wants_functions = True
+        if self.functions is None:
+            await self.idle()
+        return self.functions or Whole()
+
+    def snapshot(self) -> Snapshot:
+        unsaved = any(not buffer.disk for buffer in self.documents) or bool(self._unsaved)
+        return Snapshot({buffer.path: buffer.text for buffer in self.documents}, unsaved)
+
+    def reaching(self, path: str) -> frozenset[str]:
+        found = reaching_files(self.whole, path)
+        return found | reaching_files(self.functions, path) if self.functions is not None else found
+
+    async def on_worker(self, work: Callable[[FocusedChecker], Answer]) -> Answer:
+        """Do something with the focused checker, on its thread."""
+        setup = self.setup
+
+        def run() -> Answer:
+            if self._focused is None or self._focused[0] != setup:
+                self._focused = (setup, FocusedChecker(setup))
+            return work(self._focused[1])
+
+        return await asyncio.get_running_loop().run_in_executor(self.worker, run)
+
+    # --- focused answers -------------------------------------------------------------------------------
+
+    def _spawn(self, work: Coroutine[Any, Any, Answer]) -> asyncio.Task[Answer]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        """A task that nobody waits for must not fail unheard, nor anything wait for its answer."""
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            task.get_loop().call_exception_handler({"message": "an analysis failed", "exception": error})
+
+    async def _look(self, uri: str) -> None:
+        """Answer for one buffer as it is now. Before the first whole answer there is nothing to lay it over."""
+        buffer, state = self.documents.get(uri), self._states.get(uri)
+        if buffer is None or state is None or state.then is None:
+            return
+        then, snapshot, reaching, setup = state.then, self.snapshot(), self.reaching(buffer.path), self.setup
+
+        def work(checker: FocusedChecker) -> Focused | None:
+            present = self.documents.get(uri)
+            outdated = present is None or present.version != buffer.version
+            return None if outdated else checker.answer(buffer.path, snapshot, reaching, then)
+
+        answer = await self.on_worker(work)
+        if answer is None or setup != self.setup:
+            return
+        self._complain(answer.error, answer.crashes)
+        if state.then is then and answer.then is not None:
+            state.then = replace(then, focused=answer.then)
+        state.last = (buffer.text, answer)
+        self._show(buffer, state, answer.diagnostics)
+
+    def _show(self, buffer: Buffer, state: State, diagnostics: tuple[Diagnostic, ...]) -> bool:
+        """Tell the diagnostics of a version, if it is still the present one; whether they are others than before."""
+        present = self.documents.get(buffer.uri)
+        if present is None or present.version != buffer.version or self._states.get(buffer.uri) is not state:
+            return False
+        differ = not state.settled.is_set() or diagnostics != state.diagnostics
+        changed = diagnostics != state.diagnostics
+        state.diagnostics = diagnostics
+        state.settled.set()
+        if differ:
+            self.listeners.shown(buffer, diagnostics)
+        return changed
+
+    def _complain(self, error: str | None, crashes: tuple[tuple[str, str, str], ...]) -> None:
+        for text, for_user in [(error, True)] if error else []:
+            self._tell(text, for_user)
+        for rule, path, trace in crashes:
+            self._tell(f"{rule} failed on {path} (please report it)\n{trace}", False)
+
+    def _tell(self, text: str, for_user: bool) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            self.listeners.trouble(text, for_user)
+
+    # --- whole answers ---------------------------------------------------------------------------------
+
+    def want_whole(self, delay: float) -> None:
+        """Check the whole project after a while in which nobody asks again."""
+        if self._whole_timer is not None:
+            self._whole_timer.cancel()
+            self._whole_timer = None
+        if delay > 0:
+            self._whole_timer = asyncio.get_running_loop().call_later(delay, lambda: self.want_whole(0))
+            return
+        self._whole_wanted = True
+        if self._whole_task is None or self._whole_task.done():
+            self._whole_task = self._spawn(self._check_whole())
+
+    async def _check_whole(self) -> None:
+        """Ask until the answer is for what is open now."""
+        while self._whole_wanted:
+            self._whole_wanted = False
+            buffers, snapshot, setup = list(self.documents), self.snapshot(), self.setup
+            if not buffers:
+                return
+            name = f"{setup.generation}{identity(snapshot, False)}"
+            asked = asyncio.wrap_future(self.background.ask(setup, snapshot))
+            await self.listeners.busy(asked)
+            try:
+                answer = await asked
+            except BackgroundDied as error:
+                self._tell(str(error), False)
+                self._give_up(buffers)
+                continue
+            if setup != self.setup:
+                continue
+            self._complain(answer.error, answer.crashes)
+            for message in answer.messages:
+                self._tell(message, False)
+            self._accept(answer, buffers)
+            again = name == self._answered
+            self._answered = name
+            if not again:
+                self._warm_up()
+            if self.wants_functions and not self._whole_wanted and self._functions_of != name:
+                await self._learn(setup, snapshot, name)
+
+    async def _learn(self, setup: Setup, snapshot: Snapshot, name: str) -> None:
+        try:
+            answer = await asyncio.wrap_future(self.background.ask(setup, snapshot, functions=True))
+        except BackgroundDied as error:
+            self._tell(str(error), False)
+            return
+        self.functions, self._functions_of = answer, name
+        self.listeners.learned()
+
+    def _give_up(self, buffers: list[Buffer]) -> None:
+        """Whoever waits for these gets what is known."""
+        for buffer in buffers:
+            state = self._states.get(buffer.uri)
+            if state is not None:
+                self._show(buffer, state, state.diagnostics)
+
+    def _accept(self, answer: Whole, buffers: list[Buffer]) -> None:
+        before = self.whole
+        self.whole = answer
+        others = False
+        for buffer in buffers:
+            state, present = self._states.get(buffer.uri), self.documents.get(buffer.uri)
+            if state is None or present is None:
+                continue
+            said = answer.diagnostics.get(buffer.path, ())
+            broken = any(item.code == "JAX001" for item in said)
+            if present.version != buffer.version:
+                # An answer to an earlier text: better than none to lay the next one over.
+                if state.then is None and not broken:
+                    state.then = Then(buffer.text, answer.findings.get(buffer.path, ()), said)
+                    self._spawn(self._look(buffer.uri))
+                continue
+            if broken and state.last is not None and state.last[0] == buffer.text:
+                said = state.last[1].diagnostics
+            if not broken:
+                known = state.last[1].findings if state.last is not None and state.last[0] == buffer.text else None
+                state.then = Then(buffer.text, answer.findings.get(buffer.path, ()), said, known)
+            changed = self._show(buffer, state, said)
+            others = others or (changed and buffer.uri != self._active)
+        self.listeners.finished(others or answer.diagnostics.keys() != before.diagnostics.keys())
+
+    def _warm_up(self) -> None:
+        """Have the focused analysis see the text that the user is likely to change next."""
+        state = self._states.get(self._active or "")
+        if state is not None and state.then is not None and state.then.focused is None:
+            self._spawn(self._prepare(self._active or ""))
+
+    async def _prepare(self, uri: str) -> None:
+        buffer, state = self.documents.get(uri), self._states.get(uri)
+        if buffer is None or state is None or (then := state.then) is None or then.focused is not None:
+            return
+        snapshot, reaching = self.snapshot(), self.reaching(buffer.path)
+        texts = Snapshot({**snapshot.texts, buffer.path: then.text}, snapshot.unsaved)
+        answer = await self.on_worker(lambda checker: checker.answer(buffer.path, texts, reaching, None))
+        if state.then is then:
+            state.then = replace(then, focused=answer.findings)
