@@ -46,9 +46,13 @@ def run(arguments: Sequence[str]) -> int:
             file=sys.stderr,
         )
         return 2
+    from flake8_jax.server.background import Background
+
+    background = Background()
+    background.start()  # it gets ready while the modules of the protocol are imported
     from flake8_jax.server.app import make_server
 
-    server = make_server()
+    server = make_server(background)
     try:
         if args.tcp is not None:
             server.start_tcp("127.0.0.1", args.tcp)
@@ -58,6 +62,5 @@ def run(arguments: Sequence[str]) -> int:
             os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
             server.start_io(stdout=channel)
     finally:
-        if hasattr(server, "schedule"):
-            server.schedule.stop()
+        background.stop()
     return 0

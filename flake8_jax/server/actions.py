@@ -77,7 +77,7 @@ def _lines(text: str, starts: Sequence[int]) -> list[str]:
 
 
 def touched(said: Iterable[Diagnostic], start: int, end: int) -> list[Diagnostic]:
-    """The diagnostics that a selection touches; those of its line, where it is empty."""
+    """The diagnostics that stand in a stretch of text, or reach into it."""
     return [item for item in said if item.finding.start <= end and start <= max(item.finding.end, item.finding.start)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import traceback
 import uuid
 from collections.abc import Awaitable
@@ -14,7 +15,8 @@ from pygls.lsp.server import LanguageServer
 
 from flake8_jax import __version__
 from flake8_jax.backend import default_backend
-from flake8_jax.core.report import Diagnostic
+from flake8_jax.core.report import Diagnostic, RuleInfo
+from flake8_jax.server.background import Background
 from flake8_jax.server.documents import Buffer, Documents
 from flake8_jax.server.messages import View, diagnostics_by_uri
 from flake8_jax.server.preferences import Preferences
@@ -30,7 +32,7 @@ class Server(LanguageServer):
     documents: Documents
     schedule: Schedule
 
-    def __init__(self) -> None:
+    def __init__(self, background: Background) -> None:
         super().__init__(
             "jaxlint",
             __version__,
@@ -46,8 +48,12 @@ class Server(LanguageServer):
             ),
         )
         self.preferences = Preferences()
-        self.rules = default_backend().rules
+        self.background = background
         self._told: dict[str, set[str]] = {}
+
+    @functools.cached_property
+    def rules(self) -> dict[str, RuleInfo]:
+        return default_backend().rules
 
     def can(self, capability: str) -> bool:
         """Whether the editor said that it has this."""
@@ -65,7 +71,7 @@ class Server(LanguageServer):
         related = self.can("text_document.publish_diagnostics.related_information") or self.can(
             "text_document.diagnostic.related_information"
         )
-        return diagnostics_by_uri(self.view(buffer), said, self.rules, related=related)
+        return diagnostics_by_uri(self.view(buffer), said, related=related)
 
     # --- what the schedule says --------------------------------------------------------------------------
 
@@ -142,11 +148,11 @@ class Server(LanguageServer):
         asyncio.get_running_loop().set_exception_handler(report)
 
 
-def make_server() -> Server:
-    """The server with all that it can do."""
+def make_server(background: Background) -> Server:
+    """The server with all that it can do. ``background`` may have been started before."""
     from flake8_jax.server import lifecycle, requests
 
-    server = Server()
+    server = Server(background)
     lifecycle.register(server)
     requests.register(server)
     return server

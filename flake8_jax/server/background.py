@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
+from flake8_jax.config import ConfigError
 from flake8_jax.server.checker import Setup, Snapshot, Whole, WholeChecker
 
 _POLITENESS = 5
@@ -89,6 +90,10 @@ def _serve(pipe: Connection) -> None:
             asked: _Asked = pipe.recv()
         except (EOFError, OSError):
             return
-        if checker is None or checker[0] != asked.setup:
-            checker = (asked.setup, WholeChecker(asked.setup))
-        pipe.send(checker[1].answer(asked.snapshot, asked.functions))
+        try:
+            if checker is None or checker[0] != asked.setup:
+                checker = (asked.setup, WholeChecker(asked.setup))
+            answer = checker[1].answer(asked.snapshot, asked.functions)
+        except ConfigError as error:
+            answer = Whole(error=str(error))
+        pipe.send(answer)

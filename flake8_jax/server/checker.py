@@ -14,24 +14,25 @@ from __future__ import annotations
 import gc
 import os
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import msgspec
 
 from flake8_jax.backend import AnalysisRequest, AnalysisResult, Backend, ProgramFile, default_backend
-from flake8_jax.cache import digest
-from flake8_jax.config import ConfigError, Resolver, Settings
+from flake8_jax.cache import Cache, digest
+from flake8_jax.config import Resolver, Settings
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Finding, Positions
 from flake8_jax.core.report import Diagnostic, line_starts, place
 from flake8_jax.discovery import Walker, context_files
-from flake8_jax.engine import ProjectRun, Question, Workspace
+from flake8_jax.engine import ProjectRun, Question, Workspace, cache_directory
 from flake8_jax.repairs import Outcome, repair
-from flake8_jax.server.focused import analyse_focused
 from flake8_jax.server.merging import difference, merged, moved_finding
 from flake8_jax.server.preferences import preferences
 
+_MANY = 20
+"""Files from which freezing anew is worth it."""
 MOST_REACHING = 6
 """So many other files are entered for one buffer; what the rest would show waits for the whole answer."""
 
@@ -44,10 +45,13 @@ class Setup:
     settings: bytes = b"{}"
     generation: int = 0
 
-    def workspace(self, backend: Backend, *, jobs: int) -> Workspace:
-        """Raises ConfigError."""
+    def workspace(self, change: Callable[[Backend], Backend] | None = None, *, jobs: int) -> Workspace:
+        """A workspace on the real rules, ``change``d. Raises ConfigError."""
         own, flags = preferences(msgspec.json.decode(self.settings))
         resolver = Resolver(self.cwd, explicit=own.configuration, isolated=own.isolated, flags=flags)
+        directory = cache_directory(resolver.settings_for(self.cwd), self.cwd) if own.cache else None
+        backend = default_backend(Cache(directory) if directory is not None else None)
+        backend = change(backend) if change is not None else backend
         return Workspace(backend, resolver, use_cache=own.cache, jobs=jobs)
 
 
@@ -95,22 +99,36 @@ class Focused:
     findings: tuple[Finding, ...] = ()
     then: tuple[Finding, ...] | None = None
     crashes: tuple[tuple[str, str, str], ...] = ()
-    error: str | None = None
+
+
+class _Memory:
+    """Keeps the garbage collector away from lowered files: millions of objects in which it never finds anything.
+
+    They are frozen whenever many have come, right after a collection, so that no garbage is frozen with them.
+    """
+
+    def __init__(self) -> None:
+        self._frozen = 0
+
+    def tidy(self, files: int) -> None:
+        grown = files > self._frozen + _MANY
+        if grown:
+            gc.unfreeze()
+        gc.collect()
+        if grown:
+            gc.freeze()
+            self._frozen = files
 
 
 class WholeChecker:
     """Analyses the projects of the open buffers, all files of them."""
 
-    def __init__(self, setup: Setup, backend: Backend | None = None) -> None:
-        self.workspace = setup.workspace(backend or default_backend(), jobs=0)
+    def __init__(self, setup: Setup) -> None:
+        self.workspace = setup.workspace(jobs=0)
+        self._memory = _Memory()
 
     def answer(self, snapshot: Snapshot, functions: bool) -> Whole:
-        try:
-            return self._answer(snapshot, functions)
-        except ConfigError as error:
-            return Whole(error=str(error))
-
-    def _answer(self, snapshot: Snapshot, functions: bool) -> Whole:
+        """Raises ConfigError."""
         workspace = self.workspace
         question = Question(tuple(snapshot.texts), snapshot.texts, force_exclude=True, collect_functions=functions)
         found = workspace.find(question)
@@ -136,7 +154,7 @@ class WholeChecker:
             crashes += run.crashes
             needed.update(run.digests.values())
         workspace.forget(needed)
-        gc.freeze()
+        self._memory.tidy(len(needed))
         return Whole(
             {path: tuple(said) for path, said in diagnostics.items()},
             {path: tuple(said) for path, said in findings.items()},
@@ -156,23 +174,24 @@ class WholeChecker:
 class FocusedChecker:
     """Analyses one buffer with all it imports. One thread at a time may use it."""
 
-    def __init__(self, setup: Setup, backend: Backend | None = None) -> None:
-        self.backend = replace(backend or default_backend(), analyse=self._analyse, remembered=False)
-        self.workspace = setup.workspace(self.backend, jobs=1)
+    def __init__(self, setup: Setup) -> None:
+        self.workspace = setup.workspace(
+            lambda backend: replace(backend, analyse=self._analyse, remembered=False), jobs=1
+        )
         self._reaching: frozenset[str] = frozenset()
         self._programs: dict[str, frozenset[str]] = {}
         self._only = threading.Lock()
+        self._memory = _Memory()
 
     def _analyse(self, files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResult:
+        from flake8_jax.server.focused import analyse_focused  # the interpreter: the first answers have no need of it
+
         return analyse_focused(files, request, self._reaching)
 
     def answer(self, path: str, snapshot: Snapshot, reaching: Collection[str], then: Then | None) -> Focused:
-        """What to show of a buffer that has changed since it was last analysed whole."""
+        """What to show of a buffer that has changed since it was last analysed whole. Raises ConfigError."""
         with self._only:
-            try:
-                return self._answer(path, snapshot, reaching, then)
-            except ConfigError as error:
-                return Focused(error=str(error))
+            return self._answer(path, snapshot, reaching, then)
 
     def _answer(self, path: str, snapshot: Snapshot, reaching: Collection[str], then: Then | None) -> Focused:
         self._reaching = frozenset(sorted(reaching)[:MOST_REACHING])
@@ -192,7 +211,6 @@ class FocusedChecker:
             said += carried(then, text)
         self._programs[path] = frozenset(run.digests.values())
         self.workspace.forget(frozenset().union(*self._programs.values()))
-        gc.freeze()
         return Focused(tuple(said), findings, before, tuple(run.crashes))
 
     def _run(self, path: str, texts: Mapping[str, str]) -> tuple[ProjectRun, Question] | None:
@@ -202,6 +220,11 @@ class FocusedChecker:
         for settings, asked in self.workspace.projects(found.asked):
             return self.workspace.run(settings, asked, question), question
         return None
+
+    def tidy(self) -> None:
+        """Let go of what analyses left behind, while nobody waits."""
+        with self._only:
+            self._memory.tidy(len(frozenset().union(*self._programs.values())))
 
     def close(self, path: str) -> None:
         with self._only:
@@ -256,6 +279,6 @@ def reaching_files(whole: Whole, path: str) -> frozenset[str]:
     return frozenset(found - {path, ""})
 
 
-def identity(snapshot: Snapshot, functions: bool) -> str:
-    """Names a question, so that the same one is not asked twice."""
-    return digest(str(functions), *(part for pair in sorted(snapshot.texts.items()) for part in pair))
+def identity(snapshot: Snapshot) -> str:
+    """Names the texts of a snapshot."""
+    return digest(*(part for pair in sorted(snapshot.texts.items()) for part in pair))

@@ -101,13 +101,18 @@ def parameter_text(known: Known, name: str, base: str) -> str | None:
     param = next((param for param in known.record["params"] if param["name"] == name), None)
     if param is None:
         return None
-    meanings = [f"`{kind}`: {_MEANINGS[kind]}" for kind in param["kinds"] or ("unknown",)]
+    meanings = [f"`{kind}`: {_MEANINGS[kind]}" for kind in _known_kinds(param)]
     roots = [f"`{known.record['qualname']}` is traced by `{chain(r, base)}`" for r in known.record["roots"]]
     return "\n\n".join([f"**{name}** is {_kinds(param)}", *meanings, *roots])
 
 
 def _kinds(param: Record) -> str:
-    return " or ".join(param["kinds"]) or "unknown"
+    return " or ".join(_known_kinds(param))
+
+
+def _known_kinds(param: Record) -> list[str]:
+    """What a parameter is in the calls in sight; a caller that nobody knows adds nothing to those."""
+    return [kind for kind in param["kinds"] if kind != "unknown"] or ["unknown"]
 
 
 def hovered(functions: Sequence[Known], offset: int, base: str) -> tuple[int, int, str] | None:

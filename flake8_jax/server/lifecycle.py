@@ -50,9 +50,8 @@ def initialize(ls: Server, params: types.InitializeParams) -> None:
     ls.documents = Documents(root, _ENCODINGS.get(encoding, "utf-16"))  # type: ignore[arg-type]
     ls.catch_failures()
     raw = params.initialization_options
-    ls.schedule = Schedule(ls.documents, Setup(root), ls.listeners(), 0)
+    ls.schedule = Schedule(ls.documents, Setup(root), ls.listeners(), ls.background)
     _configure(ls, raw)
-    ls.schedule.background.start()
     ls.schedule.wants_functions = any(
         ls.can(f"text_document.{name}.dynamic_registration") or ls.can(f"workspace.{name}.refresh_support")
         for name in ("inlay_hint", "code_lens")
@@ -157,4 +156,4 @@ def did_change_watched_files(ls: Server, params: types.DidChangeWatchedFilesPara
     if names & {*FILE_NAMES, ".gitignore"}:
         ls.schedule.reconfigured(ls.schedule.setup, ls.schedule.debounce)
     else:
-        ls.schedule.want_whole(ls.schedule.debounce)
+        ls.schedule.files_changed()

@@ -6,14 +6,14 @@ text that is not open.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from lsprotocol import types
 from pygls import uris
 
 from flake8_jax.cache import digest
 from flake8_jax.core.findings import Finding, Step
-from flake8_jax.core.report import Diagnostic, RuleInfo
+from flake8_jax.core.report import Diagnostic
 from flake8_jax.server.documents import Buffer
 from flake8_jax.server.positions import Encoding, Places
 
@@ -57,9 +57,7 @@ class View:
         return start + self._places[index].offset(position)
 
 
-def diagnostics_by_uri(
-    view: View, said: Sequence[Diagnostic], rules: Mapping[str, RuleInfo], *, related: bool
-) -> dict[str, list[types.Diagnostic]]:
+def diagnostics_by_uri(view: View, said: Sequence[Diagnostic], *, related: bool) -> dict[str, list[types.Diagnostic]]:
     """The diagnostics of each document of a buffer; those with none are named too."""
     found: dict[str, list[types.Diagnostic]] = {uri: [] for uri in view.uris}
     for item in said:
@@ -68,20 +66,18 @@ def diagnostics_by_uri(
         if place is None:
             place = view.location(finding.start, finding.start)
         if place is not None:
-            found[place.uri].append(_diagnostic(item, place.range, view, rules, related))
+            found[place.uri].append(_diagnostic(item, place.range, view, related))
     return found
 
 
-def placed_diagnostic(item: Diagnostic, rules: Mapping[str, RuleInfo]) -> types.Diagnostic:
+def placed_diagnostic(item: Diagnostic) -> types.Diagnostic:
     """A diagnostic of a file that is not open: its text is not known here, columns count code points."""
     start = types.Position(max(item.row - 1, 0), max(item.column - 1, 0))
     end = types.Position(max(item.end_row - 1, 0), max(item.end_column - 1, 0))
-    return _diagnostic(item, types.Range(start, end), None, rules, False)
+    return _diagnostic(item, types.Range(start, end), None, False)
 
 
-def _diagnostic(
-    item: Diagnostic, at: types.Range, view: View | None, rules: Mapping[str, RuleInfo], related: bool
-) -> types.Diagnostic:
+def _diagnostic(item: Diagnostic, at: types.Range, view: View | None, related: bool) -> types.Diagnostic:
     finding = item.finding
     steps = [step for step in finding.evidence if step.path] if related else []
     return types.Diagnostic(

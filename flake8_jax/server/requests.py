@@ -20,6 +20,9 @@ from flake8_jax.server.documents import Buffer, path_of
 from flake8_jax.server.functions import Known, chain, code_under, hovered, known_functions, rule_text
 from flake8_jax.server.messages import View, placed_diagnostic, result_id, uri_of
 
+_LINE_END = 2**31 - 1
+"""A column behind every line: positions behind the end of a line are at its end."""
+
 
 def register(server: Server) -> None:
     server.feature(
@@ -50,7 +53,7 @@ async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> type
     if buffer is None:
         path, _ = path_of(uri, ls.documents.root)
         said = (await ls.schedule.idle()).diagnostics.get(path, ())
-        return types.RelatedFullDocumentDiagnosticReport([placed_diagnostic(item, ls.rules) for item in said])
+        return types.RelatedFullDocumentDiagnosticReport([placed_diagnostic(item) for item in said])
     said = await ls.schedule.settled(buffer.uri)
     present = ls.documents.get(uri) or buffer
     name = result_id(said, present.version)
@@ -72,7 +75,7 @@ async def workspace_diagnostic(ls: Server, params: types.WorkspaceDiagnosticPara
         if known.get(uri) == name:
             reports.append(types.WorkspaceUnchangedDocumentDiagnosticReport(uri, name, version))
         elif buffer is None or buffer.cells is None:
-            items = [placed_diagnostic(item, ls.rules) for item in said] if buffer is None else []
+            items = [placed_diagnostic(item) for item in said] if buffer is None else []
             if buffer is not None:
                 items = ls.by_uri(buffer, await ls.schedule.settled(buffer.uri)).get(uri, [])
             reports.append(types.WorkspaceFullDocumentDiagnosticReport(uri, items, version, result_id=name))
@@ -104,7 +107,10 @@ async def code_action(ls: Server, params: types.CodeActionParams) -> list[types.
         return []
     only = [str(getattr(kind, "value", kind)) for kind in params.context.only] if params.context.only else None
     view = ls.view(buffer)
-    start, end = view.offset(uri, params.range.start), view.offset(uri, params.range.end)
+    # Whole lines: some editors send no more than where the cursor is.
+    first = types.Position(params.range.start.line, 0)
+    last = types.Position(params.range.end.line, _LINE_END)
+    start, end = view.offset(uri, first), view.offset(uri, last)
     near = actions.touched(said, start, end)
     fixable = await ls.schedule.on_worker(lambda checker: checker.fixable(buffer.path))
     found: list[types.CodeAction] = []

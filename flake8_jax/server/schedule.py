@@ -17,9 +17,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from flake8_jax.config import ConfigError
 from flake8_jax.core.report import Diagnostic
 from flake8_jax.server.background import Background, BackgroundDied
-from flake8_jax.server.checker import Focused, FocusedChecker, Setup, Snapshot, Then, Whole, identity, reaching_files
+from flake8_jax.server.checker import (
+    Focused,
+    FocusedChecker,
+    Setup,
+    Snapshot,
+    Then,
+    Whole,
+    carried,
+    identity,
+    reaching_files,
+)
 from flake8_jax.server.documents import Buffer, Documents
 
 QUIET = 0.4
@@ -53,15 +64,15 @@ class Listeners:
 class Schedule:
     """Runs analyses for the open buffers. Lives on the event loop, but for ``worker``, the one thread of focused ones."""
 
-    def __init__(self, documents: Documents, setup: Setup, listeners: Listeners, debounce: float) -> None:
+    def __init__(self, documents: Documents, setup: Setup, listeners: Listeners, background: Background) -> None:
         self.documents = documents
         self.setup = setup
-        self.debounce = debounce
+        self.debounce = 0.1
         self.listeners = listeners
         self.whole = Whole()
         self.functions: Whole | None = None
         self.wants_functions = False
-        self.background = Background()
+        self.background = background
         self.worker = ThreadPoolExecutor(1, "jaxlint-focused")
         self._states: dict[str, State] = {}
         self._focused: tuple[Setup, FocusedChecker] | None = None
@@ -71,6 +82,7 @@ class Schedule:
         self._whole_wanted = False
         self._whole_task: asyncio.Task[None] | None = None
         self._answered = ""
+        self._disk = 0
         self._functions_of = ""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._told: set[str] = set()
@@ -96,6 +108,11 @@ class Schedule:
     def saved(self, uri: str) -> None:
         self._unsaved.discard(uri)
         self.want_whole(0)
+
+    def files_changed(self) -> None:
+        """Files that are not open may be others than before."""
+        self._disk += 1
+        self.want_whole(self.debounce)
 
     def closed(self, buffer: Buffer) -> None:
         state = self._states.pop(buffer.uri, None)
@@ -179,7 +196,9 @@ class Schedule:
         """A task that nobody waits for must not fail unheard, nor anything wait for its answer."""
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
-        if error is not None:
+        if isinstance(error, ConfigError):
+            self._tell(str(error), True)
+        elif error is not None:
             task.get_loop().call_exception_handler({"message": "an analysis failed", "exception": error})
 
     async def _look(self, uri: str) -> None:
@@ -197,7 +216,7 @@ class Schedule:
         answer = await self.on_worker(work)
         if answer is None or setup != self.setup:
             return
-        self._complain(answer.error, answer.crashes)
+        self._complain(None, answer.crashes)
         if state.then is then and answer.then is not None:
             state.then = replace(then, focused=answer.then)
         state.last = (buffer.text, answer)
@@ -248,7 +267,7 @@ class Schedule:
             buffers, snapshot, setup = list(self.documents), self.snapshot(), self.setup
             if not buffers:
                 return
-            name = f"{setup.generation}{identity(snapshot, False)}"
+            name = f"{setup.generation} {self._disk} {identity(snapshot)}"
             asked = asyncio.wrap_future(self.background.ask(setup, snapshot))
             await self.listeners.busy(asked)
             try:
@@ -267,6 +286,7 @@ class Schedule:
             self._answered = name
             if not again:
                 self._warm_up()
+            self._spawn(self.on_worker(FocusedChecker.tidy))
             if self.wants_functions and not self._whole_wanted and self._functions_of != name:
                 await self._learn(setup, snapshot, name)
 
@@ -304,6 +324,8 @@ class Schedule:
                 continue
             if broken and state.last is not None and state.last[0] == buffer.text:
                 said = state.last[1].diagnostics
+            elif broken and state.then is not None:
+                said = (*said, *carried(state.then, buffer.text))
             if not broken:
                 known = state.last[1].findings if state.last is not None and state.last[0] == buffer.text else None
                 state.then = Then(buffer.text, answer.findings.get(buffer.path, ()), said, known)
@@ -324,5 +346,6 @@ class Schedule:
         snapshot, reaching = self.snapshot(), self.reaching(buffer.path)
         texts = Snapshot({**snapshot.texts, buffer.path: then.text}, snapshot.unsaved)
         answer = await self.on_worker(lambda checker: checker.answer(buffer.path, texts, reaching, None))
+        await self.on_worker(FocusedChecker.tidy)
         if state.then is then:
             state.then = replace(then, focused=answer.findings)

@@ -1,0 +1,102 @@
+"""What focused answers say beside whole ones, and how the two are laid over each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from e2e.projects import FILES, write_project
+
+pytest.importorskip("pygls", reason="the extra `server` is not installed")
+
+from flake8_jax.core.findings import Edit, Finding, Fix
+from flake8_jax.server.checker import FocusedChecker, Setup, Snapshot, Then, WholeChecker, reaching_files
+from flake8_jax.server.merging import difference, merged, moved_finding
+
+CASES = sorted((Path(__file__).parents[1] / "cases").rglob("*.py"))
+
+
+def _places(findings: object) -> list[tuple[str, int, str]]:
+    return [(f.code, f.start, f.message) for f in findings]  # type: ignore[attr-defined]
+
+
+def _setup(directory: Path) -> Setup:
+    return Setup(str(directory), b'{"cache": false, "preview": true, "select": ["ALL"]}')
+
+
+@pytest.mark.parametrize("case", CASES[:: max(len(CASES) // 25, 1)], ids=lambda path: path.stem)
+def test_of_a_file_by_itself_both_say_the_same(case: Path, tmp_path: Path) -> None:
+    text = case.read_text(encoding="utf-8")
+    path = str(write_project(tmp_path, {"case.py": text}) / "case.py")
+    snapshot = Snapshot({path: text})
+    whole = WholeChecker(_setup(tmp_path)).answer(snapshot, False)
+    focused = FocusedChecker(_setup(tmp_path)).answer(path, snapshot, (), None)
+    assert _places(focused.findings) == _places(whole.findings.get(path, ()))
+    assert focused.diagnostics == whole.diagnostics.get(path, ())
+
+
+def test_a_root_in_another_file_is_entered_if_it_is_known_to_reach(tmp_path: Path) -> None:
+    root = write_project(tmp_path)
+    path = str(root / "pkg/clip.py")
+    snapshot = Snapshot({path: FILES["pkg/clip.py"]})
+    whole = WholeChecker(_setup(root)).answer(snapshot, True)
+    reaching = reaching_files(whole, path)
+    assert str(root / "train.py") in reaching
+    checker = FocusedChecker(_setup(root))
+    assert _places(checker.answer(path, snapshot, reaching, None).findings) == _places(whole.findings[path])
+    assert not checker.answer(path, snapshot, (), None).findings, "nothing in this file stages anything"
+
+
+def test_a_finding_that_needs_other_files_stays_while_the_user_types_elsewhere(tmp_path: Path) -> None:
+    root = write_project(tmp_path)
+    path, text = str(root / "pkg/clip.py"), FILES["pkg/clip.py"]
+    whole = WholeChecker(_setup(root)).answer(Snapshot({path: text}), False)
+    then = Then(text, whole.findings[path], whole.diagnostics[path])
+    checker = FocusedChecker(_setup(root))
+    answer = checker.answer(path, Snapshot({path: "# typed\n" + text}), (), then)
+    assert [(item.code, item.row) for item in answer.diagnostics] == [("JAX101", 5)]
+    broken = checker.answer(path, Snapshot({path: text + "x = (\n"}), (), replace(then, focused=answer.then))
+    assert [(item.code, item.row) for item in broken.diagnostics] == [("JAX001", 7), ("JAX101", 4)]
+
+
+def _finding(code: str, start: int, end: int | None = None, fix: Fix | None = None) -> Finding:
+    return Finding(code, code.lower(), "error", "/a.py", start, end or start + 3, "m", (), fix)
+
+
+NOTHING = Edit(0, 0, "")
+
+
+def test_the_difference_of_two_texts_is_what_was_typed() -> None:
+    assert difference("abcabc", "abcXabc") == Edit(3, 3, "X")
+    assert difference("aaa", "aa") == Edit(2, 3, "")
+    assert difference("same", "same") == Edit(4, 4, "")
+    assert difference("", "new") == Edit(0, 0, "new")
+
+
+def test_a_finding_that_was_typed_over_goes() -> None:
+    assert moved_finding(_finding("JAX101", 4), Edit(3, 6, "")) is None
+
+
+def test_a_fix_goes_where_the_edit_touches_it() -> None:
+    fix = Fix("m", "safe", (Edit(0, 2, "x"), Edit(10, 12, "y")))
+    moved = moved_finding(_finding("JAX101", 10, fix=fix), Edit(5, 5, "ab"))
+    assert moved is not None and moved.start == 12
+    assert moved.fix == Fix("m", "safe", (Edit(0, 2, "x"), Edit(12, 14, "y")))
+    torn = moved_finding(_finding("JAX101", 10, fix=fix), Edit(1, 1, "ab"))
+    assert torn is not None and torn.fix is None
+
+
+def test_what_the_whole_project_refutes_is_not_shown_again() -> None:
+    doubted = _finding("JAX602", 5)
+    assert merged(NOTHING, [], [doubted], [doubted]) == []
+
+
+def test_what_only_the_whole_project_shows_stays() -> None:
+    far = _finding("JAX101", 5)
+    assert merged(NOTHING, [far], [], []) == [far]
+
+
+def test_what_the_edit_repaired_goes_and_what_it_broke_comes() -> None:
+    repaired, fresh = _finding("JAX101", 5), _finding("JAX203", 9)
+    assert merged(NOTHING, [repaired], [repaired], [fresh]) == [fresh]

@@ -1,0 +1,151 @@
+"""Positions, edits of texts, notebooks, settings: what needs no server."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+types = pytest.importorskip("lsprotocol.types", reason="the extra `server` is not installed")
+
+from flake8_jax.config import ConfigError  # noqa: E402
+from flake8_jax.server.actions import line_edits, wanted  # noqa: E402
+from flake8_jax.server.documents import Documents, edited, path_of  # noqa: E402
+from flake8_jax.server.functions import code_under  # noqa: E402
+from flake8_jax.server.notebooks import joined, without_magics  # noqa: E402
+from flake8_jax.server.positions import Encoding, Places  # noqa: E402
+from flake8_jax.server.preferences import preferences  # noqa: E402
+from flake8_jax.syntax.edits import apply_edits  # noqa: E402
+
+TEXTS = st.text(st.sampled_from("ab é€🙂\t\f\u2028\r\n"), max_size=30)
+ENCODINGS = st.sampled_from(["utf-8", "utf-16", "utf-32"])
+
+
+@pytest.mark.parametrize(("encoding", "character"), [("utf-8", 7), ("utf-16", 5), ("utf-32", 4)])
+def test_what_stands_behind_an_emoji_is_counted_in_the_units_of_the_editor(encoding: Encoding, character: int) -> None:
+    places = Places("a\n'🙂' x", encoding)
+    assert places.position(6) == types.Position(1, character)
+    assert places.offset(types.Position(1, character)) == 6
+
+
+@given(TEXTS, ENCODINGS)
+def test_offsets_survive_the_way_there_and_back(text: str, encoding: Encoding) -> None:
+    places = Places(text, encoding)
+    for offset in range(len(text) + 1):
+        if text[max(offset - 1, 0) : offset + 1] != "\r\n":
+            assert places.offset(places.position(offset)) == offset
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_form_feed_ends_no_line(line_end: str) -> None:
+    assert Places(f"a\fb{line_end}c", "utf-16").position(3 + len(line_end)) == types.Position(1, 0)
+
+
+@given(TEXTS, TEXTS, ENCODINGS, st.data())
+def test_an_edit_by_positions_is_the_edit_by_offsets(
+    text: str, new: str, encoding: Encoding, data: st.DataObject
+) -> None:
+    places = Places(text, encoding)
+    inside = [i for i in range(len(text) + 1) if text[max(i - 1, 0) : i + 1] != "\r\n"]
+    start, end = sorted((data.draw(st.sampled_from(inside)), data.draw(st.sampled_from(inside))))
+    change = types.TextDocumentContentChangePartial(places.range(start, end), new)
+    assert edited(text, [change], encoding) == text[:start] + new + text[end:]
+
+
+def test_a_change_without_a_range_replaces_everything() -> None:
+    assert edited("old", [types.TextDocumentContentChangeWholeDocument("new")], "utf-16") == "new"
+
+
+@given(TEXTS, TEXTS)
+def test_line_edits_make_the_second_text_of_the_first(before: str, after: str) -> None:
+    assert apply_edits(before, line_edits(before, after)) == after
+
+
+def test_line_edits_leave_alone_what_is_the_same() -> None:
+    assert [edit.content for edit in line_edits("a\nb\nc\nd\n", "a\nB\nc\nD\n")] == ["B", "D"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "python"),
+    [
+        ("%timeit f(x)\ny = 1", "0#          \ny = 1"),
+        ("if x:\n    !ls\n", "if x:\n    0# \n"),
+        ("files = !ls\n", "files = 0# \n"),
+        ("jnp.sum?", "0#      "),
+        ("%%bash\nrm -r x", "      \n       "),
+        ("%%time\ny = f(x)", "0#    \ny = f(x)"),
+        ("x = a % b\ny = not x != b", "x = a % b\ny = not x != b"),
+    ],
+)
+def test_magics_mean_nothing_and_take_no_less_room(cell: str, python: str) -> None:
+    assert without_magics(cell) == python
+    assert len(python) == len(cell)
+
+
+def test_a_stretch_across_two_cells_is_in_neither() -> None:
+    cells = joined([("one", "a = 1"), ("two", "b = 2")])
+    assert cells.joined == "a = 1\nb = 2\n"
+    assert [cells.cell_of(0, 5), cells.cell_of(6, 11), cells.cell_of(4, 7)] == [0, 1, None]
+
+
+def test_the_cells_of_a_notebook_are_one_buffer_in_their_order() -> None:
+    documents = Documents("/root", "utf-16")
+    cells = [types.NotebookCell(types.NotebookCellKind.Code, uri) for uri in ("one", "two")]
+    cells.append(types.NotebookCell(types.NotebookCellKind.Markup, "prose"))
+    items = [types.TextDocumentItem(uri, "python", 1, f"{uri} = 1") for uri in ("one", "two", "prose")]
+    notebook = types.NotebookDocument("file:///n.ipynb", "jupyter-notebook", 1, cells)
+    buffer = documents.open_notebook(types.DidOpenNotebookDocumentParams(notebook, items))
+    assert buffer.text == "one = 1\ntwo = 1\n"
+    new = types.NotebookCell(types.NotebookCellKind.Code, "new")
+    structure = types.NotebookDocumentCellChangeStructure(
+        types.NotebookCellArrayChange(0, 1, [new]),
+        did_open=[types.TextDocumentItem("new", "python", 1, "new = 1")],
+        did_close=[types.TextDocumentIdentifier("one")],
+    )
+    change = types.NotebookDocumentChangeEvent(cells=types.NotebookDocumentCellChanges(structure=structure))
+    identifier = types.VersionedNotebookDocumentIdentifier(2, "file:///n.ipynb")
+    changed = documents.change_notebook(types.DidChangeNotebookDocumentParams(identifier, change))
+    assert changed is not None
+    assert (changed.text, changed.version) == ("new = 1\ntwo = 1\n", 2)
+    assert documents.get("two") is changed
+
+
+def test_a_text_without_a_file_gets_a_name_that_no_file_has() -> None:
+    path, on_disk = path_of("untitled:Untitled-1", "/root")
+    assert (path, on_disk) == ("/root/untitled_Untitled_1.py", False)
+    assert path_of("file:///a%20b/c.py", "/root") == ("/a b/c.py", True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "only", "asked"),
+    [
+        ("source.fixAll.jaxlint", None, True),
+        ("source.fixAll.jaxlint", ["source"], True),
+        ("source.fixAll.jaxlint", ["source.fixAll"], True),
+        ("source.fixAll.jaxlint", ["source.fixAll.jaxlint"], True),
+        ("source.fixAll.jaxlint", ["source.fixAll.ruff"], False),
+        ("source.fixAll.jaxlint", ["source.fix"], False),
+        ("quickfix", ["refactor", "quickfix"], True),
+    ],
+)
+def test_kinds_of_actions_are_hierarchies(kind: str, only: list[str] | None, asked: bool) -> None:
+    assert wanted(kind, only) is asked
+
+
+@pytest.mark.parametrize("raw", [{"targetJax": "0.6.2"}, {"target-jax": "0.6.2"}, {"jaxlint": {"targetJax": "0.6.2"}}])
+def test_settings_are_read_however_the_editor_writes_them(raw: object) -> None:
+    own, flags = preferences(raw)
+    assert (own.debounce, flags.target_jax) == (100, "0.6.2")
+
+
+def test_an_unknown_setting_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"selct.*did you mean `select`"):
+        preferences({"selct": ["JAX1"]})
+
+
+def test_codes_are_found_in_noqa_comments_only() -> None:
+    line = "x = 1  # noqa: JAX101, jax203"
+    assert code_under(line, 17) == (15, 21, "JAX101")
+    assert code_under(line, 25) == (23, 29, "JAX203")
+    assert code_under(line, 3) is None
+    assert code_under("# see JAX101", 8) is None
