@@ -22,7 +22,7 @@ from flake8_jax.core.report import Diagnostic, line_starts
 from flake8_jax.selection import ALWAYS_ON
 from flake8_jax.server.merging import difference
 from flake8_jax.server.messages import View
-from flake8_jax.syntax.noqa import insert_noqa
+from flake8_jax.syntax.noqa import insert_noqa, noqa_row
 
 FIX_ALL = "source.fixAll.jaxlint"
 NOTEBOOK_FIX_ALL = "notebook.source.fixAll.jaxlint"
@@ -108,7 +108,9 @@ def quick_fixes(
 def silencers(view: View, said: Sequence[Diagnostic], module: ir.Module, *, versioned: bool) -> list[types.CodeAction]:
     """One action for each code: put it into a ``# noqa`` comment on its line."""
     found: list[types.CodeAction] = []
-    for code, row in dict.fromkeys((item.code, item.noqa_row) for item in said if item.code not in ALWAYS_ON):
+    text = view.buffer.text
+    places = [(item.code, noqa_row(text, module, item.finding.start)) for item in said if item.code not in ALWAYS_ON]
+    for code, row in dict.fromkeys(places):
         edit = workspace_edit(view, insert_noqa(view.buffer.text, {row: [code]}, module), versioned=versioned)
         if edit is not None:
             title = f"{code}: disable for this line"

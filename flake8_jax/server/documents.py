@@ -147,8 +147,8 @@ class Documents:
     def _put(self, notebook: _Notebook) -> Buffer:
         cells = joined(
             [
-                (cell.document, notebook.texts.get(cell.document, ""))
-                for cell in notebook.order
+                (number, cell.document, notebook.texts.get(cell.document, ""))
+                for number, cell in enumerate(notebook.order, 1)
                 if _is_python_cell(cell, self._languages)
             ]
         )

@@ -1,29 +1,22 @@
-"""A notebook as one Python text, and back to its cells.
+"""The cells of an open notebook as the one text that ``jaxlint check`` would make of the file, and back.
 
-Vocabulary
-----------
-magic   a line for IPython, not for Python: ``%timeit f(x)``, ``!ls``, ``files = !ls``, ``f?``, a whole ``%%bash`` cell.
-
-Magics are overwritten by text of the same length that means nothing to Python, so that offsets stay what they are. Not
-modelled: cells that were run in another order than they stand in; what a magic defines.
+Magics are those of ``flake8_jax.notebooks``; here they are overwritten by text of the same length, so that an offset in a cell
+is one in the text but for a constant. Not modelled: cells that were run in another order than they stand in.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_MAGIC = re.compile(r"(?m)^(?P<indent>[ \t]*)(?P<magic>[%!?][^\r\n]*)")
-_ASSIGNED = re.compile(r"(?m)^(?P<indent>[ \t]*[\w.,\[\] \t]+=[ \t]*)(?P<magic>(?:%|!)[^\r\n]*)")
-_HELP = re.compile(r"(?m)^(?P<indent>[ \t]*)(?P<magic>[\w.]+\?{1,2})[ \t]*$")
-_PYTHON_CELL_MAGICS = ("time", "timeit", "capture", "prun")
+from flake8_jax import notebooks
+from flake8_jax.core.cells import HEADING, MAGIC
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The code cells of a notebook joined to one text. ``starts``: the offset of each cell."""
+    """The Python cells of a notebook joined to one text. ``starts``: the offset of each cell."""
 
     uris: tuple[str, ...]
     texts: tuple[str, ...]
@@ -31,37 +24,37 @@ class Cells:
     joined: str
 
     def cell_of(self, start: int, end: int) -> int | None:
-        """The index of the cell that holds both offsets; None where they are in different ones."""
+        """The index of the cell that holds both offsets; None where no single one does."""
         index = bisect_right(self.starts, start) - 1
         inside = index >= 0 and end <= self.starts[index] + len(self.texts[index])
         return index if inside else None
 
 
-def without_magics(text: str) -> str:
+def without_magics(cell: str) -> str:
     """A cell that Python can read, of the same length."""
-    first = text.lstrip()
-    if first.startswith("%%"):
-        name = first[2:].split(maxsplit=1)[0] if first[2:].strip() else ""
-        if name not in _PYTHON_CELL_MAGICS:
-            return re.sub(r"[^\r\n]", " ", text)
-    for pattern in (_MAGIC, _ASSIGNED, _HELP):
-        text = pattern.sub(lambda match: match["indent"] + _nothing(len(match["magic"])), text)
-    return text
+    lines = cell.splitlines(keepends=True)
+    changed = notebooks.without_magics(cell).splitlines(keepends=True)
+    return "".join(old if new == old else _overwritten(old, new) for old, new in zip(lines, changed))
 
 
-def _nothing(length: int) -> str:
-    """An expression statement of this length that does nothing."""
-    return "0" if length == 1 else "0#" + " " * (length - 2)
+def _overwritten(line: str, changed: str) -> str:
+    """A line with a magic; ``changed`` has what is harmless before it, and says where it begins."""
+    body = line.rstrip("\r\n")
+    before, _, magic = changed.rstrip("\r\n").partition(MAGIC)
+    kept = body[: len(body) - len(magic)]
+    harmless = "0#" if before.strip() else "##"
+    return kept + harmless[: len(magic)].ljust(len(magic)) + line[len(body) :]
 
 
-def joined(cells: Sequence[tuple[str, str]]) -> Cells:
-    """One text of cells, given as URI and text."""
+def joined(cells: Sequence[tuple[int, str, str]]) -> Cells:
+    """One text of cells, given as number, URI and text."""
     starts: list[int] = []
     pieces: list[str] = []
     at = 0
-    for _, text in cells:
-        starts.append(at)
-        piece = without_magics(text) + "\n"
-        pieces.append(piece)
-        at += len(piece)
-    return Cells(tuple(uri for uri, _ in cells), tuple(text for _, text in cells), tuple(starts), "".join(pieces))
+    for number, _, text in cells:
+        heading = HEADING.format(number) + "\n"
+        starts.append(at + len(heading))
+        pieces.append(heading + without_magics(text) + "\n")
+        at += len(pieces[-1])
+    uris, texts = tuple(uri for _, uri, _ in cells), tuple(text for _, _, text in cells)
+    return Cells(uris, texts, tuple(starts), "".join(pieces))

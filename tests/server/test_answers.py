@@ -100,3 +100,13 @@ def test_what_only_the_whole_project_shows_stays() -> None:
 def test_what_the_edit_repaired_goes_and_what_it_broke_comes() -> None:
     repaired, fresh = _finding("JAX101", 5), _finding("JAX203", 9)
     assert merged(NOTHING, [repaired], [repaired], [fresh]) == [fresh]
+
+
+def test_two_files_with_the_same_text_both_have_its_findings(tmp_path: Path) -> None:
+    text = "import jax\n\n\n@jax.jit\ndef step(x):\n    if x > 0:\n        return x\n    return -x\n"
+    root = write_project(tmp_path, {"a.py": text, "b.py": text})
+    whole = WholeChecker(_setup(root)).answer(Snapshot({str(root / "a.py"): text}), False)
+    assert {path: [item.code for item in said] for path, said in whole.diagnostics.items()} == {
+        str(root / "a.py"): ["JAX101"],
+        str(root / "b.py"): ["JAX101"],
+    }

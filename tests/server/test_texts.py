@@ -72,9 +72,9 @@ def test_line_edits_leave_alone_what_is_the_same() -> None:
         ("if x:\n    !ls\n", "if x:\n    0# \n"),
         ("files = !ls\n", "files = 0# \n"),
         ("jnp.sum?", "0#      "),
-        ("%%bash\nrm -r x", "      \n       "),
+        ("%%bash\nrm -r x", "##    \n##     "),
         ("%%time\ny = f(x)", "0#    \ny = f(x)"),
-        ("x = a % b\ny = not x != b", "x = a % b\ny = not x != b"),
+        ("x = (a\n% b)\ny = not x != b", "x = (a\n% b)\ny = not x != b"),
     ],
 )
 def test_magics_mean_nothing_and_take_no_less_room(cell: str, python: str) -> None:
@@ -83,9 +83,16 @@ def test_magics_mean_nothing_and_take_no_less_room(cell: str, python: str) -> No
 
 
 def test_a_stretch_across_two_cells_is_in_neither() -> None:
-    cells = joined([("one", "a = 1"), ("two", "b = 2")])
-    assert cells.joined == "a = 1\nb = 2\n"
-    assert [cells.cell_of(0, 5), cells.cell_of(6, 11), cells.cell_of(4, 7)] == [0, 1, None]
+    cells = joined([(1, "one", "a = 1"), (3, "two", "b = 2")])
+    assert cells.joined == "# %% [jaxlint: cell 1]\na = 1\n# %% [jaxlint: cell 3]\nb = 2\n"
+    a, b = cells.joined.index("a ="), cells.joined.index("b =")
+    assert cells.starts == (a, b)
+    assert [cells.cell_of(a, a + 5), cells.cell_of(b, b + 5), cells.cell_of(a, b), cells.cell_of(0, 1)] == [
+        0,
+        1,
+        None,
+        None,
+    ]
 
 
 def test_the_cells_of_a_notebook_are_one_buffer_in_their_order() -> None:
@@ -95,7 +102,7 @@ def test_the_cells_of_a_notebook_are_one_buffer_in_their_order() -> None:
     items = [types.TextDocumentItem(uri, "python", 1, f"{uri} = 1") for uri in ("one", "two", "prose")]
     notebook = types.NotebookDocument("file:///n.ipynb", "jupyter-notebook", 1, cells)
     buffer = documents.open_notebook(types.DidOpenNotebookDocumentParams(notebook, items))
-    assert buffer.text == "one = 1\ntwo = 1\n"
+    assert buffer.text == "# %% [jaxlint: cell 1]\none = 1\n# %% [jaxlint: cell 2]\ntwo = 1\n"
     new = types.NotebookCell(types.NotebookCellKind.Code, "new")
     structure = types.NotebookDocumentCellChangeStructure(
         types.NotebookCellArrayChange(0, 1, [new]),
@@ -106,7 +113,8 @@ def test_the_cells_of_a_notebook_are_one_buffer_in_their_order() -> None:
     identifier = types.VersionedNotebookDocumentIdentifier(2, "file:///n.ipynb")
     changed = documents.change_notebook(types.DidChangeNotebookDocumentParams(identifier, change))
     assert changed is not None
-    assert (changed.text, changed.version) == ("new = 1\ntwo = 1\n", 2)
+    assert changed.cells is not None
+    assert (changed.cells.texts, changed.version) == (("new = 1", "two = 1"), 2)
     assert documents.get("two") is changed
 
 
