@@ -31,15 +31,12 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("--stdio", action="store_true", help="talk over standard input and output (the default)")
-    made.add_argument(
-        "--tcp", metavar="PORT", type=int, help="wait for one client on this port of this machine instead"
-    )
     return made
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run ``jaxlint server``; returns the exit status."""
-    args = parser().parse_args(arguments)
+    parser().parse_args(arguments)
     if importlib.util.find_spec("pygls") is None or importlib.util.find_spec("lsprotocol") is None:
         print(
             "jaxlint: the language server needs pygls: install the extra `server`, as in `pip install flake8-jax[server]`",
@@ -48,19 +45,16 @@ def run(arguments: Sequence[str]) -> int:
         return 2
     from flake8_jax.server.background import Background
 
+    # Whatever prints must not do so into the conversation: children inherit the first three files.
+    channel = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     background = Background()
     background.start()  # it gets ready while the modules of the protocol are imported
     from flake8_jax.server.app import make_server
 
     server = make_server(background)
     try:
-        if args.tcp is not None:
-            server.start_tcp("127.0.0.1", args.tcp)
-        else:
-            # Whatever prints must not do so into the conversation: children inherit the first three files.
-            channel = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-            os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-            server.start_io(stdout=channel)
+        server.start_io(stdout=channel)
     finally:
         background.stop()
     return 0

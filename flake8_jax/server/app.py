@@ -133,6 +133,9 @@ class Server(LanguageServer):
     def report_server_error(self, error: Exception, source: Any) -> None:
         """A failure of ours goes to the log, with all that is known of it; the server goes on."""
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        data = getattr(error, "data", None)  # where pygls keeps the traceback of what it wraps
+        if isinstance(data, dict) and isinstance(data.get("traceback"), list):
+            text = "".join(["Traceback (most recent call last):\n", *map(str, data["traceback"]), text])
         self.window_log_message(
             types.LogMessageParams(types.MessageType.Error, f"jaxlint failed (please report it)\n{text}")
         )

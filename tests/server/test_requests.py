@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -214,6 +216,42 @@ def test_the_server_ends_with_its_client(start: Start) -> None:
     while _processes("-p", ",".join(children)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not _processes("-p", ",".join(children))
+
+
+def test_the_server_and_its_child_end_when_the_client_is_gone(start: Start) -> None:
+    session = start({"a.py": BRANCH})
+    _opened(session, "a.py")
+    children = _processes("--ppid", str(session.client.process.pid))
+    assert session.client.process.stdin is not None
+    session.client.process.stdin.close()
+    session.client.process.wait(20)
+    deadline = time.monotonic() + 10
+    while _processes("-p", ",".join(children)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert children and not _processes("-p", ",".join(children))
+
+
+def test_a_child_that_dies_is_started_again(start: Start) -> None:
+    session = start({"a.py": BRANCH, "b.py": BRANCH + "# b\n"})
+    _opened(session, "a.py")
+    for number in _processes("--ppid", str(session.client.process.pid)):
+        os.kill(int(number), signal.SIGKILL)
+    other = session.open("b.py")
+    session.client.published(other)
+    session.insert(other, 2, 0, "\n")
+    found = session.client.published(other, lambda params: params["version"] == 2 and bool(params["diagnostics"]))
+    assert found["diagnostics"][0]["range"]["start"]["line"] == 6
+
+
+def test_a_failure_is_answered_and_logged_and_the_server_goes_on(start: Start) -> None:
+    session = start({"a.py": BRANCH})
+    uri = _opened(session, "a.py")
+    broken = {"title": "x", "data": {"uri": uri, "version": 1, "code": "JAX101"}}
+    answer = session.client.answer(session.client.send("codeAction/resolve", broken))
+    assert answer["error"]["code"] == -32603
+    logged = session.client.wait_for(lambda notice: notice["method"] == "window/logMessage", "the log")
+    assert "Traceback" in logged["params"]["message"]
+    assert session.actions(uri, 5), "and the next request is answered"
 
 
 def _processes(*which: str) -> list[str]:
