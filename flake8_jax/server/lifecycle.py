@@ -18,7 +18,17 @@ from flake8_jax.server.documents import Documents
 from flake8_jax.server.preferences import Preferences, preferences
 from flake8_jax.server.schedule import Schedule
 
-_WATCHED = ("**/pyproject.toml", "**/jaxlint.toml", "**/.gitignore", "**/*.py", "**/*.pyi")
+_WATCHED = (
+    "**/pyproject.toml",
+    "**/jaxlint.toml",
+    "**/.gitignore",
+    "**/setup.cfg",
+    "**/requirements.txt",
+    "**/*.py",
+    "**/*.pyi",
+)
+_CONFIGURING = frozenset({*FILE_NAMES, ".gitignore", "setup.cfg", "setup.py", "requirements.txt"})
+"""Files that settings are read from: exclusions, rules, and the versions that the project supports."""
 _ENCODINGS = {"utf-8": "utf-8", "utf-32": "utf-32"}
 
 
@@ -153,7 +163,7 @@ async def did_change_configuration(ls: Server, params: types.DidChangeConfigurat
 
 def did_change_watched_files(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
     names = {os.path.basename(change.uri) for change in params.changes}
-    if names & {*FILE_NAMES, ".gitignore"}:
+    if names & _CONFIGURING:
         ls.schedule.reconfigured(ls.schedule.setup, ls.schedule.debounce)
     else:
         ls.schedule.files_changed()
