@@ -18,6 +18,7 @@ Result descriptors (``FunctionFact.returns``)::
                                    (of a method: ``self`` may be named wherever PARAM may)
     tree                           a pytree of arrays of unknown structure, traced wherever an array would be
     tree_like(PARAM)               a pytree with the structure of that argument and arrays for leaves
+    arrays_like(PARAM)             that argument with other arrays; what is no array stays
     collective(PARAM)              the same, but a static argument gives a static of another value (``psum(1, "i")``)
     leaves(PARAM)                  a Python list of the leaves of that argument; its length is static
     tree_of(PARAM)                 a pytree of unknown structure with the leaves of that argument

@@ -43,6 +43,8 @@ def result_outside(
     if kind == "same":
         if tv.fact.maps_axes is not None and not tv.fact.maps_axes.endswith("specs"):
             return _mapped_out(result, level, dispatched, filtered=tv.fact.filters)
+        if tv.fact.filters:  # what is no array comes out as it went in, flags of a model among it
+            return lattice.over_arrays(result, lambda v: lattice.release(v, level, dispatched=dispatched))
         return lattice.release(result, level, dispatched=dispatched)
     aux: Value | None = None
     value = result

@@ -86,7 +86,7 @@ def parse_descriptor(text: str) -> tuple[str, tuple[Any, ...]]:
     if not text.endswith(")"):
         return text, ()
     head, _, inner = text[:-1].partition("(")
-    if head in ("like", "same", "tree_like", "instance"):
+    if head in ("like", "same", "tree_like", "arrays_like", "instance"):
         return head, (inner.strip(),)
     parts: list[str] = []
     depth, start = 0, 0
@@ -133,6 +133,9 @@ def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Valu
     if head == "tree_like":
         found = bound.get(parts[0])
         return relevelled(found, level) if found is not None else Tree(level)
+    if head == "arrays_like":
+        found = bound.get(parts[0])
+        return lattice.over_arrays(found, lambda v: relevelled(v, level)) if found is not None else Unknown("arrays")
     if head == "list":
         return ListValue(None, value_of_descriptor(m, parts[0], level, bound) if parts else Unknown("element"))
     if head == "tuple":

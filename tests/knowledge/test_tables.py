@@ -32,7 +32,7 @@ PLAIN = frozenset(
         "unknown",
     ]
 )
-OF_A_PARAMETER = frozenset(["like", "same", "tree_like", "collective", "leaves", "tree_of"])
+OF_A_PARAMETER = frozenset(["like", "same", "tree_like", "arrays_like", "collective", "leaves", "tree_of"])
 OF_DESCRIPTORS = frozenset(["list", "tuple", "one_or_list"])
 MODELS = frozenset(
     [
