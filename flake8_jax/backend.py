@@ -35,7 +35,8 @@ class ProgramFile:
 
 @dataclass(frozen=True)
 class AnalysisRequest:
-    """What to look for. ``codes``: rules to run. ``wanted``: None for all files. The rest: see ``config``."""
+    """What to look for. ``codes``: rules to run. ``wanted``: files whose findings count; entries: files that are
+    entered (see ``semantics.project``); None for all files. The rest: see ``config``."""
 
     codes: frozenset[str]
     transforms: dict[str, str] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class AnalysisRequest:
     recorded: tuple[RecordedFunction, ...] = ()
     unroll_threshold: int = 32
     preview: bool = False
+    entries: frozenset[str] | None = None
     wanted: frozenset[str] | None = None
     collect_functions: bool = False
 
@@ -151,6 +153,7 @@ def _analyse(files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResu
             recorded=request.recorded,
             unroll_threshold=request.unroll_threshold,
             preview=request.preview,
+            entries=request.entries,
             wanted=request.wanted,
             collect_functions=request.collect_functions,
             fixers=all_fixers(),

@@ -83,6 +83,9 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
     required: the versions that the project supports of JAX and of other libraries, ``0.6.2`` or ``>=0.4.30,<0.8``, by
     import name.
     recorded: functions that a recorded run saw traced, to be run on arguments like those.
+    entries: files whose top level, functions and roots are entered; None for all. The others can be imported and called,
+    and are not even run where nothing that is entered imports them. What only their entries would show is not found, and
+    what only these would take back stays.
     wanted: absolute paths whose findings matter; None for all.
     fixers: repairs by rule name; fix_source: makes what a fixer needs to know of a file.
     """
@@ -93,6 +96,7 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
     recorded: tuple[RecordedFunction, ...] = ()
     unroll_threshold: int = 32
     preview: bool = False
+    entries: frozenset[str] | None = None
     wanted: frozenset[str] | None = None
     collect_functions: bool = False
     fixers: dict[str, tuple[Fixer, ...]] = {}
@@ -146,7 +150,7 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
     if records is not None:
         machine.presumption = Presumption()
         records.holding = machine.presumption.holding
-    _run_entries(machine, scopes)
+    _run_entries(machine, scopes, options.entries)
     if options.recorded:
         run_recorded(machine, scopes, options.recorded, _guarded)
     if machine.presumption is not None:
@@ -168,15 +172,24 @@ def _unique_crashes(machine: Machine) -> list[tuple[str, str, str]]:
 # --- entries ------------------------------------------------------------------------------------------
 
 
-def _run_entries(m: Machine, scopes: list[ModuleScope]) -> None:
-    for scope in scopes:
+def _run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] | None) -> None:
+    def counts(scope: ModuleScope) -> bool:
+        return entries is None or scope.path in entries
+
+    for scope in filter(counts, scopes):
         _guarded(m, scope, functools.partial(m.modules.ensure_run, scope))
     decorated = {id(_underlying(tv.operand)) for tv, *_ in m.roots}
     for func in list(m.deferred_functions):
-        if func.owner is None and func.closure is None and id(func) not in decorated:
+        if counts(func.scope) and func.owner is None and func.closure is None and id(func) not in decorated:
             _guarded(m, func.scope, functools.partial(_entry, m, func))
     for cls in list(m.modules.classes):
-        _guarded(m, cls.scope, functools.partial(_class_entries, m, cls, decorated))
+        if counts(cls.scope):
+            _guarded(m, cls.scope, functools.partial(_class_entries, m, cls, decorated))
+    if entries is not None:
+        m.roots[:] = [root for root in m.roots if counts(root[2])]
+        m.partial_roots[:] = [root for root in m.partial_roots if counts(root[2])]
+        m.deferred_functions[:] = [func for func in m.deferred_functions if counts(func.scope)]
+        m.modules.classes[:] = [cls for cls in m.modules.classes if counts(cls.scope)]
     _run_pending(m, scopes)
     _check_custom_rules(m)
 

@@ -9,7 +9,7 @@ whole       the answer of an analysis of the whole project, as ``jaxlint check``
 focused     the answer of an analysis that enters only one buffer, and the files known to reach it. It takes a fraction
             of a second and is what is shown while the user types, laid over the last whole answer (``merging``).
 
-``positions``, ``documents`` and ``notebooks`` know texts; ``focused``, ``merging`` and ``checker`` find answers,
+``positions``, ``documents`` and ``notebooks`` know texts; ``merging`` and ``checker`` find answers,
 ``background`` and ``schedule`` find them in time; ``messages``, ``actions`` and ``functions`` turn answers into what the
 protocol says; ``app`` wires all of it to pygls. Only this package imports pygls.
 """

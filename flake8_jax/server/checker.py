@@ -11,6 +11,7 @@ Nothing here knows the protocol or the event loop; a whole checker may live in a
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import threading
@@ -30,6 +31,8 @@ from flake8_jax.engine import ProjectRun, Question, Workspace, cache_directory
 from flake8_jax.repairs import Outcome, repair
 from flake8_jax.server.merging import difference, merged, moved_finding
 from flake8_jax.server.preferences import preferences
+
+Analyse = Callable[[list[ProgramFile], AnalysisRequest], AnalysisResult]
 
 _MANY = 20
 """Files from which freezing anew is worth it."""
@@ -176,17 +179,20 @@ class FocusedChecker:
 
     def __init__(self, setup: Setup) -> None:
         self.workspace = setup.workspace(
-            lambda backend: replace(backend, analyse=self._analyse, remembered=False), jobs=1
+            lambda backend: replace(
+                backend, analyse=functools.partial(self._analyse, backend.analyse), remembered=False
+            ),
+            jobs=1,
         )
         self._reaching: frozenset[str] = frozenset()
         self._programs: dict[str, frozenset[str]] = {}
         self._only = threading.Lock()
         self._memory = _Memory()
 
-    def _analyse(self, files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResult:
-        from flake8_jax.server.focused import analyse_focused  # the interpreter: the first answers have no need of it
-
-        return analyse_focused(files, request, self._reaching)
+    def _analyse(self, analyse: Analyse, files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResult:
+        """Enter the wanted files alone, and those that are known to reach them."""
+        wanted = request.wanted if request.wanted is not None else {file.path for file in files}
+        return analyse(files, replace(request, entries=self._reaching | wanted))
 
     def answer(self, path: str, snapshot: Snapshot, reaching: Collection[str], then: Then | None) -> Focused:
         """What to show of a buffer that has changed since it was last analysed whole. Raises ConfigError."""
