@@ -12,18 +12,22 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import msgspec
 
-from flake8_jax.core.report import Diagnostic, RunReport
+from flake8_jax.core.report import Diagnostic, RunReport, as_text
 
 VERSION = 1
 NEVER = frozenset({"JAX001"})
 _SHOWN = 120
+_REMEDY = "remove it, and write it anew with `--write-baseline`"
 
+Judged = Callable[[str, str], bool]
+"""Whether a run has said something of a rule (by code) in a file (by real path)."""
 Key = tuple[str, str, str]
 """Path, code, text."""
 
@@ -55,18 +59,23 @@ def load(path: str) -> Counter[Key]:
         remedy = "; make one with `--write-baseline`" if isinstance(error, FileNotFoundError) else ""
         raise BaselineError(f"{path}: {error.strerror}{remedy}") from error
     except msgspec.DecodeError as error:
-        raise BaselineError(f"{path}: this is no baseline ({error}); write it anew with `--write-baseline`") from error
+        raise BaselineError(
+            f"{path}: this is no baseline ({error}); remove it, and write it anew with `--write-baseline`"
+        ) from error
     if found.version != VERSION:
-        raise BaselineError(f"{path}: this baseline has version {found.version}, known is {VERSION}: write it anew")
-    folder = os.path.dirname(os.path.abspath(path))
+        raise BaselineError(
+            f"{path}: this baseline has version {found.version}, known is {VERSION}: remove it, and write it anew"
+        )
+    folder = os.path.dirname(os.path.realpath(path))
     counts: Counter[Key] = Counter()
     for entry in found.findings:
-        counts[os.path.normpath(os.path.join(folder, entry.path)), entry.code, entry.text] += entry.count
+        counts[os.path.realpath(os.path.join(folder, entry.path)), entry.code, entry.text] += entry.count
     return counts
 
 
-def without_known(report: RunReport, known: Counter[Key], path: str, asked: Sequence[str]) -> RunReport:
+def without_known(report: RunReport, known: Counter[Key], path: str, judged: Judged) -> RunReport:
     """The report without the findings of the baseline at ``path``; a note says how many of its entries are no more."""
+    judged = _of_what_parses(report, judged)
     left = Counter(known)
     others = [item for item in report.diagnostics if item.code in NEVER or not _taken(left, key_of(item, report))]
     moved = Counter[tuple[str, str]]()
@@ -74,14 +83,12 @@ def without_known(report: RunReport, known: Counter[Key], path: str, asked: Sequ
         if not os.path.exists(file):
             moved[code, text] += count
     new = [item for item in others if item.code in NEVER or not _taken(moved, key_of(item, report)[1:])]
-    here = sum(count for key, count in left.items() if os.path.exists(key[0]) and _is_asked(key[0], asked))
+    here = sum(count for key, count in left.items() if os.path.exists(key[0]) and judged(key[0], key[1]))
     gone = here + sum(moved.values())
     notes = report.notes
     if gone:
-        notes = (
-            *notes,
-            f"{path}: {gone} of its findings {'are' if gone > 1 else 'is'} gone; write it anew to forget them",
-        )
+        plural = ("are", "them") if gone > 1 else ("is", "it")
+        notes = (*notes, f"{path}: {gone} of its findings {plural[0]} gone; write it anew to forget {plural[1]}")
     return msgspec.structs.replace(report, diagnostics=tuple(new), notes=notes)
 
 
@@ -92,20 +99,20 @@ def _taken(counts: Counter[Any], key: object) -> bool:
     return there
 
 
-def write(path: str, report: RunReport, asked: Sequence[str]) -> int:
-    """Write the findings of a report; entries of other files than those asked for stay. Returns how many were written.
+def write(path: str, report: RunReport, judged: Judged) -> int:
+    """Write the findings of a report. Entries that the run has not judged stay: of other files and rules, and of files that
+    do not parse. Returns how many were written.
 
     Raises BaselineError for an older file that cannot be read, OSError.
     """
+    judged = _of_what_parses(report, judged)
     kept: Counter[Key] = Counter()
     if os.path.exists(path):
-        kept = Counter(
-            {key: n for key, n in load(path).items() if not _is_asked(key[0], asked) and os.path.exists(key[0])}
-        )
+        kept = Counter({key: n for key, n in load(path).items() if not judged(*key[:2]) and os.path.exists(key[0])})
     found = Counter(key_of(item, report) for item in report.diagnostics if item.code not in NEVER)
-    folder = os.path.dirname(os.path.abspath(path))
+    folder = os.path.dirname(os.path.realpath(path))
     entries = sorted(
-        Entry(os.path.relpath(file, folder).replace(os.sep, "/"), code, text, count)
+        Entry(as_text(os.path.relpath(file, folder)).replace(os.sep, "/"), code, text, count)
         for (file, code, text), count in (found + kept).items()
     )
     lines = ",\n".join("  " + msgspec.json.encode(entry).decode() for entry in entries)
@@ -114,13 +121,27 @@ def write(path: str, report: RunReport, asked: Sequence[str]) -> int:
         if entries
         else f'{{"version": {VERSION}, "findings": []}}\n'
     )
-    with open(path, "w", encoding="utf-8") as stream:
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".jaxlint-")
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(body)
+    os.chmod(temporary, 0o644)
+    os.replace(temporary, os.path.realpath(path))
     return sum(found.values())
 
 
-def _is_asked(path: str, asked: Iterable[str]) -> bool:
-    return any(path == one or path.startswith(one.rstrip(os.sep) + os.sep) for one in asked)
+def judged_by(asked: Sequence[str], codes: Collection[str]) -> Judged:
+    """Whether a run on these paths, with these rules, says something of a rule in a file."""
+    real = [os.path.realpath(one) for one in asked]
+
+    def judged(path: str, code: str) -> bool:
+        return code in codes and any(path == one or path.startswith(one.rstrip(os.sep) + os.sep) for one in real)
+
+    return judged
+
+
+def _of_what_parses(report: RunReport, judged: Judged) -> Judged:
+    broken = {os.path.realpath(item.path) for item in report.diagnostics if item.code in NEVER}
+    return lambda path, code: path not in broken and judged(path, code)
 
 
 def key_of(item: Diagnostic, report: RunReport) -> Key:
@@ -129,4 +150,4 @@ def key_of(item: Diagnostic, report: RunReport) -> Key:
     text = "".join(report.texts.get(item.path, "")[finding.start : finding.end].split())
     dense = text.replace(",)", ")").replace(",]", "]").replace(",}", "}")
     mark = hashlib.sha256(dense.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return item.path, item.code, dense if len(dense) <= _SHOWN else f"{dense[:_SHOWN]}… #{mark}"
+    return os.path.realpath(item.path), item.code, dense if len(dense) <= _SHOWN else f"{dense[:_SHOWN]}… #{mark}"

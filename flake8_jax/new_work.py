@@ -59,11 +59,31 @@ class Changed:
             found.append((int(first), int(first) + max(rows - 1, 1 if rows == 0 else 0)))
         return tuple(found)
 
+
+class Changes:
+    """What changed since a revision, in whatever repositories the files are in (a submodule is one of its own)."""
+
+    def __init__(self, revision: str) -> None:
+        self._revision = revision
+        self._by_root: dict[str, Changed] = {}
+        self._roots: dict[str, str] = {}
+
     def is_new(self, item: Diagnostic) -> bool:
         """The finding is on a changed row, or its evidence passes one. Raises GitError."""
         places = [(item.path, item.row, max(item.row, item.end_row))]
         places += [(step.path, step.row, step.row) for step in item.finding.evidence]
-        return any(first <= end and row <= last for path, row, end in places for first, last in self.rows(path))
+        return any(
+            first <= end and row <= last for path, row, end in places for first, last in self._around(path).rows(path)
+        )
+
+    def _around(self, path: str) -> Changed:
+        folder = os.path.dirname(os.path.realpath(path))
+        if folder not in self._roots:
+            self._roots[folder] = _git(folder, "rev-parse", "--show-toplevel").rstrip("\n")
+        root = self._roots[folder]
+        if root not in self._by_root:
+            self._by_root[root] = changed_since(self._revision, root)
+        return self._by_root[root]
 
 
 def changed_since(revision: str, directory: str) -> Changed:
@@ -80,7 +100,8 @@ def changed_since(revision: str, directory: str) -> Changed:
     paths = {name: old for old, name in _renamed(_git(root, "diff", "--name-status", "-z", "--find-renames", base))}
     others = _git(root, "ls-files", "--others", "--exclude-standard", "--full-name", "-z").split("\0")
     known = {**paths, **{name: None for name in others if name}}
-    return Changed(root, base, {os.path.realpath(os.path.join(root, name)): old for name, old in known.items()})
+    places = {os.path.join(root, name): old for name, old in known.items()}
+    return Changed(root, base, {os.path.realpath(p): old for p, old in places.items() if not os.path.islink(p)})
 
 
 def _renamed(status: str) -> list[tuple[str | None, str]]:

@@ -19,14 +19,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from flake8_jax.core.cells import HEADING, MAGIC, cells_of, with_magics
+from flake8_jax.core.cells import HEADING, MAGIC, cells_of, is_mark, with_magics
 
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun"})
 _MAGICS = (
     (re.compile(r"^(\s*)((?:%|!|\?).*)$"), "pass  "),
-    (re.compile(r"^(\s*[\w.,\[\] \t]+=\s*)([%!].*)$"), "get_ipython()  "),
-    (re.compile(r"^(\s*)((?:[A-Za-z_][\w.]*)\?{1,2}\s*)$"), "pass  "),
+    (re.compile(r"^(\s*[\w.,\[\]'\" \t]+=\s*)([%!].*)$"), "get_ipython()  "),
+    (re.compile(r"^(\s*)([^#]*[^\s?#]\?{1,2}\s*)$"), "pass  "),
 )
+_STRINGS = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|#.*""")
 _INDENT = re.compile(r"\{\r?\n?([ \t]*)\"")
 
 
@@ -71,7 +72,22 @@ def without_magics(source: str) -> str:
         return source  # a line that begins with `%` goes on from the one before
     except (SyntaxError, ValueError):  # ValueError: a null byte
         pass
-    return "".join(_without_magic(line) for line in source.splitlines(keepends=True))
+    found: list[str] = []
+    depth, continued, in_magic = 0, False, False
+    for line in source.splitlines(keepends=True):
+        if in_magic:
+            new = MAGIC + line
+        elif depth > 0 or continued:
+            new = line
+        else:
+            new = _without_magic(line)
+        in_magic = (in_magic or new is not line) and line.rstrip().endswith("\\")
+        if new is line:
+            bare = _STRINGS.sub("", line)
+            depth += sum(bare.count(c) for c in "([{") - sum(bare.count(c) for c in ")]}")
+            continued = line.rstrip("\r\n").endswith("\\")
+        found.append(new)
+    return "".join(found)
 
 
 def _without_magic(line: str) -> str:
@@ -88,6 +104,8 @@ def _parsed(data: str) -> dict[str, Any]:
         found = json.loads(data)
     except json.JSONDecodeError as error:
         raise NotebookError(f"this is no notebook: {error.msg} (line {error.lineno})") from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, a list in a list in a list …
+        raise NotebookError(f"this is no notebook that can be read: {error}") from error
     if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
         raise NotebookError("this is no notebook of version 4; open and save it in Jupyter")
     return found
@@ -106,11 +124,19 @@ def _code_cells(notebook: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any]]
 
 def _source(cell: dict[str, Any]) -> str:
     source = cell.get("source", "")
-    return "".join(source) if isinstance(source, list) else str(source)
+    lines = source if isinstance(source, list) else [source]
+    if not all(isinstance(line, str) for line in lines):
+        raise NotebookError("this is no notebook: the source of a cell is no text")
+    text = "".join(lines)
+    if any(is_mark(line) for line in text.splitlines()):
+        raise NotebookError("a line of it looks like what jaxlint itself writes between cells")
+    return text
 
 
 def _writer(data: str, notebook: dict[str, Any]) -> Callable[[dict[str, Any]], str]:
     """Writes a notebook the way that this one is written. Raises NotebookError where nothing does."""
+    crlf = "\r\n" in data
+    data = data.replace("\r\n", "\n")
     end = data[len(data.rstrip()) :]
     found = _INDENT.match(data)
     indents: list[str | int | None] = [found[1] if found is not None and found[1] else None, 1, None]
@@ -127,5 +153,9 @@ def _writer(data: str, notebook: dict[str, Any]) -> Callable[[dict[str, Any]], s
                     return json.dumps(value, indent=indent, ensure_ascii=ascii_only, separators=separators) + end
 
                 if dumps(notebook) == data:
-                    return dumps
+                    return _with_crlf(dumps) if crlf else dumps
     raise NotebookError("its JSON is laid out in an unusual way; save it in Jupyter first")
+
+
+def _with_crlf(dumps: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any]], str]:
+    return lambda value: dumps(value).replace("\n", "\r\n")

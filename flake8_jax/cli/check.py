@@ -30,6 +30,7 @@ from flake8_jax.reporters import View, formats, render
 
 if TYPE_CHECKING:
     from flake8_jax.backend import Backend
+    from flake8_jax.baseline import Judged
     from flake8_jax.engine import Question, Workspace
     from flake8_jax.lowering import Problem, Progress
     from flake8_jax.runtime_checks.profile import Profile
@@ -131,6 +132,8 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
             return _show_settings(resolver, _start(args, cwd))
         if args.show_files:
             return _show_files(resolver, absolute(args.paths or ["."], cwd))
+        if (wrong := _wrong_together(args)) is not None:
+            raise ConfigError(wrong)
         if args.watch:
             return _watch(args, resolver, cwd, backend)
         with progress_bar(not (args.quiet or args.silent)) as progress:
@@ -138,6 +141,21 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     except ConfigError as error:
         print(f"jaxlint: {error}", file=sys.stderr)
         return 2
+
+
+def _wrong_together(args: argparse.Namespace) -> str | None:
+    """What cannot be asked for at once."""
+    new = [name for name in ("since", "baseline") if getattr(args, name) is not None]
+    if args.add_noqa and new:
+        return f"--add-noqa silences all findings, so --{new[0]} does not go with it"
+    if args.since is not None and "-" in args.paths:
+        return "--since compares files with a revision, and `-` is none"
+    changing = [name for name in ("fix", "fix_only", "diff", "since", "watch") if getattr(args, name)]
+    if args.write_baseline and changing:
+        return (
+            f"--write-baseline keeps all findings as they are, so --{changing[0].replace('_', '-')} does not go with it"
+        )
+    return None
 
 
 def _watch(args: argparse.Namespace, resolver: Resolver, cwd: str, backend: Backend | None) -> int:
@@ -153,7 +171,10 @@ def _watch(args: argparse.Namespace, resolver: Resolver, cwd: str, backend: Back
             print(f"jaxlint: {error}", file=sys.stderr)
             return 2
 
-    asked = [path for path in absolute(args.paths or ["."], cwd) if os.path.exists(path)]
+    asked = absolute(args.paths or ["."], cwd)
+    missing = [path for path in asked if not os.path.exists(path)]
+    if missing:
+        raise ConfigError(f"{missing[0]}: there is no such file or directory")
     project = resolver.project_root_of(_start(args, cwd))
     return watch(lint, [*asked, *([project] if project is not None else [])])
 
@@ -290,13 +311,14 @@ def _write(report: RunReport) -> RunReport:
     """Write the changes; what could not be written becomes a message."""
     from flake8_jax.files import NotWritten, replace_text
 
-    refused: list[str] = []
+    refused: dict[str, str] = {}
     for change in report.changes:
         try:
             replace_text(change.path, change.before, change.after)
         except NotWritten as error:
-            refused.append(str(error))
-    return msgspec.structs.replace(report, messages=(*report.messages, *refused))
+            refused[change.path] = str(error)
+    fixed = tuple(item for item in report.fixed if item.path not in refused)
+    return msgspec.structs.replace(report, messages=(*report.messages, *refused.values()), fixed=fixed)
 
 
 def _print_source(data: bytes) -> None:
@@ -333,10 +355,13 @@ def _new_only(call: _Call, report: RunReport) -> RunReport:
     """The report on new work, where that was asked for. Raises ConfigError."""
     args = call.args
     if args.since is not None:
-        from flake8_jax.new_work import GitError, changed_since
+        from flake8_jax.new_work import Changes, GitError, changed_since
 
         try:
-            changed = changed_since(args.since, call.view.cwd)
+            changed_since(
+                args.since, _start(args, call.view.cwd)
+            )  # the revision has to exist, with or without findings
+            changed = Changes(args.since)
             new = tuple(item for item in report.diagnostics if changed.is_new(item))
         except GitError as error:
             raise ConfigError(str(error)) from error
@@ -345,10 +370,19 @@ def _new_only(call: _Call, report: RunReport) -> RunReport:
         from flake8_jax.baseline import BaselineError, load, without_known
 
         try:
-            report = without_known(report, load(args.baseline), args.baseline, call.question.paths)
+            report = without_known(report, load(args.baseline), args.baseline, _judged(call))
         except BaselineError as error:
             raise ConfigError(str(error)) from error
     return report
+
+
+def _judged(call: _Call) -> Judged:
+    """What this run says something of: the rules that are on for the first path, in the files that were asked for."""
+    from flake8_jax.baseline import judged_by
+    from flake8_jax.diagnosis import Selection
+
+    settings = call.workspace.resolver.settings_for(_start(call.args, call.view.cwd))
+    return judged_by(call.question.paths, Selection(settings, call.workspace.backend).codes)
 
 
 def _write_baseline(call: _Call) -> int:
@@ -361,7 +395,7 @@ def _write_baseline(call: _Call) -> int:
     if _trouble_status(report):
         return _trouble_status(report)
     try:
-        count = write(path, report, call.question.paths)
+        count = write(path, report, _judged(call))
     except BaselineError as error:
         raise ConfigError(str(error)) from error
     except OSError as error:

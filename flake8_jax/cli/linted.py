@@ -20,8 +20,10 @@ from flake8_jax.cli.arguments import (
 from flake8_jax.cli.running import find_python, split_command
 from flake8_jax.config import ConfigError
 from flake8_jax.core.cells import SUFFIX
+from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import RunReport
 from flake8_jax.reporters import View, formats, render
+from flake8_jax.runtime_checks.profile import ProfileError, load
 from flake8_jax.runtime_checks.sandbox import Limits
 from flake8_jax.runtime_checks.verify import Workload
 
@@ -79,7 +81,9 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
     workspace = Workspace(
         backend or default_backend(), resolver_from(args, cwd), use_cache=not args.no_cache, jobs=args.jobs
     )
-    question = Question(paths, {}, args.force_exclude, args.ignore_noqa)
+    question = Question(
+        paths, {}, args.force_exclude, args.ignore_noqa, recorded=_recorded(getattr(args, "profile", None))
+    )
     report = workspace.check(question)
     color = wants_color(args.color, sys.stdout.isatty()) and args.output_file is None
     view = View(cwd, color, unsafe_fixes)
@@ -90,6 +94,16 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
         Limits(args.timeout, args.memory, not args.no_network),
     )  # fmt: skip
     return Linted(workspace, question, report, view, workload)
+
+
+def _recorded(path: str | None) -> tuple[RecordedFunction, ...]:
+    """What a profile says of functions. Raises ConfigError."""
+    if path is None:
+        return ()
+    try:
+        return load(path).recorded()
+    except ProfileError as error:
+        raise ConfigError(str(error)) from error
 
 
 def say_progress(args: argparse.Namespace, text: str) -> None:

@@ -33,6 +33,11 @@ def cells_of(text: str) -> Iterator[tuple[int, str]]:
         yield int(heading[1]), text[heading.end() + 1 : following.start() if following else len(text)]
 
 
+def is_mark(line: str) -> bool:
+    """A line as only this module and ``notebooks`` write it."""
+    return MAGIC in line or _HEADINGS.fullmatch(line) is not None
+
+
 def with_magics(text: str) -> str:
     """A part of the text as it stands in the notebook."""
     return "".join(_MAGICS.sub("", line, count=1) if MAGIC in line else line for line in text.splitlines(keepends=True))

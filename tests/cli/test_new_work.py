@@ -233,3 +233,69 @@ def test_files_that_are_no_baseline(repository: Repository, text: str | None, sa
     if text is not None:
         assert repository.said("--write-baseline", "--baseline", "known.json")[0] == 2
         assert (repository.folder / "known.json").read_text() == text
+
+
+def test_other_rules_and_broken_files_keep_their_entries(repository: Repository) -> None:
+    path = repository.write("a.py", BRANCH.format(name="f"))
+    repository.said("--write-baseline")
+    _, out, err = repository.said("--baseline", ".jaxlint-baseline.json", "--select", "JAX302")
+    assert "gone" not in out + err
+    repository.said("--write-baseline", "--select", "JAX302")
+    assert repository.lint("--baseline", ".jaxlint-baseline.json") == (0, [])
+    path.write_text(BRANCH.format(name="f") + "x = (\n")
+    _, out, err = repository.said("--baseline", ".jaxlint-baseline.json")
+    assert "gone" not in out + err
+    repository.said("--write-baseline")
+    path.write_text(BRANCH.format(name="f"))
+    assert repository.lint("--baseline", ".jaxlint-baseline.json") == (0, [])
+
+
+def test_a_folder_by_another_name(repository: Repository) -> None:
+    repository.write("a.py", BRANCH.format(name="f"))
+    repository.said("--write-baseline")
+    link = repository.folder.parent / "link"
+    link.symlink_to(repository.folder)
+    assert repository.lint("--baseline", ".jaxlint-baseline.json", str(link))[0] == 0
+
+
+def test_names_that_are_no_text(repository: Repository) -> None:
+    name = os.fsdecode(b"\xff.py")
+    (repository.folder / name).write_text(BRANCH.format(name="f"))
+    assert repository.said("--write-baseline")[0] == 0
+    assert repository.said("--baseline", ".jaxlint-baseline.json")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--add-noqa", "--since", "HEAD"], ["--add-noqa", "--baseline", "x.json"], ["--since", "HEAD", "-"],
+        ["--write-baseline", "--fix"], ["--write-baseline", "--since", "HEAD"],
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together(repository: Repository, options: list[str]) -> None:
+    path = repository.write("a.py", BRANCH.format(name="f"))
+    repository.commit()
+    status, _, err = repository.said(*options)
+    assert status == 2
+    assert "jaxlint: --" in err
+    assert path.read_text() == BRANCH.format(name="f")
+
+
+def test_a_repository_in_the_repository(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = repository.write("inner/a.py", BRANCH.format(name="f"))
+    identity = ["git", "-c", "user.name=n", "-c", "user.email=e@x"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "c"]):
+        subprocess.run([*identity, *words], cwd=path.parent, check=True, capture_output=True)
+    repository.commit()
+    assert repository.lint("--since", "HEAD", "inner") == (0, [])
+    path.write_text(BRANCH.format(name="f").replace("x > 0", "x > 1"))
+    assert repository.lint("--since", "HEAD", "inner") == (1, [("inner/a.py", 6, "JAX101")])
+    monkeypatch.chdir("/")
+    assert repository.lint("--since", "HEAD", str(path))[0] == 1
+
+
+def test_a_link_does_not_make_its_target_new(repository: Repository) -> None:
+    repository.write("a.py", BRANCH.format(name="f"))
+    repository.commit()
+    (repository.folder / "link.py").symlink_to("a.py")
+    assert repository.lint("--since", "HEAD")[0] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import sys
@@ -152,3 +153,60 @@ def test_cells_are_not_made_or_lost() -> None:
     text = text_of(data)
     with pytest.raises(NotebookError, match="changed its cells"):
         rewritten(data, text, text.replace("# %% [jaxlint: cell 3]\n", ""))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"cells": [{"cell_type": "code", "source": [1, 2]}], "metadata": {}}',
+        '{"cells":' + "[" * 100_000 + "]" * 100_000 + "}",
+        '{"cells": [], "metadata": {}, "n": ' + "9" * 5000 + "}",
+        json.dumps(notebook("# %% [jaxlint: cell 3]\nx = 1")),
+    ],
+    ids=["source", "depth", "number", "marks"],
+)
+def test_odd_notebooks_cost_nothing_but_themselves(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    (folder / "odd.ipynb").write_text(text)
+    write(folder / "a.ipynb", notebook(SETUP, BRANCH))
+    out = lint(capsys, ".", "--output-format", "concise")[1]
+    assert "a.ipynb:cell 3:5:8: JAX101" in out
+    assert lint(capsys, "a.ipynb")[0] == 1
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert lint(capsys, "--fix", "--stdin-filename", "odd.ipynb", "-")[1] == text
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "!pip install a \\\n   b\nx = 1\n",
+        "x = (1\n  %2)\n!ls\n",
+        "y = 3\\\n%3\n!ls\n",
+        "d = {}\nd['x'] = !ls\nd[\"k\"] = %who\n",
+        "f(x)?\n",
+        "x[0].y??\n",
+        "np.*load*?\n",
+        "if x:\n    !ls\n",
+    ],
+)
+def test_magics_leave_python_that_parses(cell: str) -> None:
+    ast.parse(without_magics(cell))
+    assert with_magics(without_magics(cell)) == cell
+    kept = [line for line in cell.splitlines() if line in ("x = 1", "  %2)", "%3", "d = {}", "if x:")]
+    assert all(line in without_magics(cell).splitlines() for line in kept)
+
+
+def test_line_ends_of_windows_stay(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = write(folder / "a.ipynb", notebook(SETUP, BRANCH)).replace("\n", "\r\n")
+    (folder / "a.ipynb").write_bytes(text.encode())
+    assert lint(capsys, ".", "--fix", "--unsafe-fixes")[0] == 0
+    after = (folder / "a.ipynb").read_bytes()
+    assert b"jnp.where" in after
+    assert after.count(b"\n") == after.count(b"\r\n")
+
+
+def test_what_is_left_as_it_is_was_not_fixed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = write(folder / "a.ipynb", notebook(SETUP, BRANCH)).replace('"metadata": {}', '"metadata":   {}', 1)
+    (folder / "a.ipynb").write_text(text, encoding="utf-8")
+    assert "1 fixed" not in lint(capsys, ".", "--fix", "--unsafe-fixes", "--output-format", "concise")[1]
