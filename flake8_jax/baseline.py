@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
+import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import msgspec
 
+from flake8_jax.cache import write_atomically
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
+from flake8_jax.selection import ALWAYS_ON
 
 VERSION = 1
-NEVER = frozenset({"JAX001"})
 _SHOWN = 120
 _REMEDY = "remove it, and write it anew with `--write-baseline`"
 
@@ -59,13 +60,9 @@ def load(path: str) -> Counter[Key]:
         remedy = "; make one with `--write-baseline`" if isinstance(error, FileNotFoundError) else ""
         raise BaselineError(f"{path}: {error.strerror}{remedy}") from error
     except msgspec.DecodeError as error:
-        raise BaselineError(
-            f"{path}: this is no baseline ({error}); remove it, and write it anew with `--write-baseline`"
-        ) from error
+        raise BaselineError(f"{path}: this is no baseline ({error}); {_REMEDY}") from error
     if found.version != VERSION:
-        raise BaselineError(
-            f"{path}: this baseline has version {found.version}, known is {VERSION}: remove it, and write it anew"
-        )
+        raise BaselineError(f"{path}: this baseline has version {found.version}, known is {VERSION}; {_REMEDY}")
     folder = os.path.dirname(os.path.realpath(path))
     counts: Counter[Key] = Counter()
     for entry in found.findings:
@@ -77,12 +74,12 @@ def without_known(report: RunReport, known: Counter[Key], path: str, judged: Jud
     """The report without the findings of the baseline at ``path``; a note says how many of its entries are no more."""
     judged = _of_what_parses(report, judged)
     left = Counter(known)
-    others = [item for item in report.diagnostics if item.code in NEVER or not _taken(left, key_of(item, report))]
+    others = [item for item in report.diagnostics if item.code in ALWAYS_ON or not _taken(left, key_of(item, report))]
     moved = Counter[tuple[str, str]]()
     for (file, code, text), count in left.items():
         if not os.path.exists(file):
             moved[code, text] += count
-    new = [item for item in others if item.code in NEVER or not _taken(moved, key_of(item, report)[1:])]
+    new = [item for item in others if item.code in ALWAYS_ON or not _taken(moved, key_of(item, report)[1:])]
     here = sum(count for key, count in left.items() if os.path.exists(key[0]) and judged(key[0], key[1]))
     gone = here + sum(moved.values())
     notes = report.notes
@@ -109,7 +106,7 @@ def write(path: str, report: RunReport, judged: Judged) -> int:
     kept: Counter[Key] = Counter()
     if os.path.exists(path):
         kept = Counter({key: n for key, n in load(path).items() if not judged(*key[:2]) and os.path.exists(key[0])})
-    found = Counter(key_of(item, report) for item in report.diagnostics if item.code not in NEVER)
+    found = Counter(key_of(item, report) for item in report.diagnostics if item.code not in ALWAYS_ON)
     folder = os.path.dirname(os.path.realpath(path))
     entries = sorted(
         Entry(as_text(os.path.relpath(file, folder)).replace(os.sep, "/"), code, text, count)
@@ -121,11 +118,10 @@ def write(path: str, report: RunReport, judged: Judged) -> int:
         if entries
         else f'{{"version": {VERSION}, "findings": []}}\n'
     )
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".jaxlint-")
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(body)
-    os.chmod(temporary, 0o644)
-    os.replace(temporary, os.path.realpath(path))
+    target = os.path.realpath(path)
+    mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.exists(target) else 0o644
+    write_atomically(target, body.encode())
+    os.chmod(target, mode)
     return sum(found.values())
 
 
@@ -140,7 +136,7 @@ def judged_by(asked: Sequence[str], codes: Collection[str]) -> Judged:
 
 
 def _of_what_parses(report: RunReport, judged: Judged) -> Judged:
-    broken = {os.path.realpath(item.path) for item in report.diagnostics if item.code in NEVER}
+    broken = {os.path.realpath(item.path) for item in report.diagnostics if item.code in ALWAYS_ON}
     return lambda path, code: path not in broken and judged(path, code)
 
 

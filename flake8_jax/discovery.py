@@ -20,8 +20,9 @@ from dataclasses import dataclass, field
 import pathspec
 
 from flake8_jax.config import Resolver, Settings
+from flake8_jax.core.cells import SUFFIX
 
-SUFFIXES = (".py", ".pyi", ".ipynb")
+SUFFIXES = (".py", ".pyi", SUFFIX)
 CONTEXT_LIMIT = 20_000
 _LOOSE_LIMIT = 2_000
 

@@ -293,9 +293,8 @@ class Workspace:
         """Lower and analyse; returns the problems of the files that do not parse."""
         problems: dict[str, Problem] = {}
         files: list[ProgramFile] = []
-        taken: set[str] = (
-            set()
-        )  # the analysis tells nodes apart by identity, so files of equal text need nodes of their own
+        # The analysis tells nodes apart by identity, so files of equal text need nodes of their own.
+        taken: set[str] = set()
         with collector_paused():
             lowered = self._lower(run)
             for path, key in run.digests.items():

@@ -18,6 +18,7 @@ import re
 import subprocess
 from dataclasses import dataclass, field
 
+from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.report import Diagnostic
 
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
@@ -48,7 +49,7 @@ class Changed:
         return self._rows[real]
 
     def _changed_rows(self, path: str, before: str | None) -> Rows:
-        if before is None or path.endswith(".ipynb"):
+        if before is None or path.endswith(SUFFIX):
             return EVERY_ROW
         names = sorted({before, os.path.relpath(path, self.root).replace(os.sep, "/")})
         options = ["--unified=0", "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames"]

@@ -34,8 +34,7 @@ def supported_versions(directory: str, load_toml: LoadToml) -> dict[str, str]:
                 asked.setdefault("jax", asked.pop("jaxlib"))
             found = {**asked, **found}
         above = os.path.dirname(folder)
-        if found or present or above == folder or os.path.lexists(os.path.join(folder, ".git")):
-            found.pop("jaxlib", None)
+        if present or above == folder or os.path.lexists(os.path.join(folder, ".git")):
             return found
         folder = above
 

@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "selection": {"core"},
     "requirements": {"knowledge"},
     "config": {"core", "selection", "requirements"},
-    "discovery": {"config"},
+    "discovery": {"core", "config"},
     "import_graph": {"config"},
     "cache": {"core"},
     "notebooks": {"core"},
@@ -43,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli": _ENGINE | {"reporters", "runtime_checks", "server", "files", "repairs", "new_work", "baseline"},
     "server": _ENGINE | {"reporters", "runtime_checks"},
     "new_work": {"core"},
-    "baseline": {"core"},
+    "baseline": {"core", "cache", "selection"},
     "__main__": {"cli"},
     "__init__": set(),
 }

@@ -217,7 +217,11 @@ def _worked_out(
     texts = {stdin.path: stdin.text} if stdin is not None else {}
     if backend is None:
         backend = default_backend(None if args.no_cache else Cache(cache_directory(settings, cwd)))
-    profile = _read_profile(args.profile) if args.profile is not None else None
+    profile = None
+    if args.profile is not None:
+        from flake8_jax.cli.profiles import read_profile
+
+        profile = read_profile(args.profile)
     recorded = profile.recorded() if profile is not None else ()
     workspace = Workspace(backend, resolver, use_cache=not args.no_cache, jobs=args.jobs, progress=progress)
     color = wants_color(args.color, sys.stdout.isatty()) and args.output_file is None
@@ -230,15 +234,6 @@ def _worked_out(
         stdin,
         profile,
     )
-
-
-def _read_profile(path: str) -> Profile:
-    from flake8_jax.runtime_checks.profile import ProfileError, load
-
-    try:
-        return load(path)
-    except ProfileError as error:
-        raise ConfigError(str(error)) from error
 
 
 def _read_stdin(args: argparse.Namespace, cwd: str) -> _Stdin:

@@ -97,13 +97,10 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
 
 def _compare(records: list[dict[str, Any]], profile: str, output_format: str) -> None:
     """Print how far inference and record agree on the functions that were asked about."""
+    from flake8_jax.cli.profiles import read_profile
     from flake8_jax.runtime_checks.comparison import agreement, disagreements, joined, said_of
-    from flake8_jax.runtime_checks.profile import ProfileError, load
 
-    try:
-        recorded = load(profile).functions
-    except ProfileError as error:
-        raise ConfigError(str(error)) from error
+    recorded = read_profile(profile).functions
     asked = {os.path.realpath(record["filename"]) for record in records}
     params = [p for p in joined(recorded, records) if p.filename in asked]
     agreed = agreement(params)

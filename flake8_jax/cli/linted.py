@@ -17,13 +17,13 @@ from flake8_jax.cli.arguments import (
     resolver_from,
     wants_color,
 )
+from flake8_jax.cli.profiles import read_profile
 from flake8_jax.cli.running import find_python, split_command
 from flake8_jax.config import ConfigError
 from flake8_jax.core.cells import SUFFIX
-from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import RunReport
 from flake8_jax.reporters import View, formats, render
-from flake8_jax.runtime_checks.profile import ProfileError, load
+from flake8_jax.runtime_checks.profile import Profile
 from flake8_jax.runtime_checks.sandbox import Limits
 from flake8_jax.runtime_checks.verify import Workload
 
@@ -34,13 +34,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Linted:
-    """The findings, how they were come by, how they are shown, and what is to be run."""
+    """The findings, how they were come by, how they are shown, and what is to be run. profile: what ``--profile`` names."""
 
     workspace: Workspace
     question: Question
     report: RunReport
     view: View
     workload: Workload
+    profile: Profile | None
 
 
 def add_lint_options(parser: argparse.ArgumentParser) -> None:
@@ -81,9 +82,10 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
     workspace = Workspace(
         backend or default_backend(), resolver_from(args, cwd), use_cache=not args.no_cache, jobs=args.jobs
     )
-    question = Question(
-        paths, {}, args.force_exclude, args.ignore_noqa, recorded=_recorded(getattr(args, "profile", None))
-    )
+    path = getattr(args, "profile", None)
+    profile = read_profile(path) if path is not None else None
+    recorded = profile.recorded() if profile is not None else ()
+    question = Question(paths, {}, args.force_exclude, args.ignore_noqa, recorded=recorded)
     report = workspace.check(question)
     color = wants_color(args.color, sys.stdout.isatty()) and args.output_file is None
     view = View(cwd, color, unsafe_fixes)
@@ -93,17 +95,7 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
         tuple(args.command), tuple(paths), cwd, args.python, args.target or "",
         Limits(args.timeout, args.memory, not args.no_network),
     )  # fmt: skip
-    return Linted(workspace, question, report, view, workload)
-
-
-def _recorded(path: str | None) -> tuple[RecordedFunction, ...]:
-    """What a profile says of functions. Raises ConfigError."""
-    if path is None:
-        return ()
-    try:
-        return load(path).recorded()
-    except ProfileError as error:
-        raise ConfigError(str(error)) from error
+    return Linted(workspace, question, report, view, workload, profile)
 
 
 def say_progress(args: argparse.Namespace, text: str) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flake8_jax.cli.arguments import add_project_options, add_selection_options
-from flake8_jax.cli.linted import cannot_open, lint, say_progress
+from flake8_jax.cli.linted import Linted, cannot_open, lint, say_progress
 from flake8_jax.cli.running import add_device_option, add_process_options, find_python, find_roots, print_json
 from flake8_jax.cli.verify import cases_for, recorded_by_file
 from flake8_jax.config import ConfigError, Options, Resolver
@@ -121,7 +121,7 @@ def _run(args: argparse.Namespace, cwd: str, backend: Backend | None) -> int:
     output_format, args.output_format = args.output_format, None
     linted = lint(args, cwd, backend)
     item = _chosen(linted.report, args.finding, path, row)
-    subject = _subject(linted.report, item, args)
+    subject = _subject(linted, item, args)
     bases = [base for root in find_roots(os.path.dirname(path)) for base in (root, os.path.join(root, "src"))]
     project = Project(finder([_package_base(path), *bases]))
     with tempfile.TemporaryDirectory(prefix="jaxlint-mre-") as folder:
@@ -189,13 +189,13 @@ def _chosen(report: RunReport, asked: str, path: str, row: int) -> Diagnostic:
     )
 
 
-def _subject(report: RunReport, item: Diagnostic, args: argparse.Namespace) -> Subject:
+def _subject(linted: Linted, item: Diagnostic, args: argparse.Namespace) -> Subject:
     finding = item.finding
-    text = report.texts[item.path]
+    text = linted.report.texts[item.path]
     chain = tuple(Place(step.path, step.row) for step in finding.evidence if step.kind != "recorded")
     return Subject(
         finding.name, item.code, finding.message, text[finding.start : finding.end], Place(item.path, item.row), chain,
-        any(step.kind == "root" for step in finding.evidence), cases_for(item, recorded_by_file(args.profile)),
+        any(step.kind == "root" for step in finding.evidence), cases_for(item, recorded_by_file(linted.profile)),
         args.call or "",
     )  # fmt: skip
 

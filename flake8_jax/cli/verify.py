@@ -19,7 +19,7 @@ from flake8_jax.config import ConfigError
 from flake8_jax.core.report import Diagnostic, RunReport
 from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot
-from flake8_jax.runtime_checks.profile import Function, ProfileError, load
+from flake8_jax.runtime_checks.profile import Function, Profile
 from flake8_jax.runtime_checks.verify import Asked, RefusedCommand, Verification, verify
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     report = linted.report
     if report.missing:
         return 2
-    recorded = recorded_by_file(args.profile)
+    recorded = recorded_by_file(linted.profile)
     asked = [
         Asked(
             item.finding.name, spot_of(item), targets_of(item), cases_for(item, recorded),
@@ -108,16 +108,11 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     return 1 if counts["confirmed"] or counts["confirmed-elsewhere"] else 0
 
 
-def recorded_by_file(path: str | None) -> dict[str, list[Function]]:
-    """The functions of a profile by file. Raises ConfigError."""
+def recorded_by_file(profile: Profile | None) -> dict[str, list[Function]]:
+    """The functions of a profile by file."""
     found: dict[str, list[Function]] = {}
-    if path is not None:
-        try:
-            functions = load(path).functions
-        except ProfileError as error:
-            raise ConfigError(str(error)) from error
-        for function in functions:
-            found.setdefault(os.path.realpath(function.filename), []).append(function)
+    for function in profile.functions if profile is not None else ():
+        found.setdefault(os.path.realpath(function.filename), []).append(function)
     return found
 
 

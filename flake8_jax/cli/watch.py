@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from flake8_jax.config import ConfigError
+from flake8_jax.discovery import SUFFIXES
 
-_WATCHED = (".py", ".pyi", ".ipynb", ".toml")
+_WATCHED = (*SUFFIXES, ".toml", "setup.cfg", "requirements.txt")
 _PULSE = 200  # milliseconds
 _CLEAR = "\x1b[2J\x1b[H"
 
