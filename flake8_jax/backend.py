@@ -17,6 +17,7 @@ import msgspec
 
 from flake8_jax.cache import Cache
 from flake8_jax.core import ir
+from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.findings import Finding
 from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import RuleInfo
@@ -36,7 +37,8 @@ class ProgramFile:
 @dataclass(frozen=True)
 class AnalysisRequest:
     """What to look for. ``codes``: rules to run. ``wanted``: files whose findings count; entries: files that are
-    entered (see ``semantics.project``); None for all files. The rest: see ``config``."""
+    entered (see ``semantics.project``); None for all files. skipped: functions that are not entered, for all that.
+    collect_calls: whether to tell who calls whom. The rest: see ``config``."""
 
     codes: frozenset[str]
     transforms: dict[str, str] = field(default_factory=dict)
@@ -45,18 +47,21 @@ class AnalysisRequest:
     unroll_threshold: int = 32
     preview: bool = False
     entries: frozenset[str] | None = None
+    skipped: frozenset[FunctionName] = frozenset()
     wanted: frozenset[str] | None = None
     collect_functions: bool = False
+    collect_calls: bool = False
 
 
 @dataclass(frozen=True)
 class AnalysisResult:
-    """What came of it. ``functions`` are records for ``inspect``; crashes: rule, path, traceback."""
+    """What came of it. ``functions`` are records for ``inspect``; crashes: rule, path, traceback; calls: if asked for."""
 
     findings: tuple[Finding, ...] = ()
     functions: tuple[msgspec.Struct, ...] = ()
     crashes: tuple[tuple[str, str, str], ...] = ()
     counters: dict[str, int] = field(default_factory=dict)
+    calls: CallGraph | None = None
 
 
 @dataclass(frozen=True)
@@ -154,12 +159,18 @@ def _analyse(files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResu
             unroll_threshold=request.unroll_threshold,
             preview=request.preview,
             entries=request.entries,
+            skipped=request.skipped,
             wanted=request.wanted,
             collect_functions=request.collect_functions,
+            collect_calls=request.collect_calls,
             fixers=all_fixers(),
             fix_source=FixSource,
         ),
     )
     return AnalysisResult(
-        tuple(analysis.findings), tuple(analysis.functions), tuple(analysis.crashes), analysis.counters
+        tuple(analysis.findings),
+        tuple(analysis.functions),
+        tuple(analysis.crashes),
+        analysis.counters,
+        analysis.calls,
     )

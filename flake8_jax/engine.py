@@ -30,7 +30,7 @@ from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
 from flake8_jax.diagnosis import Selection, placed, syntax_diagnostic
 from flake8_jax.discovery import Found, Walker, context_files, discover
-from flake8_jax.import_graph import Glance, Modules, glance, relevant_files
+from flake8_jax.import_graph import Glance, Imported, Modules, glance, relevant_files
 from flake8_jax.lowering import (
     Lowered,
     Problem,
@@ -74,6 +74,16 @@ class _Seen(msgspec.Struct, frozen=True, array_like=True):
     def still_holds(self, found: os.stat_result) -> bool:
         same = (self.mtime_ns, self.size) == (found.st_mtime_ns, found.st_size)
         return same and self.mtime_ns < self.read_ns - _SETTLED_NS
+
+
+@dataclass(frozen=True)
+class _Links:
+    """The modules of a project by name, and the files that each file imports. ``places``: where names start."""
+
+    places: tuple[str | None, ...]
+    imports: Mapping[str, tuple[Imported, ...]]
+    modules: Modules
+    edges: Mapping[str, set[str]]
 
 
 class _Stored(msgspec.Struct, frozen=True, array_like=True):
@@ -130,6 +140,8 @@ class Workspace:
         self._caches: dict[str | None, Cache] = {}
         self._modules: dict[str, ir.Module] = {}
         self._texts: dict[str, str] = {}
+        self._looks: dict[str, dict[str, _Seen]] = {}
+        self._links: _Links | None = None
         self._selections: dict[int, tuple[Settings, Selection]] = {}
 
     # --- what to look at ---------------------------------------------------------------------------
@@ -185,9 +197,8 @@ class Workspace:
         with collector_paused():
             seen = self._glances(run, question.texts)
             glances = {path: entry.glance for path, entry in seen.items() if entry.problem is None}
-            modules = Modules(glances, settings.project_root, settings.src)
-            edges = {path: modules.imported_paths(path, found.imports) for path, found in glances.items()}
-            program = relevant_files(glances, edges, [path for path in asked if path in glances])
+            links = self._linked(glances, settings)
+            program = relevant_files(glances, links.edges, [path for path in asked if path in glances])
         program |= {path for path, by_name in asked.items() if by_name and path in glances}
         for path in asked:
             if path in seen and (problem := seen[path].problem) is not None:
@@ -205,8 +216,18 @@ class Workspace:
             collect_functions=question.collect_functions,
         )
         self._forget_texts(run, seen, question.texts)
-        self._analyse(run, modules, request)
+        self._analyse(run, links.modules, request)
         return run
+
+    def _linked(self, glances: Mapping[str, Glance], settings: Settings) -> _Links:
+        """What imports what: as at the last time, if no import of any file is another one."""
+        imports = {path: found.imports for path, found in glances.items()}
+        places = (settings.project_root, *settings.src)
+        if self._links is None or (self._links.places, self._links.imports) != (places, imports):
+            modules = Modules(glances, settings.project_root, settings.src)
+            edges = {path: modules.imported_paths(path, names) for path, names in imports.items()}
+            self._links = _Links(places, imports, modules, edges)
+        return self._links
 
     def _forget_texts(self, run: ProjectRun, seen: Mapping[str, _Seen], texts: Mapping[str, str]) -> None:
         """Let go of texts that were read for a look only."""
@@ -225,7 +246,9 @@ class Workspace:
                 "files and those beyond are not followed (`exclude` what is not part of the program)"
             )
         key = digest(settings.project_root or settings.root)
-        kept = run.cache.load("glances", key, dict[str, _Seen]) or {}
+        kept = self._looks.get(key)
+        if kept is None:
+            kept = self._looks[key] = run.cache.load("glances", key, dict[str, _Seen]) or {}
         seen: dict[str, _Seen] = {}
         changed = False
         for path in dict.fromkeys((*run.asked, *context)):

@@ -542,9 +542,7 @@ def call_function_value(
 ) -> Value:
     """Run a function of the project on arguments, or remember an equal run."""
     fn = func.fn
-    m.called_functions.add(id(fn))
-    if kind == "call":
-        m.callees.add(id(fn))
+    m.note_called(func, kind)
     running = [link for link in m.stack if link.fn is fn] if m.stack else []
     if len(m.stack) >= MAX_CALL_DEPTH or (len(running) >= 2 and not _descends(m, func, args, running)):
         m.count("recursion or depth")

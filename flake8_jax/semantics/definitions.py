@@ -48,10 +48,8 @@ def define_function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Value:
     """A ``def`` with its decorators applied, innermost first."""
     owner = frame.owner if frame.fn is None else None
     if m.versions is not None:
-        for parameter in node.function.params:
-            if parameter.annotation is not None:
-                m.versions.annotation(m, frame, parameter.annotation)
-        m.versions.annotation(m, frame, node.function.returns)
+        annotations = (parameter.annotation for parameter in node.function.params)
+        m.versions.annotations(m, frame, (*annotations, node.function.returns))
     function = make_function(m, frame, node.function, owner)
     value: Value = function
     for decorator in reversed(node.decorators):

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.registry import Report, Rule
 from flake8_jax.semantics import lattice
 from flake8_jax.semantics.events import Context, Discarded, NameUse, Timed
@@ -33,6 +34,7 @@ from flake8_jax.semantics.values import (
     Const,
     Deferred,
     External,
+    FunctionValue,
     Instance,
     Opaque,
     PartialValue,
@@ -262,6 +264,9 @@ class Machine:
         self.keep_alive: list[Any] = []
         self.called_functions: set[int] = set()
         self.callees: set[int] = set()
+        self.calls: CallGraph | None = None
+        self.function_names: dict[int, FunctionName] = {}
+        self.skipped: frozenset[FunctionName] = frozenset()
         self.decided: set[int] = set()
         self.index: ir.Expr | None = None
         self.body_serials: dict[Any, int] = {}
@@ -297,6 +302,18 @@ class Machine:
         self.captures: dict[int, Capture] = {}
         self.embedded: list[Value] = []
         self.needs_python: set[int] = set()
+
+    def note_called(self, func: FunctionValue, kind: str) -> None:
+        """A function is about to be run, or an earlier run of it repeated."""
+        fn = func.fn
+        self.called_functions.add(id(fn))
+        if kind == "call":
+            self.callees.add(id(fn))
+        if self.calls is not None:
+            names = self.function_names
+            caller = next((names[id(link.fn)] for link in reversed(self.stack) if link.fn is not None), None)
+            names[id(fn)] = name = (func.scope.path, fn.qualname)
+            self.calls.note(name, caller)
 
     # --- slots and branches ---------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.findings import Finding, Fix, Positions, Step
 from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.registry import Fixer, Rule
@@ -41,6 +42,7 @@ from flake8_jax.semantics.transforms import run_root, stage_unknown
 from flake8_jax.semantics.values import (
     ABSTRACT,
     Array,
+    BoundMethod,
     ClassValue,
     FunctionValue,
     Instance,
@@ -86,7 +88,9 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
     entries: files whose top level, functions and roots are entered; None for all. The others can be imported and called,
     and are not even run where nothing that is entered imports them. What only their entries would show is not found, and
     what only these would take back stays.
+    skipped: functions that are not entered, though their file is; entered code may call them.
     wanted: absolute paths whose findings matter; None for all.
+    collect_calls: whether to tell which functions call which.
     fixers: repairs by rule name; fix_source: makes what a fixer needs to know of a file.
     """
 
@@ -97,8 +101,10 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
     unroll_threshold: int = 32
     preview: bool = False
     entries: frozenset[str] | None = None
+    skipped: frozenset[FunctionName] = frozenset()
     wanted: frozenset[str] | None = None
     collect_functions: bool = False
+    collect_calls: bool = False
     fixers: dict[str, tuple[Fixer, ...]] = {}
     fix_source: Callable[[str, str, ir.Module], Any] | None = None
 
@@ -110,6 +116,7 @@ class Analysis(msgspec.Struct):
     functions: list[FunctionRecord]
     crashes: list[tuple[str, str, str]]
     counters: dict[str, int]
+    calls: CallGraph | None = None
 
 
 def analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
@@ -145,11 +152,12 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
     scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
     machine.modules, machine.settings = Modules(machine, scopes), Settings()
     if machine.wants(ApiUse):
-        machine.versions = Versions(load_histories(), options.required, scopes)
+        machine.versions = Versions(load_histories(), options.required, scopes, options.wanted)
         machine.versioned = machine.versions.parts
     if records is not None:
         machine.presumption = Presumption()
         records.holding = machine.presumption.holding
+    machine.skipped, machine.calls = options.skipped, CallGraph() if options.collect_calls else None
     _run_entries(machine, scopes, options.entries)
     if options.recorded:
         run_recorded(machine, scopes, options.recorded, _guarded)
@@ -162,7 +170,7 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
         functions = records.functions(shown)
     machine.counters["runs of functions"] = sum(machine.contexts.values())
     machine.counters["functions"] = len({fn for fn, _staged in machine.contexts})
-    return Analysis(findings, functions, _unique_crashes(machine), machine.counters)
+    return Analysis(findings, functions, _unique_crashes(machine), machine.counters, machine.calls)
 
 
 def _unique_crashes(machine: Machine) -> list[tuple[str, str, str]]:
@@ -170,6 +178,17 @@ def _unique_crashes(machine: Machine) -> list[tuple[str, str, str]]:
 
 
 # --- entries ------------------------------------------------------------------------------------------
+
+
+def _is_skipped(m: Machine, value: Value) -> bool:
+    """Whether a function, as it is or transformed, was asked not to be entered. One that was made while another ran is
+    entered whatever it is: somebody wanted that other one to run."""
+    function = _underlying(value)
+    while isinstance(function, BoundMethod):
+        function = function.func
+    if not isinstance(function, FunctionValue) or function.closure is not None:
+        return False
+    return (function.scope.path, function.fn.qualname) in m.skipped
 
 
 def _run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] | None) -> None:
@@ -236,7 +255,7 @@ def _run_pending(m: Machine, scopes: list[ModuleScope]) -> None:
         while roots_done < len(m.roots):
             tv, node, scope, chain, staged = m.roots[roots_done]
             roots_done += 1
-            if (not tv.called and not staged) or not chain:
+            if (not tv.called and not staged) if chain else not _is_skipped(m, tv):
                 _guarded(m, scope, functools.partial(run_root, m, tv, node, Frame(None, scope, None), chain))
         while classes_done < len(m.modules.classes):
             cls = m.modules.classes[classes_done]
@@ -245,6 +264,8 @@ def _run_pending(m: Machine, scopes: list[ModuleScope]) -> None:
         while partials_done < len(m.partial_roots):
             partial, node, scope, chain = m.partial_roots[partials_done]
             partials_done += 1
+            if partial.args and not chain and _is_skipped(m, partial.args[0]):
+                continue
             _guarded(m, scope, functools.partial(_run_partial, m, partial, node, Frame(None, scope, None), chain))
         while functions_done < len(m.deferred_functions):
             func = m.deferred_functions[functions_done]
@@ -357,7 +378,7 @@ def _is_covered(m: Machine, fn: ir.Function) -> bool:
 
 def _entry(m: Machine, func: FunctionValue) -> None:
     """Run a function from a caller that nobody knows, eagerly."""
-    if _is_covered(m, func.fn):
+    if _is_covered(m, func.fn) or _is_skipped(m, func):
         return
     frame = Frame(None, func.scope, None)
     args = Arguments([], unknown_rest=True)
@@ -377,7 +398,7 @@ def _class_entries(m: Machine, cls: ClassValue, decorated: set[int]) -> None:
             if owner is not cls and (find_in_class(cls, name) or (owner, None))[0] is not owner:
                 continue
             target = _method_function(value)
-            if target is None or id(target) in decorated or _is_covered(m, target.fn):
+            if target is None or id(target) in decorated or _is_covered(m, target.fn) or _is_skipped(m, target):
                 continue
             first: list[Value] = [self_value]
             if isinstance(value, StaticMethodValue):
@@ -392,9 +413,7 @@ def _contract_entries(m: Machine, cls: ClassValue) -> None:
         fact = m.knowledge.class_(name)
         for method in fact.staged_methods if fact is not None else ():
             found = cls.namespace.get(method)
-            if isinstance(found, FunctionValue):
-                from flake8_jax.semantics.values import BoundMethod
-
+            if isinstance(found, FunctionValue) and not _is_skipped(m, found):
                 bound = BoundMethod(found, generic_instance(m, cls))
                 stage_unknown(m, Frame(None, cls.scope, None), cls.node, name, bound, method)
 

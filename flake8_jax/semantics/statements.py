@@ -85,7 +85,7 @@ def _assign(m: Machine, frame: Frame, node: ir.Assign) -> int:
 
 def _annotated(m: Machine, frame: Frame, node: ir.AnnAssign) -> int:
     if m.versions is not None and frame.fn is None:
-        m.versions.annotation(m, frame, node.annotation)
+        m.versions.annotations(m, frame, [node.annotation])
     if node.value is None:
         return NORMAL
     value = evaluate(m, frame, node.value)

@@ -42,13 +42,21 @@ class Span(msgspec.Struct, frozen=True):
 
 
 class Versions:
-    """Hears of every listed name, and tells the rules of those that matter."""
+    """Hears of every listed name, and tells the rules of those that matter. ``wanted``: the files that it is asked of;
+    None for all."""
 
-    def __init__(self, histories: Histories, required: Mapping[str, str], scopes: Iterable[ModuleScope]) -> None:
+    def __init__(
+        self,
+        histories: Histories,
+        required: Mapping[str, str],
+        scopes: Iterable[ModuleScope],
+        wanted: frozenset[str] | None = None,
+    ) -> None:
         self.histories = histories
         self.parts = histories.parts
         self.callees = histories.callees
         self._required = required
+        self._wanted = wanted
         self._general = histories.supports(required)
         self.guards = Guards(scopes)
         self._told: set[tuple[str, int, str]] = set()
@@ -59,11 +67,14 @@ class Versions:
 
     # --- what the interpreter meets ---------------------------------------------------------------
 
+    def _is_wanted(self, scope: ModuleScope) -> bool:
+        return self._wanted is None or scope.path in self._wanted
+
     def attribute(
         self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External, *, postponed: bool = False
     ) -> None:
         """``owner.attr`` is read."""
-        if (id(node), owner.name) in self._met:
+        if (id(node), owner.name) in self._met or not self._is_wanted(scope):
             return
         self._met.add((id(node), owner.name))
         raw = self._raw_name(m, scope, node, owner)
@@ -75,7 +86,7 @@ class Versions:
 
     def imported_from(self, m: Machine, scope: ModuleScope, node: ir.ImportFrom, module: str) -> None:
         """``from module import …``."""
-        if m.modules.is_project(module.partition(".")[0]):
+        if not self._is_wanted(scope) or m.modules.is_project(module.partition(".")[0]):
             return
         if not self._owner_stands(scope, f"{module}.?"):
             self._module_use(m, scope, node, module)
@@ -86,14 +97,14 @@ class Versions:
 
     def imported(self, m: Machine, scope: ModuleScope, name: ir.ImportedName) -> None:
         """``import name``."""
-        if not m.modules.is_project(name.name.partition(".")[0]):
+        if self._is_wanted(scope) and not m.modules.is_project(name.name.partition(".")[0]):
             self._module_use(m, scope, name, name.name)
 
     def called(
         self, m: Machine, scope: ModuleScope, node: Any, callee: str, values: list[Value], keywords: dict[str, Value]
     ) -> None:
         """A library function is called: by its keyword arguments; of ``jax.config.update``, by the option."""
-        if not isinstance(node, ir.Call):
+        if not isinstance(node, ir.Call) or not self._is_wanted(scope):
             return
         if callee == "jax.config.update":
             if values and isinstance(values[0], Const) and node.args:
@@ -117,11 +128,16 @@ class Versions:
 
     def factory(self, m: Machine, scope: ModuleScope, node: Any, callee: str) -> None:
         """A transform is called without its function: ``@jax.jit(static_argnames="n")``."""
-        if isinstance(node, ir.Call):
+        if isinstance(node, ir.Call) and self._is_wanted(scope):
             self._use(m, scope, node, f"{callee}()", node.start, node.end)
 
-    def annotation(self, m: Machine, frame: Frame, node: ir.Expr | None) -> None:
-        """An annotation, which Python evaluates but the interpreter does not."""
+    def annotations(self, m: Machine, frame: Frame, nodes: Iterable[ir.Expr | None]) -> None:
+        """Annotations, which Python evaluates but the interpreter does not."""
+        if self._is_wanted(frame.scope):
+            for node in nodes:
+                self._annotation(m, frame, node)
+
+    def _annotation(self, m: Machine, frame: Frame, node: ir.Expr | None) -> None:
         from flake8_jax.semantics.annotations import resolve_name
 
         if isinstance(node, ir.Attribute):
@@ -131,14 +147,14 @@ class Versions:
                     postponed = "from __future__ import annotations" in frame.scope.text
                     self.attribute(m, frame.scope, node, owner, postponed=postponed)
         elif isinstance(node, ir.Subscript):
-            self.annotation(m, frame, node.value)
-            self.annotation(m, frame, node.index)
+            self._annotation(m, frame, node.value)
+            self._annotation(m, frame, node.index)
         elif isinstance(node, (ir.Tuple, ir.List)):
             for element in node.elts:
-                self.annotation(m, frame, element)
+                self._annotation(m, frame, element)
         elif isinstance(node, ir.BinOp):
-            self.annotation(m, frame, node.left)
-            self.annotation(m, frame, node.right)
+            self._annotation(m, frame, node.left)
+            self._annotation(m, frame, node.right)
 
     # --- judging ----------------------------------------------------------------------------------
 

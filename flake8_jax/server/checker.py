@@ -5,6 +5,7 @@ Vocabulary
 setup      what a checker is made for. ``generation`` grows when a configuration may have changed: another checker then.
 snapshot   all open buffers at one moment: path and text. ``unsaved``: some text is not what is on disk.
 reaching   files with entries that are known to run code of a file.
+part       a focused analysis that leaves out the entries which an edit inside one function cannot concern.
 
 Nothing here knows the protocol or the event loop; a whole checker may live in a process of its own.
 """
@@ -15,6 +16,7 @@ import functools
 import gc
 import os
 import threading
+import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -24,12 +26,14 @@ from flake8_jax.backend import AnalysisRequest, AnalysisResult, Backend, Program
 from flake8_jax.cache import Cache, digest
 from flake8_jax.config import Resolver, Settings
 from flake8_jax.core import ir
-from flake8_jax.core.findings import Finding, Positions
+from flake8_jax.core.call_graph import CallGraph, FunctionName
+from flake8_jax.core.findings import Edit, Finding, Positions
 from flake8_jax.core.report import Diagnostic, line_starts, place
 from flake8_jax.discovery import Walker, context_files
 from flake8_jax.engine import ProjectRun, Question, Workspace, cache_directory
 from flake8_jax.repairs import Outcome, repair
 from flake8_jax.server.merging import difference, merged, moved_finding
+from flake8_jax.server.outline import Edited, Extent, edited_part, unaffected
 from flake8_jax.server.preferences import preferences
 
 Analyse = Callable[[list[ProgramFile], AnalysisRequest], AnalysisResult]
@@ -38,6 +42,8 @@ _MANY = 20
 """Files from which freezing anew is worth it."""
 MOST_REACHING = 6
 """So many other files are entered for one buffer; what the rest would show waits for the whole answer."""
+_TOO_SLOW = 0.2
+"""Seconds of analysis from which no other files are entered at all."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +101,54 @@ class Then:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A focused analysis after an edit of one function, on the same texts of other buffers."""
+
+    edited: Edited
+    skipped: frozenset[FunctionName]
+    reaching: frozenset[str]
+    others: str
+
+
+@dataclass(frozen=True)
 class Focused:
-    """What to show of one buffer, and what the focused analysis said of this text and of the one before."""
+    """What to show of one buffer, and what the focused analysis said of this text and of the one before.
+
+    findings: None where only a part was looked at; then: None where nobody had to know. unready: the part that would
+    have been enough, had it been known what it showed before.
+    """
 
     diagnostics: tuple[Diagnostic, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] | None = None
     then: tuple[Finding, ...] | None = None
     crashes: tuple[tuple[str, str, str], ...] = ()
+    unready: Part | None = None
+
+
+@dataclass(frozen=True)
+class _Look:
+    """One buffer among the others of a snapshot. others: names the texts of those."""
+
+    path: str
+    question: Question
+    settings: Settings
+    asked: dict[str, bool]
+    reaching: frozenset[str]
+    others: str
+
+
+@dataclass
+class _Known:
+    """What focused analyses of one buffer have taught.
+
+    parts: what they said of a part of a text. alone: entering other files as well takes too long. seconds: how long the
+    last analysis took.
+    """
+
+    calls: CallGraph = field(default_factory=CallGraph)
+    parts: dict[tuple[Part, str], tuple[Finding, ...]] = field(default_factory=dict)
+    alone: bool = False
+    seconds: float = 0.0
 
 
 class _Memory:
@@ -184,48 +231,113 @@ class FocusedChecker:
             ),
             jobs=1,
         )
-        self._reaching: frozenset[str] = frozenset()
+        self._entries: frozenset[str] = frozenset()
+        self._skipped: frozenset[FunctionName] = frozenset()
+        self._known: dict[str, _Known] = {}
         self._programs: dict[str, frozenset[str]] = {}
         self._only = threading.Lock()
         self._memory = _Memory()
 
     def _analyse(self, analyse: Analyse, files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResult:
-        """Enter the wanted files alone, and those that are known to reach them."""
-        wanted = request.wanted if request.wanted is not None else {file.path for file in files}
-        return analyse(files, replace(request, entries=self._reaching | wanted))
+        """Enter only what was asked for."""
+        began = time.perf_counter()
+        entries, skipped = self._entries, self._skipped
+        found = analyse(files, replace(request, entries=entries, skipped=skipped, collect_calls=True))
+        for path in request.wanted or [file.path for file in files]:
+            if found.calls is not None and path in entries:
+                known = self._known.setdefault(path, _Known())
+                known.calls.learn(found.calls)
+                known.seconds = time.perf_counter() - began
+        return found
 
     def answer(self, path: str, snapshot: Snapshot, reaching: Collection[str], then: Then | None) -> Focused:
         """What to show of a buffer that has changed since it was last analysed whole. Raises ConfigError."""
         with self._only:
-            return self._answer(path, snapshot, reaching, then)
+            look = self._look(path, snapshot, reaching)
+            return self._answer(look, then) if look is not None else Focused()
 
-    def _answer(self, path: str, snapshot: Snapshot, reaching: Collection[str], then: Then | None) -> Focused:
-        self._reaching = frozenset(sorted(reaching)[:MOST_REACHING])
-        before = then.focused if then is not None else None
-        if then is not None and before is None:
-            first = self._run(path, {**snapshot.texts, path: then.text})
-            before = first[0].findings if first is not None else ()
-        asked = self._run(path, snapshot.texts)
-        if asked is None:
-            return Focused(then=before)
-        run, question = asked
-        text, findings = snapshot.texts[path], run.findings
-        if then is not None and path not in run.problems:
-            run.findings = tuple(merged(difference(then.text, text), then.whole, before or (), findings))
-        said = self.workspace.diagnose(run, question)[0]
-        if path in run.problems and then is not None:
-            said += carried(then, text)
-        self._programs[path] = frozenset(run.digests.values())
-        self.workspace.forget(frozenset().union(*self._programs.values()))
-        return Focused(tuple(said), findings, before, tuple(run.crashes))
+    def prepare(self, path: str, snapshot: Snapshot, reaching: Collection[str], then: Then, part: Part) -> None:
+        """Find out, while nobody waits, what a part of the text before shows: the next edit is likely in it too.
 
-    def _run(self, path: str, texts: Mapping[str, str]) -> tuple[ProjectRun, Question] | None:
+        Raises ConfigError.
+        """
+        with self._only:
+            look = self._look(path, snapshot, reaching)
+            if look is not None and path in self._known:
+                self._known[path].parts[part, then.text] = self._run(look, then.text, part).findings
+
+    def _look(self, path: str, snapshot: Snapshot, reaching: Collection[str]) -> _Look | None:
         """None where the path is excluded."""
-        question = Question((path,), texts, force_exclude=True)
-        found = self.workspace.find(question)
-        for settings, asked in self.workspace.projects(found.asked):
-            return self.workspace.run(settings, asked, question), question
+        question = Question((path,), snapshot.texts, force_exclude=True)
+        for settings, asked in self.workspace.projects(self.workspace.find(question).asked):
+            others = identity(Snapshot({name: text for name, text in snapshot.texts.items() if name != path}))
+            return _Look(path, question, settings, asked, frozenset(sorted(reaching)[:MOST_REACHING]), others)
         return None
+
+    def _answer(self, look: _Look, then: Then | None) -> Focused:
+        text = look.question.texts[look.path]
+        before = then.focused if then is not None else None
+        unready: Part | None = None
+        now: tuple[Finding, ...] | None = None
+        if self.workspace.lowered(text) is None:
+            run = self._run(look, text, Extent.NOTHING)
+        elif then is None:
+            run = self._run(look, text)
+            now = run.findings
+        else:
+            edit, base = difference(then.text, text), before
+            edited = self._edited(then.text, text, edit)
+            part = self._part(look, edited) if isinstance(edited, Edited) else None
+            seen = self._known[look.path].parts.get((part, then.text)) if part is not None else None
+            if edited is Extent.NOTHING:
+                run, base, now = self._run(look, text, Extent.NOTHING), (), before if then.text == text else None
+            elif part is not None and (seen is not None or before is None):
+                base = seen if seen is not None else self._run(look, then.text, part).findings
+                run = self._run(look, text, part)
+                # Those of other edits are not asked for again: who types goes on where he is.
+                self._known[look.path].parts = {(part, then.text): base, (part, text): run.findings}
+            else:
+                base = before = before if before is not None else self._run(look, then.text).findings
+                run, unready = self._run(look, text), part
+                now = run.findings
+            run.findings = tuple(merged(edit, then.whole, base or (), run.findings))
+        said = self.workspace.diagnose(run, look.question)[0]
+        if then is not None and look.path in run.problems:
+            said += carried(then, text)
+        kept = {digest(then.text)} if then is not None else set()
+        self._programs[look.path] = frozenset(run.digests.values()) | kept
+        self.workspace.forget(frozenset().union(*self._programs.values()))
+        return Focused(tuple(said), now, before, tuple(run.crashes), unready)
+
+    def _edited(self, then: str, now: str, edit: Edit) -> Edited | Extent:
+        """What of a text an edit concerns."""
+        old, new = self.workspace.lowered(then), self.workspace.lowered(now)
+        if old is None or new is None:
+            return Extent.EVERYTHING
+        return edited_part(old, new, then, now, edit)
+
+    def _part(self, look: _Look, edited: Edited) -> Part | None:
+        """What has to be run again after an edit; None as long as it is not known who calls whom."""
+        known = self._known.get(look.path)
+        if known is None:
+            return None
+        return Part(edited, unaffected(known.calls, look.path, edited), look.reaching, look.others)
+
+    def _run(self, look: _Look, text: str, extent: Part | Extent = Extent.EVERYTHING) -> ProjectRun:
+        """Analyse one text of a buffer, as far as is asked for."""
+        path, known = look.path, self._known.get(look.path)
+        alone = known is not None and known.alone
+        self._entries = frozenset() if extent is Extent.NOTHING else frozenset({path})
+        if not alone and self._entries:
+            self._entries |= look.reaching
+        self._skipped = extent.skipped if isinstance(extent, Part) else frozenset()
+        question = replace(look.question, texts={**look.question.texts, path: text})
+        run = self.workspace.run(look.settings, look.asked, question)
+        learned = self._known.get(path)
+        if known is None and learned is not None and learned.seconds > _TOO_SLOW and look.reaching:
+            learned.alone = True
+            return self._run(look, text, extent)
+        return run
 
     def tidy(self) -> None:
         """Let go of what analyses left behind, while nobody waits."""
@@ -235,6 +347,7 @@ class FocusedChecker:
     def close(self, path: str) -> None:
         with self._only:
             self._programs.pop(path, None)
+            self._known.pop(path, None)
 
     def tree(self, text: str) -> ir.Module | None:
         """A text in its lowered form, if it parses."""
@@ -257,7 +370,8 @@ class FocusedChecker:
     ) -> Outcome:
         """Repair one buffer; ``only`` the finding with this code at this offset. Raises ConfigError."""
         with self._only:
-            self._reaching = frozenset(sorted(reaching)[:MOST_REACHING])
+            self._entries = frozenset({path, *sorted(reaching)[:MOST_REACHING]})
+            self._skipped = frozenset()
             question = Question((path,), snapshot.texts, force_exclude=True)
             chosen = None if only is None else {(path, *only)}
             return repair(self.workspace, question, unsafe=unsafe, only=chosen)

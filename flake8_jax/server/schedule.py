@@ -221,6 +221,9 @@ class Schedule:
             state.then = replace(then, focused=answer.then)
         state.last = (buffer.text, answer)
         self._show(buffer, state, answer.diagnostics)
+        part = answer.unready
+        if part is not None:
+            self._spawn(self.on_worker(lambda checker: checker.prepare(buffer.path, snapshot, reaching, then, part)))
 
     def _show(self, buffer: Buffer, state: State, diagnostics: tuple[Diagnostic, ...]) -> bool:
         """Tell the diagnostics of a version, if it is still the present one; whether they are others than before."""

@@ -1,0 +1,153 @@
+"""Which part of a file an edit can have changed the findings of.
+
+Vocabulary
+----------
+outline   the functions of a text that stand in no other function, in their order: functions and methods.
+affected  the function that was edited, and all that are known to call it. What else the file defines need not be run
+          again to see what the edit changed.
+silent    an edit of blank lines and comments: findings only move.
+
+Not modelled: what an edited function tells others through globals (it is then not told apart) or through attributes of
+classes that it is no method of. The next whole answer knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.core.call_graph import CallGraph, FunctionName
+from flake8_jax.core.findings import Edit
+from flake8_jax.syntax.spans import string_nodes
+
+
+@dataclass(frozen=True)
+class Outlined:
+    """``start``: of the first decorator."""
+
+    node: ir.FunctionDef
+    qualname: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Edited:
+    """The one function that an edit is inside of. ``stores``: it sets attributes or items of objects."""
+
+    qualname: str
+    stores: bool
+
+
+class Extent(Enum):
+    """What an edit concerns if it is not inside one function."""
+
+    NOTHING = "nothing"
+    EVERYTHING = "everything"
+
+
+def edited_part(old: ir.Module, new: ir.Module, then: str, now: str, edit: Edit) -> Edited | Extent:
+    """What an edit concerns, given the lowered forms of the texts before and after it."""
+    if _is_silent(old, new, then, now, edit):
+        return Extent.NOTHING
+    return _edited_function(tuple(_outlined(old.body)), tuple(_outlined(new.body)), edit) or Extent.EVERYTHING
+
+
+def _is_silent(old: ir.Module, new: ir.Module, then: str, now: str, edit: Edit) -> bool:
+    edit = _at_line_start(then, edit)
+    last = edit.start + len(edit.content)
+    lines_only = _begins_line(then, edit.start) and _begins_line(then, edit.end) and _begins_line(now, last)
+    return _is_blank(old, then, edit.start, edit.end, lines_only) and _is_blank(new, now, edit.start, last, lines_only)
+
+
+def _at_line_start(text: str, edit: Edit) -> Edit:
+    """The same edit as one of whole lines, where whole lines were put in or taken out."""
+    moved = edit.content or text[edit.start : edit.end]
+    if (edit.content and edit.start < edit.end) or "\n" not in moved:
+        return edit
+    steps = len(moved) - 1 - moved.rindex("\n")
+    if steps > edit.start or text[edit.start - steps : edit.start] != moved[len(moved) - steps :]:
+        return edit
+    content = edit.content[len(moved) - steps :] + edit.content[: len(moved) - steps] if edit.content else ""
+    return Edit(edit.start - steps, edit.end - steps, content)
+
+
+def _begins_line(text: str, offset: int) -> bool:
+    return offset == 0 or text[offset - 1] == "\n"
+
+
+def _is_blank(module: ir.Module, text: str, start: int, end: int, lines_only: bool) -> bool:
+    """Whether a stretch holds nothing that runs, nor the rest of its lines."""
+    if not lines_only:
+        start, end = text.rfind("\n", 0, start) + 1, (text + "\n").index("\n", end)
+    lines = (line.strip() for line in text[start:end].split("\n"))
+    return all(not line or line.startswith("#") for line in lines) and not any(
+        node.start < end and start < node.end for node in string_nodes(module, start, end)
+    )
+
+
+def _outlined(node: object) -> Iterator[Outlined]:
+    if isinstance(node, ir.FunctionDef):
+        start = min([node.start, *(decorator.start for decorator in node.decorators)])
+        yield Outlined(node, node.function.qualname, start, node.end)
+    else:
+        for child in _children(node):
+            yield from _outlined(child)
+
+
+def _children(node: object) -> Iterator[object]:
+    if isinstance(node, msgspec.Struct):
+        for name in node.__struct_fields__:
+            yield from _children([getattr(node, name)])
+    elif isinstance(node, list):
+        for item in node:
+            if isinstance(item, msgspec.Struct):
+                yield item
+            elif isinstance(item, list):
+                yield from _children(item)
+
+
+def _walk(node: object) -> Iterator[object]:
+    yield node
+    for child in _children(node):
+        yield from _walk(child)
+
+
+def _edited_function(before: tuple[Outlined, ...], after: tuple[Outlined, ...], edit: Edit) -> Edited | None:
+    """The one function that an edit is inside of, before and after it."""
+    if [one.qualname for one in before] != [one.qualname for one in after]:
+        return None
+    last = edit.start + len(edit.content.rstrip())
+    for old, new in zip(before, after):
+        if old.start <= edit.start and edit.end <= old.end:
+            if last > new.end or old.node.function.global_names or new.node.function.global_names:
+                return None
+            return Edited(old.qualname, _stores(old.node) or _stores(new.node))
+    return None
+
+
+def _stores(node: ir.FunctionDef) -> bool:
+    """Whether a function sets attributes or items of objects, itself or in the functions within."""
+    for statement in _walk(node):
+        targets = statement.targets if isinstance(statement, ir.Assign) else []
+        if isinstance(statement, (ir.AnnAssign, ir.AugAssign, ir.For)):
+            targets = [statement.target]
+        if any(isinstance(part, (ir.Attribute, ir.Subscript)) for target in targets for part in _walk(target)):
+            return True
+    return False
+
+
+def unaffected(calls: CallGraph, path: str, edited: Edited) -> frozenset[FunctionName]:
+    """The known functions that an edit inside one function of a file leaves as they are.
+
+    A method that sets attributes of objects is taken to tell the other methods of its class.
+    """
+    names = {(path, edited.qualname)}
+    owner, dot, _ = edited.qualname.rpartition(".")
+    if dot and edited.stores:
+        names |= {name for name in calls.callers if name[0] == path and name[1].startswith(f"{owner}.")}
+    return frozenset(calls.callers) - calls.reaching(names)
