@@ -98,7 +98,8 @@ def quick_fixes(
                     title=f"{item.code}: {fix.message}{unsafe}",
                     kind=types.CodeActionKind.QuickFix,
                     edit=edit,
-                    is_preferred=fix.applicability == "safe",
+                    # Left out instead of false: to Eglot 1.9 everything that is said is true.
+                    is_preferred=True if fix.applicability == "safe" else None,
                     data=_data(view, code=item.code, start=item.finding.start) if resolves else None,
                 )
             )

@@ -48,6 +48,8 @@ class Server(LanguageServer):
             ),
         )
         self.preferences = Preferences()
+        self.options: object = None
+        """What the editor said at the start; it holds as long as its settings do not mention us."""
         self.background = background
         self._told: dict[str, set[str]] = {}
 
@@ -63,6 +65,12 @@ class Server(LanguageServer):
     def pulls(self) -> bool:
         """Whether the editor asks for diagnostics by itself; sent unasked as well, it would show them twice."""
         return get_capability(self.client_capabilities, "text_document.diagnostic", None) is not None
+
+    @property
+    def reads_markdown(self) -> bool:
+        """Eglot does only where a package for Markdown is installed. One who names no format is taken to."""
+        formats = get_capability(self.client_capabilities, "text_document.hover.content_format", None)
+        return formats is None or types.MarkupKind.Markdown in formats
 
     def view(self, buffer: Buffer) -> View:
         return View(buffer, self.documents.encoding)

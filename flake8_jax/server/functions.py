@@ -24,6 +24,8 @@ from flake8_jax.core.report import RuleInfo
 Record = Mapping[str, Any]
 _CODE = re.compile(r"\bJAX\d{3}\b", re.IGNORECASE)
 _NOQA = re.compile(r"#[^#]*?\bnoqa\b", re.IGNORECASE)
+_BOLD_START = re.compile(r"\A\*\*(.+?)\*\*")
+_FENCE = re.compile(r"^```\w*\n?", re.MULTILINE)
 _TRACED = frozenset({"traced", "pytree"})
 _MEANINGS = {
     "traced": "a tracer",
@@ -164,6 +166,11 @@ def code_under(line: str, column: int) -> tuple[int, int, str] | None:
         if match.start() <= column <= match.end():
             return match.start(), match.end(), match[0].upper()
     return None
+
+
+def plain(markdown: str) -> str:
+    """What hover says for an editor that shows it as it stands. Backticks stay: they quote there as well."""
+    return _FENCE.sub("", _BOLD_START.sub(r"\1", markdown))
 
 
 def rule_text(rule: RuleInfo) -> str:

@@ -17,7 +17,7 @@ from flake8_jax.repairs import Outcome
 from flake8_jax.server import actions
 from flake8_jax.server.app import Server
 from flake8_jax.server.documents import Buffer, path_of
-from flake8_jax.server.functions import Known, chain, code_under, hovered, known_functions, rule_text
+from flake8_jax.server.functions import Known, chain, code_under, hovered, known_functions, plain, rule_text
 from flake8_jax.server.messages import View, placed_diagnostic, result_id, uri_of
 
 _LINE_END = 2**31 - 1
@@ -194,18 +194,22 @@ async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     code = code_under(line, offset - line_start)
     if code is not None:
         rule = ls.rules.get(code[2])
-        return _hover(view, line_start + code[0], line_start + code[1], rule_text(rule)) if rule is not None else None
+        return (
+            _hover(ls, view, line_start + code[0], line_start + code[1], rule_text(rule)) if rule is not None else None
+        )
     found = await _functions(ls, uri)
     if found is None:
         return None
     view, functions = found
     said = hovered(functions, offset, ls.documents.root)
-    return _hover(view, *said) if said is not None else None
+    return _hover(ls, view, *said) if said is not None else None
 
 
-def _hover(view: View, start: int, end: int, text: str) -> types.Hover:
+def _hover(ls: Server, view: View, start: int, end: int, text: str) -> types.Hover:
     place = view.location(start, end)
     content = types.MarkupContent(types.MarkupKind.Markdown, text)
+    if not ls.reads_markdown:
+        content = types.MarkupContent(types.MarkupKind.PlainText, plain(text))
     return types.Hover(content, place.range if place is not None else None)
 
 

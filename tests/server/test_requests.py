@@ -70,6 +70,11 @@ def test_an_editor_that_cannot_resolve_gets_the_edit_at_once(start: Start) -> No
     assert applied(NUMPY, everything["edit"]) == NUMPY.replace("np.sin", "jnp.sin")
 
 
+def test_a_fix_that_is_not_safe_says_nothing_of_being_preferred(shared: Session) -> None:
+    actions = shared.actions(_opened(shared, "branch2.py"), 5)
+    assert "isPreferred" not in _titled(actions, "may change values")
+
+
 def test_all_safe_fixes_are_one_action_that_a_hierarchy_of_kinds_asks_for(shared: Session) -> None:
     session = shared
     uri = _opened(session, "numpy1.py")
@@ -135,6 +140,18 @@ def test_hover_says_what_a_code_in_a_comment_means(shared: Session) -> None:
     uri = session.open("comment0.py")
     assert str(_hover(session, uri, 0, 17)).startswith("**JAX101 traced-branch** (error)")
     assert _hover(session, uri, 0, 1) is None
+
+
+def test_hover_is_plain_text_for_an_editor_that_knows_no_other(start: Start) -> None:
+    files = {"a.py": STATIC, "comment.py": "x = 1  # noqa: JAX203\n"}
+    session = start(files, {"textDocument": {"hover": {"contentFormat": ["plaintext"]}}})
+    staged, comment = session.open("a.py"), session.open("comment.py")
+    at = {"textDocument": {"uri": staged}, "position": {"line": 6, "character": 5}}
+    assert session.client.request("textDocument/hover", at)["contents"]["kind"] == "plaintext"
+    assert str(_hover(session, staged, 6, 5)).startswith("step (staged)\n\ntraced by `")
+    page = str(_hover(session, comment, 0, 17))
+    assert page.startswith("JAX203 numpy-on-tracer (error)\n")
+    assert "```" not in page and "\nimport jax\n" in page and " ** 2\n" in page
 
 
 def test_hover_says_why_a_function_and_a_parameter_are_traced(start: Start) -> None:
