@@ -10,12 +10,13 @@ import os
 import msgspec
 from lsprotocol import types
 from pygls import uris
+from pygls.exceptions import JsonRpcException
 
 from flake8_jax.config import FILE_NAMES, ConfigError
 from flake8_jax.server.app import Server
 from flake8_jax.server.checker import Setup
 from flake8_jax.server.documents import Documents
-from flake8_jax.server.preferences import Preferences, preferences
+from flake8_jax.server.preferences import Preferences, ours, preferences
 from flake8_jax.server.schedule import Schedule
 
 _WATCHED = (
@@ -59,9 +60,9 @@ def initialize(ls: Server, params: types.InitializeParams) -> None:
     encoding = str(getattr(ls.workspace.position_encoding, "value", ls.workspace.position_encoding))
     ls.documents = Documents(root, _ENCODINGS.get(encoding, "utf-16"))  # type: ignore[arg-type]
     ls.catch_failures()
-    raw = params.initialization_options
+    ls.options = params.initialization_options
     ls.schedule = Schedule(ls.documents, Setup(root), ls.listeners(), ls.background)
-    _configure(ls, raw)
+    _configure(ls, ls.options)
     ls.schedule.wants_functions = any(
         ls.can(f"text_document.{name}.dynamic_registration") or ls.can(f"workspace.{name}.refresh_support")
         for name in ("inlay_hint", "code_lens")
@@ -92,7 +93,11 @@ async def initialized(ls: Server, params: types.InitializedParams) -> None:
         options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
         method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
         registration = types.Registration("jaxlint-watched", method, options)
-        await ls.client_register_capability_async(types.RegistrationParams([registration]))
+        try:
+            await ls.client_register_capability_async(types.RegistrationParams([registration]))
+        except JsonRpcException as error:
+            # Eglot, for instance, where git cannot list the files. What is saved in the editor is told without it.
+            ls.trouble(f"the editor does not watch files: {error}", False)
 
 
 def shutdown(ls: Server, params: None) -> None:
@@ -153,12 +158,13 @@ def did_close_notebook(ls: Server, params: types.DidCloseNotebookDocumentParams)
 
 
 async def did_change_configuration(ls: Server, params: types.DidChangeConfigurationParams) -> None:
-    raw = params.settings
-    if not raw and ls.can("workspace.configuration"):
+    said = ours(params.settings)
+    if said is None and ls.can("workspace.configuration"):
         items = [types.ConfigurationItem(section="jaxlint")]
         answer = await ls.workspace_configuration_async(types.ConfigurationParams(items))
-        raw = answer[0] if answer else None
-    _configure(ls, raw)
+        said = ours(answer[0] if answer else None)
+    # Eglot sends empty settings right after the start: what it said there still holds.
+    _configure(ls, ls.options if said is None else said)
 
 
 def did_change_watched_files(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:

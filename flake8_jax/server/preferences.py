@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from flake8_jax.config import ConfigError, Options, convert_options
+from flake8_jax.config import ConfigError, Options, convert_options, option_names
 
 _ORIGIN = "settings of the editor"
 
@@ -36,7 +36,6 @@ def preferences(raw: object) -> tuple[Preferences, Options]:
         inner = table.get(section)
         if isinstance(inner, dict):
             table = dict(inner)
-    # An editor may send all of its settings; a key that is a table of somebody else's is not meant for us.
     plain = {_kebab(key): value for key, value in table.items() if value is not None}
     own = {key: value for key, value in plain.items() if key in _OWN}
     rest = {key: value for key, value in plain.items() if key not in _OWN}
@@ -44,6 +43,18 @@ def preferences(raw: object) -> tuple[Preferences, Options]:
         return msgspec.convert(own, Preferences), convert_options(rest, _ORIGIN, "", "")
     except msgspec.ValidationError as error:
         raise ConfigError(f"{_ORIGIN}: {error}") from error
+
+
+def ours(settings: object) -> dict[str, Any] | None:
+    """What an editor that sends all of its settings says of us; None where it does not mention us.
+
+    Outside of a section of ours a key that is not known and holds a table is the section of another server.
+    """
+    table: dict[str, Any] = dict(settings) if isinstance(settings, dict) else {}
+    if isinstance(table.get("jaxlint"), dict) or isinstance(table.get("settings"), dict):
+        return table
+    known = _OWN.union(option_names())
+    return {key: value for key, value in table.items() if _kebab(key) in known or not isinstance(value, dict)} or None
 
 
 def _kebab(key: str) -> str:

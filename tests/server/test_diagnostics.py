@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e.projects import FILES
-from support.language_client import codes
+from e2e.projects import FILES, write_project
+from support.language_client import LanguageClient, codes
 
 from .conftest import BRANCH, FULL, NUMPY, Start, applied
 
@@ -149,6 +150,29 @@ def test_new_settings_of_the_editor_count_at_once(start: Start) -> None:
     settings = {"jaxlint": {"ignore": ["JAX101"], "debounce": 30}}
     session.client.notify("workspace/didChangeConfiguration", {"settings": settings})
     assert codes(session.client.published(uri, since=since)) == []
+
+
+@pytest.mark.parametrize("settings", [{}, None, {"pylsp": {"plugins": {}}}])
+def test_settings_that_do_not_mention_us_leave_what_was_said_at_the_start(start: Start, settings: object) -> None:
+    capabilities = {"workspace": {"configuration": True}}
+    session = start({"a.py": BRANCH}, capabilities, ignore=["JAX101"])
+    session.client.replies["workspace/configuration"] = lambda params: [None]
+    session.client.notify("workspace/didChangeConfiguration", {"settings": settings})
+    session.client.wait_for(lambda notice: notice["method"] == "workspace/configuration", "a question")
+    assert codes(session.client.published(session.open("a.py"))) == []
+    session.client.notify("workspace/didChangeConfiguration", {"settings": {"jaxlint": {}}})
+    session.client.published(session.uri("a.py"), lambda params: codes(params) == ["JAX101"])
+
+
+def test_an_editor_may_decline_to_watch_files(tmp_path: Path) -> None:
+    pytest.importorskip("pygls", reason="the extra `server` is not installed")
+    root = write_project(tmp_path / "project", {"a.py": BRANCH})
+    with LanguageClient(root) as client:
+        client.replies["client/registerCapability"] = lambda params: OSError("no watches left")
+        client.initialize(root, {"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}}}, {})
+        logged = client.wait_for(lambda notice: notice["method"] == "window/logMessage", "the log")
+    assert "does not watch files" in logged["params"]["message"] and "no watches left" in logged["params"]["message"]
+    assert "please report" not in logged["params"]["message"]
 
 
 def test_settings_that_cannot_be_used_are_told(start: Start) -> None:

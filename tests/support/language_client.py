@@ -4,7 +4,8 @@ Vocabulary
 ----------
 answer   the response to a request, with ``result`` or ``error``. notice: a message from the server that nobody asked for.
 
-Requests of the server are answered by ``replies``; what has none is answered with null. Not modelled: batches.
+Requests of the server are answered by ``replies``; what has none is answered with null, and an exception is
+sent as an error. Not modelled: batches.
 """
 
 from __future__ import annotations
@@ -106,7 +107,9 @@ class LanguageClient:
         if "method" in message and "id" in message:
             reply = self.replies.get(message["method"])
             result = reply(message.get("params")) if reply is not None else None
-            self._send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+            refused = {"error": {"code": -32603, "message": str(result)}}
+            said = refused if isinstance(result, Exception) else {"result": result}
+            self._send({"jsonrpc": "2.0", "id": message["id"], **said})
         with self._arrived:
             if "method" in message:
                 self.notices.append({**message, "at": at})
