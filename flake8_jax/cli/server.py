@@ -19,7 +19,7 @@ configuration file. Also `debounce` (milliseconds), `configuration` (a file), `i
 Neovim 0.8 and later:
   vim.lsp.start({ name = "jaxlint", cmd = { "jaxlint", "server" }, root_dir = vim.fn.getcwd() })
 
-docs/editors.md has the settings of other editors.
+docs/editors.md leads to the set-ups of other editors.
 """
 
 
