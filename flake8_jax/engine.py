@@ -17,6 +17,7 @@ import re
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import msgspec
 
@@ -25,6 +26,7 @@ from flake8_jax.backend import UNUSED_NOQA, AnalysisRequest, Backend, ProgramFil
 from flake8_jax.cache import DIRECTORY_NAME, Cache, digest
 from flake8_jax.config import ConfigError, Resolver, Settings
 from flake8_jax.core import ir
+from flake8_jax.core.cells import Rows, evidence_in_cells
 from flake8_jax.core.findings import Edit, Finding
 from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
@@ -420,7 +422,12 @@ class Workspace:
             if said:
                 diagnostics += said
                 texts[path] = text
-        return diagnostics, texts
+
+        @cache
+        def rows_of(path: str) -> Rows | None:
+            return Rows(self.text_of(path, run.digests[path])) if path in run.digests else None
+
+        return [evidence_in_cells(item, rows_of) for item in diagnostics], texts
 
     def _broken_text(self, run: ProjectRun, path: str, question: Question) -> str:
         """What is known of the text of a file that does not parse: nothing if it cannot be decoded."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -57,6 +57,10 @@ class Rows:
         index = max(bisect_right(self._first, row) - 1, 0)
         return (self._numbers[index], max(row - self._first[index], 1)) if self._numbers else (1, row)
 
+    def row(self, cell: int, row: int) -> int:
+        """The row of the text that is this row of that cell."""
+        return self._first[self._numbers.index(cell)] + row if cell in self._numbers else row
+
 
 def in_cell(item: Diagnostic, rows: Rows) -> Diagnostic:
     """A diagnostic of a notebook's text with the rows of its cell. It has no edits where they are not all in that cell."""
@@ -90,19 +94,36 @@ def _finding(finding: Finding, rows: Rows) -> Finding:
     return msgspec.structs.replace(finding, message=_LINE.sub(named, finding.message), evidence=steps)
 
 
+def evidence_in_cells(item: Diagnostic, rows_of: Callable[[str], Rows | None]) -> Diagnostic:
+    """A diagnostic whose evidence passes other notebooks, with the rows of their cells."""
+    steps = []
+    for step in item.finding.evidence:
+        rows = rows_of(step.path) if step.path != item.path and step.path.endswith(SUFFIX) else None
+        steps.append(step if rows is None else _step(step, rows))
+    if steps == list(item.finding.evidence):
+        return item
+    return msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, evidence=tuple(steps)))
+
+
 def _step(step: Step, rows: Rows) -> Step:
     cell, row = rows.place(step.row)
     return msgspec.structs.replace(step, row=row, text=f"cell {cell}: {step.text}")
 
 
 def without_cells(report: RunReport) -> RunReport:
-    """For formats that know files and their lines alone: a finding in a notebook is at its beginning, and says its cell."""
-    return msgspec.structs.replace(
-        report, diagnostics=tuple(item if item.cell is None else _of_file(item) for item in report.diagnostics)
-    )
+    """For formats that know files and their lines alone: what is in a notebook is at its beginning, and says its cell."""
+    return msgspec.structs.replace(report, diagnostics=tuple(_of_file(item) for item in report.diagnostics))
 
 
 def _of_file(item: Diagnostic) -> Diagnostic:
-    message = f"cell {item.cell}, line {item.row}: {item.finding.message}"
-    finding = msgspec.structs.replace(item.finding, message=message, fix=None)
-    return Diagnostic(finding, 1, 1, 1, 1, 1)
+    steps = tuple(_of_notebook(step) if step.path.endswith(SUFFIX) else step for step in item.finding.evidence)
+    finding = msgspec.structs.replace(item.finding, evidence=steps)
+    if item.cell is None:
+        return msgspec.structs.replace(item, finding=finding)
+    message = f"cell {item.cell}, line {item.row}: {finding.message}"
+    return Diagnostic(msgspec.structs.replace(finding, message=message, fix=None), 1, 1, 1, 1, 1)
+
+
+def _of_notebook(step: Step) -> Step:
+    """A step that says its cell already."""
+    return msgspec.structs.replace(step, row=1, text=f"line {step.row} of {step.text}")
