@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
+import jsonschema
 import pytest
 
-from flake8_jax.core.findings import Edit, Finding, Fix, Positions
+from flake8_jax.core.findings import Edit, Finding, Fix, Positions, Step
 from flake8_jax.core.report import RunReport, line_starts, place
 from flake8_jax.reporters import View, formats, render
 
@@ -24,13 +26,16 @@ NAMES = {
     "no text": "a\udcff.py",
 }
 MESSAGE = '`x` %0A ::error::\n]]> <b> " \\ 🚀 | \x1b[31m'
+RDJSON = json.loads((Path(__file__).parent / "data" / "rdjson.schema.json").read_text())
+SARIF = json.loads((Path(__file__).parent / "data" / "sarif-schema-2.1.0.json").read_text())
 TEXT = "f(x)  # ``` ]]> 🚀\n"
 
 
 def hostile(name: str) -> RunReport:
     path = f"{ROOT}/{name}"
     fix = Fix("write `y`\n::error::", "safe", (Edit(2, 3, "y\n```"),))
-    finding = Finding("JAX101", "traced-branch", "error", path, 2, 3, MESSAGE, (), fix)
+    evidence = (Step(path, 0, 1, "root", "f", MESSAGE),)
+    finding = Finding("JAX101", "traced-branch", "error", path, 2, 3, MESSAGE, evidence, fix)
     item = place(finding, Positions(line_starts(TEXT)), 1)
     return RunReport(diagnostics=(item,), texts={path: TEXT}, root=ROOT)
 
@@ -71,17 +76,25 @@ def test_json(name: str) -> None:
 
 @each_name
 def test_reviewdog(name: str) -> None:
-    (item,) = json.loads(written("rdjson", hostile(name)))["diagnostics"]
+    document = json.loads(written("rdjson", hostile(name)))
+    jsonschema.Draft7Validator(RDJSON).validate(document)
+    (item,) = document["diagnostics"]
     assert item["location"]["path"] == known(name)
     assert MESSAGE in item["message"]
     assert item["suggestions"][0]["text"] == "y\n```"
+    assert item["related_locations"] == [
+        {"message": MESSAGE, "location": {"path": known(name), "range": {"start": {"line": 1}}}}
+    ]
     (line,) = written("rdjsonl", hostile(name)).removesuffix("\n").split("\n")
-    assert json.loads(line)["location"] == item["location"]
+    assert json.loads(line) == {**item, "source": document["source"]}
+    jsonschema.Draft7Validator({**RDJSON, "$ref": "#/definitions/diagnostic"}).validate(json.loads(line))
 
 
 @each_name
 def test_sarif(name: str) -> None:
-    (result,) = json.loads(written("sarif", hostile(name)))["runs"][0]["results"]
+    document = json.loads(written("sarif", hostile(name)))
+    jsonschema.Draft4Validator(SARIF).validate(document)
+    (result,) = document["runs"][0]["results"]
     uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert re.fullmatch(r"[A-Za-z0-9._~!$&'()*+,;=@/%-]+", uri), "a relative URI, without a colon in its first segment"
     assert unquote(uri) == known(name)

@@ -169,6 +169,29 @@ def test_rdjson_counts_bytes() -> None:
     assert json.loads(line)["source"] == {"name": "jaxlint"}
 
 
+def test_rdjson_offers_a_fix_as_a_whole() -> None:
+    """Suggestions of one finding are alternatives to a reader: half of a fix must not be one of them."""
+    edits = (Edit(16, 21, "sin(x)"), Edit(0, 0, "é\n"), Edit(0, 6, "from"))
+    (item,) = json.loads(render("rdjson", report(fix=Fix("f", "safe", edits)), View("/work")))["diagnostics"]
+    (suggestion,) = item["suggestions"]
+    assert suggestion["text"] == "é\nfrom jax\n\n\tif sin(x)"
+    assert suggestion["range"] == {"start": {"line": 1, "column": 1}, "end": {"line": 3, "column": 10}}
+    far = "#\n" * 1000 + TEXT
+    edits = (Edit(far.index("x > 0"), far.index(" > 0"), "y"), Edit(0, 0, "import y\n"))
+    (item,) = json.loads(render("rdjson", report(far, Fix("f", "safe", edits)), View("/work")))["diagnostics"]
+    assert "suggestions" not in item
+
+
+def test_rdjsonl_has_no_line_that_reviewdog_cannot_read() -> None:
+    long = Fix("f", "safe", (Edit(16, 21, "y" * 70_000),))
+    for fix, kept in ((long, False), (Fix("f", "safe", (Edit(16, 21, "y" * 60_000),)), True)):
+        (line,) = render("rdjsonl", report(fix=fix), View("/work")).splitlines()
+        assert len(line) < 64 * 1024
+        assert ("suggestions" in json.loads(line)) is kept
+        assert json.loads(line)["related_locations"][0]["message"] == "jax.jit stages step"
+    assert "suggestions" in json.loads(render("rdjson", report(fix=long), View("/work")))["diagnostics"][0]
+
+
 @pytest.mark.parametrize("fix", [None, Fix("ask where", "unsafe", (Edit(16, 21, "y"),))])
 def test_sarif_is_valid(fix: Fix | None) -> None:
     schema = json.loads((Path(__file__).parent / "data" / "sarif-schema-2.1.0.json").read_text())
