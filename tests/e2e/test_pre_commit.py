@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -61,6 +62,48 @@ def test_repairs_fail_the_commit_so_that_they_are_looked_at(project: Path, tmp_p
     done = run(command, project, PRE_COMMIT_HOME=str(tmp_path / "home"))
     assert done.returncode == 1, done.stdout + done.stderr
     assert "jnp.sin(x)" in path.read_text()
+
+
+def write_notebook(path: Path, *cells: str) -> str:
+    """A notebook with a text before its code, laid out as Jupyter does."""
+    made: list[dict[str, object]] = [{"cell_type": "markdown", "metadata": {}, "source": ["# ein Täst"]}]
+    for cell in cells:
+        source = cell.splitlines(keepends=True)
+        made.append({"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source})
+    metadata = {"kernelspec": {"display_name": "K", "language": "python", "name": "k"}}
+    notebook = {"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8")
+    return text
+
+
+def test_a_notebook_is_linted(project: Path, tmp_path: Path) -> None:
+    """What the notebook stages is judged, and so is what it calls in files that are not part of the commit."""
+    write_notebook(
+        project / "a b.ipynb", "import jax", "@jax.jit\ndef f(x):\n    if x > 0:\n        x = -x\n    return x"
+    )
+    command = python("-m", "pre_commit", "run", "jaxlint", "--files", "a b.ipynb")
+    done = run(command, project, PRE_COMMIT_HOME=str(tmp_path / "home"))
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "a b.ipynb:cell 3:3:8: JAX101" in done.stdout
+
+
+def test_a_commit_fails_where_a_notebook_was_repaired(project: Path, tmp_path: Path) -> None:
+    """The real commit: refused with the notebook repaired on disk, accepted when that is staged."""
+    environment = {"PRE_COMMIT_HOME": str(tmp_path / "home"), "SKIP": "jaxlint"}
+    installed_hook = run(python("-m", "pre_commit", "install"), project, **environment)
+    assert installed_hook.returncode == 0, installed_hook.stdout + installed_hook.stderr
+    cell = "@jax.jit\ndef f(x):\n    return {}.sin(x)"
+    setup = "%matplotlib inline\nimport jax\nimport jax.numpy as jnp\nimport numpy as np"
+    before = write_notebook(project / "a.ipynb", setup, cell.format("np"))
+    commit = ["git", *IDENTITY, "commit", "-m", "a notebook"]
+    for path, accepted in (("a.ipynb", False), ("a.ipynb", True)):
+        run(["git", "add", path], project)
+        done = run(commit, project, **environment)
+        assert (done.returncode == 0) is accepted, done.stdout + done.stderr
+        after = (project / "a.ipynb").read_text(encoding="utf-8")
+        assert after == before.replace("return np.sin", "return jnp.sin") != before
+    assert run(["git", "show", "HEAD:a.ipynb"], project).stdout == after
 
 
 @pytest.mark.slow
