@@ -32,11 +32,13 @@ class GitError(Exception):
 
 @dataclass
 class Changed:
-    """What differs from the base. paths: what each changed file was called there, None for new ones; by real path."""
+    """What differs from the base. paths: what each changed file was called there, None for new ones; by real path.
+    note: what a user should know of the base."""
 
     root: str
     base: str
     paths: dict[str, str | None]
+    note: str = ""
     _rows: dict[str, Rows] = field(default_factory=dict)
 
     def rows(self, path: str) -> Rows:
@@ -93,16 +95,28 @@ def changed_since(revision: str, directory: str) -> Changed:
     try:
         commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").strip()
     except GitError as error:
-        raise GitError(f"--since: git knows no revision `{revision}` in {root}") from error
+        raise GitError(f"--since: git knows no revision `{revision}` in {root}{_missing(root)}") from error
+    note = ""
     try:
         base = _git(root, "merge-base", commit, "HEAD").strip()
     except GitError:  # histories without a common commit, such as shallow clones have
         base = commit
+        note = (
+            f"--since: git does not know where HEAD and `{revision}` parted, so what others changed since counts as well"
+            f"{_missing(root)}"
+        )
     paths = {name: old for old, name in _renamed(_git(root, "diff", "--name-status", "-z", "--find-renames", base))}
     others = _git(root, "ls-files", "--others", "--exclude-standard", "--full-name", "-z").split("\0")
     known = {**paths, **{name: None for name in others if name}}
     places = {os.path.join(root, name): old for name, old in known.items()}
-    return Changed(root, base, {os.path.realpath(p): old for p, old in places.items() if not os.path.islink(p)})
+    return Changed(root, base, {os.path.realpath(p): old for p, old in places.items() if not os.path.islink(p)}, note)
+
+
+def _missing(root: str) -> str:
+    """Why git may not know a commit, and what to do, in a clone that CI made short; it ends a sentence."""
+    if _git(root, "rev-parse", "--is-shallow-repository").strip() != "true":
+        return ""
+    return "; this clone is shallow: `git fetch --unshallow` brings the rest (actions/checkout: `fetch-depth: 0`)"
 
 
 def _renamed(status: str) -> list[tuple[str | None, str]]:

@@ -353,14 +353,13 @@ def _new_only(call: _Call, report: RunReport) -> RunReport:
         from flake8_jax.new_work import Changes, GitError, changed_since
 
         try:
-            changed_since(
-                args.since, _start(args, call.view.cwd)
-            )  # the revision has to exist, with or without findings
+            # The revision has to exist, with or without findings.
+            note = changed_since(args.since, _start(args, call.view.cwd)).note
             changed = Changes(args.since)
             new = tuple(item for item in report.diagnostics if changed.is_new(item))
         except GitError as error:
             raise ConfigError(str(error)) from error
-        report = msgspec.structs.replace(report, diagnostics=new)
+        report = msgspec.structs.replace(report, diagnostics=new, notes=(*report.notes, *([note] if note else ())))
     if args.baseline is not None:
         from flake8_jax.baseline import BaselineError, load, without_known
 

@@ -157,6 +157,32 @@ def test_unknown_revisions(repository: Repository, revision: str, said: str) -> 
     assert not (repository.folder / "x").exists()
 
 
+def test_a_shallow_clone_is_said(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What CI checks out has neither the branch nor the commits before."""
+    repository.write("a.py", "")
+    repository.commit()
+    repository.git("checkout", "-q", "-b", "work")
+    repository.write("b.py", BRANCH.format(name="g"))
+    repository.commit()
+    clone = tmp_path / "clone"
+    source = repository.folder.as_uri()
+    repository.git("clone", "-q", "--depth", "1", "--branch", "work", source, str(clone))
+    monkeypatch.chdir(clone)
+    for revision in ("origin/main", "HEAD~1"):
+        status, out, err = repository.said("--since", revision)
+        assert (status, out) == (2, "")
+        assert f"git knows no revision `{revision}`" in err
+        assert "shallow" in err and "`git fetch --unshallow`" in err and "`fetch-depth: 0`" in err
+    repository.folder = clone
+    repository.git("fetch", "-q", "--depth", "1", "origin", "main")
+    status, out, err = repository.said("--since", "FETCH_HEAD", "--output-format", "concise")
+    assert status == 1
+    assert out.startswith("b.py:6:8: JAX101")
+    assert "where HEAD and `FETCH_HEAD` parted" in err and "shallow" in err
+    repository.git("fetch", "-q", "--unshallow", "origin", "main")
+    assert repository.said("--since", "FETCH_HEAD", "--output-format", "concise") == (1, out, "")
+
+
 def test_outside_of_a_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
