@@ -13,7 +13,7 @@ from flake8_jax.core.cells import without_cells
 from flake8_jax.core.report import RunReport
 from flake8_jax.reporters._view import View
 
-_KNOW_CELLS = frozenset({"full", "concise", "grouped", "json", "json-lines", "markdown"})
+_KNOW_CELLS = frozenset({"full", "concise", "grouped", "json", "json-lines", "markdown", "sarif"})
 
 __all__ = ["View", "formats", "render"]
 

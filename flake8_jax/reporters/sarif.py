@@ -1,23 +1,30 @@
 """``sarif``: SARIF 2.1.0 as GitHub's code scanning reads it.
 
-Paths are relative to the repository; columns count code points; the chain of evidence becomes related locations.
+Paths are relative to the repository; columns count code points. The chain of evidence is there twice: as related locations,
+which editors show, and as a code flow, which is what GitHub shows of it.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
-from flake8_jax.core.findings import Finding
+from flake8_jax.core.cells import Rows, without_cells
+from flake8_jax.core.findings import Step
 from flake8_jax.core.report import Diagnostic, RuleInfo, RunReport, as_text
 from flake8_jax.reporters._fingerprint import line_fingerprints
 from flake8_jax.reporters._view import View
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "upgrade": "note"}
+# Limits of code scanning: it refuses a file with more results, and cuts or refuses longer texts.
+_MOST_RESULTS = 25_000
+_LONGEST_NAME = 255
 _LONGEST_DESCRIPTION = 1024
+_SEMANTIC_VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
 def _artifact(report: RunReport, path: str) -> dict[str, Any]:
@@ -30,15 +37,23 @@ def _region(row: int, column: int, end_row: int, end_column: int) -> dict[str, i
     return {"startLine": row, "startColumn": column, "endLine": end_row, "endColumn": end_column}
 
 
-def _related(report: RunReport, finding: Finding) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": number,
-            "physicalLocation": {"artifactLocation": _artifact(report, step.path), "region": {"startLine": step.row}},
-            "message": {"text": step.text},
-        }
-        for number, step in enumerate(finding.evidence, 1)
-    ]
+def _place(report: RunReport, item: Diagnostic) -> dict[str, Any]:
+    region = _region(item.row, item.column, item.end_row, item.end_column)
+    return {"physicalLocation": {"artifactLocation": _artifact(report, item.path), "region": region}}
+
+
+def _passed(report: RunReport, step: Step) -> dict[str, Any]:
+    return {
+        "physicalLocation": {"artifactLocation": _artifact(report, step.path), "region": {"startLine": step.row}},
+        "message": {"text": step.text},
+    }
+
+
+def _flow(report: RunReport, item: Diagnostic) -> dict[str, Any]:
+    """The way from the first step of the evidence to the finding."""
+    end = {**_place(report, item), "message": {"text": item.finding.message}}
+    places = [*(_passed(report, step) for step in item.finding.evidence), end]
+    return {"threadFlows": [{"locations": [{"location": place} for place in places]}]}
 
 
 def _fixes(report: RunReport, item: Diagnostic) -> list[dict[str, Any]]:
@@ -56,26 +71,21 @@ def _fixes(report: RunReport, item: Diagnostic) -> list[dict[str, Any]]:
     return [{"description": {"text": f"{fix.message} ({fix.applicability})"}, "artifactChanges": [change]}]
 
 
-def _result(report: RunReport, item: Diagnostic, index: int, fingerprints: dict[int, str]) -> dict[str, Any]:
+def _result(report: RunReport, item: Diagnostic, index: int, fingerprint: str | None) -> dict[str, Any]:
     finding = item.finding
     found: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.level],
         "message": {"text": finding.message},
-        "locations": [
-            {
-                "physicalLocation": {
-                    "artifactLocation": _artifact(report, item.path),
-                    "region": _region(item.row, item.column, item.end_row, item.end_column),
-                }
-            }
-        ],
+        "locations": [_place(report, item)],
     }
-    if item.row in fingerprints:
-        found["partialFingerprints"] = {"primaryLocationLineHash": fingerprints[item.row]}
+    if fingerprint is not None:
+        found["partialFingerprints"] = {"primaryLocationLineHash": fingerprint}
     if finding.evidence:
-        found["relatedLocations"] = _related(report, finding)
+        steps = enumerate(finding.evidence, 1)
+        found["relatedLocations"] = [{"id": number, **_passed(report, step)} for number, step in steps]
+        found["codeFlows"] = [_flow(report, item)]
     if fixes := _fixes(report, item):
         found["fixes"] = fixes
     if finding.verdict is not None:
@@ -88,31 +98,80 @@ def _rule(rule: RuleInfo) -> dict[str, Any]:
     page = rule.doc or rule.summary
     return {
         "id": rule.code,
-        "name": rule.name,
-        "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": page[:_LONGEST_DESCRIPTION]},
+        "name": rule.name[:_LONGEST_NAME],
+        "shortDescription": {"text": rule.summary[:_LONGEST_DESCRIPTION]},
+        "fullDescription": {"text": _opening(page)},
         "help": {"text": page, "markdown": page},
         "defaultConfiguration": {"level": _LEVELS[rule.level]},
     }
 
 
+def _opening(page: str) -> str:
+    """The paragraphs before the first example, as many as there is room for: examples are not readable as plain text."""
+    paragraphs = page.partition("\n```")[0].rstrip("\n").split("\n\n")
+    if len(paragraphs) > 1 and paragraphs[-1].endswith(":"):
+        paragraphs.pop()
+    while len(paragraphs) > 1 and len("\n\n".join(paragraphs)) > _LONGEST_DESCRIPTION:
+        paragraphs.pop()
+    return "\n\n".join(paragraphs)[:_LONGEST_DESCRIPTION]
+
+
+def _fingerprints(report: RunReport) -> list[str | None]:
+    """Of every diagnostic. In a notebook, of its line in the cell: as a line of the file, all would have the same one."""
+    hashes = {path: line_fingerprints(text) for path, text in report.texts.items()}
+    rows = {item.path: Rows(report.texts.get(item.path, "")) for item in report.diagnostics if item.cell is not None}
+    return [
+        hashes.get(item.path, {}).get(item.row if item.cell is None else rows[item.path].row(item.cell, item.row))
+        for item in report.diagnostics
+    ]
+
+
+def _invocation(report: RunReport, left_out: int) -> dict[str, Any]:
+    """How the run went: who reads only this file should not take a failed one for a clean one."""
+    said = [("error", message, "") for message in report.messages]
+    said += [("error", "there is no such file or directory", path) for path in report.missing]
+    said += [
+        ("error", f"{rule} failed: {trace.strip().rpartition(chr(10))[2]} (a defect of jaxlint)", path)
+        for rule, path, trace in report.crashes
+    ]
+    said += [("note", note, "") for note in report.notes]
+    if left_out:
+        said.append(("warning", f"{left_out} more findings were left out: code scanning refuses so many", ""))
+    found: dict[str, Any] = {"executionSuccessful": not (report.crashes or report.missing)}
+    if said:
+        found["toolExecutionNotifications"] = [_notification(report, *words) for words in said]
+    return found
+
+
+def _notification(report: RunReport, level: str, text: str, path: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"level": level, "message": {"text": as_text(text)}}
+    if path:
+        found["locations"] = [{"physicalLocation": {"artifactLocation": _artifact(report, path)}}]
+    return found
+
+
 def render(report: RunReport, view: View) -> str:
-    codes = sorted({item.code for item in report.diagnostics})
-    rules = {item.code: report.rule(item.finding) for item in report.diagnostics}
-    fingerprints = {path: line_fingerprints(text) for path, text in report.texts.items()}
+    fingerprints = _fingerprints(report)
+    report = without_cells(report)
+    found = list(zip(report.diagnostics, fingerprints))
+    left_out = len(found) - _MOST_RESULTS
+    if left_out > 0:
+        found = sorted(found, key=lambda pair: list(_LEVELS).index(pair[0].finding.level))[:_MOST_RESULTS]
+    codes = sorted({item.code for item, _ in found})
+    places = {code: place for place, code in enumerate(codes)}
+    rules = {item.code: report.rule(item.finding) for item, _ in found}
+    driver: dict[str, Any] = {
+        "name": "jaxlint",
+        "version": report.version or "0",
+        "rules": [_rule(rules[code]) for code in codes],
+    }
+    if _SEMANTIC_VERSION.fullmatch(report.version):
+        driver["semanticVersion"] = report.version
     run = {
-        "tool": {
-            "driver": {
-                "name": "jaxlint",
-                "version": report.version or "0",
-                "rules": [_rule(rules[code]) for code in codes],
-            }
-        },
+        "tool": {"driver": driver},
+        "invocations": [_invocation(report, max(left_out, 0))],
         "columnKind": "unicodeCodePoints",
-        "results": [
-            _result(report, item, codes.index(item.code), fingerprints.get(item.path, {}))
-            for item in report.diagnostics
-        ],
+        "results": [_result(report, item, places[item.code], fingerprint) for item, fingerprint in found],
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"

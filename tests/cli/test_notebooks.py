@@ -74,6 +74,22 @@ def test_formats_without_cells_say_them(folder: Path, capsys: pytest.CaptureFixt
     assert "cell 3, line 3: `key` is consumed again" in lint(capsys, ".", "--output-format", name)[1]
 
 
+def test_findings_in_a_notebook_have_fingerprints_of_their_own(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of their lines in the cells, which stay when a cell is put before them; code scanning knows alerts by them."""
+
+    def prints() -> list[str]:
+        results = json.loads(lint(capsys, ".", "--output-format", "sarif")[1])["runs"][0]["results"]
+        return [result["partialFingerprints"]["primaryLocationLineHash"] for result in results]
+
+    write(folder / "a.ipynb", notebook(SETUP, KEYS, "'between'\n" * 100, KEYS, BRANCH))
+    before = prints()
+    assert len(set(before)) == len(before) == 3
+    write(folder / "a.ipynb", notebook("'new'", SETUP, KEYS, "'between'\n" * 100, KEYS, BRANCH))
+    assert prints()[-1] == before[-1]
+
+
 HELPER = "def other(x):\n    if x > 0:\n        return x\n    return -x\n"
 CALLER = "import jax\nfrom helpers import other\n\n\n@jax.jit\ndef g(x):\n    return other(x)\n"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import jsonschema
@@ -11,7 +12,7 @@ import msgspec
 import pytest
 
 from flake8_jax.core.findings import Edit, Finding, Fix, Positions, Step, Verdict
-from flake8_jax.core.report import RunReport, line_starts, place
+from flake8_jax.core.report import RuleInfo, RunReport, line_starts, place
 from flake8_jax.reporters import View, formats, render
 from flake8_jax.reporters._fingerprint import line_fingerprints
 
@@ -192,13 +193,20 @@ def test_rdjsonl_has_no_line_that_reviewdog_cannot_read() -> None:
     assert "suggestions" in json.loads(render("rdjson", report(fix=long), View("/work")))["diagnostics"][0]
 
 
+def sarif(shown: RunReport) -> dict[str, Any]:
+    """The one run in the document, which the schema allows."""
+    schema = json.loads((Path(__file__).parent / "data" / "sarif-schema-2.1.0.json").read_text())
+    document = json.loads(render("sarif", shown, View("/")))
+    jsonschema.Draft4Validator(schema).validate(document)
+    (run,) = document["runs"]
+    assert isinstance(run, dict)
+    return run
+
+
 @pytest.mark.parametrize("fix", [None, Fix("ask where", "unsafe", (Edit(16, 21, "y"),))])
 def test_sarif_is_valid(fix: Fix | None) -> None:
-    schema = json.loads((Path(__file__).parent / "data" / "sarif-schema-2.1.0.json").read_text())
-    full = msgspec.structs.replace(report(fix=fix), root="/work", version="1.0")
-    for shown in (full, RunReport()):
-        jsonschema.Draft4Validator(schema).validate(json.loads(render("sarif", shown, View("/"))))
-    (result,) = json.loads(render("sarif", full, View("/")))["runs"][0]["results"]
+    assert sarif(RunReport())["results"] == []
+    (result,) = sarif(msgspec.structs.replace(report(fix=fix), root="/work", version="1.0"))["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a.py"
     assert set(result["locations"][0]["physicalLocation"]["region"]) == {
         "startLine",
@@ -207,6 +215,66 @@ def test_sarif_is_valid(fix: Fix | None) -> None:
         "endColumn",
     }
     assert len(result["relatedLocations"]) == 2
+
+
+def test_sarif_has_the_evidence_as_a_flow_to_the_finding() -> None:
+    """GitHub shows flows; related locations only where a message links to them."""
+    (result,) = sarif(msgspec.structs.replace(report(), root="/work"))["results"]
+    (flow,) = result["codeFlows"][0]["threadFlows"]
+    assert [
+        (place["artifactLocation"]["uri"], place["region"]["startLine"], said)
+        for place, said in (
+            (step["location"]["physicalLocation"], step["location"]["message"]["text"]) for step in flow["locations"]
+        )
+    ] == [("b.py", 40, "jax.jit stages step"), ("a.py", 7, "step calls body"), ("a.py", 3, "no truth")]
+    assert flow["locations"][-1]["location"]["physicalLocation"] == result["locations"][0]["physicalLocation"]
+
+
+def test_sarif_says_how_the_run_went() -> None:
+    assert sarif(RunReport(version="1.2.3"))["invocations"] == [{"executionSuccessful": True}]
+    assert sarif(RunReport(version="1.2.3"))["tool"]["driver"]["semanticVersion"] == "1.2.3"
+    assert "semanticVersion" not in sarif(RunReport(version="1.2.3.dev4"))["tool"]["driver"]
+    went = RunReport(
+        root="/work",
+        messages=("/work/a.py: cannot be read",),
+        missing=("/work/ü no.py",),
+        crashes=(("JAX101", "/work/b.py", "Traceback\nValueError: x\n"),),
+        notes=("by the way",),
+    )
+    (invocation,) = sarif(went)["invocations"]
+    assert invocation["executionSuccessful"] is False
+    notifications = invocation["toolExecutionNotifications"]
+    assert [(item["level"], item["message"]["text"]) for item in notifications] == [
+        ("error", "/work/a.py: cannot be read"),
+        ("error", "there is no such file or directory"),
+        ("error", "JAX101 failed: ValueError: x (a defect of jaxlint)"),
+        ("note", "by the way"),
+    ]
+    assert [
+        item["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        for item in notifications
+        if "locations" in item
+    ] == ["%C3%BC%20no.py", "b.py"]
+
+
+def test_sarif_stays_within_the_limits_of_code_scanning() -> None:
+    (item,) = report().diagnostics
+    minor = msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, code="JAX900", level="upgrade"))
+    page = "First.\n\n" + "Second. " * 60 + "\n\n" + "Third. " * 100 + "\n\nBad:\n\n```python\nx\n```\n"
+    rules = {
+        "JAX101": RuleInfo("JAX101", "n" * 300, "error", "s" * 2_000, page),
+        "JAX900": RuleInfo("JAX900", "n", "upgrade", "s", "Look:\n\n```python\nx\n```\n"),
+    }
+    many = RunReport(diagnostics=(minor, *[item] * 24_999, minor), rules=rules)
+    run = json.loads(render("sarif", many, View("/")))["runs"][0]  # too many for a check against the schema
+    assert [result["ruleId"] for result in run["results"]] == ["JAX101"] * 24_999 + ["JAX900"]
+    (note,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert note["message"]["text"].startswith("1 more findings were left out")
+    long, short = run["tool"]["driver"]["rules"]
+    assert (len(long["name"]), len(long["shortDescription"]["text"])) == (255, 1024)
+    assert long["fullDescription"]["text"] == "First.\n\n" + "Second. " * 60
+    assert long["help"] == {"text": page, "markdown": page}
+    assert short["fullDescription"]["text"] == "Look:"
 
 
 def test_line_fingerprints() -> None:
