@@ -6,6 +6,7 @@ which editors show, and as a code flow, which is what GitHub shows of it.
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 from urllib.parse import quote
@@ -126,10 +127,10 @@ def _fingerprints(report: RunReport) -> list[str | None]:
     ]
 
 
-def _invocation(report: RunReport, left_out: int) -> dict[str, Any]:
+def _invocation(report: RunReport, cwd: str, left_out: int) -> dict[str, Any]:
     """How the run went: who reads only this file should not take a failed one for a clean one."""
     said = [("error", message, "") for message in report.messages]
-    said += [("error", "there is no such file or directory", path) for path in report.missing]
+    said += [("error", "there is no such file or directory", os.path.join(cwd, path)) for path in report.missing]
     said += [
         ("error", f"{rule} failed: {trace.strip().rpartition(chr(10))[2]} (a defect of jaxlint)", path)
         for rule, path, trace in report.crashes
@@ -169,7 +170,7 @@ def render(report: RunReport, view: View) -> str:
         driver["semanticVersion"] = report.version
     run = {
         "tool": {"driver": driver},
-        "invocations": [_invocation(report, max(left_out, 0))],
+        "invocations": [_invocation(report, view.cwd, max(left_out, 0))],
         "columnKind": "unicodeCodePoints",
         "results": [_result(report, item, places[item.code], fingerprint) for item, fingerprint in found],
     }

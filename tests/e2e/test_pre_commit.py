@@ -44,6 +44,11 @@ def project(tmp_path: Path) -> Path:
     return repository(tmp_path / "project", {**FILES, ".pre-commit-config.yaml": configuration})
 
 
+def test_the_hooks_are_a_manifest(tmp_path: Path) -> None:
+    done = run(python("-m", "pre_commit", "validate-manifest", str(ROOT / ".pre-commit-hooks.yaml")), tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_changed_helper_is_judged_by_the_whole_project(project: Path, tmp_path: Path) -> None:
     path, row, _, code = FINDING
     home = str(tmp_path / "home")

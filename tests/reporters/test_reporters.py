@@ -193,10 +193,10 @@ def test_rdjsonl_has_no_line_that_reviewdog_cannot_read() -> None:
     assert "suggestions" in json.loads(render("rdjson", report(fix=long), View("/work")))["diagnostics"][0]
 
 
-def sarif(shown: RunReport) -> dict[str, Any]:
+def sarif(shown: RunReport, cwd: str = "/") -> dict[str, Any]:
     """The one run in the document, which the schema allows."""
     schema = json.loads((Path(__file__).parent / "data" / "sarif-schema-2.1.0.json").read_text())
-    document = json.loads(render("sarif", shown, View("/")))
+    document = json.loads(render("sarif", shown, View(cwd)))
     jsonschema.Draft4Validator(schema).validate(document)
     (run,) = document["runs"]
     assert isinstance(run, dict)
@@ -237,11 +237,11 @@ def test_sarif_says_how_the_run_went() -> None:
     went = RunReport(
         root="/work",
         messages=("/work/a.py: cannot be read",),
-        missing=("/work/ü no.py",),
+        missing=("ü no.py",),
         crashes=(("JAX101", "/work/b.py", "Traceback\nValueError: x\n"),),
         notes=("by the way",),
     )
-    (invocation,) = sarif(went)["invocations"]
+    (invocation,) = sarif(went, "/work/below")["invocations"]
     assert invocation["executionSuccessful"] is False
     notifications = invocation["toolExecutionNotifications"]
     assert [(item["level"], item["message"]["text"]) for item in notifications] == [
@@ -254,7 +254,7 @@ def test_sarif_says_how_the_run_went() -> None:
         item["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         for item in notifications
         if "locations" in item
-    ] == ["%C3%BC%20no.py", "b.py"]
+    ] == ["below/%C3%BC%20no.py", "b.py"]
 
 
 def test_sarif_stays_within_the_limits_of_code_scanning() -> None:
