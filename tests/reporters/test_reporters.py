@@ -10,11 +10,14 @@ from xml.etree import ElementTree
 import jsonschema
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from flake8_jax.core.findings import Edit, Finding, Fix, Positions, Step, Verdict
 from flake8_jax.core.report import RuleInfo, RunReport, line_starts, place
 from flake8_jax.reporters import View, formats, render
 from flake8_jax.reporters._fingerprint import line_fingerprints
+from flake8_jax.syntax.edits import apply_edits
 
 TEXT = "import jax\n\n\tif x > 0:  # 日本\n\t\tpass\n"
 PATH = "/work/a.py"
@@ -181,6 +184,27 @@ def test_rdjson_offers_a_fix_as_a_whole() -> None:
     edits = (Edit(far.index("x > 0"), far.index(" > 0"), "y"), Edit(0, 0, "import y\n"))
     (item,) = json.loads(render("rdjson", report(far, Fix("f", "safe", edits)), View("/work")))["diagnostics"]
     assert "suggestions" not in item
+
+
+@given(
+    st.text("aé日🚀\n", max_size=12),
+    st.lists(st.integers(0, 12), min_size=2, max_size=6),
+    st.text("xü\n", max_size=3),
+)
+def test_a_suggestion_in_bytes_is_the_fix(text: str, cuts: list[int], content: str) -> None:
+    places = sorted(min(cut, len(text)) for cut in cuts)
+    edits = tuple({Edit(start, end, content) for start, end in zip(places[::2], places[1::2])})
+    finding = Finding("JAX101", "traced-branch", "error", PATH, 0, 0, "m", (), Fix("f", "safe", edits))
+    shown = RunReport(diagnostics=(place(finding, Positions(line_starts(text)), 1),), texts={PATH: text})
+    (item,) = json.loads(render("rdjson", shown, View("/work")))["diagnostics"]
+    (suggestion,) = item["suggestions"]
+    lines = text.encode().splitlines(keepends=True)
+    start, end = (
+        sum(map(len, lines[: spot["line"] - 1])) + spot["column"] - 1
+        for spot in (suggestion["range"]["start"], suggestion["range"]["end"])
+    )
+    applied = text.encode()[:start] + suggestion["text"].encode() + text.encode()[end:]
+    assert applied.decode() == apply_edits(text, edits)
 
 
 def test_rdjsonl_has_no_line_that_reviewdog_cannot_read() -> None:
