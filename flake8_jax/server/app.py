@@ -40,9 +40,10 @@ class Server(LanguageServer):
             types.NotebookDocumentSyncOptions(
                 [
                     types.NotebookDocumentFilterWithNotebook(
-                        notebook=types.NotebookDocumentFilterNotebookType("jupyter-notebook"),
+                        notebook=types.NotebookDocumentFilterNotebookType("jupyter-notebook", scheme),
                         cells=[types.NotebookCellLanguage("python")],
                     )
+                    for scheme in ("file", "untitled")  # not the other side of a diff
                 ],
                 save=True,
             ),
@@ -72,6 +73,10 @@ class Server(LanguageServer):
         formats = get_capability(self.client_capabilities, "text_document.hover.content_format", None)
         return formats is None or types.MarkupKind.Markdown in formats
 
+    def pulled(self, buffer: Buffer) -> bool:
+        """Whether the editor asks for those of this buffer. VS Code's client asks for no cells: they are sent to everyone."""
+        return self.pulls and buffer.cells is None
+
     def view(self, buffer: Buffer) -> View:
         return View(buffer, self.documents.encoding)
 
@@ -88,7 +93,7 @@ class Server(LanguageServer):
 
     def show(self, buffer: Buffer, said: tuple[Diagnostic, ...]) -> None:
         """Publish what is known of a version of a buffer."""
-        if self.pulls:
+        if self.pulled(buffer):
             return
         found = self.by_uri(buffer, said)
         for gone in self._told.get(buffer.uri, set()) - found.keys():
@@ -99,7 +104,7 @@ class Server(LanguageServer):
 
     def clear(self, buffer: Buffer) -> None:
         """A buffer was closed: nothing is shown of it any more."""
-        for uri in self._told.pop(buffer.uri, set()) if not self.pulls else ():
+        for uri in self._told.pop(buffer.uri, set()) if not self.pulled(buffer) else ():
             self._publish(uri, [], None)
 
     def _publish(self, uri: str, diagnostics: list[types.Diagnostic], version: int | None) -> None:

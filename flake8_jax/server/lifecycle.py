@@ -27,6 +27,7 @@ _WATCHED = (
     "**/requirements.txt",
     "**/*.py",
     "**/*.pyi",
+    "**/*.ipynb",
 )
 _CONFIGURING = frozenset({*FILE_NAMES, ".gitignore", "setup.cfg", "setup.py", "requirements.txt"})
 """Files that settings are read from: exclusions, rules, and the versions that the project supports."""

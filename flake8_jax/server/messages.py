@@ -71,10 +71,16 @@ def diagnostics_by_uri(view: View, said: Sequence[Diagnostic], *, related: bool)
 
 
 def placed_diagnostic(item: Diagnostic) -> types.Diagnostic:
-    """A diagnostic of a file that is not open: its text is not known here, columns count code points."""
+    """A diagnostic of a file that is not open: its text is not known here, columns count code points.
+
+    A row says nothing of a notebook, so the message says which cell.
+    """
     start = types.Position(max(item.row - 1, 0), max(item.column - 1, 0))
     end = types.Position(max(item.end_row - 1, 0), max(item.end_column - 1, 0))
-    return _diagnostic(item, types.Range(start, end), None, False)
+    said = _diagnostic(item, types.Range(start, end), None, False)
+    if item.cell is not None:
+        said.message = f"cell {item.cell}: {said.message}"
+    return said
 
 
 def _diagnostic(item: Diagnostic, at: types.Range, view: View | None, related: bool) -> types.Diagnostic:

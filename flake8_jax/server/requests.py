@@ -54,6 +54,8 @@ async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> type
         path, _ = path_of(uri, ls.documents.root)
         said = (await ls.schedule.idle()).diagnostics.get(path, ())
         return types.RelatedFullDocumentDiagnosticReport([placed_diagnostic(item) for item in said])
+    if not ls.pulled(buffer):
+        return types.RelatedFullDocumentDiagnosticReport([])
     said = await ls.schedule.settled(buffer.uri)
     present = ls.documents.get(uri) or buffer
     name = result_id(said, present.version)
@@ -74,9 +76,10 @@ async def workspace_diagnostic(ls: Server, params: types.WorkspaceDiagnosticPara
         name = result_id(said, version)
         if known.get(uri) == name:
             reports.append(types.WorkspaceUnchangedDocumentDiagnosticReport(uri, name, version))
-        elif buffer is None or buffer.cells is None:
+        else:
+            # What was said of a notebook while it was closed is said by cell once it is open.
             items = [placed_diagnostic(item) for item in said] if buffer is None else []
-            if buffer is not None:
+            if buffer is not None and ls.pulled(buffer):
                 items = ls.by_uri(buffer, await ls.schedule.settled(buffer.uri)).get(uri, [])
             reports.append(types.WorkspaceFullDocumentDiagnosticReport(uri, items, version, result_id=name))
     return types.WorkspaceDiagnosticReport(reports)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -329,3 +330,39 @@ def test_all_of_a_notebook_can_be_repaired(start: Start) -> None:
     (change,) = resolved["edit"]["documentChanges"]
     assert change["textDocument"]["uri"] == "cell:2"
     assert applied(body, resolved["edit"]) == body.replace("np.sin", "jnp.sin")
+
+
+def test_a_notebook_is_told_by_cell_to_those_who_ask_as_well(start: Start) -> None:
+    # The client of VS Code asks for texts, and never for cells.
+    cells = {"cell:1": "import jax", "cell:2": BRANCH.removeprefix("import jax\n\n\n")}
+    session = start({"a.py": BRANCH, "n.ipynb": _on_disk(cells)}, PULL)
+    uri = session.uri("n.ipynb")
+
+    def whole(*known: dict[str, Any]) -> dict[str, Any]:
+        previous = [{"uri": item["uri"], "value": item["resultId"]} for item in known]
+        report = session.client.request("workspace/diagnostic", {"previousResultIds": previous})
+        return next(item for item in report["items"] if item["uri"] == uri)
+
+    session.open("a.py")
+    closed = whole()
+    assert codes(closed) == ["JAX101"]
+    assert closed["items"][0]["message"].startswith("cell 2: "), "the row alone would say nothing"
+    _notebook(session, cells)
+    assert codes(session.client.published("cell:2", lambda params: bool(params["diagnostics"]))) == ["JAX101"]
+    opened = whole(closed)
+    assert (opened["kind"], codes(opened)) == ("full", []), "not a second time, for the file"
+    assert whole(opened)["kind"] == "unchanged"
+    asked = session.client.request("textDocument/diagnostic", {"textDocument": {"uri": "cell:2"}})
+    assert codes(asked) == [], "nor for those who do ask for cells"
+    since = len(session.client.notices)
+    session.client.notify(
+        "notebookDocument/didClose",
+        {"notebookDocument": {"uri": uri}, "cellTextDocuments": [{"uri": c} for c in cells]},
+    )
+    assert codes(session.client.published("cell:2", since=since)) == []
+    assert codes(whole(opened)) == ["JAX101"]
+
+
+def _on_disk(cells: dict[str, str]) -> str:
+    listed = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": text} for text in cells.values()]
+    return json.dumps({"cells": listed, "metadata": {}, "nbformat": 4, "nbformat_minor": 4})
