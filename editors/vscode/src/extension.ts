@@ -51,10 +51,13 @@ async function start(output: vscode.OutputChannel): Promise<void> {
   const command = serverCommand(configured, await interpreter());
   const server: ServerOptions = { ...command, options: { cwd: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath } };
   const options: LanguageClientOptions = {
-    documentSelector: [{ language: "python" }],
+    // Not the other side of a diff, nor what an extension makes up: nobody can repair those.
+    documentSelector: ["file", "untitled"].flatMap((scheme) => [
+      { scheme, language: "python" },
+      { notebook: { scheme, notebookType: "jupyter-notebook" }, language: "python" },
+    ]),
     outputChannel: output,
     initializationOptions: settings(),
-    synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/{*.py,*.pyi,*.ipynb,*.toml,setup.cfg}") },
   };
   client = new LanguageClient("jaxlint", "jaxlint", server, options);
   try {
