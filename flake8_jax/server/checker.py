@@ -48,20 +48,25 @@ _TOO_SLOW = 0.2
 
 @dataclass(frozen=True)
 class Setup:
-    """``settings``: what the editor sent, as JSON."""
+    """``settings``: what the editor sent, as JSON. opened: whether the editor has ``cwd`` open as a folder."""
 
     cwd: str
     settings: bytes = b"{}"
     generation: int = 0
+    opened: bool = True
 
     def workspace(self, change: Callable[[Backend], Backend] | None = None, *, jobs: int) -> Workspace:
         """A workspace on the real rules, ``change``d. Raises ConfigError."""
         own, flags = preferences(msgspec.json.decode(self.settings))
         resolver = Resolver(self.cwd, explicit=own.configuration, isolated=own.isolated, flags=flags)
-        directory = cache_directory(resolver.settings_for(self.cwd), self.cwd) if own.cache else None
+        settings = resolver.settings_for(self.cwd)
+        # Without a folder this runs wherever the editor was started; nothing is to be written there.
+        ours = self.opened or settings.cache_dir is not None or settings.project_root is not None
+        use_cache = own.cache and ours
+        directory = cache_directory(settings, self.cwd) if use_cache else None
         backend = default_backend(Cache(directory) if directory is not None else None)
         backend = change(backend) if change is not None else backend
-        return Workspace(backend, resolver, use_cache=own.cache, jobs=jobs)
+        return Workspace(backend, resolver, use_cache=use_cache, jobs=jobs)
 
 
 @dataclass(frozen=True)

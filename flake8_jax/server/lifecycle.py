@@ -6,6 +6,7 @@ Handlers run on the event loop, one after the other, in the order of the message
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import msgspec
 from lsprotocol import types
@@ -59,10 +60,11 @@ def register(server: Server) -> None:
 def initialize(ls: Server, params: types.InitializeParams) -> None:
     root = _root(params)
     encoding = str(getattr(ls.workspace.position_encoding, "value", ls.workspace.position_encoding))
-    ls.documents = Documents(root, _ENCODINGS.get(encoding, "utf-16"))  # type: ignore[arg-type]
+    ls.documents = Documents(root or os.getcwd(), _ENCODINGS.get(encoding, "utf-16"))  # type: ignore[arg-type]
     ls.catch_failures()
     ls.options = params.initialization_options
-    ls.schedule = Schedule(ls.documents, Setup(root), ls.listeners(), ls.background)
+    setup = Setup(ls.documents.root, opened=root is not None)
+    ls.schedule = Schedule(ls.documents, setup, ls.listeners(), ls.background)
     _configure(ls, ls.options)
     ls.schedule.wants_functions = any(
         ls.can(f"text_document.{name}.dynamic_registration") or ls.can(f"workspace.{name}.refresh_support")
@@ -70,11 +72,11 @@ def initialize(ls: Server, params: types.InitializeParams) -> None:
     )
 
 
-def _root(params: types.InitializeParams) -> str:
+def _root(params: types.InitializeParams) -> str | None:
     folders = params.workspace_folders or []
     uri = folders[0].uri if folders else params.root_uri
     path = uris.to_fs_path(uri) if uri else params.root_path
-    return os.path.normpath(path) if path else os.getcwd()
+    return os.path.normpath(path) if path else None
 
 
 def _configure(ls: Server, raw: object) -> None:
@@ -84,7 +86,7 @@ def _configure(ls: Server, raw: object) -> None:
     except ConfigError as error:
         ls.trouble(str(error), True)
         raw, ls.preferences = {}, Preferences()
-    setup = Setup(ls.documents.root, msgspec.json.encode(raw if isinstance(raw, dict) else {}))
+    setup = replace(ls.schedule.setup, settings=msgspec.json.encode(raw if isinstance(raw, dict) else {}))
     ls.schedule.reconfigured(setup, ls.preferences.debounce / 1000)
 
 

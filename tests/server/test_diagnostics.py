@@ -130,6 +130,20 @@ def test_a_text_that_never_was_a_file(start: Start) -> None:
     assert codes(session.client.published("untitled:Untitled-1")) == ["JAX101"]
 
 
+def test_without_a_folder_nothing_is_written_where_the_editor_was_started(start: Start, tmp_path: Path) -> None:
+    started, project = tmp_path / "started", tmp_path / "project"
+    for directory in (started, project):
+        directory.mkdir()
+    (project / "a.py").write_text(BRANCH, encoding="utf-8")
+    for root, expected in ((None, []), (started, [".jaxlint_cache"])):
+        with LanguageClient(started) as client:
+            client.initialize(root, FULL, {"debounce": 30})
+            uri = (project / "a.py").as_uri()
+            client.open(uri, BRANCH)
+            assert codes(client.published(uri)) == ["JAX101"]
+        assert [path.name for path in started.iterdir()] == expected
+
+
 def test_an_excluded_file_has_no_findings(start: Start) -> None:
     files = {"pyproject.toml": "[tool.jaxlint]\nextend-exclude = ['gen']\n", "gen/a.py": BRANCH, "b.py": BRANCH}
     session = start(files)

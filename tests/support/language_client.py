@@ -162,13 +162,13 @@ class LanguageClient:
     # --- the protocol ------------------------------------------------------------------------------------
 
     def initialize(
-        self, root: Path, capabilities: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None
+        self, root: Path | None, capabilities: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None
     ) -> Message:
-        """Say hello; returns the server's capabilities."""
+        """Say hello; returns the server's capabilities. Without ``root`` no folder is open in the editor."""
         params = {
             "processId": os.getpid(),
-            "rootUri": root.as_uri(),
-            "workspaceFolders": [{"uri": root.as_uri(), "name": root.name}],
+            "rootUri": root.as_uri() if root is not None else None,
+            "workspaceFolders": [{"uri": root.as_uri(), "name": root.name}] if root is not None else None,
             "capabilities": capabilities or {},
             "initializationOptions": options,
         }
