@@ -1,9 +1,10 @@
-"""The extension for VS Code: its own tests, and that it starts the server which is there."""
+"""The extension for VS Code: its own tests, that it starts the server which is there, and both in a real VS Code."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,21 +18,59 @@ ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "editors" / "vscode"
 
 
+def _missing() -> str | None:
+    """What a real VS Code needs and is not here; editors/vscode/README.md says where to get it."""
+    if not (EXTENSION / "node_modules" / "playwright-core").exists():
+        return "run `npm ci` in editors/vscode first"
+    for variable, commands in {
+        "CODE_SERVER": ("code-server",),
+        "CHROMIUM": ("chromium", "chromium-browser", "google-chrome"),
+    }.items():
+        if variable not in os.environ and not any(map(shutil.which, commands)):
+            return f"{commands[0]} is not installed, and {variable} does not say where it is"
+    return None
+
+
+def _run(script: str) -> str:
+    environment = {**os.environ, "JAXLINT_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["npm", "run", "--silent", script],
+        cwd=EXTENSION,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
 def test_its_version_is_ours() -> None:
     assert json.loads((EXTENSION / "package.json").read_text())["version"] == __version__
+
+
+def test_its_licence_is_ours() -> None:
+    assert (EXTENSION / "LICENSE").read_text() == (ROOT / "LICENSE").read_text(), "a .vsix needs one of its own"
+
+
+def test_its_lock_file_names_no_registry() -> None:
+    text = (EXTENSION / "package-lock.json").read_text()
+    assert re.findall(r'"resolved": "(?!https://registry\.npmjs\.org/)[^"]*"', text) == []
 
 
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
 @pytest.mark.skipif(not (EXTENSION / "node_modules").exists(), reason="run `npm ci` in editors/vscode first")
 def test_it_builds_and_starts_the_server() -> None:
-    environment = {**os.environ, "JAXLINT_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
     for script in ("check", "build", "test"):
-        done = subprocess.run(
-            ["npm", "run", "--silent", script],
-            cwd=EXTENSION,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        _run(script)
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+@pytest.mark.slow
+@pytest.mark.skipif(_missing() is not None, reason=_missing() or "")
+def test_it_works_in_a_real_vscode() -> None:
+    assert "WARNING" not in _run("package")
+    said = _run("test:workbench")
+    assert "ok: what a user sees" in said
+    counted = re.search(r"(\d+) of (\d+) inside VS Code", said)
+    assert counted is not None and counted[1] == counted[2] != "0", said
