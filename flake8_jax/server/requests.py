@@ -265,16 +265,18 @@ async def code_lens(ls: Server, params: types.CodeLensParams) -> list[types.Code
 # --- commands ------------------------------------------------------------------------------------------
 
 
-async def apply_autofix(ls: Server, *arguments: Any) -> None:
-    """Apply all safe fixes to one document: ``{"uri": …, "version": …}``."""
+async def apply_autofix(ls: Server, *arguments: Any) -> bool:
+    """Apply all safe fixes to one document: ``{"uri": …, "version": …}``. Whether that changed anything."""
     given = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
     buffer = ls.documents.get(str(given.get("uri", "")))
     if buffer is None or given.get("version", buffer.version) != buffer.version:
-        return
+        return False
     edit = await _repair(ls, buffer, None)
     present = ls.documents.get(buffer.uri)
-    if edit is not None and present is not None and present.version == buffer.version:
-        await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, "jaxlint: apply all safe fixes"))
+    if edit is None or present is None or present.version != buffer.version:
+        return False
+    params = types.ApplyWorkspaceEditParams(edit, "jaxlint: apply all safe fixes")
+    return (await ls.workspace_apply_edit_async(params)).applied
 
 
 def print_debug_information(ls: Server, *arguments: Any) -> str:

@@ -121,9 +121,13 @@ def test_the_command_that_repairs_sends_an_edit(shared: Session) -> None:
     session.client.replies["workspace/applyEdit"] = lambda params: {"applied": True}
     uri = _opened(session, "numpy2.py")
     arguments = [{"uri": uri, "version": 1}]
-    session.client.request("workspace/executeCommand", {"command": "jaxlint.applyAutofix", "arguments": arguments})
+    command = {"command": "jaxlint.applyAutofix", "arguments": arguments}
+    assert session.client.request("workspace/executeCommand", command) is True
     sent = session.client.wait_for(lambda notice: notice["method"] == "workspace/applyEdit", "an edit")
     assert applied(NUMPY, sent["params"]["edit"]) == NUMPY.replace("np.sin", "jnp.sin")
+    session.client.change(uri, 2, {"text": "x = 1\n"})
+    command = {"command": "jaxlint.applyAutofix", "arguments": [{"uri": uri}]}
+    assert session.client.request("workspace/executeCommand", command) is False, "nothing to repair"
 
 
 # --- functions -------------------------------------------------------------------------------------------

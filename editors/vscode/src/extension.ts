@@ -97,6 +97,15 @@ async function interpreter(): Promise<string[] | undefined> {
   return found?.executable.uri === undefined ? undefined : [found.executable.uri.fsPath];
 }
 
+/** Not by way of `editor.action.codeAction`: from the palette, VS Code 1.82 throws the server's answer to that away. */
 async function fixAll(): Promise<void> {
-  await vscode.commands.executeCommand("editor.action.codeAction", { kind: "source.fixAll.jaxlint", apply: "first" });
+  const uri = vscode.window.activeNotebookEditor?.notebook.uri ?? vscode.window.activeTextEditor?.document.uri;
+  if (client === undefined || uri === undefined) {
+    return;
+  }
+  const given = { uri: client.code2ProtocolConverter.asUri(uri) };
+  const params = { command: "jaxlint.applyAutofix", arguments: [given] };
+  if (!(await client.sendRequest<boolean>("workspace/executeCommand", params))) {
+    void vscode.window.showInformationMessage("jaxlint: there is nothing here that can be repaired safely.");
+  }
 }
