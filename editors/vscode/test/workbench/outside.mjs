@@ -89,7 +89,7 @@ async function serve() {
   writeFileSync(join(settings, "settings.json"), JSON.stringify({ "workbench.startupEditor": "none" }));
   writeFileSync(join(scratch, "config.yaml"), "bind-addr: 127.0.0.1:0\nauth: none\ncert: false\n");
   console.log(execFileSync(codeServer, [...options, "--install-extension", packaged], { encoding: "utf8" }).trim());
-  console.log(execFileSync(codeServer, ["--version"], { encoding: "utf8" }).trim());
+  console.log(execFileSync(codeServer, [...options, "--version"], { encoding: "utf8" }).trim());
   const flags = ["--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
   const child = spawn(codeServer, [...options, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout });
