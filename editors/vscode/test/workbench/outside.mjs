@@ -88,10 +88,12 @@ async function serve() {
   mkdirSync(settings, { recursive: true });
   writeFileSync(join(settings, "settings.json"), JSON.stringify({ "workbench.startupEditor": "none" }));
   writeFileSync(join(scratch, "config.yaml"), "bind-addr: 127.0.0.1:0\nauth: none\ncert: false\n");
-  console.log(execFileSync(codeServer, [...options, "--install-extension", packaged], { encoding: "utf8" }).trim());
-  console.log(execFileSync(codeServer, [...options, "--version"], { encoding: "utf8" }).trim());
+  const env = { ...process.env, XDG_DATA_HOME: scratch }; // it writes logs there
+  for (const first of [["--install-extension", packaged], ["--version"]]) {
+    console.log(execFileSync(codeServer, [...options, ...first], { encoding: "utf8", env }).trim());
+  }
   const flags = ["--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
-  const child = spawn(codeServer, [...options, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(codeServer, [...options, ...flags], { env, detached: true, stdio: ["ignore", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout });
   const address = await new Promise((found, failed) => {
     child.once("error", failed);
@@ -104,6 +106,20 @@ async function serve() {
     });
   });
   return { child, address };
+}
+
+/** Ends code-server and what it has started, which would wait for its window to come back. */
+async function end(child) {
+  const ended = new Promise((done) => child.once("exit", done));
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill();
+    await ended;
+  }
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch (error) {
+    assert.equal(error.code, "ESRCH"); // all of it has ended
+  }
 }
 
 async function open(browser, address, folder) {
@@ -209,7 +225,9 @@ async function main() {
   let child;
   const limit = setTimeout(() => {
     console.error(`not done after ${MINUTES} minutes`);
-    child?.kill("SIGKILL");
+    if (child !== undefined) {
+      process.kill(-child.pid, "SIGKILL");
+    }
     process.exit(1);
   }, MINUTES * 60_000);
   try {
@@ -221,10 +239,8 @@ async function main() {
   } finally {
     clearTimeout(limit);
     await browser.close();
-    if (child !== undefined && child.exitCode === null) {
-      const ended = new Promise((done) => child.once("exit", done));
-      child.kill();
-      await ended;
+    if (child !== undefined) {
+      await end(child);
     }
     rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
   }
