@@ -53,6 +53,7 @@ class Server(LanguageServer):
         """What the editor said at the start; it holds as long as its settings do not mention us."""
         self.background = background
         self._told: dict[str, set[str]] = {}
+        self._asks_for_cells = False
 
     @functools.cached_property
     def rules(self) -> dict[str, RuleInfo]:
@@ -74,8 +75,16 @@ class Server(LanguageServer):
         return formats is None or types.MarkupKind.Markdown in formats
 
     def pulled(self, buffer: Buffer) -> bool:
-        """Whether the editor asks for those of this buffer. VS Code's client asks for no cells: they are sent to everyone."""
-        return self.pulls and buffer.cells is None
+        """Whether the editor asks for those of this buffer. VS Code's client asks for no cells, so these are sent to
+        everyone who has not asked for one."""
+        return self.pulls and (buffer.cells is None or self._asks_for_cells)
+
+    def asked_for_cell(self) -> None:
+        """From now on cells are told as other texts are; what was sent of them would be shown twice."""
+        if not self._asks_for_cells:
+            for buffer in self.documents:
+                self.clear(buffer)
+            self._asks_for_cells = True
 
     def view(self, buffer: Buffer) -> View:
         return View(buffer, self.documents.encoding)

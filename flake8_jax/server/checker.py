@@ -32,7 +32,7 @@ from flake8_jax.core.report import Diagnostic, line_starts, place
 from flake8_jax.discovery import Walker, context_files
 from flake8_jax.engine import ProjectRun, Question, Workspace, cache_directory
 from flake8_jax.repairs import Outcome, repair
-from flake8_jax.server.merging import difference, merged, moved_finding
+from flake8_jax.server.merging import difference, merged, moved_finding, rows_added
 from flake8_jax.server.outline import Edited, Extent, edited_part, unaffected
 from flake8_jax.server.preferences import preferences
 
@@ -305,7 +305,7 @@ class FocusedChecker:
                 base = before = before if before is not None else self._run(look, then.text).findings
                 run, unready = self._run(look, text), part
                 now = run.findings
-            run.findings = tuple(merged(edit, then.whole, base or (), run.findings))
+            run.findings = tuple(merged(edit, rows_added(then.text, edit), then.whole, base or (), run.findings))
         said = self.workspace.diagnose(run, look.question)[0]
         if then is not None and look.path in run.problems:
             said += carried(then, text)
@@ -388,7 +388,7 @@ def carried(then: Then, text: str) -> list[Diagnostic]:
     positions = Positions(line_starts(text))
     found: list[Diagnostic] = []
     for item in then.shown:
-        moved = moved_finding(item.finding, edit)
+        moved = moved_finding(item.finding, edit, rows_added(then.text, edit))
         if moved is not None and item.code != "JAX001":
             found.append(place(moved, positions, positions.row(moved.start)))
     return found

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from flake8_jax.core.findings import Edit, Finding, Fix
+from flake8_jax.core.findings import Edit, Finding, Fix, Step
+from flake8_jax.core.report import line_starts
 
 
 def difference(then: str, now: str) -> Edit:
@@ -45,8 +46,16 @@ def _moved(offset: int, edit: Edit) -> int | None:
     return None
 
 
-def moved_finding(finding: Finding, edit: Edit) -> Finding | None:
-    """A finding after an edit somewhere in its file; its fix goes where the edit touches it."""
+def rows_added(then: str, edit: Edit) -> int:
+    """How many more lines a text has after an edit."""
+    return len(line_starts(edit.content)) - len(line_starts(then[edit.start : edit.end]))
+
+
+def moved_finding(finding: Finding, edit: Edit, rows: int) -> Finding | None:
+    """A finding after an edit somewhere in its file, which added so many ``rows``.
+
+    Its fix goes where the edit touches it. Lines that the message names stay as they were.
+    """
     start = _moved(finding.start, edit)
     if start is None:
         return None
@@ -60,7 +69,16 @@ def moved_finding(finding: Finding, edit: Edit) -> Finding | None:
             if first is not None and last == first + max(part.end - 1 - part.start, 0)
         ]
         fix = Fix(fix.message, fix.applicability, tuple(parts)) if len(parts) == len(fix.edits) else None
-    return msgspec.structs.replace(finding, start=start, end=start if end is None else end + 1, fix=fix)
+    evidence = tuple(_moved_step(step, edit, rows) if step.path == finding.path else step for step in finding.evidence)
+    end = start if end is None else end + 1
+    return msgspec.structs.replace(finding, start=start, end=end, fix=fix, evidence=evidence)
+
+
+def _moved_step(step: Step, edit: Edit, rows: int) -> Step:
+    start = _moved(step.start, edit)
+    if start is None or step.start < edit.start:
+        return step
+    return msgspec.structs.replace(step, start=start, row=step.row + rows)
 
 
 def _keys(findings: Iterable[Finding]) -> set[tuple[str, int]]:
@@ -68,11 +86,15 @@ def _keys(findings: Iterable[Finding]) -> set[tuple[str, int]]:
 
 
 def merged(
-    edit: Edit, whole_then: Sequence[Finding], focused_then: Sequence[Finding], focused_now: Sequence[Finding]
+    edit: Edit,
+    rows: int,
+    whole_then: Sequence[Finding],
+    focused_then: Sequence[Finding],
+    focused_now: Sequence[Finding],
 ) -> list[Finding]:
     """The findings to show: the last whole answer, changed by what the focused answers say of the edit."""
-    before = [moved for finding in focused_then if (moved := moved_finding(finding, edit)) is not None]
-    carried = [moved for finding in whole_then if (moved := moved_finding(finding, edit)) is not None]
+    before = [moved for finding in focused_then if (moved := moved_finding(finding, edit, rows)) is not None]
+    carried = [moved for finding in whole_then if (moved := moved_finding(finding, edit, rows)) is not None]
     seen_before, seen_now, known = _keys(before), _keys(focused_now), _keys(carried)
     gone = seen_before - seen_now
     doubted = seen_before - known

@@ -6,14 +6,17 @@ text that is not open.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 from lsprotocol import types
 from pygls import uris
 
 from flake8_jax.cache import digest
+from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.findings import Finding, Step
 from flake8_jax.core.report import Diagnostic
+from flake8_jax.lowering import read_text
 from flake8_jax.server.documents import Buffer
 from flake8_jax.server.positions import Encoding, Places
 
@@ -70,17 +73,23 @@ def diagnostics_by_uri(view: View, said: Sequence[Diagnostic], *, related: bool)
     return found
 
 
-def placed_diagnostic(item: Diagnostic) -> types.Diagnostic:
-    """A diagnostic of a file that is not open: its text is not known here, columns count code points.
+def placed_diagnostics(path: str, said: Sequence[Diagnostic], encoding: Encoding) -> list[types.Diagnostic]:
+    """The diagnostics of a file that is not open, in positions of the text that it has now.
 
     A row says nothing of a notebook, so the message says which cell.
     """
-    start = types.Position(max(item.row - 1, 0), max(item.column - 1, 0))
-    end = types.Position(max(item.end_row - 1, 0), max(item.end_column - 1, 0))
-    said = _diagnostic(item, types.Range(start, end), None, False)
-    if item.cell is not None:
-        said.message = f"cell {item.cell}: {said.message}"
-    return said
+    places = Places("", encoding)
+    if said and not path.endswith(SUFFIX):
+        with contextlib.suppress(OSError):  # it is gone: so are its findings, as soon as that is known
+            places = Places(read_text(path)[0], encoding)
+    found = []
+    for item in said:
+        start, end = places.of(item.row, item.column), places.of(item.end_row, item.end_column)
+        diagnostic = _diagnostic(item, types.Range(start, end), None, False)
+        if item.cell is not None:
+            diagnostic.message = f"cell {item.cell}: {diagnostic.message}"
+        found.append(diagnostic)
+    return found
 
 
 def _diagnostic(item: Diagnostic, at: types.Range, view: View | None, related: bool) -> types.Diagnostic:

@@ -22,7 +22,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.findings import Edit
-from flake8_jax.syntax.spans import string_nodes
+from flake8_jax.syntax.spans import comment_start, string_nodes
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,15 @@ def edited_part(old: ir.Module, new: ir.Module, then: str, now: str, edit: Edit)
     """What an edit concerns, given the lowered forms of the texts before and after it."""
     if _is_silent(old, new, then, now, edit):
         return Extent.NOTHING
-    return _edited_function(tuple(_outlined(old.body)), tuple(_outlined(new.body)), edit) or Extent.EVERYTHING
+    return _edited_function(tuple(_outlined(old.body)), tuple(_outlined(new.body)), then, edit) or Extent.EVERYTHING
 
 
 def _is_silent(old: ir.Module, new: ir.Module, then: str, now: str, edit: Edit) -> bool:
+    if "\n" not in edit.content + then[edit.start : edit.end]:
+        # No line ends: what is behind the sign of a comment in both texts is a comment.
+        signs = comment_start(then, old, edit.start), comment_start(now, new, edit.start)
+        if all(sign is not None and sign < edit.start for sign in signs):
+            return True
     edit = _at_line_start(then, edit)
     last = edit.start + len(edit.content)
     lines_only = _begins_line(then, edit.start) and _begins_line(then, edit.end) and _begins_line(now, last)
@@ -67,12 +72,17 @@ def _is_silent(old: ir.Module, new: ir.Module, then: str, now: str, edit: Edit) 
 def _at_line_start(text: str, edit: Edit) -> Edit:
     """The same edit as one of whole lines, where whole lines were put in or taken out."""
     moved = edit.content or text[edit.start : edit.end]
-    if (edit.content and edit.start < edit.end) or "\n" not in moved:
+    return _slid(text, edit, len(moved) - 1 - moved.rindex("\n")) if "\n" in moved else edit
+
+
+def _slid(text: str, edit: Edit, steps: int) -> Edit:
+    """The same edit so many characters before, where that is the same: a line put in behind an equal one may as well
+    have been put in before it."""
+    moved = edit.content or text[edit.start : edit.end]
+    kept = len(moved) - steps
+    if (edit.content and edit.start < edit.end) or kept < 0 or text[edit.start - steps : edit.start] != moved[kept:]:
         return edit
-    steps = len(moved) - 1 - moved.rindex("\n")
-    if steps > edit.start or text[edit.start - steps : edit.start] != moved[len(moved) - steps :]:
-        return edit
-    content = edit.content[len(moved) - steps :] + edit.content[: len(moved) - steps] if edit.content else ""
+    content = edit.content[kept:] + edit.content[:kept] if edit.content else ""
     return Edit(edit.start - steps, edit.end - steps, content)
 
 
@@ -117,16 +127,16 @@ def _walk(node: object) -> Iterator[object]:
         yield from _walk(child)
 
 
-def _edited_function(before: tuple[Outlined, ...], after: tuple[Outlined, ...], edit: Edit) -> Edited | None:
+def _edited_function(before: tuple[Outlined, ...], after: tuple[Outlined, ...], then: str, edit: Edit) -> Edited | None:
     """The one function that an edit is inside of, before and after it."""
     if [one.qualname for one in before] != [one.qualname for one in after]:
         return None
-    last = edit.start + len(edit.content.rstrip())
     for old, new in zip(before, after):
-        if old.start <= edit.start and edit.end <= old.end:
-            if last > new.end or old.node.function.global_names or new.node.function.global_names:
-                return None
-            return Edited(old.qualname, _stores(old.node) or _stores(new.node))
+        at = _slid(then, edit, max(edit.end - old.end, 0))
+        if old.start <= at.start and at.end <= old.end:
+            inside = at.start + len(at.content.rstrip()) <= new.end
+            alone = not old.node.function.global_names and not new.node.function.global_names
+            return Edited(old.qualname, _stores(old.node) or _stores(new.node)) if inside and alone else None
     return None
 
 
@@ -142,7 +152,8 @@ def _stores(node: ir.FunctionDef) -> bool:
 
 
 def unaffected(calls: CallGraph, path: str, edited: Edited) -> frozenset[FunctionName]:
-    """The known functions that an edit inside one function of a file leaves as they are.
+    """The known functions that an edit inside one function of a file leaves as they are. Those that others make while
+    they run are not told: they run when those do.
 
     A method that sets attributes of objects is taken to tell the other methods of its class.
     """
@@ -150,4 +161,5 @@ def unaffected(calls: CallGraph, path: str, edited: Edited) -> frozenset[Functio
     owner, dot, _ = edited.qualname.rpartition(".")
     if dot and edited.stores:
         names |= {name for name in calls.callers if name[0] == path and name[1].startswith(f"{owner}.")}
-    return frozenset(calls.callers) - calls.reaching(names)
+    known = frozenset(name for name in calls.callers if ".<locals>." not in name[1])
+    return known - calls.reaching(names)

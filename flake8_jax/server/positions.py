@@ -58,6 +58,12 @@ class Places:
         row = bisect_right(self.starts, offset) - 1
         return types.Position(row, units(self.text[self.starts[row] : offset], self.encoding))
 
+    def of(self, row: int, column: int) -> types.Position:
+        """The position of a row and a column from 1, of a text that may have changed since."""
+        row, column = max(row - 1, 0), max(column - 1, 0)
+        line = self.line(row) if row < len(self.starts) else ""
+        return types.Position(row, units(line[:column], self.encoding) if column <= len(line) else column)
+
     def offset(self, position: types.Position) -> int:
         """The offset of a position; one behind the end of a line or of the text is at that end."""
         if position.line >= len(self.starts):

@@ -18,7 +18,7 @@ from flake8_jax.server import actions
 from flake8_jax.server.app import Server
 from flake8_jax.server.documents import Buffer, path_of
 from flake8_jax.server.functions import Known, chain, code_under, hovered, known_functions, plain, rule_text
-from flake8_jax.server.messages import View, placed_diagnostic, result_id, uri_of
+from flake8_jax.server.messages import View, placed_diagnostics, result_id, uri_of
 
 _LINE_END = 2**31 - 1
 """A column behind every line: positions behind the end of a line are at its end."""
@@ -53,9 +53,9 @@ async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> type
     if buffer is None:
         path, _ = path_of(uri, ls.documents.root)
         said = (await ls.schedule.idle()).diagnostics.get(path, ())
-        return types.RelatedFullDocumentDiagnosticReport([placed_diagnostic(item) for item in said])
-    if not ls.pulled(buffer):
-        return types.RelatedFullDocumentDiagnosticReport([])
+        return types.RelatedFullDocumentDiagnosticReport(placed_diagnostics(path, said, ls.documents.encoding))
+    if buffer.cells is not None:
+        ls.asked_for_cell()
     said = await ls.schedule.settled(buffer.uri)
     present = ls.documents.get(uri) or buffer
     name = result_id(said, present.version)
@@ -78,7 +78,7 @@ async def workspace_diagnostic(ls: Server, params: types.WorkspaceDiagnosticPara
             reports.append(types.WorkspaceUnchangedDocumentDiagnosticReport(uri, name, version))
         else:
             # What was said of a notebook while it was closed is said by cell once it is open.
-            items = [placed_diagnostic(item) for item in said] if buffer is None else []
+            items = placed_diagnostics(path, said, ls.documents.encoding) if buffer is None else []
             if buffer is not None and ls.pulled(buffer):
                 items = ls.by_uri(buffer, await ls.schedule.settled(buffer.uri)).get(uri, [])
             reports.append(types.WorkspaceFullDocumentDiagnosticReport(uri, items, version, result_id=name))

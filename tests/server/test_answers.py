@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from e2e.projects import FILES, write_project
 
 pytest.importorskip("pygls", reason="the extra `server` is not installed")
 
-from flake8_jax.core.findings import Edit, Finding, Fix
+from flake8_jax.core.findings import Edit, Finding, Fix, Step
 from flake8_jax.server.checker import FocusedChecker, Setup, Snapshot, Then, WholeChecker, reaching_files
-from flake8_jax.server.merging import difference, merged, moved_finding
+from flake8_jax.server.merging import difference, merged, moved_finding, rows_added
 
 CASES = sorted((Path(__file__).parents[1] / "cases").rglob("*.py"))
 
@@ -75,31 +76,43 @@ def test_the_difference_of_two_texts_is_what_was_typed() -> None:
 
 
 def test_a_finding_that_was_typed_over_goes() -> None:
-    assert moved_finding(_finding("JAX101", 4), Edit(3, 6, "")) is None
+    assert moved_finding(_finding("JAX101", 4), Edit(3, 6, ""), 0) is None
 
 
 def test_a_fix_goes_where_the_edit_touches_it() -> None:
     fix = Fix("m", "safe", (Edit(0, 2, "x"), Edit(10, 12, "y")))
-    moved = moved_finding(_finding("JAX101", 10, fix=fix), Edit(5, 5, "ab"))
+    moved = moved_finding(_finding("JAX101", 10, fix=fix), Edit(5, 5, "ab"), 0)
     assert moved is not None and moved.start == 12
     assert moved.fix == Fix("m", "safe", (Edit(0, 2, "x"), Edit(12, 14, "y")))
-    torn = moved_finding(_finding("JAX101", 10, fix=fix), Edit(1, 1, "ab"))
+    torn = moved_finding(_finding("JAX101", 10, fix=fix), Edit(1, 1, "ab"), 0)
     assert torn is not None and torn.fix is None
+
+
+def test_evidence_moves_with_the_text() -> None:
+    steps = (
+        Step("/a.py", 1, 1, "root", "f", ""),
+        Step("/a.py", 20, 4, "call", "g", ""),
+        Step("/b.py", 20, 4, "call", "h", ""),
+    )
+    finding = msgspec.structs.replace(_finding("JAX101", 30), evidence=steps)
+    moved = moved_finding(finding, Edit(10, 10, "y\n"), rows_added("x" * 40, Edit(10, 10, "y\n")))
+    assert moved is not None
+    assert [(step.start, step.row) for step in moved.evidence] == [(1, 1), (22, 5), (20, 4)]
 
 
 def test_what_the_whole_project_refutes_is_not_shown_again() -> None:
     doubted = _finding("JAX602", 5)
-    assert merged(NOTHING, [], [doubted], [doubted]) == []
+    assert merged(NOTHING, 0, [], [doubted], [doubted]) == []
 
 
 def test_what_only_the_whole_project_shows_stays() -> None:
     far = _finding("JAX101", 5)
-    assert merged(NOTHING, [far], [], []) == [far]
+    assert merged(NOTHING, 0, [far], [], []) == [far]
 
 
 def test_what_the_edit_repaired_goes_and_what_it_broke_comes() -> None:
     repaired, fresh = _finding("JAX101", 5), _finding("JAX203", 9)
-    assert merged(NOTHING, [repaired], [repaired], [fresh]) == [fresh]
+    assert merged(NOTHING, 0, [repaired], [repaired], [fresh]) == [fresh]
 
 
 def test_two_files_with_the_same_text_both_have_its_findings(tmp_path: Path) -> None:

@@ -366,8 +366,6 @@ def test_a_notebook_is_told_by_cell_to_those_who_ask_as_well(start: Start) -> No
     opened = whole(closed)
     assert (opened["kind"], codes(opened)) == ("full", []), "not a second time, for the file"
     assert whole(opened)["kind"] == "unchanged"
-    asked = session.client.request("textDocument/diagnostic", {"textDocument": {"uri": "cell:2"}})
-    assert codes(asked) == [], "nor for those who do ask for cells"
     since = len(session.client.notices)
     session.client.notify(
         "notebookDocument/didClose",
@@ -375,6 +373,16 @@ def test_a_notebook_is_told_by_cell_to_those_who_ask_as_well(start: Start) -> No
     )
     assert codes(session.client.published("cell:2", since=since)) == []
     assert codes(whole(opened)) == ["JAX101"]
+
+
+def test_one_who_asks_for_a_cell_is_not_told_twice(start: Start) -> None:
+    session = start({"a.py": "x = 1\n"}, PULL)
+    _notebook(session, {"cell:1": "import jax", "cell:2": BRANCH.removeprefix("import jax\n\n\n")})
+    assert codes(session.client.published("cell:2", lambda params: bool(params["diagnostics"]))) == ["JAX101"]
+    since = len(session.client.notices)
+    asked = session.client.request("textDocument/diagnostic", {"textDocument": {"uri": "cell:2"}})
+    assert codes(asked) == ["JAX101"]
+    assert codes(session.client.published("cell:2", since=since)) == [], "what was sent before is taken back"
 
 
 def _on_disk(cells: dict[str, str]) -> str:

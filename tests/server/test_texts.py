@@ -157,3 +157,10 @@ def test_codes_are_found_in_noqa_comments_only() -> None:
     assert code_under(line, 25) == (23, 29, "JAX203")
     assert code_under(line, 3) is None
     assert code_under("# see JAX101", 8) is None
+
+
+def test_a_row_and_a_column_of_a_text_become_a_position_in_its_units() -> None:
+    places = Places("x = 1\n'🙂é', y\n", "utf-16")
+    assert places.of(2, 7) == types.Position(1, 7)
+    assert Places("x = 1\n'🙂é', y\n", "utf-8").of(2, 7) == types.Position(1, 10)
+    assert places.of(9, 3) == types.Position(8, 2), "a text that has become shorter since"
