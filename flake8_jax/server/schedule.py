@@ -35,6 +35,8 @@ from flake8_jax.server.documents import Buffer, Documents
 
 QUIET = 0.4
 """Seconds without a keystroke before the whole project is checked again."""
+EARLY = 1.0
+"""Seconds after which the first whole answer is no longer waited for before something is shown."""
 Answer = TypeVar("Answer")
 
 
@@ -90,8 +92,10 @@ class Schedule:
     # --- what happens in the editor --------------------------------------------------------------------
 
     def opened(self, buffer: Buffer) -> None:
-        self._states[buffer.uri] = State()
+        state = self._states[buffer.uri] = State()
         self._active = buffer.uri
+        loop = asyncio.get_running_loop()
+        state.timer = loop.call_later(EARLY, lambda: self._spawn(self._look(buffer.uri)))
         self.want_whole(0)
 
     def changed(self, buffer: Buffer) -> None:
@@ -202,10 +206,15 @@ class Schedule:
             task.get_loop().call_exception_handler({"message": "an analysis failed", "exception": error})
 
     async def _look(self, uri: str) -> None:
-        """Answer for one buffer as it is now. Before the first whole answer there is nothing to lay it over."""
+        """Answer for one buffer as it is now."""
         buffer, state = self.documents.get(uri), self._states.get(uri)
-        if buffer is None or state is None or state.then is None:
+        if buffer is None or state is None:
             return
+        if state.then is None:
+            await self._look_early(buffer, state)
+            return
+        if state.settled.is_set():
+            return  # by a whole answer, in the meantime
         then, snapshot, reaching, setup = state.then, self.snapshot(), self.reaching(buffer.path), self.setup
 
         def work(checker: FocusedChecker) -> Focused | None:
@@ -224,6 +233,16 @@ class Schedule:
         part = answer.unready
         if part is not None:
             self._spawn(self.on_worker(lambda checker: checker.prepare(buffer.path, snapshot, reaching, then, part)))
+
+    async def _look_early(self, buffer: Buffer, state: State) -> None:
+        """Show what there is before the first whole answer, if that takes its time. That there is nothing is not shown:
+        other files may say otherwise, and who asks for diagnostics waits for those."""
+        snapshot = self.snapshot()
+        answer = await self.on_worker(lambda checker: checker.answer(buffer.path, snapshot, (), None))
+        self._complain(None, answer.crashes)
+        present = self.documents.get(buffer.uri)
+        if state.then is None and present is not None and present.version == buffer.version and answer.diagnostics:
+            self.listeners.shown(buffer, answer.diagnostics)
 
     def _show(self, buffer: Buffer, state: State, diagnostics: tuple[Diagnostic, ...]) -> bool:
         """Tell the diagnostics of a version, if it is still the present one; whether they are others than before."""

@@ -1,0 +1,147 @@
+"""Which answer is told when: with whole answers that come when the test says so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2e.projects import write_project
+
+pytest.importorskip("pygls", reason="the extra `server` is not installed")
+
+from lsprotocol import types
+
+from flake8_jax.core.report import Diagnostic
+from flake8_jax.server import schedule
+from flake8_jax.server.checker import Focused, FocusedChecker, Setup, Snapshot, Whole, WholeChecker
+from flake8_jax.server.documents import Buffer, Documents
+from flake8_jax.server.schedule import Listeners, Schedule
+
+from .conftest import BRANCH
+
+CLEAN = "import jax\n\n\n@jax.jit\ndef step(x):\n    return x\n"
+
+
+class _Later:
+    """Whole answers that are given when somebody says so. It is asked as the process in the background is."""
+
+    def __init__(self) -> None:
+        self.questions: list[tuple[Setup, Snapshot, Future[Whole]]] = []
+
+    def ask(self, setup: Setup, snapshot: Snapshot, *, functions: bool = False) -> Future[Whole]:
+        self.questions.append((setup, snapshot, Future()))
+        return self.questions[-1][2]
+
+    def answer(self) -> None:
+        setup, snapshot, future = self.questions.pop(0)
+        future.set_result(WholeChecker(setup).answer(snapshot, False))
+
+    def stop(self) -> None:
+        for _, _, future in self.questions:
+            future.cancel()
+
+
+class _Told:
+    def __init__(self) -> None:
+        self.shown: list[tuple[int, list[str]]] = []
+
+    def show(self, buffer: Buffer, said: tuple[Diagnostic, ...]) -> None:
+        self.shown.append((buffer.version, [item.code for item in said]))
+
+    async def busy(self, work: Any) -> None:
+        await work
+
+    def listeners(self) -> Listeners:
+        return Listeners(self.show, lambda changed: None, lambda text, for_user: None, self.busy, lambda: None)
+
+
+def _session(directory: Path, text: str, work: Callable[[Schedule, _Later, _Told, str], Any]) -> _Told:
+    root = write_project(directory, {"a.py": text})
+
+    async def run() -> _Told:
+        documents, later, told = Documents(str(root), "utf-16"), _Later(), _Told()
+        plan = Schedule(documents, Setup(str(root), b'{"cache": false}'), told.listeners(), later)  # type: ignore[arg-type]
+        plan.debounce = 0.01
+        try:
+            uri = (root / "a.py").as_uri()
+            plan.opened(documents.open(types.TextDocumentItem(uri, "python", 1, text)))
+            await asyncio.wait_for(work(plan, later, told, uri), 40)
+        finally:
+            plan.stop()
+        return told
+
+    return asyncio.run(run())
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    while not holds():
+        await asyncio.sleep(0.01)
+
+
+def _typed(plan: Schedule, uri: str, version: int, text: str) -> None:
+    change = types.TextDocumentContentChangeWholeDocument(text)
+    identifier = types.VersionedTextDocumentIdentifier(version, uri)
+    buffer = plan.documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
+    assert buffer is not None
+    plan.changed(buffer)
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "EARLY", 0.01)
+
+
+def test_findings_are_shown_before_the_first_whole_answer(tmp_path: Path) -> None:
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        await _until(lambda: bool(told.shown))
+        waiting = asyncio.ensure_future(plan.settled(uri))
+        await asyncio.sleep(0.05)
+        assert not waiting.done(), "who asks waits for the whole answer"
+        later.answer()
+        assert [item.code for item in await waiting] == ["JAX101"]
+
+    assert _session(tmp_path, BRANCH, work).shown == [(1, ["JAX101"]), (1, ["JAX101"])]
+
+
+def test_that_nothing_was_found_is_told_by_the_whole_answer_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: list[Focused] = []
+    look = FocusedChecker.answer
+
+    def watched(checker: FocusedChecker, *arguments: Any) -> Focused:
+        answers.append(look(checker, *arguments))
+        return answers[-1]
+
+    monkeypatch.setattr(FocusedChecker, "answer", watched)
+
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        await _until(lambda: bool(answers))
+        await asyncio.sleep(0)
+        assert told.shown == []
+        later.answer()
+        await plan.settled(uri)
+
+    assert _session(tmp_path, CLEAN, work).shown == [(1, [])]
+
+
+def test_what_is_typed_before_the_first_whole_answer_is_looked_at(tmp_path: Path) -> None:
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        _typed(plan, uri, 2, BRANCH)
+        await _until(lambda: (2, ["JAX101"]) in told.shown)
+
+    assert _session(tmp_path, CLEAN, work).shown == [(2, ["JAX101"])]
+
+
+def test_an_answer_to_an_earlier_text_is_not_shown(tmp_path: Path) -> None:
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        await _until(lambda: bool(later.questions))
+        _typed(plan, uri, 2, BRANCH)
+        later.answer()
+        await _until(lambda: bool(told.shown))
+
+    assert all(version == 2 for version, _ in _session(tmp_path, CLEAN, work).shown)
