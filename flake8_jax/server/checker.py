@@ -71,21 +71,23 @@ class Setup:
 
 @dataclass(frozen=True)
 class Snapshot:
+    """``folders``: what to check beside the projects of the open buffers."""
+
     texts: Mapping[str, str]
     unsaved: bool = False
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Whole:
     """diagnostics: of every file that has some. findings: of the open files, whatever is selected or suppressed.
 
-    checked: the open files that are not excluded. functions: the records of ``inspect``, by file; only if asked for.
+    functions: the records of ``inspect``, by file; only if asked for.
     error: a configuration that cannot be used.
     """
 
     diagnostics: dict[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
     findings: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
-    checked: frozenset[str] = frozenset()
     functions: dict[str, list[dict[str, object]]] = field(default_factory=dict)
     messages: tuple[str, ...] = ()
     crashes: tuple[tuple[str, str, str], ...] = ()
@@ -185,7 +187,8 @@ class WholeChecker:
     def answer(self, snapshot: Snapshot, functions: bool) -> Whole:
         """Raises ConfigError."""
         workspace = self.workspace
-        question = Question(tuple(snapshot.texts), snapshot.texts, force_exclude=True, collect_functions=functions)
+        paths = (*filter(os.path.isdir, snapshot.folders), *snapshot.texts)
+        question = Question(paths, snapshot.texts, force_exclude=True, collect_functions=functions)
         found = workspace.find(question)
         diagnostics: dict[str, list[Diagnostic]] = {}
         findings: dict[str, list[Finding]] = {}
@@ -200,10 +203,10 @@ class WholeChecker:
             for item in workspace.diagnose(run, question)[0]:
                 diagnostics.setdefault(item.path, []).append(item)
             for finding in run.findings:
-                if finding.path in asked:
+                if finding.path in snapshot.texts:
                     findings.setdefault(finding.path, []).append(finding)
             for record in map(msgspec.to_builtins, run.functions):
-                if record["filename"] in asked:
+                if record["filename"] in snapshot.texts:
                     records.setdefault(record["filename"], []).append(record)
             messages += [*run.messages, *run.notes]
             crashes += run.crashes
@@ -213,7 +216,6 @@ class WholeChecker:
         return Whole(
             {path: tuple(said) for path, said in diagnostics.items()},
             {path: tuple(said) for path, said in findings.items()},
-            frozenset(found.asked),
             records,
             tuple(messages),
             tuple(crashes),
@@ -405,5 +407,5 @@ def reaching_files(whole: Whole, path: str) -> frozenset[str]:
 
 
 def identity(snapshot: Snapshot) -> str:
-    """Names the texts of a snapshot."""
-    return digest(*(part for pair in sorted(snapshot.texts.items()) for part in pair))
+    """Names the texts of a snapshot, and what else is checked."""
+    return digest(*(part for pair in sorted(snapshot.texts.items()) for part in pair), *snapshot.folders)

@@ -50,6 +50,7 @@ def register(server: Server) -> None:
         (types.NOTEBOOK_DOCUMENT_DID_CLOSE, did_close_notebook),
         (types.WORKSPACE_DID_CHANGE_CONFIGURATION, did_change_configuration),
         (types.WORKSPACE_DID_CHANGE_WATCHED_FILES, did_change_watched_files),
+        (types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, did_change_workspace_folders),
     ):
         server.feature(method)(handler)
 
@@ -70,6 +71,25 @@ def initialize(ls: Server, params: types.InitializeParams) -> None:
         ls.can(f"text_document.{name}.dynamic_registration") or ls.can(f"workspace.{name}.refresh_support")
         for name in ("inlay_hint", "code_lens")
     )
+
+
+def _folders(ls: Server) -> tuple[str, ...]:
+    """The folders that the editor has open."""
+    paths = [uris.to_fs_path(folder.uri) for folder in ls.workspace.folders.values()]
+    if not paths and ls.schedule.setup.opened:
+        paths = [ls.documents.root]
+    return tuple(os.path.normpath(path) for path in paths if path)
+
+
+def did_change_workspace_folders(ls: Server, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    if ls.schedule.folders:
+        check_folders(ls)
+
+
+def check_folders(ls: Server) -> None:
+    """From now on check all that the editor has open as folders."""
+    ls.schedule.folders = _folders(ls)
+    ls.schedule.want_whole(0)
 
 
 def _root(params: types.InitializeParams) -> str | None:

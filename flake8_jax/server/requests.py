@@ -18,6 +18,7 @@ from flake8_jax.server import actions
 from flake8_jax.server.app import Server
 from flake8_jax.server.documents import Buffer, path_of
 from flake8_jax.server.functions import Known, chain, code_under, hovered, known_functions, plain, rule_text
+from flake8_jax.server.lifecycle import check_folders
 from flake8_jax.server.messages import View, placed_diagnostics, result_id, uri_of
 
 _LINE_END = 2**31 - 1
@@ -66,6 +67,7 @@ async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> type
 
 
 async def workspace_diagnostic(ls: Server, params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
+    check_folders(ls)
     whole = await ls.schedule.idle()
     known = {previous.uri: previous.value for previous in params.previous_result_ids}
     reports: list[types.WorkspaceDocumentDiagnosticReport] = []

@@ -74,6 +74,8 @@ class Schedule:
         self.whole = Whole()
         self.functions: Whole | None = None
         self.wants_functions = False
+        self.folders: tuple[str, ...] = ()
+        """What is checked even if nothing in it is open: the folders of the workspace, once somebody asks for all of it."""
         self.background = background
         self.worker = ThreadPoolExecutor(1, "jaxlint-focused")
         self._states: dict[str, State] = {}
@@ -171,7 +173,7 @@ class Schedule:
 
     def snapshot(self) -> Snapshot:
         unsaved = any(not buffer.disk for buffer in self.documents) or bool(self._unsaved)
-        return Snapshot({buffer.path: buffer.text for buffer in self.documents}, unsaved)
+        return Snapshot({buffer.path: buffer.text for buffer in self.documents}, unsaved, self.folders)
 
     def reaching(self, path: str) -> frozenset[str]:
         found = reaching_files(self.whole, path)
@@ -287,7 +289,7 @@ class Schedule:
         while self._whole_wanted:
             self._whole_wanted = False
             buffers, snapshot, setup = list(self.documents), self.snapshot(), self.setup
-            if not buffers:
+            if not buffers and not self.folders:
                 return
             name = f"{setup.generation} {self._disk} {identity(snapshot)}"
             asked = asyncio.wrap_future(self.background.ask(setup, snapshot))

@@ -285,6 +285,35 @@ def test_long_work_shows_progress(start: Start) -> None:
     session.client.wait_for(ended, "its end")
 
 
+def _found(session: Any) -> dict[str, list[str]]:
+    report = session.client.request("workspace/diagnostic", {"previousResultIds": []})
+    return {item["uri"].removeprefix(session.root.as_uri()): codes(item) for item in report["items"]}
+
+
+def test_the_whole_workspace_is_checked_for_those_who_ask_for_it(start: Start) -> None:
+    session = start({"a.py": BRANCH, "pkg/b.py": BRANCH, "clean.py": "import jax\n"}, PULL)
+    assert _found(session) == {"/a.py": ["JAX101"], "/pkg/b.py": ["JAX101"]}, "though nothing is open"
+
+
+def test_every_folder_of_the_workspace_has_its_own_configuration(start: Start, tmp_path: Path) -> None:
+    session = start({"a.py": BRANCH}, {**PULL, "workspace": {"workspaceFolders": True}})
+    other = write_project(tmp_path / "other", {"b.py": BRANCH, "jaxlint.toml": 'ignore = ["JAX101"]\n'})
+    folder = {"uri": other.as_uri(), "name": "other"}
+
+    def change(added: list[Any], removed: list[Any]) -> None:
+        session.client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": added, "removed": removed}})
+
+    assert _found(session) == {"/a.py": ["JAX101"]}
+    change([folder], [])
+    assert _found(session) == {"/a.py": ["JAX101"]}
+    (other / "jaxlint.toml").write_text("")
+    watched = {"changes": [{"uri": (other / "jaxlint.toml").as_uri(), "type": 2}]}
+    session.client.notify("workspace/didChangeWatchedFiles", watched)
+    assert sorted(_found(session).values()) == [["JAX101"], ["JAX101"]]
+    change([], [folder])
+    assert _found(session) == {"/a.py": ["JAX101"]}
+
+
 # --- notebooks -------------------------------------------------------------------------------------------
 
 
