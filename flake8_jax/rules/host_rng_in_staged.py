@@ -13,6 +13,7 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     Why it bites: the call runs while JAX traces, once per compilation, and its result is baked into the program as a
     constant: every later call uses the same numbers. It is silent. Use `jax.random` with a key that is passed in.
+    Under `vmap` alone, which compiles nothing, it is a warning: one draw serves all lanes.
 
     Bad:
 
@@ -77,6 +78,10 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     if not context.staged or context.presumed or effect(event) != RANDOM:
         return None
     name = event.name if isinstance(event, LibraryCall) else f".{event.method}"
+    if not context.ambient:
+        # Nothing compiles this code: Python runs it at every call, and only the lanes of a vmap share the result.
+        message = f"{name}() runs once for all lanes of a `vmap`; use jax.random with a key for each"
+        return Report(event.at, message, level="warning")
     return Report(
         event.at, f"{name}() runs only while JAX traces, so its result becomes a constant; use jax.random with a key"
     )

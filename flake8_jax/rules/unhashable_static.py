@@ -101,4 +101,6 @@ def has_no_hash(value: Value) -> bool:
         return all(has_no_hash(member) for member in value.members)
     if isinstance(value, HostArray):
         return value.ndim is not None and value.ndim > 0
-    return isinstance(value, (Array, DictValue)) or (isinstance(value, ListValue) and not value.is_tuple)
+    if isinstance(value, DictValue):
+        return "frozen" not in value.slots
+    return isinstance(value, Array) or (isinstance(value, ListValue) and not value.is_tuple)

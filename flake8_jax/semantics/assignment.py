@@ -51,6 +51,8 @@ def store_item(
 ) -> None:  # fmt: skip
     """``base[index] = value``. itself: the value was computed from what was there."""
     note_kept(m, value)
+    if isinstance(base, Array) and isinstance(index, Const) and isinstance(index.value, str):
+        base = Unknown("no array")  # which has no such items: a guess somewhere above was wrong
     if m.wants(Store):
         m.emit(Store(m.context(frame.scope), node, how, base, value, "", op))
     from flake8_jax.semantics.containers import set_item

@@ -752,8 +752,9 @@ def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode:
 
 
 def _generalised(value: Value) -> Value:
-    """Arguments with their constants forgotten."""
-    if isinstance(value, Const) and value.value is not None and type(value.value) is not bool:
+    """Arguments with their numbers forgotten. Words stay: they name the way that a function takes, and without them it
+    would take all."""
+    if isinstance(value, Const) and value.value is not None and type(value.value) not in (bool, str):
         return Static(lattice.const_kind(value.value))
     if isinstance(value, TupleValue):
         elements = tuple([_generalised(v) for v in value.elts])

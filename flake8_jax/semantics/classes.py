@@ -198,27 +198,25 @@ def _annotated_names(cls: ClassValue) -> set[str]:
 
 
 def _is_class_var(annotation: ir.Expr) -> bool:
-    node = annotation.value if isinstance(annotation, ir.Subscript) else annotation
-    return (isinstance(node, ir.Name) and node.id == "ClassVar") or (
-        isinstance(node, ir.Attribute) and node.attr == "ClassVar"
-    )
+    return _last_name(annotation.value if isinstance(annotation, ir.Subscript) else annotation) == "ClassVar"
+
+
+def _last_name(node: ir.Expr) -> str:
+    """``c`` of ``c`` and of ``a.b.c``."""
+    return node.attr if isinstance(node, ir.Attribute) else node.id if isinstance(node, ir.Name) else ""
 
 
 def _declares_static(node: ir.Expr | None) -> bool:
-    """``field(pytree_node=False)``, ``field(static=True)``, ``metadata=dict(static=True)``, ``static_field()``."""
+    """``field(pytree_node=False)``, ``field(static=True)``, ``metadata=dict(static=True)``, ``static_field()``; of an
+    annotation, ``Static[int]`` as jax_dataclasses has it."""
     if isinstance(node, ir.Subscript):
-        return _declares_static(node.index) if isinstance(node.index, ir.Tuple) else False
+        marked = _last_name(node.value) == "Static"
+        return marked or (isinstance(node.index, ir.Tuple) and _declares_static(node.index))
     if isinstance(node, ir.Tuple):
         return any(_declares_static(e) for e in node.elts)
     if not isinstance(node, ir.Call):
         return False
-    name = (
-        node.func.attr
-        if isinstance(node.func, ir.Attribute)
-        else node.func.id
-        if isinstance(node.func, ir.Name)
-        else ""
-    )
+    name = _last_name(node.func)
     if name in ("static_field", "static"):
         return True
     for argument in node.args:

@@ -232,7 +232,8 @@ def run_while_loop(
         return Unknown("while_loop")
     first = _inner(m, bound.get("init_val"))
     mode = enter(m, fact, name)
-    stage(m, frame, node, name, condition, Arguments([first]), mode)
+    # JAX builds the carry anew for each of the two: what one does to its containers the other does not see.
+    stage(m, frame, node, name, condition, Arguments([_inner(m, bound.get("init_val"))]), mode)
     carry, result = _iterate(m, frame, node, name, fact, body, first, lambda c: [c], lambda r: r)
     if "init_val" in bound:
         _check_carry(m, frame, node, name, bound["init_val"], result)
@@ -242,7 +243,7 @@ def run_while_loop(
 def _branches(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, functions: list[Value], operands: list[Value]
 ) -> Value:
-    return _arms(m, frame, node, name, fact, [(function, operands) for function in functions])
+    return _arms(m, frame, node, name, fact, [(function, [_inner(m, v) for v in operands]) for function in functions])
 
 
 def _arms(

@@ -299,11 +299,17 @@ def _tell_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index
         m.emit(Indexing(context or m.context(frame.scope), node, base, index, mode))
 
 
+_INDEX_TRICKS = frozenset({"r_", "c_", "mgrid", "ogrid", "s_", "index_exp"})
+"""Objects of NumPy and of JAX that make something of their index: ``jnp.r_[:3]``."""
+
+
 def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, *, quiet: bool = False) -> Value:
     """``base[index]``."""
     if not quiet and all(isinstance(b, DictValue) for b in lattice.members_of(base)):
         tell_hash(m, frame, node.index, index, "dict-lookup")
         quiet = True
+    if isinstance(base, External) and base.name.rpartition(".")[2] in _INDEX_TRICKS:
+        return Unknown("index trick")
     if isinstance(base, UnionValue):
         return lattice.union_of([load_item(m, frame, node, b, index, quiet=quiet) for b in base.members])
     if not quiet and not isinstance(base, (AtValue, ClassValue, External)):

@@ -155,8 +155,11 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
         if len(a.elts) == len(b.elts) and a.cls is b.cls:
             return TupleValue(tuple(join(x, y, depth - 1) for x, y in zip(a.elts, b.elts, strict=True)), a.cls, a.names)
         return None
-    if kind is External and a.name == b.name:
-        return a  # type: ignore[no-any-return]
+    if kind is External:
+        # ``jnp`` where JAX is there and ``np`` where it is not: of a run without JAX there is nothing to say.
+        if a.name in (b.name, f"jax.{b.name}"):
+            return a  # type: ignore[no-any-return]
+        return b if b.name == f"jax.{a.name}" else None
     if kind is ListValue and a.is_tuple == b.is_tuple:
         return ListValue(
             None, join(any_element(a), any_element(b), depth - 1), is_tuple=a.is_tuple, born=joint_birth(a.born, b.born)
@@ -637,7 +640,7 @@ class Fingerprint:
         whole: Any = canonical_key(value)
         used = self.uses.get(whole)
         state: tuple[Any, ...] = tuple([u.summary for u in used]) if used else ()
-        if value.parts or whole.parts:
+        if value.parts or (isinstance(whole, (Array, Opaque)) and whole.parts):
             # Uses are counted outside of staging boundaries, where the parts are too.
             used_parts = [(step, self.of(part)) for step, part in self._parts(value).items() if self._is_used(part)]
             if used_parts:

@@ -512,7 +512,7 @@ def _refine_array(result: Array, name: str, fact: FunctionFact, bound: dict[str,
         result.ndim = 1
         ends = [bound.get(p) for p in ("start", "stop") if p in bound]
         known = [end.value for end in ends if isinstance(end, Const) and type(end.value) is int]
-        if len(known) == len(ends) and "step" not in bound:
+        if known and len(known) == len(ends) and "step" not in bound:
             result.length = max(known[-1] - (known[0] if len(known) == 2 else 0), 0)
         if not result.dtype and all(
             (isinstance(v, Const) and type(v.value) is int) or isinstance(v, Static) for v in bound.values()

@@ -99,6 +99,17 @@ def _deep_copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return lattice.copied(args.values[0], m.mode.trace) if args.values else Unknown("copy")
 
 
+def _frozen(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``flax.core.freeze``: a dict that has a hash."""
+    given = args.values[0] if args.values else args.kwargs.get("xs", Unknown("freeze"))
+    if not isinstance(given, DictValue):
+        return given
+    made = lattice.copied(given, m.mode.trace, depth=0)
+    if isinstance(made, DictValue):
+        made.slots["frozen"] = True
+    return made
+
+
 def _second(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return args.values[1] if len(args.values) > 1 else Unknown("cast")
 
@@ -315,6 +326,7 @@ SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
     "typing.override": _first,
     "typing.runtime_checkable": _first,
     "typing.no_type_check": _first,
+    "flax.core.freeze": _frozen,
     "flax.linen.compact": _first,
     "flax.linen.nowrap": _first,
     "haiku.transparent": _first,

@@ -254,7 +254,8 @@ def _namedtuple(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     names = _field_names(fields)
     if names is None or not isinstance(node, ir.Call):
         return Unknown("namedtuple")
-    label = args.values[0].value if isinstance(args.values[0], Const) else "namedtuple"
+    called = args.values[0] if args.values else args.kwargs.get("typename")
+    label = called.value if isinstance(called, Const) else "namedtuple"
     definition = ir.ClassDef(node.start, node.end, str(label), str(label), [], [], [], node.start)
     made = ClassValue(definition, frame.scope, [], None)
     made.traits.add("namedtuple")

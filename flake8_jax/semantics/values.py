@@ -221,7 +221,7 @@ class DictValue(Value):
     """A dict. Known items under ``("k", key)``; ``slots["*"]`` joins all values under unknown keys (absent: none).
 
     ``slots["open"]`` is true when there may be keys that we do not know. ``slots["factory"]``: what a ``defaultdict``
-    calls for a missing one.
+    calls for a missing one. ``slots["frozen"]``: it is one that cannot change, and has a hash.
     """
 
     __slots__ = ("born", "slots")

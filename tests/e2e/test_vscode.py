@@ -54,7 +54,9 @@ def test_its_licence_is_ours() -> None:
 
 
 def test_its_lock_file_names_no_registry() -> None:
-    assert '"resolved"' not in (EXTENSION / "package-lock.json").read_text(), "npm asks the one that its user has chosen"
+    assert '"resolved"' not in (EXTENSION / "package-lock.json").read_text(), (
+        "npm asks the one that its user has chosen"
+    )
 
 
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
