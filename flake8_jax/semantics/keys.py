@@ -166,8 +166,10 @@ def _same_shuffle(m: Machine, sampler: str, earlier: Use, path: tuple[Place, ...
     """The same permutation for several arrays on purpose: what keeps inputs and labels aligned.
 
     One and the same call in the next iteration of a loop is none, but for comprehensions and maps over a tree, whose
-    "iterations" are the arrays.
+    "iterations" are the arrays. A choice from each leaf of a tree takes the same rows of all.
     """
+    if sampler == earlier.sampler == "jax.random.choice":
+        return bool(m.loops) and m.loops[-1].kind == "tree_map"
     if sampler not in SHUFFLES or earlier.sampler not in SHUFFLES:
         return False
     if [p.node for p in path] != [p.node for p in earlier.path]:
