@@ -732,6 +732,8 @@ def array_method(
     fact = facts.methods.get(name) if facts is not None else None
     if m.lent:
         read_by_method(m, frame, node, base, name)
+    if isinstance(base, Tree) and fact is not None and fact.data_dependent and m.modules.defines_method(name):
+        fact = None  # ``grid.compress(x)``: as likely that class as an array
     rules = m.hearers(MethodCall)
     if rules and isinstance(node, ir.Call):
         # ``x.item()`` makes sense for a lone array only, unless a class of the project has a method of that name.

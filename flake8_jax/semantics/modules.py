@@ -73,6 +73,10 @@ class Modules:
             self._having = (len(self.classes), table)
         return self._having[1].get(name, [])
 
+    def defines_method(self, name: str) -> bool:
+        """Whether any class of the project has a method or an attribute of that name."""
+        return any(name in cls.namespace for cls in self.classes)
+
     # --- running ---------------------------------------------------------------------------------
 
     def ensure_run(self, scope: ModuleScope) -> None:
