@@ -14,7 +14,7 @@ from flake8_jax.semantics.keys import shared_values
 from flake8_jax.semantics.library import relevelled
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.recipes import mark_tangents
-from flake8_jax.semantics.staging import constants_of, static_parameters
+from flake8_jax.semantics.staging import constants_of, parameter_names, static_parameters
 from flake8_jax.semantics.values import (
     Array,
     BoundMethod,
@@ -136,6 +136,11 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Argu
     positions, names = statics
     values = [v if i in positions else _unregistered(v, inward(v)) for i, v in enumerate(values)]
     kwargs = {k: v if k in names else _unregistered(v, inward(v)) for k, v in kwargs.items()}
+    if star is not None or double_star is not None:
+        # Among the rest are the static arguments as well, and those stay as they are.
+        signature = parameter_names(tv.operand) or []
+        hidden = {name for name in signature[len(values) :] if name in names and name not in kwargs}
+        kwargs |= {name: Unknown("static argument") for name in hidden}
     return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, double_star, args.unknown_rest)
 
 
