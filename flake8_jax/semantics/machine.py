@@ -71,6 +71,8 @@ TAKEN = Const(True)
 
 _NO_LOOPS: frozenset[int] = frozenset()
 MAX_CALL_DEPTH = 40
+MAX_RESOLVING = 8
+"""Names that lead to names, in modules that import each other; behind so many they lead nowhere."""
 MAX_STEPS_PER_ENTRY = 30_000
 NEVER = 1 << 60
 """Later than anything."""
@@ -264,6 +266,7 @@ class Machine:
         self.keep_alive: list[Any] = []
         self.called_functions: set[int] = set()
         self.callees: set[int] = set()
+        self._resolving = 0
         self.calls: CallGraph | None = None
         self.function_names: dict[int, FunctionName] = {}
         self.skipped: frozenset[FunctionName] = frozenset()
@@ -473,11 +476,15 @@ class Machine:
 
     def resolve(self, value: Value) -> Value:
         """Look up a name again that was imported from a module still being run at that time."""
-        for _ in range(8):
-            if not isinstance(value, Deferred):
-                return value
-            value = self.modules.attribute(value.scope, value.name)
-        return Unknown("import cycle")
+        if not isinstance(value, Deferred):
+            return value
+        if self._resolving >= MAX_RESOLVING:
+            return Unknown("import cycle")
+        self._resolving += 1
+        try:
+            return self.resolve(self.modules.attribute(value.scope, value.name))
+        finally:
+            self._resolving -= 1
 
     def context(self, scope: ModuleScope, *, caught: bool | None = None) -> Context:
         """How the code runs right now, for an event."""
