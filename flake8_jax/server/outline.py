@@ -13,7 +13,8 @@ classes that it is no method of. The next whole answer knows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -23,6 +24,9 @@ from flake8_jax.core import ir
 from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.findings import Edit
 from flake8_jax.syntax.spans import comment_start, string_nodes
+
+_LONE_CR = re.compile(r"\r(?!\n)")
+"""It ends a line as LF does."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class Extent(Enum):
 
 def edited_part(old: ir.Module, new: ir.Module, then: str, now: str, edit: Edit) -> Edited | Extent:
     """What an edit concerns, given the lowered forms of the texts before and after it."""
+    then, now = _LONE_CR.sub("\n", then), _LONE_CR.sub("\n", now)
+    edit = Edit(edit.start, edit.end, now[edit.start : edit.start + len(edit.content)])
     if _is_silent(old, new, then, now, edit):
         return Extent.NOTHING
     return _edited_function(tuple(_outlined(old.body)), tuple(_outlined(new.body)), then, edit) or Extent.EVERYTHING
@@ -94,19 +100,19 @@ def _is_blank(module: ir.Module, text: str, start: int, end: int, lines_only: bo
     """Whether a stretch holds nothing that runs, nor the rest of its lines."""
     if not lines_only:
         start, end = text.rfind("\n", 0, start) + 1, (text + "\n").index("\n", end)
+    if text.endswith(("\\\n", "\\\r\n"), 0, start):
+        return False  # it ends the statement of the line before
     lines = (line.strip() for line in text[start:end].split("\n"))
     return all(not line or line.startswith("#") for line in lines) and not any(
         node.start < end and start < node.end for node in string_nodes(module, start, end)
     )
 
 
-def _outlined(node: object) -> Iterator[Outlined]:
-    if isinstance(node, ir.FunctionDef):
-        start = min([node.start, *(decorator.start for decorator in node.decorators)])
-        yield Outlined(node, node.function.qualname, start, node.end)
-    else:
-        for child in _children(node):
-            yield from _outlined(child)
+def _outlined(body: list[ir.Stmt]) -> Iterator[Outlined]:
+    for node in _walk(*body, into=lambda node: not isinstance(node, ir.FunctionDef)):
+        if isinstance(node, ir.FunctionDef):
+            start = min([node.start, *(decorator.start for decorator in node.decorators)])
+            yield Outlined(node, node.function.qualname, start, node.end)
 
 
 def _children(node: object) -> Iterator[object]:
@@ -121,10 +127,14 @@ def _children(node: object) -> Iterator[object]:
                 yield from _children(item)
 
 
-def _walk(node: object) -> Iterator[object]:
-    yield node
-    for child in _children(node):
-        yield from _walk(child)
+def _walk(*nodes: object, into: Callable[[object], bool] = lambda node: True) -> Iterator[object]:
+    """These nodes and all below them in their order. A chain of calls may be deeper than Python may recurse."""
+    pending = list(reversed(nodes))
+    while pending:
+        node = pending.pop()
+        yield node
+        if into(node):
+            pending += reversed(list(_children(node)))
 
 
 def _edited_function(before: tuple[Outlined, ...], after: tuple[Outlined, ...], then: str, edit: Edit) -> Edited | None:
@@ -134,7 +144,7 @@ def _edited_function(before: tuple[Outlined, ...], after: tuple[Outlined, ...], 
     for old, new in zip(before, after):
         at = _slid(then, edit, max(edit.end - old.end, 0))
         if old.start <= at.start and at.end <= old.end:
-            inside = at.start + len(at.content.rstrip()) <= new.end
+            inside = new.start <= at.start and at.start + len(at.content.rstrip()) <= new.end
             alone = not old.node.function.global_names and not new.node.function.global_names
             return Edited(old.qualname, _stores(old.node) or _stores(new.node)) if inside and alone else None
     return None
@@ -155,11 +165,13 @@ def unaffected(calls: CallGraph, path: str, edited: Edited) -> frozenset[Functio
     """The known functions that an edit inside one function of a file leaves as they are. Those that others make while
     they run are not told: they run when those do.
 
-    A method that sets attributes of objects is taken to tell the other methods of its class.
+    A method that sets attributes of objects is taken to tell the other methods of its class. What the function called is
+    entered by itself too: it may be called no more.
     """
     names = {(path, edited.qualname)}
     owner, dot, _ = edited.qualname.rpartition(".")
     if dot and edited.stores:
         names |= {name for name in calls.callers if name[0] == path and name[1].startswith(f"{owner}.")}
     known = frozenset(name for name in calls.callers if ".<locals>." not in name[1])
-    return known - calls.reaching(names)
+    called = {callee for callee, callers in calls.callers.items() if not callers.isdisjoint(names)}
+    return known - calls.reaching(names) - called

@@ -102,10 +102,30 @@ def test_an_edit_inside_one_function_concerns_that_function(old: str, new: str, 
         ("    return x * SCALE\n", "    return x * SCALE\n\n\ndef more(x):\n    return x\n"),
         ("    SCALE = 3.0", "    SCALE = 4.0"),
         ("class Model:", "class Model(dict):"),
+        ("def helper(x):", "SCALE = step(2.0)\ndef helper(x):"),
     ],
 )
 def test_other_edits_concern_everything(old: str, new: str) -> None:
     assert _concerns(old, new) is Extent.EVERYTHING
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_what_stands_behind_a_comment_is_none_whatever_ends_lines(line_end: str) -> None:
+    text = "# A comment.\nimport jax\n\n\ndef step(x):\n    return x\n".replace("\n", line_end)
+    assert _concerns("return x", "return -x", text) == Edited("step", stores=False)
+    assert _concerns("# A comment.", f"# No comment:{line_end}SCALE = 2", text) is Extent.EVERYTHING
+    assert _concerns("# A comment.", "# Another one.", text) is Extent.NOTHING
+
+
+def test_a_blank_line_may_end_a_statement() -> None:
+    assert _concerns("\\\n", "\\\n\n", "import jax\n\nSCALE = 2\\\n-1\n") is Extent.EVERYTHING
+
+
+def test_a_statement_may_be_deeper_than_python_recurses() -> None:
+    deep = "a" + ".b()" * 600
+    text = f"def helper(a, x):\n    return x\n\n\ndef table(a):\n    b = {deep}\n\n\nTABLE = {deep}\n"
+    assert _concerns("return x", "return -x", text) == Edited("helper", stores=False)
+    assert _concerns("    b =", "    c =", text) == Edited("table", stores=False)
 
 
 def test_a_method_that_sets_attributes_concerns_the_others_of_its_class() -> None:
@@ -161,17 +181,32 @@ class Model:
 """
 
 
-class _Typing:
-    """Someone who types into PROGRAM, and the answers."""
+CALLED = """\
+import jax
 
-    def __init__(self, directory: Path) -> None:
-        root = write_project(directory, {"a.py": PROGRAM})
+
+@jax.jit
+def inner(x):
+    return float(x)
+
+
+@jax.jit
+def outer(x):
+    return inner(x) + 1
+"""
+
+
+class _Typing:
+    """Someone who types into a text, and the answers."""
+
+    def __init__(self, directory: Path, text: str = PROGRAM) -> None:
+        root = write_project(directory, {"a.py": text})
         self.path = str(root / "a.py")
         self.setup = Setup(str(root), b'{"cache": false, "preview": true, "select": ["ALL"]}')
         self.checker = FocusedChecker(self.setup)
-        whole = WholeChecker(self.setup).answer(Snapshot({self.path: PROGRAM}), False)
-        focused = self.checker.answer(self.path, Snapshot({self.path: PROGRAM}), (), None)
-        self.then = Then(PROGRAM, whole.findings[self.path], whole.diagnostics[self.path], focused.findings)
+        whole = WholeChecker(self.setup).answer(Snapshot({self.path: text}), False)
+        focused = self.checker.answer(self.path, Snapshot({self.path: text}), (), None)
+        self.then = Then(text, whole.findings[self.path], whole.diagnostics[self.path], focused.findings)
 
     def answer(self, text: str) -> Focused:
         return self.checker.answer(self.path, Snapshot({self.path: text}, True), (), self.then)
@@ -211,6 +246,14 @@ def test_a_part_says_what_everything_says(edit: tuple[str, str], tmp_path: Path)
     typing = _Typing(tmp_path)
     answer = typing.prepared(text)
     assert [(item.code, item.row) for item in answer.diagnostics] == typing.whole(text)
+
+
+def test_what_is_called_no_more_keeps_its_findings(tmp_path: Path) -> None:
+    """It is a root by itself, and until now was run as what the edited function calls as well."""
+    typing = _Typing(tmp_path, CALLED)
+    text = CALLED.replace("inner(x) + 1", "x + 1")
+    answer = typing.prepared(text)
+    assert [(item.code, item.row) for item in answer.diagnostics] == typing.whole(text) == [("JAX201", 6)]
 
 
 def test_functions_that_an_edit_does_not_concern_are_not_run(tmp_path: Path) -> None:
