@@ -11,6 +11,7 @@ from typing import Any
 
 from lsprotocol import types
 from pygls.capabilities import get_capability
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from flake8_jax import __version__
@@ -145,10 +146,14 @@ class Server(LanguageServer):
         if done:
             return
         token = str(uuid.uuid4())
-        await self.work_done_progress.create_async(token)
+        try:
+            await self.work_done_progress.create_async(token)
+        except JsonRpcException:
+            return  # the editor shows none
         self.work_done_progress.begin(token, types.WorkDoneProgressBegin("jaxlint: checking the project"))
         await asyncio.wait({future})
         self.work_done_progress.end(token, types.WorkDoneProgressEnd())
+        self.work_done_progress.tokens.pop(token, None)
 
     # --- failures ------------------------------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ class Listeners:
     shown: Callable[[Buffer, tuple[Diagnostic, ...]], None]
     finished: Callable[[bool], None]
     trouble: Callable[[str, bool], None]
-    busy: Callable[[Awaitable[object]], Awaitable[None]]
+    busy: Callable[[Awaitable[object]], Coroutine[Any, Any, None]]
     learned: Callable[[], None]
 
 
@@ -122,6 +122,8 @@ class Schedule:
 
     def closed(self, buffer: Buffer) -> None:
         state = self._states.pop(buffer.uri, None)
+        if buffer.uri in self._unsaved or not buffer.disk:
+            self._forget_unsaved(buffer)
         self._unsaved.discard(buffer.uri)
         if state is not None:
             state.settled.set()
@@ -132,6 +134,11 @@ class Schedule:
             self.worker.submit(checker.close, buffer.path)
         if self._states:
             self.want_whole(QUIET)
+
+    def _forget_unsaved(self, buffer: Buffer) -> None:
+        """What was said of a text that is gone. The next whole answer, if there is one, is for the file."""
+        left = {path: said for path, said in self.whole.diagnostics.items() if path != buffer.path}
+        self.whole = replace(self.whole, diagnostics=left)
 
     def reconfigured(self, setup: Setup, debounce: float) -> None:
         """Nothing that was answered before holds."""
@@ -144,6 +151,9 @@ class Schedule:
         self.want_whole(0)
 
     def stop(self) -> None:
+        for timer in (self._whole_timer, *(state.timer for state in self._states.values())):
+            if timer is not None:
+                timer.cancel()
         self.background.stop()
         self.worker.shutdown(wait=False, cancel_futures=True)
 
@@ -220,8 +230,7 @@ class Schedule:
         then, snapshot, reaching, setup = state.then, self.snapshot(), self.reaching(buffer.path), self.setup
 
         def work(checker: FocusedChecker) -> Focused | None:
-            present = self.documents.get(uri)
-            outdated = present is None or present.version != buffer.version
+            outdated = self.documents.get(uri) is not buffer
             return None if outdated else checker.answer(buffer.path, snapshot, reaching, then)
 
         answer = await self.on_worker(work)
@@ -242,14 +251,12 @@ class Schedule:
         snapshot = self.snapshot()
         answer = await self.on_worker(lambda checker: checker.answer(buffer.path, snapshot, (), None))
         self._complain(None, answer.crashes)
-        present = self.documents.get(buffer.uri)
-        if state.then is None and present is not None and present.version == buffer.version and answer.diagnostics:
+        if state.then is None and self.documents.get(buffer.uri) is buffer and answer.diagnostics:
             self.listeners.shown(buffer, answer.diagnostics)
 
     def _show(self, buffer: Buffer, state: State, diagnostics: tuple[Diagnostic, ...]) -> bool:
         """Tell the diagnostics of a version, if it is still the present one; whether they are others than before."""
-        present = self.documents.get(buffer.uri)
-        if present is None or present.version != buffer.version or self._states.get(buffer.uri) is not state:
+        if self.documents.get(buffer.uri) is not buffer or self._states.get(buffer.uri) is not state:
             return False
         differ = not state.settled.is_set() or diagnostics != state.diagnostics
         changed = diagnostics != state.diagnostics
@@ -293,7 +300,7 @@ class Schedule:
                 return
             name = f"{setup.generation} {self._disk} {identity(snapshot)}"
             asked = asyncio.wrap_future(self.background.ask(setup, snapshot))
-            await self.listeners.busy(asked)
+            self._spawn(self.listeners.busy(asked))
             try:
                 answer = await asked
             except BackgroundDied as error:
@@ -337,10 +344,11 @@ class Schedule:
         for buffer in buffers:
             state, present = self._states.get(buffer.uri), self.documents.get(buffer.uri)
             if state is None or present is None:
+                self._forget_unsaved(buffer)
                 continue
             said = answer.diagnostics.get(buffer.path, ())
             broken = any(item.code == "JAX001" for item in said)
-            if present.version != buffer.version:
+            if present is not buffer:
                 # An answer to an earlier text: better than none to lay the next one over.
                 if state.then is None and not broken:
                     state.then = Then(buffer.text, answer.findings.get(buffer.path, ()), said)
@@ -353,8 +361,9 @@ class Schedule:
             if not broken:
                 known = state.last[1].findings if state.last is not None and state.last[0] == buffer.text else None
                 state.then = Then(buffer.text, answer.findings.get(buffer.path, ()), said, known)
-            changed = self._show(buffer, state, said)
-            others = others or (changed and buffer.uri != self._active)
+            # Who asks for the active one waits for this answer, unless a focused one was given before.
+            waits = buffer.uri == self._active and not state.settled.is_set()
+            others = (self._show(buffer, state, said) and not waits) or others
         self.listeners.finished(others or answer.diagnostics.keys() != before.diagnostics.keys())
 
     def _warm_up(self) -> None:

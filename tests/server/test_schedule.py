@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,9 @@ class _Later:
         self.questions.append((setup, snapshot, Future()))
         return self.questions[-1][2]
 
-    def answer(self) -> None:
+    def answer(self, change: Callable[[Whole], Whole] = lambda whole: whole) -> None:
         setup, snapshot, future = self.questions.pop(0)
-        future.set_result(WholeChecker(setup).answer(snapshot, False))
+        future.set_result(change(WholeChecker(setup).answer(snapshot, False)))
 
     def stop(self) -> None:
         for _, _, future in self.questions:
@@ -48,6 +49,8 @@ class _Later:
 class _Told:
     def __init__(self) -> None:
         self.shown: list[tuple[int, list[str]]] = []
+        self.finished: list[bool] = []
+        self.trouble: list[str] = []
 
     def show(self, buffer: Buffer, said: tuple[Diagnostic, ...]) -> None:
         self.shown.append((buffer.version, [item.code for item in said]))
@@ -56,7 +59,9 @@ class _Told:
         await work
 
     def listeners(self) -> Listeners:
-        return Listeners(self.show, lambda changed: None, lambda text, for_user: None, self.busy, lambda: None)
+        return Listeners(
+            self.show, self.finished.append, lambda text, for_user: self.trouble.append(text), self.busy, lambda: None
+        )
 
 
 def _session(directory: Path, text: str, work: Callable[[Schedule, _Later, _Told, str], Any]) -> _Told:
@@ -145,3 +150,82 @@ def test_an_answer_to_an_earlier_text_is_not_shown(tmp_path: Path) -> None:
         await _until(lambda: bool(told.shown))
 
     assert all(version == 2 for version, _ in _session(tmp_path, CLEAN, work).shown)
+
+
+def test_a_text_that_was_closed_and_opened_anew_gets_no_answer_of_before(tmp_path: Path) -> None:
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        await _until(lambda: bool(later.questions))
+        old = plan.documents.close(uri)
+        assert old is not None
+        plan.closed(old)
+        plan.opened(plan.documents.open(types.TextDocumentItem(uri, "python", old.version, CLEAN)))
+        told.shown.clear()
+        later.answer()
+        assert await plan.settled(uri) == ()
+
+    assert ["JAX101"] not in [codes for _, codes in _session(tmp_path, BRANCH, work).shown]
+
+
+def test_whoever_asked_for_a_focused_answer_learns_that_the_whole_one_says_more(tmp_path: Path) -> None:
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        await _until(lambda: bool(later.questions))
+        later.answer()
+        await plan.settled(uri)
+        _typed(plan, uri, 2, f"{BRANCH}\n\nprint(step)\n")
+        assert [item.code for item in await plan.settled(uri)] == ["JAX101"]
+        said = plan.whole.diagnostics
+        await _until(lambda: bool(later.questions))
+        told.finished.clear()
+        later.answer(lambda whole: replace(whole, diagnostics={path: found * 2 for path, found in said.items()}))
+        await _until(lambda: bool(told.finished))
+        assert told.finished == [True]
+
+    _session(tmp_path, BRANCH, work)
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_what_was_typed_and_thrown_away_is_nothing_to_anyone(answered: bool, tmp_path: Path) -> None:
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        _typed(plan, uri, 2, BRANCH)
+        await _until(lambda: bool(later.questions))
+        later.answer()
+        await _until(lambda: bool(later.questions))
+        if answered:
+            later.answer()
+            await _until(lambda: bool(plan.whole.diagnostics))
+        buffer = plan.documents.close(uri)
+        assert buffer is not None
+        plan.closed(buffer)
+        if not answered:
+            later.answer()
+        assert (await asyncio.wait_for(plan.idle(), 5)).diagnostics == {}
+
+    _session(tmp_path, CLEAN, work)
+
+
+def test_nothing_is_looked_at_after_the_end(tmp_path: Path) -> None:
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        failures: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: failures.append(context))
+        _typed(plan, uri, 2, BRANCH)
+        plan.stop()
+        await asyncio.sleep(0.6)
+        assert not failures
+
+    _session(tmp_path, CLEAN, work)
+
+
+def test_an_editor_that_never_agrees_to_show_progress_gets_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def busy(told: _Told, work: Any) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(_Told, "busy", busy)
+
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        await _until(lambda: bool(later.questions))
+        later.answer()
+        await plan.settled(uri)
+
+    assert _session(tmp_path, CLEAN, work).shown == [(1, [])]
