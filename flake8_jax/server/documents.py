@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from lsprotocol import types
 from pygls import uris
 
+from flake8_jax.cache import digest
 from flake8_jax.server.notebooks import Cells, joined
 from flake8_jax.server.positions import Encoding, Places
 
@@ -47,7 +48,7 @@ def path_of(uri: str, root: str) -> tuple[str, bool]:
     path = uris.to_fs_path(uri) if uri.startswith("file:") else None
     if path is not None:
         return os.path.normpath(path), True
-    return os.path.join(root, re.sub(r"\W+", "_", uri) + ".py"), False
+    return os.path.join(root, re.sub(r"\W+", "_", f"{uri}_{digest(uri)[:8]}") + ".py"), False
 
 
 def edited(text: str, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: Encoding) -> str:
@@ -128,6 +129,7 @@ class Documents:
             texts.update((item.uri, item.text) for item in cells.structure.did_open or ())
             for closed in cells.structure.did_close or ():
                 texts.pop(closed.uri, None)
+                self._languages.pop(closed.uri, None)
         if cells is not None:
             changed = {cell.document: cell for cell in cells.data or ()}
             order = [changed.get(cell.document, cell) for cell in order]
@@ -137,9 +139,14 @@ class Documents:
         return self._put(_Notebook(old.uri, params.notebook_document.version, tuple(order), texts))
 
     def close_notebook(self, uri: str) -> Buffer | None:
-        self._notebooks.pop(uri, None)
-        self._notebook_of = {cell: owner for cell, owner in self._notebook_of.items() if owner != uri}
+        closed = self._notebooks.pop(uri, None)
+        for cell in closed.texts if closed is not None else ():
+            self._languages.pop(cell, None)
+        self._forget_cells(uri)
         return self._buffers.pop(uri, None)
+
+    def _forget_cells(self, notebook: str) -> None:
+        self._notebook_of = {cell: owner for cell, owner in self._notebook_of.items() if owner != notebook}
 
     def _remember(self, items: Sequence[types.TextDocumentItem]) -> None:
         self._languages.update((item.uri, item.language_id) for item in items)
@@ -154,6 +161,7 @@ class Documents:
         )
         path, disk = path_of(notebook.uri, self.root)
         self._notebooks[notebook.uri] = notebook
+        self._forget_cells(notebook.uri)
         self._notebook_of.update(dict.fromkeys(cells.uris, notebook.uri))
         self._buffers[notebook.uri] = Buffer(notebook.uri, path, notebook.version, cells.joined, cells, disk)
         return self._buffers[notebook.uri]

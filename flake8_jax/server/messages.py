@@ -14,7 +14,7 @@ from pygls import uris
 
 from flake8_jax.cache import digest
 from flake8_jax.core.cells import SUFFIX
-from flake8_jax.core.findings import Finding, Step
+from flake8_jax.core.findings import Step
 from flake8_jax.core.report import Diagnostic
 from flake8_jax.lowering import read_text
 from flake8_jax.server.documents import Buffer
@@ -118,8 +118,8 @@ def _related(step: Step, view: View | None) -> types.DiagnosticRelatedInformatio
 
 def result_id(said: Sequence[Diagnostic], version: int | None) -> str:
     """Names an answer to a pull, so that the same one need not be sent twice."""
-    return digest(str(version), *(_name(item.finding) for item in said))
+    return digest(str(version), *map(_name, said))
 
 
-def _name(finding: Finding) -> str:
-    return f"{finding.code} {finding.start} {finding.end} {finding.message}"
+def _name(item: Diagnostic) -> str:
+    return f"{item.code} {item.row}:{item.column} {item.end_row}:{item.end_column} {item.finding.message}"

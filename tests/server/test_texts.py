@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 types = pytest.importorskip("lsprotocol.types", reason="the extra `server` is not installed")
 
 from flake8_jax.config import ConfigError  # noqa: E402
+from flake8_jax.core.findings import Finding  # noqa: E402
+from flake8_jax.core.report import Diagnostic  # noqa: E402
 from flake8_jax.server.actions import line_edits, wanted  # noqa: E402
 from flake8_jax.server.documents import Documents, edited, path_of  # noqa: E402
 from flake8_jax.server.functions import code_under  # noqa: E402
+from flake8_jax.server.messages import result_id  # noqa: E402
 from flake8_jax.server.notebooks import joined, without_magics  # noqa: E402
 from flake8_jax.server.positions import Encoding, Places  # noqa: E402
 from flake8_jax.server.preferences import preferences  # noqa: E402
@@ -116,11 +119,13 @@ def test_the_cells_of_a_notebook_are_one_buffer_in_their_order() -> None:
     assert changed.cells is not None
     assert (changed.cells.texts, changed.version) == (("new = 1", "two = 1"), 2)
     assert documents.get("two") is changed
+    assert documents.get("one") is None, "a cell that is no more"
 
 
 def test_a_text_without_a_file_gets_a_name_that_no_file_has() -> None:
     path, on_disk = path_of("untitled:Untitled-1", "/root")
-    assert (path, on_disk) == ("/root/untitled_Untitled_1.py", False)
+    assert path.startswith("/root/untitled_Untitled_1_") and path.endswith(".py") and not on_disk
+    assert path_of("untitled:Untitled_1", "/root")[0] != path
     assert path_of("file:///a%20b/c.py", "/root") == ("/a b/c.py", True)
 
 
@@ -164,3 +169,9 @@ def test_a_row_and_a_column_of_a_text_become_a_position_in_its_units() -> None:
     assert places.of(2, 7) == types.Position(1, 7)
     assert Places("x = 1\n'🙂é', y\n", "utf-8").of(2, 7) == types.Position(1, 10)
     assert places.of(9, 3) == types.Position(8, 2), "a text that has become shorter since"
+
+
+def test_an_answer_whose_findings_moved_to_other_rows_is_another_one() -> None:
+    finding = Finding("JAX101", "traced-branch", "error", "/a.py", 6, 11, "why", None)
+    above, below = (Diagnostic(finding, row, 1, row, 6, row) for row in (1, 2))
+    assert result_id([above], None) == result_id([above], None) != result_id([below], None)
