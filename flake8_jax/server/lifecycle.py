@@ -141,7 +141,7 @@ def did_change(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
 
 
 def did_save(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
-    if os.path.basename(params.text_document.uri) in FILE_NAMES:
+    if os.path.basename(params.text_document.uri) in _CONFIGURING:
         ls.schedule.reconfigured(ls.schedule.setup, ls.schedule.debounce)
     ls.schedule.saved(params.text_document.uri)
 

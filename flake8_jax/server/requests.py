@@ -13,9 +13,11 @@ from lsprotocol import types
 
 from flake8_jax import __version__
 from flake8_jax.config import ConfigError
+from flake8_jax.core.findings import Edit
 from flake8_jax.repairs import Outcome
 from flake8_jax.server import actions
 from flake8_jax.server.app import Server
+from flake8_jax.server.checker import FocusedChecker
 from flake8_jax.server.documents import Buffer, path_of
 from flake8_jax.server.functions import Known, chain, code_under, hovered, known_functions, plain, rule_text
 from flake8_jax.server.lifecycle import check_folders
@@ -152,18 +154,19 @@ async def _repair(ls: Server, buffer: Buffer, only: tuple[str, int] | None) -> t
     """The edit that repairs a buffer, or one finding in it."""
     snapshot, reaching = ls.schedule.snapshot(), ls.schedule.reaching(buffer.path)
     unsafe = None if only is None else True
+
+    def work(checker: FocusedChecker) -> tuple[Outcome, list[Edit]]:
+        outcome = checker.repaired(buffer.path, snapshot, reaching, only, unsafe)
+        return outcome, actions.line_edits(buffer.text, outcome.texts.get(buffer.path, buffer.text))
+
     try:
-        outcome: Outcome = await ls.schedule.on_worker(
-            lambda checker: checker.repaired(buffer.path, snapshot, reaching, only, unsafe)
-        )
+        outcome, edits = await ls.schedule.on_worker(work)
     except ConfigError as error:
         ls.trouble(str(error), True)
         return None
     for item in outcome.report.withdrawn:
         if only is not None and item.code == only[0]:
             ls.trouble(f"{item.code}: the repair was taken back: {item.reason}", True)
-    after = outcome.texts.get(buffer.path, buffer.text)
-    edits = actions.line_edits(buffer.text, after)
     return actions.workspace_edit(ls.view(buffer), edits, versioned=_versioned(ls)) if edits else None
 
 
@@ -181,9 +184,12 @@ async def _functions(ls: Server, uri: str) -> tuple[View, list[Known]] | None:
     text, records = buffer.text, whole.functions.get(buffer.path, [])
     if not records:
         return ls.view(buffer), []
-    known = await ls.schedule.on_worker(
-        lambda checker: known_functions(module, records) if (module := checker.tree(text)) is not None else []
-    )
+    try:
+        known = await ls.schedule.on_worker(
+            lambda checker: known_functions(module, records) if (module := checker.tree(text)) is not None else []
+        )
+    except ConfigError:
+        known = []  # the whole answer tells what is wrong
     return ls.view(buffer), known
 
 

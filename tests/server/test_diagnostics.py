@@ -218,6 +218,32 @@ def test_a_configuration_that_changes_on_disk_counts_at_once(start: Start) -> No
     assert "nonsense" in told["params"]["message"]
 
 
+def test_a_configuration_that_cannot_be_read_is_no_failure_of_ours(start: Start) -> None:
+    hints = {"textDocument": {"inlayHint": {"dynamicRegistration": True}}}
+    session = start({"a.py": BRANCH, "pyproject.toml": "[tool.jaxlint]\n"}, hints)
+    uri = session.open("a.py")
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}
+    asked = {"textDocument": {"uri": uri}, "range": whole}
+    assert session.client.request("textDocument/inlayHint", asked)
+    (session.root / "pyproject.toml").write_text("[tool.jaxlint\n", encoding="utf-8")
+    changed = {"changes": [{"uri": session.uri("pyproject.toml"), "type": 2}]}
+    session.client.notify("workspace/didChangeWatchedFiles", changed)
+    assert session.client.request("textDocument/inlayHint", asked) == []
+
+
+def test_a_saved_file_that_says_which_versions_are_supported_counts_at_once(start: Start) -> None:
+    """Without being told of files that change, too."""
+    setup = "from setuptools import setup\n\nsetup(install_requires=['jax>=0.4.0'])\n"
+    session = start({"a.py": "import jax\n\nprint(jax.tree.map)\n", "setup.py": setup}, preview=True)
+    uri, other = session.open("a.py"), session.open("setup.py")
+    assert len(codes(session.client.published(uri))) == 1
+    new = setup.replace("0.4.0", "0.9.0")
+    (session.root / "setup.py").write_text(new, encoding="utf-8")
+    session.client.change(other, 2, {"text": new})
+    session.client.notify("textDocument/didSave", {"textDocument": {"uri": other}})
+    session.client.published(uri, lambda params: not params["diagnostics"])
+
+
 # --- pull --------------------------------------------------------------------------------------------------
 
 
@@ -312,6 +338,16 @@ def test_every_folder_of_the_workspace_has_its_own_configuration(start: Start, t
     assert sorted(_found(session).values()) == [["JAX101"], ["JAX101"]]
     change([], [folder])
     assert _found(session) == {"/a.py": ["JAX101"]}
+
+
+def test_an_editor_that_shows_no_progress_gets_its_answer(start: Start) -> None:
+    many = {f"m{number}.py": BRANCH * 40 for number in range(40)}
+    session = start({**many, "clean.py": "import jax\n"}, {"window": {"workDoneProgress": True}})
+    session.client.replies["window/workDoneProgress/create"] = lambda params: RuntimeError("not here")
+    uri = session.open("clean.py")
+    session.client.wait_for(lambda n: n["method"] == "window/workDoneProgress/create", "progress")
+    assert codes(session.client.published(uri)) == [], "this comes from the whole answer alone"
+    assert not [n for n in session.client.notices if n["method"] == "window/logMessage"]
 
 
 # --- notebooks -------------------------------------------------------------------------------------------
