@@ -24,7 +24,7 @@ import msgspec
 
 from flake8_jax.backend import AnalysisRequest, AnalysisResult, Backend, ProgramFile, default_backend
 from flake8_jax.cache import Cache, digest
-from flake8_jax.config import Resolver, Settings
+from flake8_jax.config import ConfigError, Resolver, Settings
 from flake8_jax.core import ir
 from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.findings import Edit, Finding, Positions
@@ -59,11 +59,14 @@ class Setup:
         """A workspace on the real rules, ``change``d. Raises ConfigError."""
         own, flags = preferences(msgspec.json.decode(self.settings))
         resolver = Resolver(self.cwd, explicit=own.configuration, isolated=own.isolated, flags=flags)
-        settings = resolver.settings_for(self.cwd)
+        try:
+            settings = resolver.settings_for(self.cwd)
+        except ConfigError:  # it is told of the files that it is for; those of other folders need none of it
+            settings = None
         # Without a folder this runs wherever the editor was started; nothing is to be written there.
-        ours = self.opened or settings.cache_dir is not None or settings.project_root is not None
+        ours = settings is not None and (self.opened or bool(settings.cache_dir or settings.project_root))
         use_cache = own.cache and ours
-        directory = cache_directory(settings, self.cwd) if use_cache else None
+        directory = cache_directory(settings, self.cwd) if use_cache and settings is not None else None
         backend = default_backend(Cache(directory) if directory is not None else None)
         backend = change(backend) if change is not None else backend
         return Workspace(backend, resolver, use_cache=use_cache, jobs=jobs)
@@ -83,7 +86,7 @@ class Whole:
     """diagnostics: of every file that has some. findings: of the open files, whatever is selected or suppressed.
 
     functions: the records of ``inspect``, by file; only if asked for.
-    error: a configuration that cannot be used.
+    error: configurations that cannot be used.
     """
 
     diagnostics: dict[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
@@ -185,9 +188,9 @@ class WholeChecker:
         self._memory = _Memory()
 
     def answer(self, snapshot: Snapshot, functions: bool) -> Whole:
-        """Raises ConfigError."""
+        """Raises ConfigError for one that is not of some folder alone."""
         workspace = self.workspace
-        paths = (*filter(os.path.isdir, snapshot.folders), *snapshot.texts)
+        paths, errors = self._configured(snapshot)
         question = Question(paths, snapshot.texts, force_exclude=True, collect_functions=functions)
         found = workspace.find(question)
         diagnostics: dict[str, list[Diagnostic]] = {}
@@ -199,7 +202,11 @@ class WholeChecker:
         for settings, asked in workspace.projects(found.asked):
             # What was typed and not saved is nobody else's business: the cache on disk stays as it is.
             workspace.cache_of(settings).read_only = snapshot.unsaved
-            run = workspace.run(settings, {**self._around(settings, asked), **asked}, question)
+            try:
+                run = workspace.run(settings, {**self._around(settings, asked), **asked}, question)
+            except ConfigError as error:
+                errors.append(str(error))
+                continue
             for item in workspace.diagnose(run, question)[0]:
                 diagnostics.setdefault(item.path, []).append(item)
             for finding in run.findings:
@@ -219,7 +226,22 @@ class WholeChecker:
             records,
             tuple(messages),
             tuple(crashes),
+            "\n".join(errors) or None,
         )
+
+    def _configured(self, snapshot: Snapshot) -> tuple[tuple[str, ...], list[str]]:
+        """What to check, without what has a configuration that cannot be used; and what is wrong with those."""
+        places = {folder: folder for folder in filter(os.path.isdir, snapshot.folders)}
+        places.update((path, os.path.dirname(path)) for path in snapshot.texts)
+        found: list[str] = []
+        errors: list[str] = []
+        for path, directory in places.items():
+            try:
+                self.workspace.resolver.settings_for(directory)
+                found.append(path)
+            except ConfigError as error:
+                errors.append(str(error))
+        return tuple(found), list(dict.fromkeys(errors))
 
     def _around(self, settings: Settings, asked: Mapping[str, bool]) -> dict[str, bool]:
         """The other files of the same project."""

@@ -228,7 +228,9 @@ def test_a_configuration_that_cannot_be_read_is_no_failure_of_ours(start: Start)
     (session.root / "pyproject.toml").write_text("[tool.jaxlint\n", encoding="utf-8")
     changed = {"changes": [{"uri": session.uri("pyproject.toml"), "type": 2}]}
     session.client.notify("workspace/didChangeWatchedFiles", changed)
-    assert session.client.request("textDocument/inlayHint", asked) == []
+    assert session.client.request("textDocument/inlayHint", asked), "as they were"
+    logged = [n["params"]["message"] for n in session.client.notices if n["method"] == "window/logMessage"]
+    assert not [message for message in logged if "jaxlint failed" in message]
 
 
 def test_a_saved_file_that_says_which_versions_are_supported_counts_at_once(start: Start) -> None:
@@ -338,6 +340,20 @@ def test_every_folder_of_the_workspace_has_its_own_configuration(start: Start, t
     assert sorted(_found(session).values()) == [["JAX101"], ["JAX101"]]
     change([], [folder])
     assert _found(session) == {"/a.py": ["JAX101"]}
+
+
+def test_a_broken_configuration_concerns_its_own_folder_alone(start: Start, tmp_path: Path) -> None:
+    session = start({"a.py": BRANCH, "jaxlint.toml": "nonsense = 1\n"})
+    other = write_project(tmp_path / "other", {"b.py": BRANCH})
+    uri = (other / "b.py").as_uri()
+    session.open("a.py")
+    session.client.open(uri, BRANCH)
+    assert codes(session.client.published(uri)) == ["JAX101"]
+    said = session.client.wait_for(lambda n: n["method"] == "window/showMessage", "what is wrong")
+    assert "nonsense" in said["params"]["message"] and "jaxlint.toml" in said["params"]["message"]
+    session.insert(uri, 2, 5, "    # typed\n")
+    moved = session.client.published(uri, lambda params: params.get("version") == 2)
+    assert [item["range"]["start"]["line"] for item in moved["diagnostics"]] == [6]
 
 
 def test_an_editor_that_shows_no_progress_gets_its_answer(start: Start) -> None:
