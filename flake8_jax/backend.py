@@ -37,7 +37,8 @@ class ProgramFile:
 @dataclass(frozen=True)
 class AnalysisRequest:
     """What to look for. ``codes``: rules to run. ``wanted``: files whose findings count; entries: files that are
-    entered (see ``semantics.project``); None for all files. skipped: functions that are not entered, for all that.
+    entered (see ``semantics.project``); None for all files. skipped: functions that are not entered, for all that. lazy:
+    whether modules that are not entered run only as far as they are needed.
     collect_calls: whether to tell who calls whom. The rest: see ``config``."""
 
     codes: frozenset[str]
@@ -48,6 +49,7 @@ class AnalysisRequest:
     preview: bool = False
     entries: frozenset[str] | None = None
     skipped: frozenset[FunctionName] = frozenset()
+    lazy: bool = False
     wanted: frozenset[str] | None = None
     collect_functions: bool = False
     collect_calls: bool = False
@@ -160,6 +162,7 @@ def _analyse(files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResu
             preview=request.preview,
             entries=request.entries,
             skipped=request.skipped,
+            lazy=request.lazy,
             wanted=request.wanted,
             collect_functions=request.collect_functions,
             collect_calls=request.collect_calls,

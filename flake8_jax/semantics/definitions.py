@@ -47,7 +47,7 @@ def make_function(m: Machine, frame: Frame, fn: ir.Function, owner: ClassValue |
 def define_function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Value:
     """A ``def`` with its decorators applied, innermost first."""
     owner = frame.owner if frame.fn is None else None
-    if m.versions is not None:
+    if m.versions is not None and m.versions.is_wanted(frame.scope):
         annotations = (parameter.annotation for parameter in node.function.params)
         m.versions.annotations(m, frame, (*annotations, node.function.returns))
     function = make_function(m, frame, node.function, owner)

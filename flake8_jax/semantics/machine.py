@@ -457,6 +457,7 @@ class Machine:
         self.caught, self.loop_base, self.loops, self.passes, self.emissions = 0, 0, [], 0, []
         self.steps = 0
         sheltered, self.sheltered, choosing, self.choosing = self.sheltered, 0, self.choosing, 0
+        resolving, self._resolving = self._resolving, 0
         try:
             run()
         finally:
@@ -466,7 +467,7 @@ class Machine:
                 self.emissions, self.steps, self.assumed, self.condition_base, self.uses, self.process, self.log,
                 self.timing, self.arms,
             ) = saved  # fmt: skip
-            self.sheltered, self.choosing = sheltered, choosing
+            self.sheltered, self.choosing, self._resolving = sheltered, choosing, resolving
             if self.loops:  # what was made meanwhile is for good
                 self.clock += 1
                 for loop in self.loops:

@@ -41,6 +41,8 @@ class Modules:
         self.by_name: dict[str, ModuleScope] = {}
         self.packages: set[str] = set()
         self.classes: list[ClassValue] = []
+        self.lazy = False
+        """Whether a module runs only once a name of it is read. What its top level does to others is then seen late."""
         self.builtin_values: dict[str, Value] = {}
         self.slot_ids: set[int] = {id(machine.environment)}
         self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
@@ -125,7 +127,8 @@ class Modules:
         """The module of that absolute name."""
         scope = self.by_name.get(name)
         if scope is not None:
-            self.ensure_run(scope)
+            if not self.lazy:
+                self.ensure_run(scope)
             return ModuleValue(scope)
         if name in self.packages:
             return self._namespace(name)
@@ -143,7 +146,7 @@ class Modules:
         top = dotted.split(".")[0]
         if not self.is_project(top):
             return External(top)
-        if self.by_name.get(dotted) is not None:
+        if self.by_name.get(dotted) is not None and not self.lazy:
             self.ensure_run(self.by_name[dotted])
         return self.load(top)
 
@@ -160,6 +163,8 @@ class Modules:
             return External(canonical)
         if scope is None:
             return self.load(f"{module}.{name}") if self.is_project(f"{module}.{name}") else Unknown(name)
+        if self.lazy and scope.state == 0 and name in scope.tree.bound_names:
+            return Deferred(scope, name)
         self.ensure_run(scope)
         return self.attribute(scope, name)
 

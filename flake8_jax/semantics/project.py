@@ -89,6 +89,7 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
     and are not even run where nothing that is entered imports them. What only their entries would show is not found, and
     what only these would take back stays.
     skipped: functions that are not entered, though their file is; entered code may call them.
+    lazy: whether modules run only once a name of theirs is read; subclasses in the others are not known then.
     wanted: absolute paths whose findings matter; None for all.
     collect_calls: whether to tell which functions call which.
     fixers: repairs by rule name; fix_source: makes what a fixer needs to know of a file.
@@ -102,6 +103,7 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
     preview: bool = False
     entries: frozenset[str] | None = None
     skipped: frozenset[FunctionName] = frozenset()
+    lazy: bool = False
     wanted: frozenset[str] | None = None
     collect_functions: bool = False
     collect_calls: bool = False
@@ -151,6 +153,7 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
     machine.unroll_threshold = options.unroll_threshold
     scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
     machine.modules, machine.settings = Modules(machine, scopes), Settings()
+    machine.modules.lazy = options.lazy
     if machine.wants(ApiUse):
         machine.versions = Versions(load_histories(), options.required, scopes, options.wanted)
         machine.versioned = machine.versions.parts

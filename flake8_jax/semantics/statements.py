@@ -722,8 +722,11 @@ def _entered(m: Machine, frame: Frame, node: ir.With, manager: Value) -> Value:
 def _function(m: Machine, frame: Frame, node: ir.FunctionDef) -> int:
     from flake8_jax.semantics.definitions import define_function
 
-    assign(m, frame, ir.Name(node.name_start, node.name_start + len(node.function.name), node.function.name),
-           define_function(m, frame, node), None)  # fmt: skip
+    name, value = node.function.name, define_function(m, frame, node)
+    if frame.fn is None and not m.staged_reads:
+        m.write(frame.slots, name, value)  # nearly all of them, and there are many
+    else:
+        assign(m, frame, ir.Name(node.name_start, node.name_start + len(name), name), value, None)
     return NORMAL
 
 

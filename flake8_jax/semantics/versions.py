@@ -67,14 +67,15 @@ class Versions:
 
     # --- what the interpreter meets ---------------------------------------------------------------
 
-    def _is_wanted(self, scope: ModuleScope) -> bool:
+    def is_wanted(self, scope: ModuleScope) -> bool:
+        """Whether anybody asks about this file."""
         return self._wanted is None or scope.path in self._wanted
 
     def attribute(
         self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External, *, postponed: bool = False
     ) -> None:
         """``owner.attr`` is read."""
-        if (id(node), owner.name) in self._met or not self._is_wanted(scope):
+        if (id(node), owner.name) in self._met or not self.is_wanted(scope):
             return
         self._met.add((id(node), owner.name))
         raw = self._raw_name(m, scope, node, owner)
@@ -86,7 +87,7 @@ class Versions:
 
     def imported_from(self, m: Machine, scope: ModuleScope, node: ir.ImportFrom, module: str) -> None:
         """``from module import …``."""
-        if not self._is_wanted(scope) or m.modules.is_project(module.partition(".")[0]):
+        if not self.is_wanted(scope) or m.modules.is_project(module.partition(".")[0]):
             return
         if not self._owner_stands(scope, f"{module}.?"):
             self._module_use(m, scope, node, module)
@@ -97,14 +98,14 @@ class Versions:
 
     def imported(self, m: Machine, scope: ModuleScope, name: ir.ImportedName) -> None:
         """``import name``."""
-        if self._is_wanted(scope) and not m.modules.is_project(name.name.partition(".")[0]):
+        if self.is_wanted(scope) and not m.modules.is_project(name.name.partition(".")[0]):
             self._module_use(m, scope, name, name.name)
 
     def called(
         self, m: Machine, scope: ModuleScope, node: Any, callee: str, values: list[Value], keywords: dict[str, Value]
     ) -> None:
         """A library function is called: by its keyword arguments; of ``jax.config.update``, by the option."""
-        if not isinstance(node, ir.Call) or not self._is_wanted(scope):
+        if not isinstance(node, ir.Call) or not self.is_wanted(scope):
             return
         if callee == "jax.config.update":
             if values and isinstance(values[0], Const) and node.args:
@@ -128,12 +129,12 @@ class Versions:
 
     def factory(self, m: Machine, scope: ModuleScope, node: Any, callee: str) -> None:
         """A transform is called without its function: ``@jax.jit(static_argnames="n")``."""
-        if isinstance(node, ir.Call) and self._is_wanted(scope):
+        if isinstance(node, ir.Call) and self.is_wanted(scope):
             self._use(m, scope, node, f"{callee}()", node.start, node.end)
 
     def annotations(self, m: Machine, frame: Frame, nodes: Iterable[ir.Expr | None]) -> None:
         """Annotations, which Python evaluates but the interpreter does not."""
-        if self._is_wanted(frame.scope):
+        if self.is_wanted(frame.scope):
             for node in nodes:
                 self._annotation(m, frame, node)
 

@@ -271,7 +271,7 @@ class FocusedChecker:
         """Enter only what was asked for."""
         began = time.perf_counter()
         entries, skipped = self._entries, self._skipped
-        found = analyse(files, replace(request, entries=entries, skipped=skipped, collect_calls=True))
+        found = analyse(files, replace(request, entries=entries, skipped=skipped, lazy=True, collect_calls=True))
         for path in request.wanted or [file.path for file in files]:
             if found.calls is not None and path in entries:
                 known = self._known.setdefault(path, _Known())

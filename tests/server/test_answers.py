@@ -123,3 +123,22 @@ def test_two_files_with_the_same_text_both_have_its_findings(tmp_path: Path) -> 
         str(root / "a.py"): ["JAX101"],
         str(root / "b.py"): ["JAX101"],
     }
+
+
+def test_modules_run_as_far_as_they_are_needed(tmp_path: Path) -> None:
+    """Names come through a package that imports everything, bases through ten modules, each from the one before."""
+    chain = {
+        f"pkg/m{n}.py": f"from pkg.m{n - 1} import C{n - 1}\n\n\nclass C{n}(C{n - 1}):\n    pass\n"
+        for n in range(1, 12)
+    }
+    base = "import jax\n\n\nclass C0:\n    def step(self, x):\n        return jax.jit(self.inner)(x)\n"
+    everything = "".join(f"from pkg.m{n} import C{n}\n" for n in range(12))
+    user = "from pkg import C11\n\n\nclass Mine(C11):\n    def inner(self, x):\n        return float(x)\n"
+    files = {**chain, "pkg/m0.py": base, "pkg/__init__.py": everything, "mine.py": user + "\n\nMine().step(1.0)\n"}
+    root = write_project(tmp_path, files)
+    path = str(root / "mine.py")
+    snapshot = Snapshot({path: files["mine.py"]})
+    whole = WholeChecker(_setup(root)).answer(snapshot, False)
+    focused = FocusedChecker(_setup(root)).answer(path, snapshot, (), None)
+    assert [finding.code for finding in whole.findings[path]] == ["JAX201"]
+    assert _places(focused.findings) == _places(whole.findings[path])
