@@ -212,7 +212,7 @@ def _run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] 
         m.partial_roots[:] = [root for root in m.partial_roots if counts(root[2])]
         m.deferred_functions[:] = [func for func in m.deferred_functions if counts(func.scope)]
         m.modules.classes[:] = [cls for cls in m.modules.classes if counts(cls.scope)]
-    _run_pending(m, scopes)
+    _run_pending(m, counts)
     _check_custom_rules(m)
 
 
@@ -246,8 +246,9 @@ def _check_custom_rules(m: Machine) -> None:
             _guarded(m, scope, functools.partial(check_missing, m, tv, node, scope))
 
 
-def _run_pending(m: Machine, scopes: list[ModuleScope]) -> None:
-    """Roots, contracts and nested functions; running them may make more of each."""
+def _run_pending(m: Machine, counts: Callable[[ModuleScope], bool]) -> None:
+    """Roots, contracts and nested functions; running them may make more of each. What stands at the top level of a module
+    that only ran because it was needed does not count."""
     roots_done = functions_done = classes_done = partials_done = 0
     while (
         roots_done < len(m.roots)
@@ -258,22 +259,24 @@ def _run_pending(m: Machine, scopes: list[ModuleScope]) -> None:
         while roots_done < len(m.roots):
             tv, node, scope, chain, staged = m.roots[roots_done]
             roots_done += 1
-            if (not tv.called and not staged) if chain else not _is_skipped(m, tv):
+            if (not tv.called and not staged) if chain else counts(scope) and not _is_skipped(m, tv):
                 _guarded(m, scope, functools.partial(run_root, m, tv, node, Frame(None, scope, None), chain))
         while classes_done < len(m.modules.classes):
             cls = m.modules.classes[classes_done]
             classes_done += 1
+            if not counts(cls.scope):
+                continue
             _guarded(m, cls.scope, functools.partial(_contract_entries, m, cls))
         while partials_done < len(m.partial_roots):
             partial, node, scope, chain = m.partial_roots[partials_done]
             partials_done += 1
-            if partial.args and not chain and _is_skipped(m, partial.args[0]):
+            if not chain and (not counts(scope) or (partial.args and _is_skipped(m, partial.args[0]))):
                 continue
             _guarded(m, scope, functools.partial(_run_partial, m, partial, node, Frame(None, scope, None), chain))
         while functions_done < len(m.deferred_functions):
             func = m.deferred_functions[functions_done]
             functions_done += 1
-            if id(func.fn) not in m.called_functions:
+            if (func.closure is not None or counts(func.scope)) and id(func.fn) not in m.called_functions:
                 _guarded(m, func.scope, functools.partial(_entry, m, func))
 
 

@@ -42,7 +42,7 @@ _MANY = 20
 """Files from which freezing anew is worth it."""
 MOST_REACHING = 6
 """So many other files are entered for one buffer; what the rest would show waits for the whole answer."""
-_TOO_SLOW = 0.2
+_TOO_SLOW = 0.1
 """Seconds of analysis from which no other files are entered at all."""
 
 
