@@ -305,38 +305,44 @@ class FocusedChecker:
 
     def _answer(self, look: _Look, then: Then | None) -> Focused:
         text = look.question.texts[look.path]
-        before = then.focused if then is not None else None
-        unready: Part | None = None
-        now: tuple[Finding, ...] | None = None
         if self.workspace.lowered(text) is None:
             run = self._run(look, text, Extent.NOTHING)
+            answer = Focused(then=then.focused if then is not None else None)
         elif then is None:
             run = self._run(look, text)
-            now = run.findings
+            answer = Focused(findings=run.findings)
         else:
-            edit, base = difference(then.text, text), before
-            edited = self._edited(then.text, text, edit)
-            part = self._part(look, edited) if isinstance(edited, Edited) else None
-            seen = self._known[look.path].parts.get((part, then.text)) if part is not None else None
-            if edited is Extent.NOTHING:
-                run, base, now = self._run(look, text, Extent.NOTHING), (), before if then.text == text else None
-            elif part is not None and (seen is not None or before is None):
-                base = seen if seen is not None else self._run(look, then.text, part).findings
-                run = self._run(look, text, part)
-                # Those of other edits are not asked for again: who types goes on where he is.
-                self._known[look.path].parts = {(part, then.text): base, (part, text): run.findings}
-            else:
-                base = before = before if before is not None else self._run(look, then.text).findings
-                run, unready = self._run(look, text), part
-                now = run.findings
-            run.findings = tuple(merged(edit, rows_added(then.text, edit), then.whole, base or (), run.findings))
+            run, answer = self._since(look, text, then)
         said = self.workspace.diagnose(run, look.question)[0]
         if then is not None and look.path in run.problems:
             said += carried(then, text)
         kept = {digest(then.text)} if then is not None else set()
         self._programs[look.path] = frozenset(run.digests.values()) | kept
         self.workspace.forget(frozenset().union(*self._programs.values()))
-        return Focused(tuple(said), now, before, tuple(run.crashes), unready)
+        return replace(answer, diagnostics=tuple(said), crashes=tuple(run.crashes))
+
+    def _since(self, look: _Look, text: str, then: Then) -> tuple[ProjectRun, Focused]:
+        """A run with the findings to show, and what was learned on the way; diagnostics are not placed yet."""
+        edit, before = difference(then.text, text), then.focused
+        edited = self._edited(then.text, text, edit)
+        part = self._part(look, edited) if isinstance(edited, Edited) else None
+        seen = self._known[look.path].parts.get((part, then.text)) if part is not None else None
+        if edited is Extent.NOTHING:
+            base: tuple[Finding, ...] = ()
+            run = self._run(look, text, Extent.NOTHING)
+            answer = Focused(findings=before if then.text == text else None, then=before)
+        elif part is not None and (seen is not None or before is None):
+            base = seen if seen is not None else self._run(look, then.text, part).findings
+            run = self._run(look, text, part)
+            # Those of other edits are not asked for again: who types goes on where he is.
+            self._known[look.path].parts = {(part, then.text): base, (part, text): run.findings}
+            answer = Focused(then=before)
+        else:
+            base = before if before is not None else self._run(look, then.text).findings
+            run = self._run(look, text)
+            answer = Focused(findings=run.findings, then=base, unready=part)
+        run.findings = tuple(merged(edit, rows_added(then.text, edit), then.whole, base, run.findings))
+        return run, answer
 
     def _edited(self, then: str, now: str, edit: Edit) -> Edited | Extent:
         """What of a text an edit concerns."""
