@@ -314,7 +314,7 @@ class Machine:
             self.callees.add(id(fn))
         if self.calls is not None:
             names = self.function_names
-            caller = next((names[id(link.fn)] for link in reversed(self.stack) if link.fn is not None), None)
+            caller = next((names[id(link.fn)] for link in reversed(self.stack) if id(link.fn) in names), None)
             names[id(fn)] = name = (func.scope.path, fn.qualname)
             self.calls.note(name, caller)
 
