@@ -22,6 +22,10 @@ _RESERVED = 1 << 20
 """Bytes that the frames below the work may already have taken of a deep thread's stack."""
 
 
+_SIZING = threading.Lock()
+"""The size that new threads get is one for the whole process: two who change it at once would leave it changed."""
+
+
 class StackError(MemoryError):
     """The system refuses a stack of the size that was asked for."""
 
@@ -54,13 +58,14 @@ def on_stack(size: int, work: Callable[[], Result]) -> Result:
             errors.append(error)
 
     thread = _DeepThread(size, keep)
-    before = threading.stack_size(size)
-    try:
-        thread.start()
-    except RuntimeError as error:
-        raise StackError(f"the system refuses a stack of {size >> 20} MiB") from error
-    finally:
-        threading.stack_size(before)
+    with _SIZING:
+        before = threading.stack_size(size)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            raise StackError(f"the system refuses a stack of {size >> 20} MiB") from error
+        finally:
+            threading.stack_size(before)
     thread.join()
     if errors:
         raise errors[0]

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from flake8_jax.core import ir
+from flake8_jax.core.stack import on_stack
 from flake8_jax.syntax.lower import SyntaxProblem, lower
 
 
@@ -139,3 +140,24 @@ def test_texts_can_be_lowered_at_the_same_time() -> None:
 def test_modules_survive_encoding() -> None:
     module = lower("def f(a, *, b: int = 1) -> c:\n  return f'{a!r:>{b}}', b'\\xff', 1e999, 2**70, '\\ud800'\n")
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(module), type=ir.Module) == module
+
+
+def test_stacks_asked_for_at_the_same_time_leave_the_size_as_it_was() -> None:
+    before = threading.stack_size()
+    sizes = [(64 + number) << 20 for number in range(8)]
+
+    def work(size: int) -> None:
+        for _ in range(40):
+            on_stack(size, lambda: None)
+
+    threads = [threading.Thread(target=work, args=(size,)) for size in sizes]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert threading.stack_size() == before
