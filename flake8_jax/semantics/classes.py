@@ -185,6 +185,7 @@ def read_fields(m: Machine, cls: ClassValue) -> None:
             continue
         name = statement.target.id
         static = _declares_static(statement.value) or _declares_static(statement.annotation)
+        static = static or _is_marked_static(m, cls, statement.annotation)
         default = _field_default(m, cls, statement.value, name)
         own.append(ClassField(name, statement.annotation, default, static, cls.scope))
         if static:
@@ -206,12 +207,20 @@ def _last_name(node: ir.Expr) -> str:
     return node.attr if isinstance(node, ir.Attribute) else node.id if isinstance(node, ir.Name) else ""
 
 
+def _is_marked_static(m: Machine, cls: ClassValue, annotation: ir.Expr) -> bool:
+    """``Static[int]``, the annotation of jax_dataclasses, by whatever name it was imported."""
+    from flake8_jax.semantics.annotations import resolve_name
+
+    if not isinstance(annotation, ir.Subscript):
+        return False
+    marker = resolve_name(m, cls.scope, cls.closure, annotation.value)
+    return isinstance(marker, External) and marker.name == "jax_dataclasses.Static"
+
+
 def _declares_static(node: ir.Expr | None) -> bool:
-    """``field(pytree_node=False)``, ``field(static=True)``, ``metadata=dict(static=True)``, ``static_field()``; of an
-    annotation, ``Static[int]`` as jax_dataclasses has it."""
+    """``field(pytree_node=False)``, ``field(static=True)``, ``metadata=dict(static=True)``, ``static_field()``."""
     if isinstance(node, ir.Subscript):
-        marked = _last_name(node.value) == "Static"
-        return marked or (isinstance(node.index, ir.Tuple) and _declares_static(node.index))
+        return _declares_static(node.index) if isinstance(node.index, ir.Tuple) else False
     if isinstance(node, ir.Tuple):
         return any(_declares_static(e) for e in node.elts)
     if not isinstance(node, ir.Call):

@@ -248,10 +248,11 @@ class Schedule:
     async def _look_early(self, buffer: Buffer, state: State) -> None:
         """Show what there is before the first whole answer, if that takes its time. That there is nothing is not shown:
         other files may say otherwise, and who asks for diagnostics waits for those."""
-        snapshot = self.snapshot()
+        snapshot, setup = self.snapshot(), self.setup
         answer = await self.on_worker(lambda checker: checker.answer(buffer.path, snapshot, (), None))
         self._complain(None, answer.crashes)
-        if state.then is None and self.documents.get(buffer.uri) is buffer and answer.diagnostics:
+        wanted = state.then is None and setup == self.setup and self.documents.get(buffer.uri) is buffer
+        if wanted and answer.diagnostics:
             self.listeners.shown(buffer, answer.diagnostics)
 
     def _show(self, buffer: Buffer, state: State, diagnostics: tuple[Diagnostic, ...]) -> bool:
