@@ -22,10 +22,11 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._expressions import Effect, Kind, array_names, condition, effect, guards, is_boolean, kind
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import bound_before, fresh, leaves, read_outside, surely_binds, target_names, uses
-from flake8_jax.fixers._source import FixSource, Place, Refused, walk
+from flake8_jax.fixers._source import FixSource, Place, Refused
 
 
 @dataclass(frozen=True, slots=True)

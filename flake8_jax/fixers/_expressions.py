@@ -19,8 +19,9 @@ import itertools
 from collections.abc import Iterable
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import children, walk
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, Refused, children, walk
+from flake8_jax.fixers._source import FixSource, Refused
 
 
 class Effect(enum.IntEnum):

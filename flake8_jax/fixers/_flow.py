@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._expressions import ARRAY_METHODS, guards
 from flake8_jax.fixers._host_calls import is_host_call
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import target_names
-from flake8_jax.fixers._source import FixSource, walk
+from flake8_jax.fixers._source import FixSource
 
 Dependent = ir.If | ir.IfExp | ir.While | ir.For
 _STATIC = frozenset(["shape", "ndim", "dtype", "size", "aval", "sharding"])

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import children
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, Refused, children
+from flake8_jax.fixers._source import FixSource, Refused
 
 _TWINS = {
     "jax.numpy.prod": "math.prod",

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import binder_before, uses
-from flake8_jax.fixers._source import FixSource, Refused, walk
+from flake8_jax.fixers._source import FixSource, Refused
 
 
 def parameters_behind(source: FixSource, node: ir.Expr) -> list[str]:

@@ -15,9 +15,10 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import fresh
-from flake8_jax.fixers._source import FixSource, Refused, walk
+from flake8_jax.fixers._source import FixSource, Refused
 
 _ONCE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.If, ir.For, ir.With, ir.Assert, ir.Raise)
 

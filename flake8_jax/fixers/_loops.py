@@ -18,10 +18,11 @@ from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._branches import Setting, bound_names, check_fit, check_steps, local_function, moved, setting
 from flake8_jax.fixers._expressions import Effect, condition
 from flake8_jax.fixers._names import binder_before, bound_before, fresh, read_outside, surely_binds, target_names, uses
-from flake8_jax.fixers._source import FixSource, Refused, walk
+from flake8_jax.fixers._source import FixSource, Refused
 
 
 @dataclass(frozen=True, slots=True)

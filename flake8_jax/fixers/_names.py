@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.fixers._source import FixSource, Place, Refused, children, walk
+from flake8_jax.core.nodes import children, walk
+from flake8_jax.fixers._source import FixSource, Place, Refused
 
 
 @dataclass(frozen=True, slots=True)

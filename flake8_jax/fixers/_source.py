@@ -28,6 +28,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import children, walk
 from flake8_jax.core.registry import fixer
 
 STATEMENTS: tuple[type, ...] = typing.get_args(ir.Stmt)
@@ -57,27 +58,6 @@ def repair(rule_name: str) -> Callable[[Callable[[Event, FixSource], Fix | None]
         return fixer(rule_name)(attempt)
 
     return wrap
-
-
-def children(node: msgspec.Struct) -> Iterator[msgspec.Struct]:
-    """The structs directly below ``node``: nodes, arguments, generators, functions."""
-    for name in node.__struct_fields__:
-        value = getattr(node, name)
-        if isinstance(value, msgspec.Struct):
-            yield value
-        elif type(value) is list:
-            for item in value:
-                if isinstance(item, msgspec.Struct):
-                    yield item
-
-
-def walk(node: msgspec.Struct) -> Iterator[msgspec.Struct]:
-    """``node`` and everything below it, functions included, in no particular order."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(children(current))
 
 
 @dataclass(frozen=True, slots=True)

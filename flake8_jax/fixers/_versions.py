@@ -9,8 +9,9 @@ import re
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Applicability, Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports, add_import
-from flake8_jax.fixers._source import FixSource, Refused, walk
+from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.events import ApiUse
 

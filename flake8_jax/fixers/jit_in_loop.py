@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import fresh, uses
-from flake8_jax.fixers._source import FixSource, Refused, repair, walk
+from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events import Repetition
 from flake8_jax.semantics.names import bound_paths, path_of, paths_read
 

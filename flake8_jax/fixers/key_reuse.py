@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import (
     evaluated_once,
@@ -17,7 +18,7 @@ from flake8_jax.fixers._keys import (
     split_before,
     split_for_both,
 )
-from flake8_jax.fixers._source import FixSource, Refused, repair, walk
+from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events import KeyUse
 
 _HARMLESS = frozenset(f"jax.random.{name}" for name in ("fold_in", "key_data", "clone", "key_impl"))

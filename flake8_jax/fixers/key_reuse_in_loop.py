@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import evaluated_once, feeds, is_local, passed_key, plain_arguments, split_before
 from flake8_jax.fixers._names import fresh, target_names, uses
-from flake8_jax.fixers._source import FixSource, Refused, repair, walk
+from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events import KeyUse
 
 _SPLIT = "Split the key in every iteration"

@@ -15,8 +15,9 @@ from typing import TypeGuard
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._names import uses
-from flake8_jax.fixers._source import FixSource, Refused, repair, walk
+from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events import Setting
 
 _MOVABLE = (ir.Assign, ir.AugAssign, ir.ExprStmt)

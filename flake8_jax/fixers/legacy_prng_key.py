@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, Refused, repair, walk
+from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events import NameUse
 
 _OLD = "jax.random.PRNGKey"

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_for_range, start_of
 from flake8_jax.fixers._names import target_names, uses
-from flake8_jax.fixers._source import FixSource, Refused, repair, walk
+from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.events import UnrolledLoop
 from flake8_jax.semantics.values import Array, Const, Static, Tree, UnionValue, Value

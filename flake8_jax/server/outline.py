@@ -14,7 +14,6 @@ classes that it is no method of. The next whole answer knows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -23,6 +22,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.findings import Edit
+from flake8_jax.core.nodes import children, walk
 from flake8_jax.syntax.spans import comment_start, string_nodes
 
 _LONE_CR = re.compile(r"\r(?!\n)")
@@ -60,7 +60,7 @@ def edited_part(old: ir.Module, new: ir.Module, then: str, now: str, edit: Edit)
     edit = Edit(edit.start, edit.end, now[edit.start : edit.start + len(edit.content)])
     if _is_silent(old, new, then, now, edit):
         return Extent.NOTHING
-    return _edited_function(tuple(_outlined(old.body)), tuple(_outlined(new.body)), then, edit) or Extent.EVERYTHING
+    return _edited_function(_outline(old), _outline(new), then, edit) or Extent.EVERYTHING
 
 
 def _is_silent(old: ir.Module, new: ir.Module, then: str, now: str, edit: Edit) -> bool:
@@ -108,33 +108,17 @@ def _is_blank(module: ir.Module, text: str, start: int, end: int, lines_only: bo
     )
 
 
-def _outlined(body: list[ir.Stmt]) -> Iterator[Outlined]:
-    for node in _walk(*body, into=lambda node: not isinstance(node, ir.FunctionDef)):
-        if isinstance(node, ir.FunctionDef):
-            start = min([node.start, *(decorator.start for decorator in node.decorators)])
-            yield Outlined(node, node.function.qualname, start, node.end)
-
-
-def _children(node: object) -> Iterator[object]:
-    if isinstance(node, msgspec.Struct):
-        for name in node.__struct_fields__:
-            yield from _children([getattr(node, name)])
-    elif isinstance(node, list):
-        for item in node:
-            if isinstance(item, msgspec.Struct):
-                yield item
-            elif isinstance(item, list):
-                yield from _children(item)
-
-
-def _walk(*nodes: object, into: Callable[[object], bool] = lambda node: True) -> Iterator[object]:
-    """These nodes and all below them in their order. A chain of calls may be deeper than Python may recurse."""
-    pending = list(reversed(nodes))
+def _outline(module: ir.Module) -> tuple[Outlined, ...]:
+    found: list[Outlined] = []
+    pending: list[msgspec.Struct] = list(module.body)
     while pending:
         node = pending.pop()
-        yield node
-        if into(node):
-            pending += reversed(list(_children(node)))
+        if isinstance(node, ir.FunctionDef):
+            start = min([node.start, *(decorator.start for decorator in node.decorators)])
+            found.append(Outlined(node, node.function.qualname, start, node.end))
+        else:
+            pending.extend(children(node))
+    return tuple(sorted(found, key=lambda one: one.start))
 
 
 def _edited_function(before: tuple[Outlined, ...], after: tuple[Outlined, ...], then: str, edit: Edit) -> Edited | None:
@@ -152,11 +136,11 @@ def _edited_function(before: tuple[Outlined, ...], after: tuple[Outlined, ...], 
 
 def _stores(node: ir.FunctionDef) -> bool:
     """Whether a function sets attributes or items of objects, itself or in the functions within."""
-    for statement in _walk(node):
+    for statement in walk(node):
         targets = statement.targets if isinstance(statement, ir.Assign) else []
         if isinstance(statement, (ir.AnnAssign, ir.AugAssign, ir.For)):
             targets = [statement.target]
-        if any(isinstance(part, (ir.Attribute, ir.Subscript)) for target in targets for part in _walk(target)):
+        if any(isinstance(part, (ir.Attribute, ir.Subscript)) for target in targets for part in walk(target)):
             return True
     return False
 
