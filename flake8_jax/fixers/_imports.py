@@ -42,6 +42,10 @@ def _bindings(statements: Iterable[ir.Stmt]) -> dict[str, str]:
     return found
 
 
+def _import_statements(function: ir.Function) -> list[ir.Stmt]:
+    return [s for s in function.body if isinstance(s, (ir.Import, ir.ImportFrom))]
+
+
 def _rebound(statements: list[ir.Stmt]) -> set[str]:
     """Names that something other than one import binds, or that imports bind to different things."""
     taken: set[str] = set()
@@ -71,7 +75,8 @@ class Imports:
         self.edits: list[Edit] = []
         self._visible = source.remember("imports", source.module, lambda: _of_module(source.module))
         for function in reversed(source.functions(at)):
-            own = [s for s in function.body if s.end <= at.start]  # type: ignore[attr-defined]
+            imported = source.remember("import statements", function, functools.partial(_import_statements, function))
+            own = [s for s in imported if s.end <= at.start]  # type: ignore[attr-defined]
             taken = source.remember("rebound", function, functools.partial(_rebound, function.body))
             here = {n: q for n, q in _bindings(own).items() if n not in taken and not function.is_lambda}
             hidden = {*function.local_names, *(p.name for p in function.params)} - set(function.global_names)

@@ -173,16 +173,19 @@ def fresh(source: FixSource, at: msgspec.Struct, *wanted: str) -> list[str]:
     """Names like those wanted that are unused in the outermost function around ``at`` and at the module's top level."""
     around = source.functions(at)
     outermost = around[-1] if around else source.module
-    taken = set(source.remember("identifiers", outermost, lambda: identifiers(outermost)))
-    taken.update(source.module.bound_names, dir(builtins), keyword.kwlist)
+    taken = source.remember("taken names", outermost, lambda: _taken_names(source, outermost))
     found: list[str] = []
     for name in wanted:
         candidate, number = name, 2
-        while candidate in taken:
+        while candidate in taken or candidate in found:
             candidate, number = f"{name}_{number}", number + 1
-        taken.add(candidate)
         found.append(candidate)
     return found
+
+
+def _taken_names(source: FixSource, outermost: msgspec.Struct) -> set[str]:
+    """The names that mean something in a function or at the module's top level."""
+    return identifiers(outermost).union(source.module.bound_names, dir(builtins), keyword.kwlist)
 
 
 def surely_binds(statement: ir.Stmt, name: str) -> bool:

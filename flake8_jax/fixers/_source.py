@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import functools
 import typing
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -79,6 +79,10 @@ class Comment:
     start: int
     end: int
     text: str
+
+
+def _start_of(argument: ir.Argument) -> int:
+    return argument.start
 
 
 class FixSource:
@@ -388,19 +392,42 @@ class FixSource:
             found.append(above)
         raise Refused
 
+    @functools.cached_property
+    def _nodes_by_start(self) -> dict[int, list[ir.Node]]:
+        """All nodes by the offset of their first character. A file may have as many findings as nodes."""
+        found: dict[int, list[ir.Node]] = {}
+        for node in walk(self.module):
+            if isinstance(node, ir.Node):
+                found.setdefault(node.start, []).append(node)
+        return found
+
+    @functools.cached_property
+    def _arguments_by_text(self) -> dict[str, list[ir.Argument]]:
+        """The arguments that are names, attributes or subscripts, by their text, in the order of the file."""
+        found: dict[str, list[ir.Argument]] = {}
+        for node in walk(self.module):
+            if isinstance(node, ir.Argument) and isinstance(node.value, (ir.Name, ir.Attribute, ir.Subscript)):
+                found.setdefault(self.slice(node.value), []).append(node)
+        for arguments in found.values():
+            arguments.sort(key=_start_of)
+        return found
+
     def nodes_at(self, start: int) -> list[ir.Node]:
         """The nodes that begin at an offset, in no particular order."""
-        return [n for n in walk(self.module) if isinstance(n, ir.Node) and n.start == start]
+        return self._nodes_by_start.get(start, [])
 
     def at_span(self, start: int, end: int, kind: type) -> msgspec.Struct | None:
         """The node of that class at exactly those offsets."""
-        stack: list[msgspec.Struct] = [self.module]
-        while stack:
-            current = stack.pop()
-            if isinstance(current, kind) and (current.start, current.end) == (start, end):  # type: ignore[attr-defined]
-                return current
-            stack.extend(children(current))
-        return None
+        return next((n for n in self.nodes_at(start) if isinstance(n, kind) and n.end == end), None)
+
+    def arguments_between(self, start: int, end: int, text: str) -> Iterator[ir.Argument]:
+        """The arguments between two offsets that are written as ``text``: a name, an attribute or a subscript."""
+        arguments = self._arguments_by_text.get(text, [])
+        for index in range(bisect_left(arguments, start, key=_start_of), len(arguments)):
+            if arguments[index].start >= end:
+                return
+            if arguments[index].end <= end:
+                yield arguments[index]
 
     # --- edits -----------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
-from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import (
     evaluated_once,
@@ -63,15 +62,11 @@ def _used_between(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
 
     That use has a finding of its own: once it is repaired, this one collides with it and no longer with the first.
     """
-    text = source.slice(second)
-    for node in walk(source.functions(second)[0] if source.functions(second) else source.module):
-        if not isinstance(node, ir.Argument) or not first.end <= node.start < node.end <= second.start:
-            continue
-        if isinstance(node.value, type(second)) and source.slice(node.value) == text:
-            call = source.parent(node)
-            name = Imports(source, call).resolve(call.func) if isinstance(call, ir.Call) else None
-            if name not in _HARMLESS:
-                return True
+    for argument in source.arguments_between(first.end, second.start, source.slice(second)):
+        call = source.parent(argument)
+        name = Imports(source, call).resolve(call.func) if isinstance(call, ir.Call) else None
+        if name not in _HARMLESS:
+            return True
     return False
 
 

@@ -12,14 +12,18 @@ of type parameters, which the representation leaves out.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+import typing
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.syntax.cursor import TRIVIA
 
+_ORDERED: tuple[type, ...] = (ir.Argument, *typing.get_args(ir.Stmt))
+"""What stands in a list in the order of the text. A file may have as many findings as statements."""
 _opening = re.compile(rf"{TRIVIA}([A-Za-z]*)('''|\"\"\"|'|\")")
 _stops = {
     quote: re.compile(rf"\\[\s\S]|\{{|{re.escape(quote)}") for quote in ("'", '"', "'''", '"""')
@@ -41,7 +45,7 @@ def string_nodes(module: ir.Module, start: int, end: int) -> Iterator[ir.Constan
     while pending:
         node = pending.pop()
         if isinstance(node, list):
-            pending.extend(node)
+            pending.extend(_overlapping(node, start, end) if len(node) > 8 else node)
         elif isinstance(node, msgspec.Struct):
             if isinstance(node, ir.Node) and (_first(node) > end or node.end < start):
                 continue
@@ -54,11 +58,22 @@ def string_nodes(module: ir.Module, start: int, end: int) -> Iterator[ir.Constan
                 pending.extend(getattr(node, field) for field in node.__struct_fields__)
 
 
-def _first(node: ir.Node) -> int:
+def _overlapping(items: list[Any], start: int, end: int) -> list[Any]:
+    """The items of a list that overlap ``start..end``, where they stand in the order of the text; else all of them."""
+    if not isinstance(items[0], _ORDERED):
+        return items
+    return items[bisect_left(items, start, key=_end_of) : bisect_right(items, end, key=_first)]
+
+
+def _end_of(item: Any) -> int:
+    return item.end  # type: ignore[no-any-return]
+
+
+def _first(node: Any) -> int:
     """Where a node's text begins: a definition's decorators come before its span."""
     if isinstance(node, (ir.FunctionDef, ir.ClassDef)) and node.decorators:
         return node.decorators[0].start
-    return node.start
+    return node.start  # type: ignore[no-any-return]
 
 
 def pieces(text: str, node: ir.Constant | ir.JoinedStr) -> list[tuple[int, int]]:
