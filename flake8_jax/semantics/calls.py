@@ -823,6 +823,7 @@ def _run(
         result = Unknown("raises" if flow != RETURN else "return")
     if len(m.emissions) > reports or (m.uses and any(slots is m.uses for slots, _slot, _old in m.journal[mark:])):
         m.telling.add(id(fn))
+    m.keep_first_reports(reports)
     if m.uses:
         settle_splits(m, mark, result)
     if plain and serial is None and shared == _shared_by_lanes(mode):

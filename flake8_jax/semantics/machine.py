@@ -170,6 +170,14 @@ class Emission(msgspec.Struct, frozen=True, eq=False):
     chain: tuple[Link, ...]
 
 
+def report_key(emission: Emission) -> tuple[Any, ...]:
+    """What a finding is made of, but for its message and its chain: of two reports with one key, the first counts."""
+    rule, report = emission.rule, emission.report
+    level = report.level or rule.level
+    where = (emission.scope.path, report.at.start)
+    return rule.code, where, level, report.unless, report.given, report.preview
+
+
 @dataclass(slots=True, eq=False)
 class LoopState:
     """A Python loop being run. counters: values that count its iterations. base, mark: lengths of the
@@ -227,7 +235,7 @@ class Machine:
         self.versioned: frozenset[str] = frozenset()
         self.journal: list[tuple[dict[Any, Any], Any, Any]] = []
         self.emissions: list[Emission] = []
-        self.settled: list[Emission] = []
+        self.settled: dict[Any, Emission] = {}
         self._last_context: tuple[Any, Context] | None = None
         self.watches: list[Watched] = []
         self.uses: dict[Value, Any] = {}
@@ -461,7 +469,7 @@ class Machine:
         try:
             run()
         finally:
-            self.settled += self.emissions
+            self.settle(self.emissions)
             (
                 self.journal, self.stack, self.mode, self.conditions, self.caught, self.loop_base, self.loops, self.passes,
                 self.emissions, self.steps, self.assumed, self.condition_base, self.uses, self.process, self.log,
@@ -543,6 +551,28 @@ class Machine:
                 continue
             for report in said if isinstance(said, list) else [said]:
                 self.emissions.append(Emission(rule, report, event, event.context.scope, tuple(self.stack)))
+
+    def keep_first_reports(self, mark: int) -> None:
+        """Of equal reports since ``mark`` keep the first. A function that two paths lead to would else tell the same
+        twice, its callers four times, and so on.
+
+        What was timed stays apart: it is looked at again whenever the run is repeated (``clocks.repeat_warm``).
+        """
+        if len(self.emissions) - mark < 2:
+            return
+        kept: dict[Any, Emission] = {}
+        for emission in self.emissions[mark:]:
+            apart = id(emission) if type(emission.event) is Timed else 0
+            kept.setdefault((report_key(emission), apart), emission)
+        if len(kept) < len(self.emissions) - mark:
+            self.emissions[mark:] = kept.values()
+
+    def settle(self, emissions: Iterable[Emission]) -> None:
+        """Keep reports for good: the first of equal ones that start in the same function."""
+        for emission in emissions:
+            start = emission.chain[0] if emission.chain else None
+            origin = (start.kind == "entry", id(start.fn)) if start is not None else None
+            self.settled.setdefault((report_key(emission), origin), emission)
 
     def note(self, fact: str, scope: ModuleScope, start: int) -> None:
         """On some path ``fact`` holds of the place that starts at ``start``: reports made ``unless`` it does are moot."""

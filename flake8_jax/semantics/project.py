@@ -431,7 +431,7 @@ def _findings(m: Machine, options: AnalysisOptions) -> list[Finding]:
     best: dict[tuple[str, str, int], Emission] = {}
     found: list[Finding] = []
     sources: dict[str, Any] = {}
-    for emission in m.settled:
+    for emission in m.settled.values():
         path = emission.scope.path
         if options.wanted is not None and path not in options.wanted:
             continue

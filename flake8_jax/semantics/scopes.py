@@ -48,7 +48,8 @@ class Frame:
     paths that return inside of them look from the start. ended: it returned outside of them.
     doubtful: whether the code is reached from here on depends on a test that only the host can decide. trace: number of
     the trace that it runs in, and so the birth of its variables. attempts: so many ``try`` and ``with`` blocks are open
-    whose statements may be there for what they raise.
+    whose statements may be there for what they raise. unheard: a loop runs its body only to find the values at its head, so
+    loops in it run once.
     """
 
     __slots__ = (
@@ -67,6 +68,7 @@ class Frame:
         "self_value",
         "slots",
         "trace",
+        "unheard",
         "yields",
     )  # fmt: skip
 
@@ -89,3 +91,4 @@ class Frame:
         self.attempts = 0
         self.ended = False
         self.trace = 0
+        self.unheard = False

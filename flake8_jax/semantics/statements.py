@@ -61,6 +61,10 @@ CATCHES_TRACER_ERRORS = frozenset(
      "builtins.AttributeError", "builtins.NameError", "builtins.RuntimeError"}
 )  # fmt: skip
 MAX_PASSES = 3
+MAX_HEARD_LOOPS = 3
+"""In loops that are nested more deeply, all passes but the last run the loops within them once, unheard by the rules."""
+MAX_NESTED_LOOPS = 6
+"""Loops that stand in so many others of one function run once, and rules hear nothing of them."""
 MAX_UNROLLED = 8
 """A loop over so many known elements is run element by element; half as many in an unrolled loop, and so on."""
 
@@ -369,12 +373,18 @@ def run_loop(
     note_staged_loop(m, loop.node)
     m.passes += 1
     m.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
-    doubtful = frame.doubtful
-    limit = MAX_PASSES if m.passes <= 2 else 1
+    doubtful, around, told = frame.doubtful, frame.unheard, len(m.emissions)
+    too_deep = len(frame.loops) >= MAX_NESTED_LOOPS
+    unheard = around or too_deep
+    if too_deep:
+        m.count("loops nested too deeply")
+    limit = 0 if unheard else MAX_PASSES if m.passes <= 2 else 1
     loop.base = len(m.journal)
     attempt = 0
     while True:
         last = attempt == limit
+        # Each loop in here would run its body at least twice, and each loop in those.
+        frame.unheard = unheard or (not last and m.passes > MAX_HEARD_LOOPS)
         mark, reports = len(m.journal), len(m.emissions)
         returns, yields = len(frame.returns), len(frame.yields)
         exits, function_exits = len(loop.exits), len(frame.exits)
@@ -399,9 +409,11 @@ def run_loop(
             # There surely is a first iteration, and this was it: the fixpoint starts behind it.
             loop.runs = False
             m.merge(arms)
-            continue
+            if not unheard:
+                continue
+            arms = [{}]
         changed = _widen_head(m, frame, loop, arms, give_up=attempt + 1 >= limit)
-        if last or not changed:
+        if last or (not changed and not frame.unheard):
             break
         # What the first iteration reads after it was donated stays deleted, whatever the others find there.
         m.emissions[reports:] = [e for e in m.emissions[reports:] if attempt == 0 and isinstance(e.event, DonatedUse)]
@@ -410,7 +422,10 @@ def run_loop(
         del loop.exits[exits:]
         del frame.exits[function_exits:]
         attempt += 1
+    if too_deep:
+        del m.emissions[told:]
     m.passes -= 1
+    frame.unheard = around
     _end_variations(m, loop)
     return None
 

@@ -175,7 +175,7 @@ class Versions:
         mark = len(m.emissions)
         m.emit(event)
         # Neither a branch that is run on a guess nor a loop's rehearsal takes it back, and no caller makes it true.
-        m.settled += [msgspec.structs.replace(emission, chain=()) for emission in m.emissions[mark:]]
+        m.settle(msgspec.structs.replace(emission, chain=()) for emission in m.emissions[mark:])
         del m.emissions[mark:]
 
     def _module_use(self, m: Machine, scope: ModuleScope, node: Any, module: str) -> None:
