@@ -54,7 +54,8 @@ class Setting:
 
 def setting(source: FixSource, at: ir.Node) -> Setting:
     around = source.functions(at)
-    numbers = array_names(around[0] if around else source.module)
+    root = around[0] if around else source.module
+    numbers = source.remember("array names", root, lambda: array_names(root))
     return Setting(source, Imports(source, at), numbers, around[0] if around else None)
 
 
@@ -194,13 +195,20 @@ class Chain:
     orelse: list[ir.Stmt]
 
 
+_LONGEST_CHAIN = 16
+"""So many arms can still be read as selections within each other; ``jax.lax.switch`` is for more."""
+
+
 def _chain(node: ir.If) -> Chain:
+    """The arms of an ``if`` statement. Raises Refused where there are too many of them."""
     tests, arms = [node.test], [node.body]
     rest = node.orelse
     while len(rest) == 1 and isinstance(rest[0], ir.If) and rest[0].is_elif:
         tests.append(rest[0].test)
         arms.append(rest[0].body)
         rest = rest[0].orelse
+        if len(tests) > _LONGEST_CHAIN:
+            raise Refused
     return Chain(tests, arms, rest)
 
 

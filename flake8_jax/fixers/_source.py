@@ -81,8 +81,8 @@ class Comment:
     text: str
 
 
-def _start_of(argument: ir.Argument) -> int:
-    return argument.start
+def _start_of(node: Any) -> int:
+    return node.start  # type: ignore[no-any-return]
 
 
 class FixSource:
@@ -350,10 +350,10 @@ class FixSource:
         owner = self.parent(statement)
         for name in owner.__struct_fields__:
             block = getattr(owner, name)
-            if type(block) is list:
-                for index, item in enumerate(block):
-                    if item is statement:
-                        return Place(statement, block, index, owner)
+            if type(block) is list and block and isinstance(block[0], STATEMENTS):
+                index = bisect_left(block, statement.start, key=_start_of)
+                if index < len(block) and block[index] is statement:
+                    return Place(statement, block, index, owner)
         raise Refused
 
     def functions(self, node: msgspec.Struct) -> list[ir.Function]:

@@ -11,6 +11,8 @@ Not modelled: results kept in a list or dict, work in another function than the 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+
 import msgspec
 
 from flake8_jax.core import ir
@@ -98,8 +100,9 @@ def _rebinds(source: FixSource, statement: ir.Stmt, stop: ir.Stmt, names: set[st
     around = next((above for above in source.ancestors(stop) if id(above) in inside), around)
     for field in around.__struct_fields__:
         block = getattr(around, field)
-        if type(block) is list:
-            between = [s for s in block if isinstance(s, ir.Node) and statement.end <= s.start and s.end <= stop.start]
+        if type(block) is list and block and isinstance(block[0], ir.Node):
+            first = bisect_left(block, statement.end, key=lambda s: s.start)
+            between = block[first : bisect_right(block, stop.start, key=lambda s: s.end)]
             if between and uses(*between).binds & names:
                 return True
     return False

@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 import itertools
 import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from flake8_jax.core.cells import SUFFIX, cells_of, with_magics
 from flake8_jax.core.findings import Edit, Verdict
@@ -14,6 +17,17 @@ from flake8_jax.reporters.concise import head
 
 _CONTEXT_ROWS = 2
 _LONGEST_DIFF = 40
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The text of a file, and the offsets at which its lines start."""
+
+    text: str
+    starts: list[int]
+
+
+_NO_SOURCE = _Source("", [0])
 
 
 def _lines(text: str) -> list[str]:
@@ -70,47 +84,65 @@ def _verdict(verdict: Verdict | None, view: View) -> list[str]:
     return [f"  {view.styled(f'{verdict.verdict}{where}:', 'note')} {_shown(verdict.reason)}"]
 
 
-def _edited(text: str, edits: tuple[Edit, ...]) -> str:
+def _edited(text: str, start: int, end: int, edits: list[Edit]) -> str:
+    """A part of the text with the edits made that lie in it."""
     parts: list[str] = []
-    position = 0
-    for edit in sorted(edits):
+    position = start
+    for edit in edits:
         parts += [text[position : edit.start], edit.content]
         position = max(position, edit.end)
-    return "".join((*parts, text[position:]))
+    return "".join((*parts, text[position:end]))
 
 
-def _fix(item: Diagnostic, text: str, view: View) -> list[str]:
+def _changed_parts(source: _Source, edits: tuple[Edit, ...]) -> Iterator[tuple[str, str]]:
+    """The lines that edits touch, before and after: what is far apart is compared by itself, whatever lies between."""
+    text, starts = source.text, source.starts
+    groups: list[tuple[int, int, list[Edit]]] = []  # first row, last row, edits
+    for edit in sorted(edits):
+        first, last = bisect_right(starts, edit.start) - 1, bisect_right(starts, edit.end) - 1
+        if groups and first <= groups[-1][1] + 1:
+            groups[-1] = (groups[-1][0], max(last, groups[-1][1]), [*groups[-1][2], edit])
+        else:
+            groups.append((first, last, [edit]))
+    for first, last, within in groups:
+        start, end = starts[first], starts[last + 1] if last + 1 < len(starts) else len(text)
+        yield text[start:end], _edited(text, start, end, within)
+
+
+def _fix(item: Diagnostic, source: _Source, view: View) -> list[str]:
     fix = item.finding.fix
     if fix is None:
         return []
     kind = "fix" if fix.applicability == "safe" else "unsafe fix"
     out = [f"  {view.styled(f'{kind}:', 'note')} {one_line(fix.message)}"]
-    before, after = _lines(text), _lines(_edited(text, fix.edits))
-    diff = list(difflib.unified_diff(before, after, n=0, lineterm=""))[2:]
+    diff: list[str] = []
+    for before, after in _changed_parts(source, fix.edits):
+        lines = difflib.unified_diff(_lines(before), _lines(after), n=0, lineterm="")
+        diff += [line for line in itertools.islice(lines, 2, None) if not line.startswith("@@")]
     for line in diff[:_LONGEST_DIFF]:
-        if line.startswith("@@"):
-            continue
         style = "removed" if line.startswith("-") else "added"
         out.append(f"    {view.styled(f'{line[0]} {_shown(line[1:])}', style)}")
     return out
 
 
-def _block(item: Diagnostic, text: str, lines: list[str], view: View) -> str:
+def _block(item: Diagnostic, source: _Source, lines: list[str], view: View) -> str:
     parts = [head(item, view), *_snippet(item, lines, view), *_chain(item, view),
-             *_verdict(item.finding.verdict, view), *_fix(item, text, view),
+             *_verdict(item.finding.verdict, view), *_fix(item, source, view),
              *_verdict(item.finding.fix_verdict, view)]  # fmt: skip
     return "\n".join(parts) + "\n"
 
 
 def render(report: RunReport, view: View) -> str:
     by_place: dict[tuple[str, int | None], list[str]] = {}
+    sources: dict[str, _Source] = {}
     for path, text in report.texts.items():
+        sources[path] = _Source(text, line_starts(text))
         by_place[path, None] = _lines(text)
         by_place.update(
             {(path, cell): _lines(with_magics(source)) for cell, source in cells_of(text) if path.endswith(SUFFIX)}
         )
     blocks = [
-        _block(item, report.texts.get(item.path, ""), by_place.get((item.path, item.cell), []), view)
+        _block(item, sources.get(item.path, _NO_SOURCE), by_place.get((item.path, item.cell), []), view)
         for item in report.diagnostics
     ]
     return "\n".join(blocks)
