@@ -57,13 +57,15 @@ class AnalysisRequest:
 
 @dataclass(frozen=True)
 class AnalysisResult:
-    """What came of it. ``functions`` are records for ``inspect``; crashes: rule, path, traceback; calls: if asked for."""
+    """What came of it. ``functions`` are records for ``inspect``; crashes: rule, path, traceback; calls: if asked for.
+    cuts: a sentence for each part of the program that was not analyzed to its end."""
 
     findings: tuple[Finding, ...] = ()
     functions: tuple[msgspec.Struct, ...] = ()
     crashes: tuple[tuple[str, str, str], ...] = ()
     counters: dict[str, int] = field(default_factory=dict)
     calls: CallGraph | None = None
+    cuts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -176,4 +178,8 @@ def _analyse(files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResu
         tuple(analysis.crashes),
         analysis.counters,
         analysis.calls,
+        tuple(
+            f"{cut.path}: jaxlint stopped analyzing {f'`{cut.function}`' if cut.function else 'this file'}: {cut.reason}"
+            for cut in analysis.cuts
+        ),
     )

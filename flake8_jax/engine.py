@@ -94,6 +94,7 @@ class _Stored(msgspec.Struct, frozen=True, array_like=True):
     findings: tuple[Finding, ...]
     problems: dict[str, Problem]
     counters: dict[str, int]
+    cuts: tuple[str, ...] = ()
 
 
 @dataclass
@@ -305,17 +306,21 @@ class Workspace:
         if stored is not None:
             run.findings, run.counters = stored.findings, stored.counters
             run.problems.update(stored.problems)
+            run.notes += stored.cuts
             return
         looked_at = dict(run.digests)
-        problems = self._program(run, modules, request)
+        problems, cuts = self._program(run, modules, request)
         run.problems.update(problems)
+        run.notes += cuts
         # Crashes are tried again the next time: the run that shows them must not be the only one. And a name is
         # for the files that were looked at, not for what some of them changed to since.
         if not run.crashes and kept and run.digests == looked_at:
-            run.cache.store("findings", name, _Stored(run.findings, problems, run.counters))
+            run.cache.store("findings", name, _Stored(run.findings, problems, run.counters, cuts))
 
-    def _program(self, run: ProjectRun, modules: Modules, request: AnalysisRequest) -> dict[str, Problem]:
-        """Lower and analyse; returns the problems of the files that do not parse."""
+    def _program(
+        self, run: ProjectRun, modules: Modules, request: AnalysisRequest
+    ) -> tuple[dict[str, Problem], tuple[str, ...]]:
+        """Lower and analyse; returns the problems of the files that do not parse, and what was not analyzed to its end."""
         problems: dict[str, Problem] = {}
         files: list[ProgramFile] = []
         # The analysis tells nodes apart by identity, so files of equal text need nodes of their own.
@@ -342,7 +347,7 @@ class Workspace:
         run.functions = analysis.functions
         run.crashes += analysis.crashes
         run.counters = dict(analysis.counters)
-        return problems
+        return problems, analysis.cuts
 
     def _lower(self, run: ProjectRun) -> dict[str, Lowered]:
         """The lowered files of the run, by digest. A file that changed since the look at it counts as it is now."""

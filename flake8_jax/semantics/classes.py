@@ -422,7 +422,7 @@ def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> V
         if cls.generic is None:
             made_generic = cls.generic = Instance(cls, exact=False)
             made_generic.born = birth_of_generic(m, made_generic)
-            m.isolated(lambda: _initialise_generic(m, cls, made_generic))
+            m.isolated(cls.scope.path, lambda: _initialise_generic(m, cls, made_generic))
         return cls.generic
     base = generic_instance(m, cls)
     if not isinstance(base, Instance) or "pytree" not in cls.traits:

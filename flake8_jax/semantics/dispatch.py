@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.machine import NORMAL, Machine
+from flake8_jax.semantics.machine import NORMAL, BudgetSpentError, Machine
 from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.values import (
     Const,
@@ -62,6 +62,8 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
     guards = loop.guards if loop is not None else 0
     for statement in body:
         m.steps += 1
+        if m.steps > m.step_limit:
+            raise BudgetSpentError
         flow = RUN[type(statement)](m, frame, statement)
         if flow != NORMAL:
             break

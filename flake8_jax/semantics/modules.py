@@ -85,7 +85,7 @@ class Modules:
         """Run a module's top level if nobody has."""
         if scope.state == 0:
             scope.state = 1
-            self.machine.isolated(lambda: self._run(scope))
+            self.machine.isolated(scope.path, lambda: self._run(scope))
             scope.state = 2
 
     def _run(self, scope: ModuleScope) -> None:

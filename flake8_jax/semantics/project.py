@@ -29,7 +29,15 @@ from flake8_jax.semantics.classes import find_in_class, generic_instance, mro_of
 from flake8_jax.semantics.custom_rules import check_missing, check_settings
 from flake8_jax.semantics.events import ApiUse, JittedMethod, KeyUse
 from flake8_jax.semantics.lattice import canonical_key, tracify
-from flake8_jax.semantics.machine import Emission, Link, Machine, Mode
+from flake8_jax.semantics.machine import (
+    MAX_ENTRIES_PER_FILE,
+    MAX_STATEMENTS_PER_ENTRY,
+    Cut,
+    Emission,
+    Link,
+    Machine,
+    Mode,
+)
 from flake8_jax.semantics.modules import Modules
 from flake8_jax.semantics.presumption import Presumption
 from flake8_jax.semantics.receivers import carries_arrays
@@ -61,7 +69,7 @@ RECURSION_LIMIT = 40_000
 assert statements.__name__  # importing it fills in how statements run
 assert donation.__name__  # and this one, how what a transform returned is called
 CRASHES = (
-    AttributeError, TypeError, ValueError, LookupError, AssertionError, RecursionError, ArithmeticError, NameError,
+    AttributeError, TypeError, ValueError, LookupError, AssertionError, ArithmeticError, NameError,
 )  # fmt: skip
 """What a defect of the interpreter raises; it ends one entry, is reported, and the others still run."""
 MAX_HEIRS = 4
@@ -112,13 +120,14 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
 
 
 class Analysis(msgspec.Struct):
-    """What was found. ``crashes``: (rule or ``engine``, path, traceback)."""
+    """What was found. ``crashes``: (rule or ``engine``, path, traceback). cuts: code that was not analyzed to its end."""
 
     findings: list[Finding]
     functions: list[FunctionRecord]
     crashes: list[tuple[str, str, str]]
     counters: dict[str, int]
     calls: CallGraph | None = None
+    cuts: tuple[Cut, ...] = ()
 
 
 def analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
@@ -173,7 +182,11 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
         functions = records.functions(shown)
     machine.counters["runs of functions"] = sum(machine.contexts.values())
     machine.counters["functions"] = len({fn for fn, _staged in machine.contexts})
-    return Analysis(findings, functions, _unique_crashes(machine), machine.counters, machine.calls)
+    return Analysis(findings, functions, _unique_crashes(machine), machine.counters, machine.calls, _cuts(machine))
+
+
+def _cuts(machine: Machine) -> tuple[Cut, ...]:
+    return tuple(sorted(dict.fromkeys(machine.cuts), key=lambda cut: (cut.path, cut.function, cut.reason)))
 
 
 def _unique_crashes(machine: Machine) -> list[tuple[str, str, str]]:
@@ -365,8 +378,12 @@ def _underlying(value: Value) -> Value:
 
 def _guarded(m: Machine, scope: ModuleScope, run: Callable[[], object]) -> None:
     """Run one entry; a defect in the interpreter is reported and costs that entry only."""
+    m.step_limit = MAX_STATEMENTS_PER_ENTRY + len(scope.tree.line_starts)
+    if m.steps_of_file.get(scope.path, 0) > MAX_ENTRIES_PER_FILE * m.step_limit:
+        m.cuts.append(Cut(scope.path, "", "its functions run too many statements"))
+        return
     try:
-        m.isolated(run, scope.process)
+        m.isolated(scope.path, run, scope.process)
     except CRASHES as error:
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         m.crashes.append(("engine", scope.path, text))
@@ -437,6 +454,8 @@ def _findings(m: Machine, options: AnalysisOptions) -> list[Finding]:
             continue
         if emission.report.preview and not options.preview:
             continue
+        if emission.report.unless and m.cuts:
+            continue  # what was not run might have shown it
         if emission.report.unless and m.is_noted(emission.report.unless, path, emission.report.at.start):
             continue
         if emission.report.given and not m.is_noted(emission.report.given, path, emission.report.at.start):
@@ -508,6 +527,9 @@ def _fix(m: Machine, emission: Emission, options: AnalysisOptions, sources: dict
     for fixer in fixers:
         try:
             fix = fixer.build(emission.event, source)
+        except RecursionError:
+            m.cuts.append(Cut(scope.path, "", f"a fix of {emission.rule.code} is nested too deeply"))
+            continue
         except CRASHES as error:
             text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
             m.crashes.append((f"fixer of {emission.rule.name}", scope.path, text))

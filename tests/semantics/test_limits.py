@@ -1,0 +1,85 @@
+"""What is too much for the analysis costs a message, and never the rest of the program."""
+
+from __future__ import annotations
+
+import pytest
+from semantics.literate import run_engine
+
+from flake8_jax.semantics import machine, project
+
+BRANCH = "import jax\n\n\n@jax.jit\ndef step(x):\n    if x > 0:\n        return x\n    return -x\n\n\n"
+LONG = "def long(x):\n" + "    x = x + 1\n" * 200 + "    return x\n"
+
+
+def test_an_entry_that_runs_too_many_statements_ends_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project, "MAX_STATEMENTS_PER_ENTRY", -150)
+    analysis, _, _ = run_engine({"code.py": f"{BRANCH}{LONG}"})
+    assert [(cut.path, cut.function, cut.reason) for cut in analysis.cuts] == [
+        ("/project/code.py", "long", "it runs too many statements")
+    ]
+    assert [finding.name for finding in analysis.findings] == ["traced-branch"]
+
+
+def test_a_file_whose_entries_run_too_many_statements_is_named_and_the_others_are_analyzed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(project, "MAX_ENTRIES_PER_FILE", 0.5)
+    monkeypatch.setattr(project, "MAX_STATEMENTS_PER_ENTRY", 0)
+    many = "".join(f"def f{i}(x):\n" + "    x = x + 1\n" * 9 for i in range(9))
+    analysis, _, _ = run_engine({"code.py": BRANCH, "many.py": many})
+    assert {(cut.path, cut.reason) for cut in analysis.cuts} == {
+        ("/project/many.py", "its functions run too many statements")
+    }
+    assert [finding.name for finding in analysis.findings] == ["traced-branch"]
+
+
+def test_too_deep_a_recursion_of_the_analysis_costs_its_entry_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def overflow(*_: object) -> int:
+        raise RecursionError
+
+    analysis_of = machine.Machine.note_called
+
+    def note_called(self: machine.Machine, func: machine.FunctionValue, kind: str) -> None:
+        if func.fn.name == "long":
+            overflow()
+        analysis_of(self, func, kind)
+
+    monkeypatch.setattr(machine.Machine, "note_called", note_called)
+    analysis, _, _ = run_engine({"code.py": f"{BRANCH}{LONG}"})
+    assert analysis.crashes == []
+    assert [cut.reason for cut in analysis.cuts] == ["it is nested too deeply"]
+    assert [finding.name for finding in analysis.findings] == ["traced-branch"]
+
+
+def nested(depth: int, body: str) -> str:
+    """A function with loops in loops, and the body in the innermost."""
+    loops = "".join(f"{'    ' * (i + 1)}for i{i} in range(3):\n" for i in range(depth))
+    return f"import jax\n\n\ndef draw(key, x):\n{loops}{'    ' * (depth + 1)}{body}\n    return x\n"
+
+
+@pytest.mark.parametrize("depth", [1, 3, 4, 5, 6])
+def test_a_key_that_loops_use_again_is_found_in_nested_loops(depth: int) -> None:
+    analysis, _, _ = run_engine({"code.py": nested(depth, "x = x + jax.random.normal(key)")})
+    assert [finding.code for finding in analysis.findings] == ["JAX302"]
+
+
+@pytest.mark.parametrize("depth", [1, 3, 4, 5, 6, 7, 12])
+def test_a_key_that_is_split_in_nested_loops_is_none(depth: int) -> None:
+    body = "key, part = jax.random.split(key); x = x + jax.random.normal(part)"
+    analysis, _, _ = run_engine({"code.py": nested(depth, body)})
+    assert analysis.findings == []
+
+
+def test_loops_nested_more_deeply_are_not_judged_and_counted() -> None:
+    analysis, _, _ = run_engine({"code.py": nested(7, "x = x + jax.random.normal(key)")})
+    assert analysis.findings == []
+    assert analysis.counters["loops nested too deeply"] > 0
+
+
+def test_a_report_that_many_paths_lead_to_is_kept_once() -> None:
+    functions = ["def f0(x):\n    if x > 0:\n        return x\n    return -x\n"]
+    functions += [f"def f{i}(x):\n    return f{i - 1}(x) + f{i - 1}(x)\n" for i in range(1, 30)]
+    text = "import jax\n\n\n" + "".join(functions) + "jax.jit(f29)(1.0)\n"
+    analysis, _, _ = run_engine({"code.py": text})
+    assert [finding.name for finding in analysis.findings] == ["traced-branch"]
+    assert analysis.findings[0].evidence[0].text == "jax.jit stages f29"
