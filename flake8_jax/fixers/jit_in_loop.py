@@ -10,6 +10,8 @@ Not modelled: functions called in the loops that change what the moved function 
 
 from __future__ import annotations
 
+import functools
+
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
@@ -78,8 +80,8 @@ def _check(source: FixSource, moved: ir.Node, at: ir.Node, loops: list[ir.For | 
     free = uses(moved).reads
     disturbed: set[str] = set()
     for loop in loops:
-        disturbed |= bound_paths(loop)
-        disturbed |= _receivers(loop, moved, imports)
+        disturbed |= source.remember("bound paths", loop, functools.partial(bound_paths, loop))
+        disturbed |= _receivers(source, loop, moved, imports)
     for path in read:
         root = path.partition(".")[0]
         if root in free and (path in disturbed or any(d.startswith(path + ".") for d in disturbed)):
@@ -88,14 +90,24 @@ def _check(source: FixSource, moved: ir.Node, at: ir.Node, loops: list[ir.For | 
         _check_calls(expression, imports)
 
 
-def _receivers(loop: ir.Node, moved: ir.Node, imports: Imports) -> set[str]:
+def _receivers(source: FixSource, loop: ir.Node, moved: ir.Node, imports: Imports) -> set[str]:
     """The objects of which the loop calls methods outside of ``moved``: they may be others afterwards."""
     found: set[str] = set()
+    calls = source.remember("method calls", loop, functools.partial(_method_calls, source, loop))
+    for alike in calls.values():
+        outside = any(not (moved.start <= call.start and call.end <= moved.end) for call in alike)
+        callee = alike[0].func
+        if outside and isinstance(callee, ir.Attribute) and imports.resolve(callee) is None:
+            found.add(path_of(callee.value))
+    return found
+
+
+def _method_calls(source: FixSource, loop: ir.Node) -> dict[str, list[ir.Call]]:
+    """The calls of methods and of functions of modules in a loop, by the text of what is called."""
+    found: dict[str, list[ir.Call]] = {}
     for node in walk(loop):
         if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
-            inside = moved.start <= node.start and node.end <= moved.end
-            if not inside and imports.resolve(node.func) is None:
-                found.add(path_of(node.func.value))
+            found.setdefault(source.slice(node.func), []).append(node)
     return found
 
 

@@ -55,6 +55,13 @@ _FEW = 4
 _MADE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, ExternalMethod)
 
 
+def bound_in(loop: LoopState) -> set[str]:
+    """The paths that the loop's body binds, looked up once for all that stands in it."""
+    if loop.bound is None:
+        loop.bound = bound_paths(loop.node)
+    return loop.bound
+
+
 def now(m: Machine) -> int:
     """The birth of a function object that is made now."""
     return 0 if m.sheltered else m.clock
@@ -100,7 +107,7 @@ def _depends(loop: LoopState, function: FunctionValue) -> bool:
     """The function reads a variable that the loop binds."""
     local = set(function.fn.local_names)
     read = {path for path in paths_read(function.fn) if path.partition(".")[0] not in local}
-    return not read.isdisjoint(bound_paths(loop.node))
+    return not read.isdisjoint(bound_in(loop))
 
 
 def _against(loop: Any) -> str:
@@ -178,7 +185,7 @@ def _is_a_setting(m: Machine, node: Any, operand: Value, loop: LoopState | None)
         return loop is None
     if isinstance(operand, FunctionValue) and operand.closure is not None and operand.owner is None:
         if maker is None or not _is_inside(operand.closure, maker.fn):
-            return loop is None or not paths_read(node).isdisjoint(bound_paths(loop.node))
+            return loop is None or not paths_read(node).isdisjoint(bound_in(loop))
     return False
 
 

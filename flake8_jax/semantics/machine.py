@@ -205,7 +205,8 @@ class LoopState:
     times: the number of its iterations, 0 where that is not known. links: so many lead to it on the call stack. tested: a
     test of this iteration has looked at a counter. leaving: what runs is returned from inside of it. again: some path goes
     on to another iteration. arms: as many alternatives are open around its body. stepped, appended, shortened, growing: see
-    ``variation``. unrolling: what it unrolls into, if that counts."""
+    ``variation``. unrolling: what it unrolls into, if that counts. bound: see
+    ``freshness.bound_in``."""
 
     kind: str
     node: Any
@@ -230,6 +231,7 @@ class LoopState:
     shortened: set[int] = field(default_factory=set)
     growing: set[tuple[int, Any]] = field(default_factory=set)
     unrolling: Unrolling | None = None
+    bound: set[str] | None = None
 
 
 class Machine:

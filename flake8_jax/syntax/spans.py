@@ -41,7 +41,7 @@ def literal_spans(text: str, module: ir.Module, start: int, end: int) -> list[tu
 
 def string_nodes(module: ir.Module, start: int, end: int) -> Iterator[ir.Constant | ir.JoinedStr]:
     """The outermost string nodes that overlap ``start..end``, in no particular order."""
-    pending: list[object] = list(module.body)
+    pending: list[object] = [module.body]
     while pending:
         node = pending.pop()
         if isinstance(node, list):
