@@ -350,13 +350,12 @@ def _new_only(call: _Call, report: RunReport) -> RunReport:
     """The report on new work, where that was asked for. Raises ConfigError."""
     args = call.args
     if args.since is not None:
-        from flake8_jax.new_work import Changes, GitError, changed_since
+        from flake8_jax.new_work import GitError, changed_since, new_findings
 
         try:
             # The revision has to exist, with or without findings.
             note = changed_since(args.since, _start(args, call.view.cwd)).note
-            changed = Changes(args.since)
-            new = tuple(item for item in report.diagnostics if changed.is_new(item))
+            new = new_findings(report.diagnostics, args.since)
         except GitError as error:
             raise ConfigError(str(error)) from error
         report = msgspec.structs.replace(report, diagnostics=new, notes=(*report.notes, *([note] if note else ())))
