@@ -132,7 +132,7 @@ def test_a_file_that_was_moved_without_git_is_not_new(repository: Repository) ->
     (repository.folder / "copied.py").unlink()
     repository.write("one.py", "import os\n\n" + BRANCH.format(name="g") * 2)
     repository.write("other.py", "import os\n\n" + BRANCH.format(name="g") * 2)
-    status, found = repository.lint("--since", "HEAD")
+    _, found = repository.lint("--since", "HEAD")
     assert {path for path, _, _ in found} == {"other.py"}, "one deleted file becomes one new file"
 
 
