@@ -25,6 +25,7 @@ import msgspec
 from flake8_jax.cache import Cache, decoded, encoded_module
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
+from flake8_jax.core.children import end_with_parent
 from flake8_jax.core.stack import StackError, on_stack
 
 _WORTH_A_POOL = 300_000
@@ -189,7 +190,7 @@ def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: P
     # The largest first: the last file to finish decides how long all of it takes.
     keys = sorted(texts, key=lambda key: -len(texts[key]))
     batches = [keys[first : first + _BATCH] for first in range(0, len(keys), _BATCH)]
-    with ProcessPoolExecutor(workers, initializer=gc.disable) as pool:
+    with _pool(workers) as pool:
         try:
             results = pool.map(_lower_batch_remotely, [[texts[key] for key in batch] for batch in batches])
             for batch, lowered in zip(batches, results):
@@ -205,6 +206,26 @@ def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: P
     return found
 
 
+@contextlib.contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that end with the block: with their work if it ends well, at once if an exception or a signal ends it."""
+    others = multiprocessing.active_children()
+    with ProcessPoolExecutor(workers, initializer=_begin_worker) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                if child not in others:
+                    child.kill()
+            raise
+
+
+def _begin_worker() -> None:
+    gc.disable()
+    end_with_parent()
+
+
 def _received(sent: _Sent, text: str, decoder: msgspec.msgpack.Decoder[ir.Module]) -> Lowered:
     if sent.problem is not None or sent.crash is not None:
         return Lowered(problem=sent.problem, crash=sent.crash)
@@ -214,7 +235,7 @@ def _received(sent: _Sent, text: str, decoder: msgspec.msgpack.Decoder[ir.Module
 
 def _lower_alone(text: str, decoder: msgspec.msgpack.Decoder[ir.Module]) -> Lowered:
     """Lower in a process of its own, which may die of it."""
-    with ProcessPoolExecutor(1) as pool:
+    with _pool(1) as pool:
         try:
             return _received(pool.submit(_lower_remotely, text).result(), text, decoder)
         except BrokenProcessPool as error:

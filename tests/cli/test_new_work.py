@@ -159,7 +159,13 @@ def test_line_ends_are_no_change(repository: Repository) -> None:
 
 def test_running_a_notebook_changes_no_code(repository: Repository) -> None:
     def notebook(code: str, outputs: list[object]) -> str:
-        cell = {"cell_type": "code", "source": code, "outputs": outputs, "metadata": {}, "execution_count": len(outputs)}
+        cell = {
+            "cell_type": "code",
+            "source": code,
+            "outputs": outputs,
+            "metadata": {},
+            "execution_count": len(outputs),
+        }
         return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
     code = BRANCH.format(name="f")
