@@ -25,7 +25,7 @@ import msgspec
 from flake8_jax.cache import Cache, decoded, encoded_module
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
-from flake8_jax.core.children import end_with_parent
+from flake8_jax.core.children import end_with_parent, signals_held
 from flake8_jax.core.stack import StackError, on_stack
 
 _WORTH_A_POOL = 300_000
@@ -142,9 +142,10 @@ def lower_all(
             found[key] = Lowered(module=module)
         else:
             missing[key] = text
-    workers = min(usable_processes(jobs), len(missing))
-    if workers > 1 and sum(map(len, missing.values())) >= _WORTH_A_POOL:
-        found.update(_lower_in_pool(missing, cache, workers, tell))
+    usable = usable_processes(jobs)
+    # A single large file goes to a process as well: the parser hears no signal, and the process that waits for it does.
+    if usable > 1 and sum(map(len, missing.values())) >= _WORTH_A_POOL:
+        found.update(_lower_in_pool(missing, cache, min(usable, len(missing)), tell))
     else:
         _on_one_stack(lambda: _lower_here(missing, cache, found, tell))
     if missing:
@@ -192,8 +193,12 @@ def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: P
     batches = [keys[first : first + _BATCH] for first in range(0, len(keys), _BATCH)]
     with _pool(workers) as pool:
         try:
-            results = pool.map(_lower_batch_remotely, [[texts[key] for key in batch] for batch in batches])
-            for batch, lowered in zip(batches, results):
+            # Not `map`: it cancels what is left if we are interrupted, and the pool's thread complains of that when it ends.
+            with signals_held():
+                results = [pool.submit(_lower_batch_remotely, [texts[key] for key in batch]) for batch in batches]
+            results.reverse()
+            for batch in batches:
+                lowered = results.pop().result()  # what was received is let go
                 tell(len(found), len(keys))
                 for key, sent in zip(batch, lowered):
                     found[key] = _received(sent, texts[key], decoder)
@@ -214,7 +219,6 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         try:
             yield pool
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
             for child in multiprocessing.active_children():
                 if child not in others:
                     child.kill()
@@ -237,6 +241,8 @@ def _lower_alone(text: str, decoder: msgspec.msgpack.Decoder[ir.Module]) -> Lowe
     """Lower in a process of its own, which may die of it."""
     with _pool(1) as pool:
         try:
-            return _received(pool.submit(_lower_remotely, text).result(), text, decoder)
+            with signals_held():
+                result = pool.submit(_lower_remotely, text)
+            return _received(result.result(), text, decoder)
         except BrokenProcessPool as error:
             return Lowered(crash=f"the parser's process died: {error}")

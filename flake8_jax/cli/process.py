@@ -21,7 +21,6 @@ from typing import IO, Any, NoReturn
 
 from flake8_jax.core.printable import shown_lines
 
-_GRACE = 5.0
 _LARGEST_INPUT = 100_000_000
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 
@@ -148,17 +147,19 @@ def exact_log() -> Any:
     return sys.__stderr__ if isinstance(stream, _Log) and sys.__stderr__ is not None else stream
 
 
-def end_on_signals(*, at_once: bool = False) -> None:
+def end_on_signals(*, grace: float = 1.0) -> list[int]:
     """Have signals end the command: KeyboardInterrupt or Terminated is raised in the main thread.
 
-    A command that is not over within the grace is ended as it stands, with all processes that ``multiprocessing`` started.
-    at_once: without grace, for a command whose threads wait for input.
+    Python drops the exception where it meets a destructor or a hook. So a command that is not over within the grace (seconds)
+    is ended as it stands, with all processes that ``multiprocessing`` started. Returns the list of the signals that came.
     """
+    came: list[int] = []
 
     def end(number: int, frame: object) -> None:
-        if at_once:
+        came.append(number)
+        if not grace:
             _abandon(128 + number)
-        timer = threading.Timer(_GRACE, _abandon, (128 + number,))
+        timer = threading.Timer(grace, _abandon, (128 + number,))
         timer.daemon = True
         timer.start()
         raise KeyboardInterrupt if number == signal.SIGINT else Terminated(number)
@@ -168,6 +169,7 @@ def end_on_signals(*, at_once: bool = False) -> None:
         # A signal that the caller has us ignore (`nohup`) stays ignored.
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, end)
+    return came
 
 
 def _abandon(status: int) -> NoReturn:
@@ -179,16 +181,18 @@ def _abandon(status: int) -> NoReturn:
     os._exit(status)
 
 
-def run_to_the_end(main: Callable[[], int], *, at_once: bool = False) -> NoReturn:
-    """Run a command as the whole process: with its streams and signals, and straight to the end. at_once: see there.
+def run_to_the_end(main: Callable[[], int], *, grace: float = 1.0) -> NoReturn:
+    """Run a command as the whole process: with its streams and signals, and straight to the end. grace: see there.
 
     Taking apart what an analysis of a large project has built costs a twentieth of its time, and nobody waits for it. (mypy
     ends in the same way.)
     """
     try:
         prepare_streams()
-        end_on_signals(at_once=at_once)
+        came = end_on_signals(grace=grace)
         status = _status(main)
+        # A library may have made an interrupt of the exception that another signal raised.
+        status = next((128 + number for number in came if number != signal.SIGINT), status)
     except KeyboardInterrupt:
         status = 130
     except Terminated as error:

@@ -1,4 +1,4 @@
-"""Processes that ``multiprocessing`` started for us: how they end.
+"""Processes that ``multiprocessing`` started for us: how they begin and end.
 
 A child that waits for work does not see that its parent is gone: the pipes between them may be held open by other children.
 """
@@ -10,16 +10,32 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from multiprocessing.connection import wait
+
+_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """Have signals wait while processes are started: an exception in the middle of a fork is lost, or leaves half a child."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def end_with_parent() -> None:
     """Have this child end when its parent does, however that ends. Ctrl-C is for the parent alone, other signals end it."""
-    for name, action in (("SIGINT", signal.SIG_IGN), ("SIGTERM", signal.SIG_DFL), ("SIGHUP", signal.SIG_DFL)):
-        number = getattr(signal, name, None)
-        if number is not None:
-            with contextlib.suppress(ValueError):  # not the main thread: the parent ends it all the same
-                signal.signal(number, action)
+    with contextlib.suppress(ValueError):  # not the main thread: the parent ends it all the same
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_watch, args=(parent.sentinel,), name="parent", daemon=True).start()
