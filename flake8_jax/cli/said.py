@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core.printable import one_line, shown_json, shown_lines
+from flake8_jax.core.report import data_as_text
 
 _SERVICES = ("CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
 
@@ -26,7 +27,11 @@ def say(text: str) -> None:
 
 def print_json(data: Any) -> None:
     """Print a JSON document."""
-    print(shown_json(msgspec.json.format(msgspec.json.encode(data), indent=2).decode()))
+    try:
+        encoded = msgspec.json.encode(data)
+    except UnicodeEncodeError:  # a file whose name is no text
+        encoded = msgspec.json.encode(data_as_text(msgspec.to_builtins(data)))
+    print(shown_json(msgspec.json.format(encoded, indent=2).decode()))
 
 
 def print_program(text: str) -> bool:

@@ -28,6 +28,11 @@ def one_line(text: str) -> str:
     return _COMMAND.sub(r"\\x23", _ACTING.sub(_spelled, text))
 
 
+def spelled(text: str) -> str:
+    """The text with acting characters spelled out, but for line ends: the format of the reader encodes these."""
+    return _ACTING.sub(lambda found: found[0] if found[0] in "\r\n" else _spelled(found), text)
+
+
 def shown_lines(text: str) -> str:
     """Text for readers on the lines that it has; tabs stay."""
     if text.isascii() and text.isprintable() and ":" not in text and "#" not in text:
