@@ -25,7 +25,7 @@ import msgspec
 from flake8_jax.cache import Cache, decoded, encoded_module
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
-from flake8_jax.core.children import end_with_parent, signals_held
+from flake8_jax.core.children import end_with_parent, starting
 from flake8_jax.core.stack import StackError, on_stack
 
 _WORTH_A_POOL = 300_000
@@ -194,7 +194,7 @@ def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: P
     with _pool(workers) as pool:
         try:
             # Not `map`: it cancels what is left if we are interrupted, and the pool's thread complains of that when it ends.
-            with signals_held():
+            with starting():
                 results = [pool.submit(_lower_batch_remotely, [texts[key] for key in batch]) for batch in batches]
             results.reverse()
             for batch in batches:
@@ -215,7 +215,9 @@ def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: P
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Processes that end with the block: with their work if it ends well, at once if an exception or a signal ends it."""
     others = multiprocessing.active_children()
-    with ProcessPoolExecutor(workers, initializer=_begin_worker) as pool:
+    with starting():
+        made = ProcessPoolExecutor(workers, initializer=_begin_worker)
+    with made as pool:
         try:
             yield pool
         except BaseException:
@@ -241,7 +243,7 @@ def _lower_alone(text: str, decoder: msgspec.msgpack.Decoder[ir.Module]) -> Lowe
     """Lower in a process of its own, which may die of it."""
     with _pool(1) as pool:
         try:
-            with signals_held():
+            with starting():
                 result = pool.submit(_lower_remotely, text)
             return _received(result.result(), text, decoder)
         except BrokenProcessPool as error:

@@ -9,16 +9,49 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from multiprocessing.connection import wait
 
+_SAFE_PATH = "PYTHONSAFEPATH"
 _ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 @contextlib.contextmanager
-def signals_held() -> Iterator[None]:
-    """Have signals wait while processes are started: an exception in the middle of a fork is lost, or leaves half a child."""
+def starting() -> Iterator[None]:
+    """Start processes in this block.
+
+    Signals wait: an exception in the middle of a fork is lost, or leaves half a child. And a new interpreter does not look for
+    modules in the working directory, where the project may have a ``multiprocessing.py`` of its own.
+    """
+    with _signals_held(), _working_directory_left_out():
+        yield
+
+
+@contextlib.contextmanager
+def _working_directory_left_out() -> Iterator[None]:
+    if sys.version_info < (3, 11):  # there is no such variable: the new interpreter has to start elsewhere
+        before = os.getcwd()
+        os.chdir(os.path.dirname(os.__file__))
+        try:
+            yield
+        finally:
+            os.chdir(before)
+        return
+    given = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = given
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
