@@ -27,6 +27,7 @@ from flake8.options.manager import OptionManager
 from flake8_jax import __version__
 from flake8_jax.backend import Backend, default_backend
 from flake8_jax.config import ConfigError, Options, Resolver, Settings
+from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import Diagnostic
 from flake8_jax.discovery import Walker, context_files
 from flake8_jax.engine import ProjectRun, Question, Workspace
@@ -106,7 +107,9 @@ class Session:
     def _by_path(self, run: ProjectRun, question: Question) -> dict[str, list[Diagnostic]]:
         for rule, path, trace in run.crashes:
             last = trace.strip().rpartition("\n")[2]
-            print(f"flake8-jax: {rule} failed on {path}: {last} (please report it)", file=sys.stderr)
+            print(
+                f"flake8-jax: {rule} failed on {one_line(path)}: {one_line(last)} (please report it)", file=sys.stderr
+            )
         answers: dict[str, list[Diagnostic]] = {}
         for item in self.workspace.diagnose(run, question)[0]:
             answers.setdefault(item.path, []).append(item)
@@ -172,7 +175,7 @@ class JaxChecker:
         try:
             session(flags_from(options)).prepare(paths)
         except ConfigError as error:
-            raise ExecutionError(f"flake8-jax: {error}") from error
+            raise ExecutionError(f"flake8-jax: {one_line(str(error))}") from error
 
     def run(self) -> Iterator[tuple[int, int, str, type[Any]]]:
         """Yield row, column from 0, text and plugin, as flake8 wants them."""
@@ -181,7 +184,7 @@ class JaxChecker:
         try:
             found = session(flags_from(self.options)).findings(self.filename, "".join(self.lines))
         except ConfigError as error:
-            raise ExecutionError(f"flake8-jax: {error}") from error
+            raise ExecutionError(f"flake8-jax: {one_line(str(error))}") from error
         for item in found:
             if item.code not in ALWAYS_ON:
-                yield item.row, item.column - 1, f"{item.code} {item.finding.message}", type(self)
+                yield item.row, item.column - 1, f"{item.code} {one_line(item.finding.message)}", type(self)

@@ -25,6 +25,7 @@ import msgspec
 from flake8_jax.cache import Cache, decoded, encoded_module
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
+from flake8_jax.core.children import end_with_parent, starting
 from flake8_jax.core.stack import StackError, on_stack
 
 _WORTH_A_POOL = 300_000
@@ -141,9 +142,10 @@ def lower_all(
             found[key] = Lowered(module=module)
         else:
             missing[key] = text
-    workers = min(usable_processes(jobs), len(missing))
-    if workers > 1 and sum(map(len, missing.values())) >= _WORTH_A_POOL:
-        found.update(_lower_in_pool(missing, cache, workers, tell))
+    usable = usable_processes(jobs)
+    # A single large file goes to a process as well: the parser hears no signal, and the process that waits for it does.
+    if usable > 1 and sum(map(len, missing.values())) >= _WORTH_A_POOL:
+        found.update(_lower_in_pool(missing, cache, min(usable, len(missing)), tell))
     else:
         _on_one_stack(lambda: _lower_here(missing, cache, found, tell))
     if missing:
@@ -189,10 +191,14 @@ def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: P
     # The largest first: the last file to finish decides how long all of it takes.
     keys = sorted(texts, key=lambda key: -len(texts[key]))
     batches = [keys[first : first + _BATCH] for first in range(0, len(keys), _BATCH)]
-    with ProcessPoolExecutor(workers, initializer=gc.disable) as pool:
+    with _pool(workers) as pool:
         try:
-            results = pool.map(_lower_batch_remotely, [[texts[key] for key in batch] for batch in batches])
-            for batch, lowered in zip(batches, results):
+            # Not `map`: it cancels what is left if we are interrupted, and the pool's thread complains of that when it ends.
+            with starting():
+                results = [pool.submit(_lower_batch_remotely, [texts[key] for key in batch]) for batch in batches]
+            results.reverse()
+            for batch in batches:
+                lowered = results.pop().result()  # what was received is let go
                 tell(len(found), len(keys))
                 for key, sent in zip(batch, lowered):
                     found[key] = _received(sent, texts[key], decoder)
@@ -205,6 +211,27 @@ def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: P
     return found
 
 
+@contextlib.contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that end with the block: with their work if it ends well, at once if an exception or a signal ends it."""
+    others = multiprocessing.active_children()
+    with starting():
+        made = ProcessPoolExecutor(workers, initializer=_begin_worker)
+    with made as pool:
+        try:
+            yield pool
+        except BaseException:
+            for child in multiprocessing.active_children():
+                if child not in others:
+                    child.kill()
+            raise
+
+
+def _begin_worker() -> None:
+    gc.disable()
+    end_with_parent()
+
+
 def _received(sent: _Sent, text: str, decoder: msgspec.msgpack.Decoder[ir.Module]) -> Lowered:
     if sent.problem is not None or sent.crash is not None:
         return Lowered(problem=sent.problem, crash=sent.crash)
@@ -214,8 +241,10 @@ def _received(sent: _Sent, text: str, decoder: msgspec.msgpack.Decoder[ir.Module
 
 def _lower_alone(text: str, decoder: msgspec.msgpack.Decoder[ir.Module]) -> Lowered:
     """Lower in a process of its own, which may die of it."""
-    with ProcessPoolExecutor(1) as pool:
+    with _pool(1) as pool:
         try:
-            return _received(pool.submit(_lower_remotely, text).result(), text, decoder)
+            with starting():
+                result = pool.submit(_lower_remotely, text)
+            return _received(result.result(), text, decoder)
         except BrokenProcessPool as error:
             return Lowered(crash=f"the parser's process died: {error}")

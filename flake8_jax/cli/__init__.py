@@ -1,6 +1,7 @@
 """The command ``jaxlint``: which sub-command is meant, and nothing else, so that it starts fast.
 
-Exit statuses: 0 clean or all repaired, 1 findings, 2 a wrong call or configuration, or a failure of our own.
+Exit statuses: 0 clean or all repaired, 1 findings, 2 a wrong call or configuration, output that cannot be written, or a failure
+of our own; 130 after Ctrl-C, 143 after SIGTERM.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from flake8_jax import __version__
+from flake8_jax.cli.process import run_to_the_end
 
 _RUNNING = ("bench", "env", "locate", "mre", "probe", "prove", "recompiles", "record", "verify")
 """Commands with a module of their own that start a process with JAX."""
@@ -70,18 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def script() -> NoReturn:
-    """The command itself: ``main``, and then straight to the end of the process.
-
-    Taking apart what an analysis of a large project has built costs a twentieth of its time, and nobody waits for it. (mypy
-    ends in the same way.)
-    """
-    status = main()
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except BrokenPipeError:
-        status = status or 1
-    os._exit(status)
+    """The command itself, as the whole process."""
+    command, _ = _split(sys.argv[1:])
+    # The threads of the server wait for input, which may never come. What runs the user's code has processes to end.
+    run_to_the_end(main, grace=0.0 if command == "server" else 6.0 if command in _RUNNING else 1.0)
 
 
 def _dispatch(given: list[str]) -> int:

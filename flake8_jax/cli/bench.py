@@ -24,10 +24,10 @@ from flake8_jax.cli.running import (
     names_list,
     place,
     positive,
-    print_json,
     seconds,
     size,
 )
+from flake8_jax.cli.said import print_json, say, tell
 from flake8_jax.runtime_checks.measurements import Bench, BenchCase, Comparison, Side
 
 _BARS = 12
@@ -90,14 +90,14 @@ def run(arguments: Sequence[str]) -> int:
         print_json({key: value for key, value in result.items() if key != "kind"})
     bench = converted(result, Bench)
     if args.output_format == "text":
-        sys.stdout.write(described(bench))
+        say(described(bench))
     if args.plot == "terminal":
         if args.output_format == "text":
             for case in bench.cases:
                 _print_histogram(case)
     elif args.plot:
         _write_png(bench, args.plot)
-        print(f"jaxlint: wrote {args.plot}", file=sys.stderr)
+        tell(f"wrote {args.plot}")
     return 0
 
 

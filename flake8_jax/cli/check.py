@@ -23,9 +23,13 @@ from flake8_jax.cli.arguments import (
     resolver_from,
     wants_color,
 )
+from flake8_jax.cli.process import InputError, read_input
 from flake8_jax.cli.progress import progress_bar
+from flake8_jax.cli.said import print_program, tell
 from flake8_jax.config import ConfigError, Resolver
+from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import RunReport
+from flake8_jax.core.writing import write_whole
 from flake8_jax.reporters import View, formats, render
 
 if TYPE_CHECKING:
@@ -139,7 +143,7 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
         with progress_bar(not (args.quiet or args.silent)) as progress:
             return _run(_worked_out(args, resolver, cwd, backend, progress))
     except ConfigError as error:
-        print(f"jaxlint: {error}", file=sys.stderr)
+        tell(error)
         return 2
 
 
@@ -168,7 +172,7 @@ def _watch(args: argparse.Namespace, resolver: Resolver, cwd: str, backend: Back
         try:  # anew every time: the configuration may be what changed
             return _run(_worked_out(args, resolver_from(args, cwd), cwd, backend, None))
         except ConfigError as error:
-            print(f"jaxlint: {error}", file=sys.stderr)
+            tell(error)
             return 2
 
     asked = absolute(args.paths or ["."], cwd)
@@ -186,7 +190,7 @@ def _prove(given: list[str], backend: Backend | None) -> int:
     cut = given.index("--") if "--" in given else len(given)
     options = [option for option in given[:cut] if option not in ("--prove", "--fix")]
     if "--fix" not in given[:cut]:
-        print("jaxlint: --prove goes with --fix; `jaxlint prove` changes nothing", file=sys.stderr)
+        tell("--prove goes with --fix; `jaxlint prove` changes nothing")
         return 2
     applicability = [] if "--unsafe-fixes" in options else ["--safe-only"]
     return run_prove(["--write", *applicability, *options, *given[cut:]], backend)
@@ -239,7 +243,10 @@ def _worked_out(
 def _read_stdin(args: argparse.Namespace, cwd: str) -> _Stdin:
     from flake8_jax.lowering import decode_text
 
-    data = sys.stdin.buffer.read()
+    try:
+        data = read_input()
+    except InputError as error:
+        raise ConfigError(f"`-`: {error}") from error
     path = os.path.normpath(os.path.join(cwd, args.stdin_filename or "-"))
     text, problem = decode_text(data, path)
     return _Stdin(data, path, text, problem)
@@ -276,7 +283,8 @@ def _fix(call: _Call) -> int:
     report = outcome.report
     if args.diff:
         for change in report.changes:
-            _print_source(unified_diff(change, call.view).encode("utf-8", "surrogateescape"))
+            if not print_program(unified_diff(change, call.view)):
+                tell(f"{call.view.shown(change.path)}: escapes stand in this patch; redirect it to a file to apply it")
         _trouble(call, report)
         fixed = sum(item.count for item in report.fixed)
         if fixed and not (args.quiet or args.silent):
@@ -350,13 +358,12 @@ def _new_only(call: _Call, report: RunReport) -> RunReport:
     """The report on new work, where that was asked for. Raises ConfigError."""
     args = call.args
     if args.since is not None:
-        from flake8_jax.new_work import Changes, GitError, changed_since
+        from flake8_jax.new_work import GitError, changed_since, new_findings
 
         try:
             # The revision has to exist, with or without findings.
             note = changed_since(args.since, _start(args, call.view.cwd)).note
-            changed = Changes(args.since)
-            new = tuple(item for item in report.diagnostics if changed.is_new(item))
+            new = new_findings(report.diagnostics, args.since)
         except GitError as error:
             raise ConfigError(str(error)) from error
         report = msgspec.structs.replace(report, diagnostics=new, notes=(*report.notes, *([note] if note else ())))
@@ -395,7 +402,7 @@ def _write_baseline(call: _Call) -> int:
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error
     if not call.args.silent:
-        print(f"{path}: {count} finding{'s' if count != 1 else ''} kept")
+        print(f"{one_line(path)}: {count} finding{'s' if count != 1 else ''} kept")
     return 0
 
 
@@ -418,8 +425,7 @@ def _text(call: _Call, report: RunReport) -> str:
 
 def _write_output_file(path: str, text: str) -> None:
     try:
-        with open(path, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
+        write_whole(path, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise ConfigError(f"--output-file {path}: cannot be written: {error.strerror}") from error
 
@@ -454,7 +460,7 @@ def _add_noqa(call: _Call) -> int:
 
 
 def _show_settings(resolver: Resolver, start: str) -> int:
-    print(f"# settings in {start}")
+    print(f"# settings in {one_line(start)}")
     for name, value in vars(resolver.settings_for(start)).items():
         print(f"{name.replace('_', '-')} = {value!r}")
     return 0
@@ -464,7 +470,7 @@ def _show_files(resolver: Resolver, paths: Sequence[str]) -> int:
     from flake8_jax.discovery import Walker, discover
 
     found = discover(paths, Walker(resolver))
-    print("".join(f"{path}\n" for path in sorted(found.asked)), end="")
+    print("".join(f"{one_line(path)}\n" for path in sorted(found.asked)), end="")
     for line in (*found.messages, *(f"{path}: there is no such file or directory" for path in found.missing)):
-        print(f"jaxlint: {line}", file=sys.stderr)
+        tell(line)
     return 2 if found.missing else 1 if found.messages else 0

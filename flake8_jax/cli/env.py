@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,10 +13,10 @@ from flake8_jax.cli.running import (
     columns,
     converted,
     fail,
-    print_json,
     seconds,
     size,
 )
+from flake8_jax.cli.said import print_json, say
 from flake8_jax.runtime_checks.measurements import Environment, Smoke
 
 _EPILOG = """\
@@ -53,7 +52,7 @@ def run(arguments: Sequence[str]) -> int:
     if args.output_format == "json":
         print_json(environment)
     else:
-        sys.stdout.write(described(environment, args.platform))
+        say(described(environment, args.platform))
     return 0 if environment.smoke is not None and environment.smoke.ok else 1
 
 

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flake8_jax.cli.arguments import absolute, add_log_options, add_project_options, resolver_from
+from flake8_jax.cli.said import print_json, say, tell
 from flake8_jax.config import ConfigError
+from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import RunReport
 from flake8_jax.reporters import View
 
@@ -53,7 +55,7 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     try:
         return _run(args, output_format, cwd, backend)
     except ConfigError as error:
-        print(f"jaxlint: {error}", file=sys.stderr)
+        tell(error)
         return 2
 
 
@@ -89,7 +91,7 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
     if args.profile is not None:
         _compare(records, args.profile, output_format)
     elif output_format == "json":
-        print(msgspec.json.format(msgspec.json.encode(records), indent=2).decode())
+        print_json(records)
     else:
         print("\n".join(_described(record, view) for record in records), end="")
     return 2 if found.missing or crashes else 1 if messages else 0
@@ -107,11 +109,9 @@ def _compare(records: list[dict[str, Any]], profile: str, output_format: str) ->
     if output_format == "json":
         shares = {"precision": agreed.precision, "recall": agreed.recall, **msgspec.to_builtins(agreed)}
         data = {**shares, "disagreements": disagreements(params, len(params))}
-        print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
+        print_json(data)
         return
-    print(said_of(agreed))
-    for line in disagreements(params):
-        print(f"  {line}")
+    say(f"{said_of(agreed)}\n" + "".join(f"  {one_line(line)}\n" for line in disagreements(params)))
 
 
 def _narrowed(records: list[dict[str, Any]], path: str, line: int) -> list[dict[str, Any]]:
@@ -127,11 +127,12 @@ def _described(record: dict[str, Any], view: View) -> str:
         state += ", ambient"
     if record.get("presumed") and not record["staged"]:
         state += "; also run as users of this module may stage it"
-    out = [f"{view.path(record['filename'])}:{record['line']}: {record['qualname'] or '<module>'}: {state}"]
+    out = [f"{view.shown(record['filename'])}:{record['line']}: {record['qualname'] or '<module>'}: {state}"]
     for root in record["roots"]:
-        out.append(f"    {root['transform']} at {view.path(root['filename'])}:{root['line']}")
+        out.append(f"    {root['transform']} at {view.shown(root['filename'])}:{root['line']}")
         out += [
-            f"      → {view.path(step['filename'])}:{step['line']} {step['function']}" for step in root.get("chain", ())
+            f"      → {view.shown(step['filename'])}:{step['line']} {step['function']}"
+            for step in root.get("chain", ())
         ]
     for parameter in record["params"]:
         out.append(f"    {parameter['name']}: {', '.join(parameter['kinds']) or 'unknown'}")

@@ -19,9 +19,11 @@ from flake8_jax.cli.arguments import (
 )
 from flake8_jax.cli.profiles import read_profile
 from flake8_jax.cli.running import find_python, split_command
+from flake8_jax.cli.said import say, tell
 from flake8_jax.config import ConfigError
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.report import RunReport
+from flake8_jax.core.writing import write_whole
 from flake8_jax.reporters import View, formats, render
 from flake8_jax.runtime_checks.profile import Profile
 from flake8_jax.runtime_checks.sandbox import Limits
@@ -100,7 +102,7 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
 
 def say_progress(args: argparse.Namespace, text: str) -> None:
     if not (args.quiet or args.silent):
-        print(f"jaxlint: {text}", file=sys.stderr)
+        tell(text)
 
 
 def show(args: argparse.Namespace, report: RunReport, output_format: str, view: View, closing: str) -> None:
@@ -109,12 +111,11 @@ def show(args: argparse.Namespace, report: RunReport, output_format: str, view: 
 
     text = "" if args.silent else render(output_format, report, view)
     if args.output_file is not None:
-        with open(args.output_file, "w", encoding="utf-8") as file:
-            file.write(text)
+        write_whole(args.output_file, text.encode("utf-8", "backslashreplace"))
     else:
         print(text, end="")
     if output_format in READERS_FORMATS and not (args.quiet or args.silent):
-        print(closing)
+        say(f"{closing}\n")
 
 
 def cannot_open(error: OSError, python: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
-from flake8_jax.cli.running import RunError, add_run_options, ask, converted, fail, positive, print_json
+from flake8_jax.cli.running import RunError, add_run_options, ask, converted, fail, positive
+from flake8_jax.cli.said import print_json, tell
+from flake8_jax.core.printable import one_line
 from flake8_jax.runtime_checks.measurements import Located
 
 _EPILOG = """\
@@ -48,9 +49,9 @@ def run(arguments: Sequence[str]) -> int:
         print_json(located)
     else:
         for hit in located.hits:
-            print(f"{hit.path}:{hit.line}: {hit.text}")
+            print(one_line(f"{hit.path}:{hit.line}: {hit.text}"))
         if not located.hits:
-            print(f"jaxlint: jax {located.jax} in {located.root} says nothing of `{topic}`", file=sys.stderr)
+            tell(f"jax {located.jax} in {located.root} says nothing of `{topic}`")
         elif located.more:
-            print(f"jaxlint: {located.more} more places; --limit shows more", file=sys.stderr)
+            tell(f"{located.more} more places; --limit shows more")
     return 0 if located.hits else 1

@@ -5,21 +5,21 @@ from __future__ import annotations
 import argparse
 import functools
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from flake8_jax.cli.arguments import add_project_options, add_selection_options
 from flake8_jax.cli.linted import Linted, cannot_open, lint, say_progress
-from flake8_jax.cli.running import add_device_option, add_process_options, find_python, find_roots, print_json
+from flake8_jax.cli.running import add_device_option, add_process_options, find_python, find_roots
+from flake8_jax.cli.said import print_json, print_program, tell
 from flake8_jax.cli.verify import cases_for, recorded_by_file
 from flake8_jax.config import ConfigError, Options, Resolver
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
+from flake8_jax.core.writing import write_whole
 from flake8_jax.runtime_checks.flattening import FlatteningError, Place, Project, finder
 from flake8_jax.runtime_checks.mre import CONFIRMED, Hit, Look, Maker, Outcomes, Subject
 from flake8_jax.runtime_checks.mre_report import head, issue, relocated
@@ -102,13 +102,13 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     try:
         return _run(args, os.getcwd(), backend)
     except (ConfigError, RefusedCommand) as error:
-        print(f"jaxlint: {error}", file=sys.stderr)
+        tell(error)
         return 2
     except FlatteningError as error:
-        print(f"jaxlint: no script can be made of this: {error}", file=sys.stderr)
+        tell(f"no script can be made of this: {error}")
         return 1
     except OSError as error:
-        print(f"jaxlint: {cannot_open(error, args.python)}", file=sys.stderr)
+        tell(cannot_open(error, args.python))
         return 2
 
 
@@ -140,10 +140,8 @@ def _run(args: argparse.Namespace, cwd: str, backend: Backend | None) -> int:
         print_json(shown)
     if not confirmed:
         reason = f"{outcomes.verdict.verdict}: {outcomes.verdict.reason}"
-        print(f"jaxlint: {item.code} {subject.rule} is not confirmed; {reason}", file=sys.stderr)
-        print(
-            "jaxlint: `--call CODE` says what to run; `--unconfirmed` writes the script all the same", file=sys.stderr
-        )
+        tell(f"{item.code} {subject.rule} is not confirmed; {reason}")
+        tell("`--call CODE` says what to run; `--unconfirmed` writes the script all the same")
     if written:
         _write(args, output_format, script, report)
         late = "; the time was up, `--timeout` gives it more" if outcomes.late else ""
@@ -252,12 +250,12 @@ def _packages(args: argparse.Namespace) -> dict[str, str]:
 
 def _write(args: argparse.Namespace, output_format: str, script: str, report: str) -> None:
     if args.output is not None:
-        Path(args.output).write_text(script, encoding="utf-8")
+        write_whole(args.output, script.encode())
     if args.issue not in (None, "-"):
-        Path(args.issue).write_text(report, encoding="utf-8")
+        write_whole(args.issue, report.encode("utf-8", "backslashreplace"))
     if output_format == "json":
         return
     if args.issue == "-":
-        sys.stdout.write(report)
+        print_program(report)
     elif args.output is None:
-        sys.stdout.write(script)
+        print_program(script)

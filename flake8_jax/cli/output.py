@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from flake8_jax.core.report import Change, RunReport
+from flake8_jax.core.printable import one_line, shown_lines
+from flake8_jax.core.report import Change, RunReport, troubles_of
 from flake8_jax.reporters import View
 
 READERS_FORMATS = frozenset({"full", "concise", "grouped"})
@@ -27,7 +28,9 @@ def summary(report: RunReport, view: View) -> str:
     left = len(report.diagnostics)
     repaired = sum(item.count for item in report.fixed)
     if left == 0 and repaired == 0:
-        return "All checks passed!\n"
+        if any(troubles_of(report)):
+            return "Found no problems, but not all was checked.\n"
+        return "All checks passed!\n" if report.checked else "Found no files to check.\n"
     if repaired:
         lines = [f"Found {_counted(left + repaired, 'problem')} ({repaired} fixed, {left} remaining)."]
     else:
@@ -73,17 +76,29 @@ def fixes_shown(report: RunReport, view: View) -> str:
 def withdrawn_shown(report: RunReport, view: View) -> Iterator[str]:
     for item in report.withdrawn:
         times = f" ({item.count} times)" if item.count > 1 else ""
-        yield f"{view.shown(item.path)}: the fix for {item.code} ({item.name}) was taken back{times}: {item.reason}"
+        yield f"{view.shown(item.path)}: the fix for {item.code} ({item.name}) was taken back{times}: {one_line(item.reason)}"
 
 
 def unified_diff(change: Change, view: View) -> str:
     """A change as a patch; newlines are those of the file, as ``patch`` needs them."""
-    name = view.path(change.path)
+    name = view.relative(change.path)
     out: list[str] = []
     before, after = _patch_lines(change.before), _patch_lines(change.after)
-    for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
+    for line in difflib.unified_diff(before, after, _quoted(f"a/{name}"), _quoted(f"b/{name}")):
         out.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
     return "".join(out)
+
+
+def _quoted(name: str) -> str:
+    """A file name in the head of a patch; one that would end the line or act on a terminal, as git quotes it."""
+    if one_line(name) == name and '"' not in name and "\\" not in name:
+        return name
+    letters = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    return '"' + "".join(letters.get(c) or (c if c.isprintable() and c.isascii() else _octal(c)) for c in name) + '"'
+
+
+def _octal(character: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
 def _patch_lines(text: str) -> list[str]:
@@ -93,13 +108,13 @@ def _patch_lines(text: str) -> list[str]:
 
 def troubles(report: RunReport, view: View, verbose: bool) -> Iterator[str]:
     """What went wrong around the findings, a line each."""
-    yield from (f"jaxlint: {message}" for message in (*report.messages, *report.notes))
+    yield from (f"jaxlint: {one_line(message)}" for message in (*report.messages, *report.notes))
     yield from (f"jaxlint: {view.shown(path)}: there is no such file or directory" for path in report.missing)
     for rule, path, trace in report.crashes:
-        last = trace.strip().rpartition("\n")[2]
-        yield f"jaxlint: {rule} failed on {view.shown(path)}: {last} (a defect of jaxlint; please report it)"
+        last = one_line(trace.strip().rpartition("\n")[2])
+        yield f"jaxlint: {one_line(rule)} failed on {view.shown(path)}: {last} (a defect of jaxlint; please report it)"
         if verbose:
-            yield trace.rstrip()
+            yield shown_lines(trace.rstrip())
 
 
 def counters(report: RunReport) -> str:

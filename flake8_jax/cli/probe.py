@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 
 from flake8_jax.cli.running import (
@@ -20,10 +19,10 @@ from flake8_jax.cli.running import (
     fill_inputs,
     names_list,
     place,
-    print_json,
     seconds,
     size,
 )
+from flake8_jax.cli.said import print_json, say
 from flake8_jax.runtime_checks.measurements import Probe, ProbeCase, Stage
 
 _MOST_PRIMITIVES = 8
@@ -91,7 +90,7 @@ def run(arguments: Sequence[str]) -> int:
     if args.output_format == "json":
         print_json(probe)
     else:
-        sys.stdout.write(described(probe))
+        say(described(probe))
     return 1 if any(stage.state == "failed" for case in probe.cases for stage in case.stages) else 0
 
 

@@ -44,7 +44,9 @@ class _Bar:
             from rich.console import Console
             from rich.progress import Progress
 
-            progress = Progress(console=Console(stderr=True), transient=True)
+            from flake8_jax.cli.process import exact_log
+
+            progress = Progress(console=Console(file=exact_log()), transient=True)
             self._shown = (progress, progress.add_task("Reading", total=total))
             progress.start()
         progress, task = self._shown

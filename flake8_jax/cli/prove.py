@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import os
-import sys
 import tempfile
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections import Counter
@@ -16,6 +15,7 @@ import msgspec
 
 from flake8_jax.cli.linted import add_lint_options, cannot_open, lint, parse, say_progress, show
 from flake8_jax.cli.running import add_device_option, add_process_options
+from flake8_jax.cli.said import tell
 from flake8_jax.cli.verify import summary
 from flake8_jax.config import ConfigError
 from flake8_jax.core.findings import Positions, Verdict
@@ -86,10 +86,10 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
             )
         return _run(args, output_format, os.getcwd(), backend)
     except (ConfigError, CopyError) as error:
-        print(f"jaxlint: {error}", file=sys.stderr)
+        tell(error)
         return 2
     except OSError as error:
-        print(f"jaxlint: {cannot_open(error, args.python)}", file=sys.stderr)
+        tell(cannot_open(error, args.python))
         return 2
 
 
@@ -115,10 +115,10 @@ def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None)
     if proof.refused:
         raise ConfigError(proof.refused)
     for note in proof.notes:
-        print(f"jaxlint: {note}", file=sys.stderr)
+        tell(note)
     refused = write(variants.changes(proof.safe)) if args.write else ()
     for line in refused:
-        print(f"jaxlint: {line}", file=sys.stderr)
+        tell(line)
     shown = with_fix_verdicts(report, variants.numbers, proof)
     show(args, shown, output_format, linted.view, closing(proof, written=args.write))
     proved = all(verdict.verdict in PROVED for verdict in proof.verdicts.values())

@@ -19,9 +19,9 @@ from flake8_jax.cli.running import (
     fail,
     fill_inputs,
     place,
-    print_json,
     seconds,
 )
+from flake8_jax.cli.said import print_json, say
 from flake8_jax.runtime_checks.measurements import RecompileCase, Recompiles
 
 if sys.version_info >= (3, 11):
@@ -77,7 +77,7 @@ def run(arguments: Sequence[str]) -> int:
     if args.output_format == "json":
         print_json(recompiles)
     else:
-        sys.stdout.write(described(recompiles))
+        say(described(recompiles))
     return 1 if any(case.compiled for case in recompiles.cases[1:]) else 0
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from flake8_jax.cli.running import add_process_options, find_python, split_command
+from flake8_jax.cli.said import print_json, say, tell
 from flake8_jax.config import ConfigError
 from flake8_jax.runtime_checks.profile import DEFAULT, VERSION, Compilation, Function, Profile, compilations, save
 from flake8_jax.runtime_checks.sandbox import Limits, describe, run_child
@@ -55,10 +56,10 @@ def run(arguments: Sequence[str]) -> int:
             raise ConfigError("there is no command: give one after `--`, such as `jaxlint record -- python train.py`")
         return _run(args, command)
     except ConfigError as error:
-        print(f"jaxlint: {error}", file=sys.stderr)
+        tell(error)
         return 2
     except OSError as error:
-        print(f"jaxlint: {error.filename or args.python}: {error.strerror}", file=sys.stderr)
+        tell(f"{error.filename or args.python}: {error.strerror}")
         return 2
 
 
@@ -78,7 +79,7 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
         raise ConfigError(refused[0]["text"])
     recorded, seen, ended = outcome.of("record"), outcome.of("observations"), outcome.of("ended")
     if not recorded:
-        print(f"jaxlint: nothing was recorded: {describe(outcome, limits)}", file=sys.stderr)
+        tell(f"nothing was recorded: {describe(outcome, limits)}")
         return 2
     profile = Profile(
         VERSION,
@@ -89,11 +90,11 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     )
     save(profile, args.profile)
     if args.output_format == "json":
-        print(msgspec.json.format(msgspec.json.encode(profile), indent=2).decode())
+        print_json(profile)
     else:
-        print(text_of(profile, args.profile), end="")
+        say(text_of(profile, args.profile))
     if ended[0]["interrupted"]:
-        print("jaxlint: the command set a trace function of its own, which ended the recording", file=sys.stderr)
+        tell("the command set a trace function of its own, which ended the recording")
     return int(ended[0]["status"])
 
 

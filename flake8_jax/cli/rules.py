@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from flake8_jax.cli.said import print_json, tell
 from flake8_jax.core.report import RuleInfo
 
 
@@ -50,11 +51,11 @@ def run_rule(arguments: Sequence[str]) -> int:
         try:
             _, codes = matching(args.rule, rules)
         except SelectorError as error:
-            print(f"jaxlint: {error}", file=sys.stderr)
+            tell(error)
             return 2
         chosen = [rules[code] for code in sorted(codes)]
         if args.rule.upper() not in codes and len(chosen) != 1:
-            print(f"jaxlint: `{args.rule}` is not one rule; use a code or a name", file=sys.stderr)
+            tell(f"`{args.rule}` is not one rule; use a code or a name")
             return 2
     if args.output_format == "json":
         data = [msgspec.to_builtins(rule) for rule in chosen]
@@ -75,7 +76,7 @@ def run_rules(arguments: Sequence[str]) -> int:
     rules = list(default_backend().rules.values())
     if args.output_format == "json":
         data = [{k: v for k, v in msgspec.to_builtins(rule).items() if k != "doc"} for rule in rules]
-        print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
+        print_json(data)
         return 0
     width = max(len(rule.name) for rule in rules)
     for rule in rules:

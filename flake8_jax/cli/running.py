@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from flake8_jax.cli.said import tell
+
 if TYPE_CHECKING:
     from flake8_jax.runtime_checks.sandbox import Message
 
@@ -201,13 +203,9 @@ def converted(result: Mapping[str, Any], kind: type[_T]) -> _T:
     return msgspec.convert({key: value for key, value in result.items() if key != "kind"}, kind)
 
 
-def print_json(data: Any) -> None:
-    print(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
-
-
 def fail(error: Exception) -> int:
     """Say it on standard error; the exit status of a wrong call."""
-    print(f"jaxlint: {error}", file=sys.stderr)
+    tell(error, several_lines=True)
     return 2
 
 

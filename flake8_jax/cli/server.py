@@ -8,6 +8,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from flake8_jax.cli.said import tell
+
 _EPILOG = """\
 An editor starts this command and talks to it over standard input and output; nothing else is needed. Findings show while
 you type, in every open file that an edit concerns. There are quick fixes, a `source.fixAll.jaxlint` action, hover and
@@ -38,10 +40,10 @@ def run(arguments: Sequence[str]) -> int:
     """Run ``jaxlint server``; returns the exit status."""
     parser().parse_args(arguments)
     if importlib.util.find_spec("pygls") is None or importlib.util.find_spec("lsprotocol") is None:
-        print(
-            "jaxlint: the language server needs pygls: install the extra `server`, as in `pip install flake8-jax[server]`",
-            file=sys.stderr,
-        )
+        tell("the language server needs pygls: install the extra `server`, as in `pip install flake8-jax[server]`")
+        return 2
+    if sys.stdin is None:
+        tell("the language server reads standard input, which is closed: an editor starts it")
         return 2
     from flake8_jax.server.background import Background
 

@@ -6,7 +6,6 @@ import argparse
 import functools
 import os
 import shlex
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ import msgspec
 
 from flake8_jax.cli.linted import add_lint_options, cannot_open, lint, parse, say_progress, show
 from flake8_jax.cli.running import add_device_option, add_process_options
+from flake8_jax.cli.said import tell
 from flake8_jax.config import ConfigError
 from flake8_jax.core.report import Diagnostic, RunReport
 from flake8_jax.runtime_checks.marks import cases_of, recorded_function
@@ -76,10 +76,10 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
             )
         return _run(args, output_format, os.getcwd(), backend)
     except (ConfigError, RefusedCommand) as error:
-        print(f"jaxlint: {error}", file=sys.stderr)
+        tell(error)
         return 2
     except OSError as error:
-        print(f"jaxlint: {cannot_open(error, args.python)}", file=sys.stderr)
+        tell(cannot_open(error, args.python))
         return 2
 
 
@@ -99,7 +99,7 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
 
     found = verify(asked, linted.workload, functools.partial(say_progress, args))
     for note in found.notes:
-        print(f"jaxlint: {note}", file=sys.stderr)
+        tell(note)
     counts = Counter(verdict.verdict for verdict in found.verdicts)
     shown = with_verdicts(report, found, args.command)
     show(args, shown, output_format, linted.view, summary(counts, found.versions))

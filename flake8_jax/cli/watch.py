@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from flake8_jax.config import ConfigError
+from flake8_jax.core.printable import one_line
 from flake8_jax.discovery import SUFFIXES
 
 _WATCHED = (*SUFFIXES, ".toml", "setup.cfg", "requirements.txt")
@@ -53,4 +54,4 @@ def watch(lint: Callable[[], int], paths: Sequence[str]) -> int:
 
 def _say(text: str) -> None:
     sys.stdout.flush()
-    print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
+    print(f"[{time.strftime('%H:%M:%S')}] {one_line(text)}", file=sys.stderr, flush=True)

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
 from flake8_jax.core.findings import Finding, Level, Positions
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -123,7 +126,27 @@ class RunReport(msgspec.Struct, frozen=True):
 
 def as_text(text: str) -> str:
     """Text that can be written: the bytes of a file name that are no text become U+FFFD."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # surrogates that stand for no byte: some encodings of source files have them
+        return _SURROGATE.sub("\ufffd", text)
+
+
+def data_as_text(data: Any) -> Any:
+    """JSON data with all of its texts as ``as_text`` has them."""
+    if isinstance(data, str):
+        return as_text(data)
+    if isinstance(data, dict):
+        return {data_as_text(key): data_as_text(value) for key, value in data.items()}
+    return [data_as_text(item) for item in data] if isinstance(data, (list, tuple)) else data
+
+
+def troubles_of(report: RunReport) -> Iterator[tuple[str, str]]:
+    """What was asked for and not checked, or not in full: a path or "", and a sentence."""
+    yield from (("", message) for message in report.messages)
+    yield from ((path, "there is no such file or directory") for path in report.missing)
+    for rule, path, trace in report.crashes:
+        yield path, f"{rule} failed: {trace.strip().rpartition(chr(10))[2]} (a defect of jaxlint; please report it)"
 
 
 def line_starts(text: str) -> list[int]:

@@ -8,14 +8,27 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import replace
+
+import msgspec
 
 from flake8_jax.core.cells import without_cells
-from flake8_jax.core.report import RunReport
+from flake8_jax.core.report import RunReport, as_text, data_as_text
 from flake8_jax.reporters._view import View
 
 _KNOW_CELLS = frozenset({"full", "concise", "grouped", "json", "json-lines", "markdown", "sarif"})
 
 __all__ = ["View", "formats", "render"]
+
+
+def _writable(report: RunReport, view: View) -> tuple[RunReport, View]:
+    """Without surrogates, which no output can hold: file names have them, and source files in some encodings."""
+    try:
+        msgspec.msgpack.encode(report)
+    except UnicodeEncodeError:
+        plain = data_as_text(msgspec.to_builtins(report))
+        return msgspec.convert(plain, RunReport), replace(view, cwd=as_text(view.cwd))
+    return report, view
 
 
 def formats() -> tuple[str, ...]:
@@ -28,6 +41,7 @@ def render(name: str, report: RunReport, view: View) -> str:
     """The report in the format called ``name``. Raises ValueError for a format that does not exist."""
     if name not in formats():
         raise ValueError(f"unknown output format `{name}`; known are {', '.join(formats())}")
+    report, view = _writable(report, view)
     if name not in _KNOW_CELLS:
         report = without_cells(report)
     module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")

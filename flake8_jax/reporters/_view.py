@@ -8,10 +8,10 @@ style   a word for an appearance (``error``, ``path`` …); plain text has none.
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 
 from flake8_jax.core.findings import Finding
+from flake8_jax.core.printable import one_line, starts_a_command
 from flake8_jax.core.report import as_text
 
 _STYLES = {
@@ -28,15 +28,6 @@ _STYLES = {
 }
 
 
-# Control characters, line ends of Unicode, and marks that turn the direction of writing.
-_ACTING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
-
-def one_line(text: str) -> str:
-    """Text for readers, on one line: what would act on a terminal is spelled out (``\\x1b``)."""
-    return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
-
-
 @dataclass(frozen=True)
 class View:
     """cwd: the directory that shown paths are relative to. unsafe_fixes: whether unsafe fixes would be applied."""
@@ -47,14 +38,17 @@ class View:
 
     def path(self, path: str) -> str:
         """``path`` as a reader at ``cwd`` would write it; absolute where that would climb."""
-        path = as_text(path)
+        return as_text(self.relative(path))
+
+    def relative(self, path: str) -> str:
+        """The same in the bytes of the file system, which need be no text."""
         prefix = self.cwd.rstrip(os.sep) + os.sep
         return path[len(prefix) :] if path.startswith(prefix) else path
 
     def shown(self, path: str) -> str:
         """``path`` for a reader, on one line that no CI takes for a command (``::error``, ``##vso[…]``)."""
         shown = one_line(self.path(path))
-        return f"./{shown}" if shown.startswith((":", "#")) else shown
+        return f"./{shown}" if starts_a_command(shown) else shown
 
     def would_fix(self, finding: Finding) -> bool:
         """Whether ``--fix`` would repair the finding."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from flake8_jax.core.printable import spelled
 from flake8_jax.core.report import Diagnostic, RunReport
 from flake8_jax.reporters._view import View
 
 
 def _escaped(text: str) -> str:
+    text = spelled(text)
     for character, code in (("%", "%AZP25"), ("\r", "%0D"), ("\n", "%0A"), (";", "%3B"), ("]", "%5D")):
         text = text.replace(character, code)
     return text

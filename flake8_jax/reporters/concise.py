@@ -5,8 +5,9 @@ Where the finding was run on JAX, the verdict follows in brackets.
 
 from __future__ import annotations
 
+from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import Diagnostic, RunReport
-from flake8_jax.reporters._view import View, one_line
+from flake8_jax.reporters._view import View
 
 
 def mark(item: Diagnostic, view: View) -> str:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from flake8_jax.core.cells import SUFFIX, cells_of, with_magics
 from flake8_jax.core.findings import Edit, Verdict
+from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
-from flake8_jax.reporters._view import View, one_line
+from flake8_jax.reporters._view import View
 from flake8_jax.reporters.concise import head
 
 _CONTEXT_ROWS = 2
@@ -44,8 +45,8 @@ def _width(text: str) -> int:
 
 
 def _shown(line: str) -> str:
-    """A source line for a terminal: no tabs, and no control characters that would act on it."""
-    return "".join(c if c.isprintable() else "�" for c in line.replace("\t", "    ").replace("\f", ""))
+    """A source line for a terminal: no tabs, and nothing that would act on it or on a CI service."""
+    return one_line("".join(c if c.isprintable() else "�" for c in line.replace("\t", "    ").replace("\f", "")))
 
 
 def _snippet(item: Diagnostic, lines: list[str], view: View) -> list[str]:
@@ -80,7 +81,7 @@ def _chain(item: Diagnostic, view: View) -> list[str]:
 def _verdict(verdict: Verdict | None, view: View) -> list[str]:
     if verdict is None:
         return []
-    where = f" [{verdict.target}]" if verdict.target else ""
+    where = f" [{one_line(verdict.target)}]" if verdict.target else ""
     return [f"  {view.styled(f'{verdict.verdict}{where}:', 'note')} {_shown(verdict.reason)}"]
 
 

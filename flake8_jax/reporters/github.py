@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flake8_jax.core.printable import spelled
 from flake8_jax.core.report import Diagnostic, RunReport
 from flake8_jax.reporters._view import View
 
@@ -9,7 +10,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "upgrade": "notice"}
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return spelled(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-import msgspec
-
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
+from flake8_jax.reporters._json import document
 from flake8_jax.reporters._view import View
 
 _SEVERITIES = {"error": "major", "warning": "minor", "upgrade": "info"}
@@ -37,4 +36,4 @@ def _issue(item: Diagnostic, path: str, taken: set[str]) -> dict[str, Any]:
 def render(report: RunReport, view: View) -> str:
     taken: set[str] = set()
     issues = [_issue(item, as_text(report.path_in_repository(item.path)), taken) for item in report.diagnostics]
-    return msgspec.json.format(msgspec.json.encode(issues), indent=2).decode() + "\n"
+    return document(issues)

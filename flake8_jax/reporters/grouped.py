@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import Diagnostic, RunReport
-from flake8_jax.reporters._view import View, one_line
+from flake8_jax.reporters._view import View
 from flake8_jax.reporters.concise import mark
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from flake8_jax.core.findings import Step
 from flake8_jax.core.report import Diagnostic, PlacedEdit, RunReport, as_text
+from flake8_jax.reporters._json import document
 from flake8_jax.reporters._view import View
 
 _SEVERITIES = {"error": "error", "warning": "warning", "upgrade": "info"}
@@ -70,5 +71,4 @@ def record(item: Diagnostic) -> dict[str, Any]:
 def render(report: RunReport, view: View) -> str:
     if not report.diagnostics:
         return "[]\n"
-    data = msgspec.json.encode([record(item) for item in report.diagnostics])
-    return msgspec.json.format(data, indent=2).decode() + "\n"
+    return document([record(item) for item in report.diagnostics])

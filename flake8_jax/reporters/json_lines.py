@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from flake8_jax.core.report import RunReport
+from flake8_jax.reporters._json import line
 from flake8_jax.reporters._view import View
 from flake8_jax.reporters.json import record
 
 
 def render(report: RunReport, view: View) -> str:
-    return "".join(f"{msgspec.json.encode(record(item)).decode()}\n" for item in report.diagnostics)
+    return "".join(f"{line(record(item))}\n" for item in report.diagnostics)

@@ -6,11 +6,13 @@ import re
 from itertools import groupby
 
 from flake8_jax.core.cells import cells_of
-from flake8_jax.core.report import Diagnostic, RunReport, line_starts
-from flake8_jax.reporters._view import View, one_line
+from flake8_jax.core.printable import one_line, shown_lines
+from flake8_jax.core.report import Diagnostic, RunReport, line_starts, troubles_of
+from flake8_jax.reporters._view import View
 
 _LONGEST = 60_000
 """Characters; GitHub refuses comments of 65,536."""
+_MOST_TROUBLES = 20
 
 
 def _plain(text: str) -> str:
@@ -27,7 +29,7 @@ def _code(text: str) -> str:
 
 def _fenced(line: str) -> list[str]:
     fence = "`" * max(3, max((len(run) for run in re.findall("`+", line)), default=0) + 1)
-    return [f"  {fence}python", f"  {line.strip()}", f"  {fence}"]
+    return [f"  {fence}python", f"  {shown_lines(line.strip())}", f"  {fence}"]
 
 
 def _finding(item: Diagnostic, text: str, view: View) -> str:
@@ -44,19 +46,30 @@ def _finding(item: Diagnostic, text: str, view: View) -> str:
             f"  1. {_code(f'{view.shown(step.path)}:{step.row}')} {_plain(step.text)}" for step in finding.evidence
         ]
     if finding.verdict is not None:
-        where = f" on {finding.verdict.target}" if finding.verdict.target else ""
+        where = f" on {_plain(finding.verdict.target)}" if finding.verdict.target else ""
         lines += ["", f"  Run{where}: **{finding.verdict.verdict}**: {_plain(finding.verdict.reason)}"]
     if finding.fix is not None:
         lines += ["", f"  Fix ({finding.fix.applicability}): {_plain(finding.fix.message)}"]
     return "\n".join(lines) + "\n"
 
 
+def _troubles(troubles: list[tuple[str, str]], view: View) -> str:
+    lines = [
+        f"- {_code(view.shown(path)) + ': ' if path else ''}{_plain(text)}" for path, text in troubles[:_MOST_TROUBLES]
+    ]
+    more = len(troubles) - len(lines)
+    return "\n".join([*lines, *([f"- … and {more} more"] if more else [])]) + "\n"
+
+
 def render(report: RunReport, view: View) -> str:
     count = len(report.diagnostics)
-    if not count:
+    troubles = list(troubles_of(report))
+    if not count and not troubles:
         return "**jaxlint**: no findings.\n"
-    parts = [f"**jaxlint**: {count} finding{'s' if count != 1 else ''}\n"]
-    size = len(parts[0])
+    but = ", but not all was checked" if troubles else ""
+    parts = [f"**jaxlint**: {count or 'no'} finding{'s' if count != 1 else ''}{but}\n"]
+    parts += [_troubles(troubles, view)] if troubles else []
+    size = sum(map(len, parts))
     shown = 0
     for path, group in groupby(report.diagnostics, key=lambda item: item.path):
         heading = f"### {_code(view.shown(path))}\n"

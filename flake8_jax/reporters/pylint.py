@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import RunReport
-from flake8_jax.reporters._view import View, one_line
+from flake8_jax.reporters._view import View
 
 
 def render(report: RunReport, view: View) -> str:

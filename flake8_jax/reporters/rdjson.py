@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from flake8_jax.core.findings import Step
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
 from flake8_jax.reporters._bytes import ByteColumns
+from flake8_jax.reporters._json import document
 from flake8_jax.reporters._view import View
 
 _SEVERITIES = {"error": "ERROR", "warning": "WARNING", "upgrade": "INFO"}
@@ -71,9 +70,9 @@ def diagnostic(item: Diagnostic, text: str, view: View) -> dict[str, Any]:
 
 
 def render(report: RunReport, view: View) -> str:
-    document = {
+    found = {
         "source": SOURCE,
         "severity": "WARNING",
         "diagnostics": [diagnostic(item, report.texts.get(item.path, ""), view) for item in report.diagnostics],
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+    return document(found)

@@ -11,12 +11,11 @@ import re
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
-
 from flake8_jax.core.cells import Rows, without_cells
 from flake8_jax.core.findings import Step
 from flake8_jax.core.report import Diagnostic, RuleInfo, RunReport, as_text
 from flake8_jax.reporters._fingerprint import line_fingerprints
+from flake8_jax.reporters._json import document
 from flake8_jax.reporters._view import View
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -174,5 +173,5 @@ def render(report: RunReport, view: View) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_result(report, item, places[item.code], fingerprint) for item, fingerprint in found],
     }
-    document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    return document(log)

@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core.recorded import RecordedFunction, RecordedParameter
+from flake8_jax.core.writing import write_whole
 
 VERSION = 1
 DEFAULT = os.path.join(".jaxlint", "profile.json")
@@ -115,13 +116,12 @@ def _cause(reason: str) -> str:
 
 def save(profile: Profile, path: str) -> None:
     """Write a profile. Raises OSError."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
     functions = [msgspec.structs.replace(f, filename=_relative(f.filename, base)) for f in profile.functions]
     compiled = [msgspec.structs.replace(c, filename=_relative(c.filename, base)) for c in profile.compilations]
     kept = msgspec.structs.replace(profile, functions=functions, compilations=compiled)
-    target.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
+    write_whole(path, msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
 
 
 def load(path: str) -> Profile:

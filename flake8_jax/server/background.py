@@ -1,6 +1,6 @@
 """Whole answers from a process of their own: they take seconds, and the editor's next keystroke must not wait for them.
 
-The child ends with its parent: it reads the end of their pipe. One that dies is started anew, and the question that it
+The child ends with its parent, in the middle of an answer too. One that dies is started anew, and the question that it
 died of fails.
 """
 
@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
 from flake8_jax.config import ConfigError
+from flake8_jax.core.children import end_with_parent, starting
 from flake8_jax.server.checker import Setup, Snapshot, Whole, WholeChecker
 
 _POLITENESS = 5
@@ -63,7 +64,8 @@ class Background:
             context = multiprocessing.get_context("spawn")
             ours, theirs = context.Pipe()
             process = context.Process(target=_serve, args=(theirs,), name="jaxlint-whole")
-            process.start()
+            with starting():
+                process.start()
             theirs.close()
             self._child = _Child(process, ours)
         return self._child
@@ -82,6 +84,7 @@ class Background:
 
 def _serve(pipe: Connection) -> None:
     """What the child does: answer until nobody asks any more."""
+    end_with_parent()
     if hasattr(os, "nice"):
         os.nice(_POLITENESS)
     checker: tuple[Setup, WholeChecker] | None = None

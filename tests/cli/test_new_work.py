@@ -123,6 +123,97 @@ def test_a_renamed_file_is_not_new(repository: Repository) -> None:
     assert repository.lint("--since", "HEAD") == (1, [("new.py", 6, "JAX101")])
 
 
+def test_a_file_that_was_moved_without_git_is_not_new(repository: Repository) -> None:
+    repository.write("old.py", BRANCH.format(name="f"))
+    repository.write("copied.py", "import os\n\n" + BRANCH.format(name="g") * 3)
+    repository.commit()
+    (repository.folder / "old.py").rename(repository.folder / "new.py")
+    assert repository.lint("--since", "HEAD") == (0, [])
+    (repository.folder / "copied.py").unlink()
+    repository.write("one.py", "import os\n\n" + BRANCH.format(name="g") * 2)
+    repository.write("other.py", "import os\n\n" + BRANCH.format(name="g") * 2)
+    _, found = repository.lint("--since", "HEAD")
+    assert {path for path, _, _ in found} == {"other.py"}, "one deleted file becomes one new file"
+
+
+@pytest.mark.parametrize("attribute", ["-diff", "binary", "text eol=crlf", "filter=none", "ident"])
+def test_attributes_hide_no_change(repository: Repository, attribute: str) -> None:
+    repository.write("a.py", BRANCH.format(name="f"))
+    repository.write(".gitattributes", f"*.py {attribute}\n")
+    repository.commit()
+    repository.write("a.py", BRANCH.format(name="f").replace("x > 0", "x > 1"))
+    assert repository.lint("--since", "HEAD") == (1, [("a.py", 6, "JAX101")])
+
+
+def test_line_ends_are_no_change(repository: Repository) -> None:
+    path = repository.write("a.py", BRANCH.format(name="f"))
+    repository.commit()
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert repository.lint("--since", "HEAD") == (0, [])
+    path.write_bytes(path.read_bytes().replace(b"x > 0", b"x > 1"))
+    assert repository.lint("--since", "HEAD") == (1, [("a.py", 6, "JAX101")])
+    repository.commit()
+    path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
+    assert repository.lint("--since", "HEAD") == (0, [])
+
+
+def test_running_a_notebook_changes_no_code(repository: Repository) -> None:
+    def notebook(code: str, outputs: list[object]) -> str:
+        cell = {
+            "cell_type": "code",
+            "source": code,
+            "outputs": outputs,
+            "metadata": {},
+            "execution_count": len(outputs),
+        }
+        return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+    code = BRANCH.format(name="f")
+    repository.write("a.ipynb", notebook(code, []))
+    repository.commit()
+    repository.write("a.ipynb", notebook(code, [{"output_type": "stream", "name": "stdout", "text": "1"}]))
+    assert repository.lint("--since", "HEAD") == (0, [])
+    repository.write("a.ipynb", notebook(code + "\n1\n", []))
+    assert len(repository.lint("--since", "HEAD")[1]) == 1
+
+
+def test_ignored_files_are_not_new(repository: Repository) -> None:
+    repository.write(".gitignore", "ignored*.py\n")
+    repository.write("ignored_and_known.py", BRANCH.format(name="f"))
+    repository.git("add", "-f", "ignored_and_known.py")
+    repository.commit()
+    repository.write("ignored.py", BRANCH.format(name="g"))
+    repository.write(":(top)new.py", BRANCH.format(name="h"))
+    repository.write("ignored_and_known.py", BRANCH.format(name="f").replace("x > 0", "x > 1"))
+    paths = ["ignored.py", "ignored_and_known.py", ":(top)new.py"]
+    found = {path for path, _, _ in repository.lint("--since", "HEAD", *paths)[1]}
+    assert found == {"ignored_and_known.py", ":(top)new.py"}
+
+
+def test_a_link_that_became_a_file_is_new(repository: Repository) -> None:
+    repository.write("kept.py", BRANCH.format(name="f"))
+    (repository.folder / "a.py").symlink_to("kept.py")
+    repository.commit()
+    (repository.folder / "a.py").unlink()
+    repository.write("a.py", BRANCH.format(name="f"))
+    assert repository.lint("--since", "HEAD") == (1, [("a.py", 6, "JAX101")])
+
+
+def test_repositories_with_sha256(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = repository.folder / "other"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    repository.folder = folder
+    repository.git("init", "-q", "-b", "main", "--object-format=sha256")
+    repository.write("a.py", BRANCH.format(name="f"))
+    repository.write("b.py", BRANCH.format(name="f"))
+    repository.commit()
+    assert repository.lint("--since", "HEAD") == (0, [])
+    repository.write("a.py", BRANCH.format(name="f").replace("x > 0", "x > 1"))
+    (folder / "b.py").rename(folder / "c.py")
+    assert repository.lint("--since", "HEAD") == (1, [("a.py", 6, "JAX101")])
+
+
 def test_what_others_did_meanwhile_is_not_ours(repository: Repository) -> None:
     repository.write("a.py", BRANCH.format(name="f"))
     repository.commit()

@@ -9,10 +9,12 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import jsonschema
+import msgspec
 import pytest
 
-from flake8_jax.core.findings import Edit, Finding, Fix, Positions, Step
-from flake8_jax.core.report import RunReport, line_starts, place
+from flake8_jax.cli.output import fixes_shown, statistics, summary, troubles, withdrawn_shown
+from flake8_jax.core.findings import Edit, Finding, Fix, Positions, Step, Verdict
+from flake8_jax.core.report import Repair, RunReport, line_starts, place
 from flake8_jax.reporters import View, formats, render
 
 ROOT = "/work"
@@ -24,6 +26,9 @@ NAMES = {
     "blanks and unicode": " ä 日本 🚀\u202e.py",
     "backslashes": "a\\b\\n.py",
     "no text": "a\udcff.py",
+    "commands behind blanks": " \u3000::error::x.py",
+    "commands inside": "a ##[error]##teamcity[b] ##vso[task.complete result=Failed;].py",
+    "marks that nobody sees": "a\u200b\ufeff\u2066\U000e0041\x9b31m.py",
 }
 MESSAGE = '`x` %0A ::error::\n]]> <b> " \\ 🚀 | \x1b[31m'
 RDJSON = json.loads((Path(__file__).parent / "data" / "rdjson.schema.json").read_text())
@@ -49,6 +54,12 @@ def written(name: str, report: RunReport) -> str:
 def known(name: str) -> str:
     """The name as text: bytes that are no text become a mark."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def spelled(text: str) -> str:
+    """What acts on a terminal spelled out, but for line ends."""
+    acting = "[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ufeff\U000e0041]"
+    return re.sub(acting, lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def undone(text: str, *more: tuple[str, str], percent: str = "%25") -> str:
@@ -128,8 +139,8 @@ def test_github(name: str) -> None:
     command, properties, message = re.fullmatch(r"::(\w+) ([^:]*)::(.*)\n", text, re.DOTALL).groups()  # type: ignore[union-attr]
     fields = dict(item.split("=", 1) for item in properties.split(","))
     assert (command, fields.keys()) == ("error", {"title", "file", "line", "col", "endLine", "endColumn"})
-    assert undone(fields["file"], ("%3A", ":"), ("%2C", ",")) == known(name)
-    assert undone(message) == f"{known(name)}:1:3: JAX101 {MESSAGE}"
+    assert undone(fields["file"], ("%3A", ":"), ("%2C", ",")) == spelled(known(name))
+    assert undone(message) == spelled(f"{known(name)}:1:3: JAX101 {MESSAGE}")
 
 
 @each_name
@@ -139,8 +150,8 @@ def test_azure(name: str) -> None:
     properties, message = re.fullmatch(r"##vso\[task\.logissue ([^\]]*)\](.*)\n", text).groups()  # type: ignore[union-attr]
     fields = dict(item.split("=", 1) for item in properties.split(";") if item)
     assert fields.keys() == {"type", "sourcepath", "linenumber", "columnnumber", "code"}
-    assert undone(fields["sourcepath"], ("%3B", ";"), ("%5D", "]"), percent="%AZP25") == known(name)
-    assert undone(message, ("%3B", ";"), ("%5D", "]"), percent="%AZP25") == MESSAGE
+    assert undone(fields["sourcepath"], ("%3B", ";"), ("%5D", "]"), percent="%AZP25") == spelled(known(name))
+    assert undone(message, ("%3B", ";"), ("%5D", "]"), percent="%AZP25") == spelled(MESSAGE)
 
 
 @each_name
@@ -148,8 +159,82 @@ def test_azure(name: str) -> None:
 def test_a_terminal_is_left_alone(form: str, name: str) -> None:
     """No control characters, and no lines that look like other findings."""
     text = written(form, hostile(name))
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202e]", text)
-    assert not any(line.startswith(("::error", "##vso")) for line in text.splitlines())
+    assert "\t" not in text
+    assert_harmless(text)
+
+
+ACTING = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ufeff\U000e0041\ud800-\udfff]"
+
+
+def assert_harmless(text: str) -> None:
+    """Neither a terminal nor a CI service does anything but show it."""
+    assert not re.search(ACTING, text)
+    assert not re.search(r"##\w*\[", text)
+    assert not any(line.strip().startswith("::") for line in text.splitlines())
+
+
+@each_name
+@pytest.mark.parametrize("form", [form for form in formats() if form not in ("github", "azure")])
+def test_every_format_is_left_alone(form: str, name: str) -> None:
+    report = everywhere(f"{name[:-3]}\n::error::\x1b[31m##vso[x]\u202e\x9b.py")
+    assert_harmless(written(form, report))
+    assert_harmless(written(form, msgspec.structs.replace(report, diagnostics=())))
+
+
+@each_name
+@pytest.mark.parametrize(("form", "own"), [("github", "::error "), ("azure", "##vso[task.logissue ")])
+def test_commands_are_our_own(form: str, own: str, name: str) -> None:
+    (line, rest) = written(form, everywhere(f"{name[:-3]}\n::error::\x1b[31m##vso[x]\u202e\x9b.py")).split("\n")
+    assert (line.startswith(own), rest) == (True, "")
+    assert not re.search(ACTING, line)
+
+
+def everywhere(text: str) -> RunReport:
+    """A report with the text in every place that has one."""
+    path = f"{ROOT}/{text}"
+    source = f"f(x)  # {text}\n"
+    fix = Fix(text, "safe", (Edit(2, 3, text),))
+    finding = Finding(
+        "JAX101", "traced-branch", "error", path, 2, 3, text, (Step(path, 0, 1, "root", text, text),), fix,
+        verdict=Verdict("confirmed", text, text, details={text: text}), fix_verdict=Verdict("preserved", text, text),
+    )  # fmt: skip
+    item = place(finding, Positions(line_starts(source)), 1)
+    return RunReport(
+        diagnostics=(item,), texts={path: source}, root=ROOT, messages=(text,), notes=(text,), missing=(path,),
+        crashes=((text, path, f"Traceback\n  File\nValueError: {text}"),), fixed=(Repair(path, "JAX101", "traced-branch", 1),),
+        withdrawn=(Repair(path, "JAX101", "traced-branch", 1, text),),
+    )  # fmt: skip
+
+
+@each_name
+def test_what_stands_around_the_findings(name: str) -> None:
+    report = everywhere(name)
+    view = View(ROOT)
+    lines = [*troubles(report, view, True), *withdrawn_shown(report, view), fixes_shown(report, view)]
+    text = "\n".join((*lines, summary(report, view), statistics(report, "json", view)))
+    assert_harmless(text.encode("utf-8", "backslashreplace").decode())
+
+
+UNCHECKED = {
+    "unreadable": RunReport(messages=("a.py: cannot be read",)),
+    "missing": RunReport(missing=("/work/a.py",)),
+    "failed": RunReport(crashes=(("x", "/work/a.py", "no"),)),
+}
+
+
+@pytest.mark.parametrize("form", ["junit", "markdown"])
+@pytest.mark.parametrize("report", UNCHECKED.values(), ids=UNCHECKED.keys())
+def test_no_clean_report_beside_what_was_not_checked(form: str, report: RunReport) -> None:
+    text = written(form, report)
+    assert "a.py" in text
+    assert "o findings.\n" not in text and "No findings" not in text
+
+
+@pytest.mark.parametrize("report", UNCHECKED.values(), ids=UNCHECKED.keys())
+def test_not_all_checks_passed(report: RunReport) -> None:
+    assert summary(report, View(ROOT)) == "Found no problems, but not all was checked.\n"
+    assert summary(RunReport(), View(ROOT)) == "Found no files to check.\n"
+    assert summary(RunReport(checked=1), View(ROOT)) == "All checks passed!\n"
 
 
 @each_name
