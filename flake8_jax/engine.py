@@ -306,12 +306,12 @@ class Workspace:
         if stored is not None:
             run.findings, run.counters = stored.findings, stored.counters
             run.problems.update(stored.problems)
-            run.notes += stored.cuts
+            run.messages += stored.cuts
             return
         looked_at = dict(run.digests)
         problems, cuts = self._program(run, modules, request)
         run.problems.update(problems)
-        run.notes += cuts
+        run.messages += cuts
         # Crashes are tried again the next time: the run that shows them must not be the only one. And a name is
         # for the files that were looked at, not for what some of them changed to since.
         if not run.crashes and kept and run.digests == looked_at:

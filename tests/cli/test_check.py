@@ -43,6 +43,14 @@ class Project:
         self.out, self.err = self.out_bytes.decode(errors="replace"), err.decode()
         return status
 
+    def lint(self, *arguments: str) -> int:
+        """Check with the real analysis and the cache."""
+        self._capsys.readouterr()
+        status = run([*arguments])
+        out, err = self._capsys.readouterr()
+        self.out, self.err = out.decode(), err.decode()
+        return status
+
     def codes(self, *arguments: str) -> list[tuple[str, str]]:
         self.check("--output-format", "json", *arguments)
         return [(os.path.relpath(item["filename"], self.root), item["code"]) for item in json.loads(self.out)]
@@ -147,6 +155,17 @@ def test_crash_names_rule_and_file_and_the_others_report(project: Project) -> No
     assert "traced-branch failed on a.py: KeyError" in project.err
     assert "b.py:2:1: JAX101" in project.out
     assert project.check(cache=True) == 2, "a crash must not hide in the cache"
+
+
+def test_what_is_not_analyzed_to_its_end_is_named_from_the_cache_too(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flake8_jax.semantics.project.MAX_STATEMENTS_PER_ENTRY", -150)
+    project.write("a.py", "import jax\n\n\ndef long(x):\n" + "    x = x + 1\n" * 200)
+    for _ in range(2):
+        assert project.lint(".") == 1
+        assert "a.py: jaxlint stopped analyzing `long`: it runs too many statements" in project.err
+        assert project.out == "Found no problems, but not all was checked.\n"
 
 
 def test_bad_configuration_exits_2_and_names_the_place(project: Project) -> None:
