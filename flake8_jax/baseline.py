@@ -21,10 +21,12 @@ import msgspec
 
 from flake8_jax.cache import write_atomically
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
+from flake8_jax.reading import read_regular
 from flake8_jax.selection import ALWAYS_ON
 
 VERSION = 1
 _SHOWN = 120
+_LARGEST = 100_000_000
 _REMEDY = "remove it, and write it anew with `--write-baseline`"
 
 Judged = Callable[[str, str], bool]
@@ -54,12 +56,11 @@ class _File(msgspec.Struct, frozen=True):
 def load(path: str) -> Counter[Key]:
     """The entries by key, with absolute paths. Raises BaselineError."""
     try:
-        with open(path, "rb") as stream:
-            found = msgspec.json.decode(stream.read(), type=_File)
+        found = msgspec.json.decode(read_regular(path, _LARGEST), type=_File)
     except OSError as error:
         remedy = "; make one with `--write-baseline`" if isinstance(error, FileNotFoundError) else ""
         raise BaselineError(f"{path}: {error.strerror}{remedy}") from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BaselineError(f"{path}: this is no baseline ({error}); {_REMEDY}") from error
     if found.version != VERSION:
         raise BaselineError(f"{path}: this baseline has version {found.version}, known is {VERSION}; {_REMEDY}")

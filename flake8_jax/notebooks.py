@@ -35,11 +35,18 @@ class NotebookError(Exception):
     """The file is no notebook, or cannot be written; the message says why."""
 
 
-def text_of(data: str) -> str:
-    """The text of a notebook in its JSON form. Raises NotebookError."""
+class CellsTooLarge(Exception):
+    """The code cells hold more bytes than the limit."""
+
+
+def text_of(data: str, limit: int | None = None) -> str:
+    """The text of a notebook in its JSON form. Raises NotebookError, and CellsTooLarge beyond ``limit`` bytes of code."""
+    sources = [(number, _source(cell)) for number, cell in _code_cells(_parsed(data))]
+    if limit is not None and sum(len(source.encode("utf-8", "surrogatepass")) for _, source in sources) > limit:
+        raise CellsTooLarge
     pieces = []
-    for number, cell in _code_cells(_parsed(data)):
-        source = without_magics(_source(cell))
+    for number, cell in sources:
+        source = without_magics(cell)
         pieces.append(HEADING.format(number) + "\n" + source + ("" if source.endswith("\n") else "\n"))
     return "".join(pieces)
 
