@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.cache import write_atomically
+from flake8_jax.config import parents
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
 from flake8_jax.reading import read_regular
 from flake8_jax.selection import ALWAYS_ON
@@ -128,10 +129,10 @@ def write(path: str, report: RunReport, judged: Judged) -> int:
 
 def judged_by(asked: Sequence[str], codes: Collection[str]) -> Judged:
     """Whether a run on these paths, with these rules, says something of a rule in a file."""
-    real = [os.path.realpath(one) for one in asked]
+    real = {os.path.realpath(one) for one in asked}
 
     def judged(path: str, code: str) -> bool:
-        return code in codes and any(path == one or path.startswith(one.rstrip(os.sep) + os.sep) for one in real)
+        return code in codes and not real.isdisjoint(parents(path))
 
     return judged
 

@@ -56,6 +56,7 @@ _IGNORE = b"*\n"
 _NEW = f"{DIRECTORY_NAME}.new-"
 _TEMPORARY = ".tmp-"
 _DIGEST_NAME = re.compile(r"[0-9a-f]{40}")
+_MOST_MISSING = 100
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -117,8 +118,12 @@ def why_unusable(configured: str) -> str | None:
     if os.path.isdir(cache_home(configured)):
         return None
     folder = configured
+    missing = 0
     while not os.path.lexists(folder) and os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)
+        missing += 1
+    if missing > _MOST_MISSING:
+        return f"more than {_MOST_MISSING} folders of it do not exist"
     if not os.path.isdir(folder):
         return f"`{folder}` is not a directory"
     return None if os.access(folder, os.W_OK | os.X_OK) else f"`{folder}` is not writable"

@@ -60,11 +60,13 @@ class Patterns:
 
     def matches_any_part(self, path: str) -> bool:
         """Whether a file or one of the directories between it and ``base`` matches."""
+        return self.matches_above(path) or self.matches(path)
+
+    def matches_above(self, path: str) -> bool:
+        """Whether one of the directories between a file and ``base`` matches."""
         relative = as_bytes(relative_to(path, self.base))
         ends = [index for index, byte in enumerate(relative) if byte == _SLASH]
-        if any(self._set.verdict(relative[:end], is_directory=True) for end in ends):
-            return True
-        return bool(self._set.verdict(relative, is_directory=False))
+        return any(self._set.verdict(relative[:end], is_directory=True) for end in ends)
 
     def below(self, start: str) -> Patterns:
         """The patterns that hold below a directory that was asked for: those that match it itself do not.
@@ -146,6 +148,7 @@ class Walker:
         self.resolver = resolver
         self.messages: list[str] = []
         self._excludes: dict[tuple[str, tuple[str, ...]], Patterns] = {}
+        self._entered: dict[str, _Ignores | None] = {}
 
     def exclusions(self, settings: Settings) -> Patterns:
         """The patterns of the settings. Raises ConfigError."""
@@ -160,20 +163,26 @@ class Walker:
 
     def excluded(self, path: str) -> bool:
         """Whether the settings leave out a file that was given by name, where ``force-exclude`` asks for that."""
-        settings = self.resolver.settings_for(os.path.dirname(path))
-        if self.exclusions(settings).matches_any_part(path):
-            return True
-        ignored = self._inherited(os.path.dirname(path), settings)
-        if not ignored:
-            return False
-        names = relative_to(path, ignored[0].base).split("/")
-        part = ignored[0].base
-        for number, name in enumerate(names, 1):
-            part = os.path.join(part, name)
+        folder = os.path.dirname(path)
+        if folder not in self._entered:
+            self._entered[folder] = self._enter(folder)
+        ignores = self._entered[folder]
+        return ignores is None or ignores.leaves_out(path, False)
+
+    def _enter(self, folder: str) -> _Ignores | None:
+        """The patterns in force in a folder; None if it is left out itself, or if one above it is."""
+        settings = self.resolver.settings_for(folder)
+        exclude = self.exclusions(settings)
+        ignored = self._inherited(folder, settings)
+        if exclude.matches_above(os.path.join(folder, "")):
+            return None
+        part = ignored[0].base if ignored else folder
+        while part != folder:
+            part = os.path.join(part, relative_to(folder, part).partition("/")[0])
             above = tuple(patterns for patterns in ignored if part.startswith(patterns.base.rstrip(os.sep) + os.sep))
-            if _Ignores(_NONE, above).leaves_out(part, number < len(names)):
-                return True
-        return False
+            if _Ignores(_NONE, above).leaves_out(part, True):
+                return None
+        return _Ignores(exclude, ignored)
 
     def _inherited(self, directory: str, settings: Settings) -> tuple[Patterns, ...]:
         """The gitignore files of a directory and of those above it, up to the version control's root."""
@@ -255,6 +264,16 @@ class Walker:
         return own, _Ignores(exclude or self.exclusions(own), ignored)
 
 
+def _real_path(path: str, folders: dict[str, str]) -> str:
+    """The real path of a file; ``folders`` holds those of folders, of which there are fewer."""
+    if os.path.islink(path):
+        return os.path.realpath(path)
+    folder, name = os.path.split(path)
+    if folder not in folders:
+        folders[folder] = os.path.realpath(folder)
+    return os.path.join(folders[folder], name)
+
+
 def _is_directory(entry: os.DirEntry[str]) -> bool:
     """Whether an entry is a directory, or a link to one. A link that leads nowhere is none."""
     try:
@@ -278,12 +297,13 @@ def discover(paths: Iterable[str], walker: Walker, *, force_exclude: bool | None
     """
     found = Found()
     seen: set[str] = set()
+    folders: dict[str, str] = {}
     for path in paths:
         if os.path.isdir(path):
             for file in walker.walk(path, seen):
                 found.asked.setdefault(file, False)
         elif os.path.lexists(path):
-            real = os.path.realpath(path)
+            real = _real_path(path, folders)
             settings = walker.resolver.settings_for(os.path.dirname(path))
             forced = settings.force_exclude if force_exclude is None else force_exclude
             if forced and walker.excluded(path):

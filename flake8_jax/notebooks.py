@@ -22,12 +22,8 @@ from typing import Any
 from flake8_jax.core.cells import HEADING, MAGIC, cells_of, is_mark, with_magics
 
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun"})
-_MAGICS = (
-    (re.compile(r"^(\s*)((?:%|!|\?).*)$"), "pass  "),
-    (re.compile(r"^(\s*[\w.,\[\]'\" \t]+=\s*)([%!].*)$"), "get_ipython()  "),
-    (re.compile(r"^(\s*)([^#]*[^\s?#]\?{1,2}\s*)$"), "pass  "),
-)
-_STRINGS = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|#.*""")
+_TARGET = re.compile(r"[\w.,\[\]'\" \t]+")
+_STRINGS = re.compile(r"""'[^'\\\n]*(?:\\.?[^'\\\n]*)*(?:'|$)|"[^"\\\n]*(?:\\.?[^"\\\n]*)*(?:"|$)|#.*""", re.MULTILINE)
 _INDENT = re.compile(r"\{\r?\n?([ \t]*)\"")
 
 
@@ -99,11 +95,24 @@ def without_magics(source: str) -> str:
 
 def _without_magic(line: str) -> str:
     body = line.rstrip("\r\n")
-    for pattern, harmless in _MAGICS:
-        found = pattern.match(body)
-        if found is not None:
-            return found[1] + harmless + MAGIC + found[2] + line[len(body) :]
-    return line
+    start, harmless = _magic(body)
+    return line if start is None else body[:start] + harmless + MAGIC + body[start:] + line[len(body) :]
+
+
+def _magic(line: str) -> tuple[int | None, str]:
+    """Where a line stops being Python, and what takes the place of the rest; None for a line of Python."""
+    text = line.lstrip()
+    if text.startswith(("%", "!", "?")):
+        return len(line) - len(text), "pass  "
+    target, sign, value = text.partition("=")
+    value = value.lstrip()
+    if sign and value.startswith(("%", "!")) and _TARGET.fullmatch(target):
+        return len(line) - len(value), "get_ipython()  "
+    asked = text.rstrip()
+    name = asked.rstrip("?")
+    if name and not name[-1].isspace() and len(asked) - len(name) in (1, 2) and "#" not in text:
+        return len(line) - len(text), "pass  "
+    return None, ""
 
 
 def _parsed(data: str) -> dict[str, Any]:

@@ -376,6 +376,7 @@ def _bracket(body: bytes, position: int) -> tuple[_Byte, int]:
     negated = body[position : position + 1] in (b"!", b"^")
     position += negated
     before = -1  # the byte that a range may start with
+    end = -1  # where the next `]` is
     first = True
     while True:
         if position >= len(body):
@@ -400,14 +401,15 @@ def _bracket(body: bytes, position: int) -> tuple[_Byte, int]:
             found.update(range(before, body[position] + 1))
             before = -1
         elif byte == ord("[") and following == b":":
-            end = body.find(b"]", position + 2)
+            if end < position + 2:
+                end = body.find(b"]", position + 2)
             if end < 0:
                 raise _Malformed(_UNCLOSED)
-            name = body[position + 2 : end]
-            if name.endswith(b":"):
-                if name[:-1] not in _CLASSES:
-                    raise _Malformed(f"there is no class `[{name.decode('utf-8', 'replace')[:20]}]` of characters")
-                found |= _CLASSES[name[:-1]]
+            if end > position + 2 and body[end - 1] == ord(":"):
+                name = body[position + 2 : end - 1]
+                if name not in _CLASSES:
+                    raise _Malformed(f"there is no class `[:{name.decode('utf-8', 'replace')[:20]}:]` of characters")
+                found |= _CLASSES[name]
                 position, before = end, -1
             else:
                 before = byte
@@ -485,7 +487,8 @@ class PatternSet:
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self._patterns: list[Pattern] = []
-        self._literal: dict[tuple[bytes, bool, bool], int] = {}
+        self._literal: dict[tuple[bytes, bool], int] = {}
+        self._literal_directories: dict[tuple[bytes, bool], int] = {}
         self._names, self._paths = _Wild(), _Wild()
         self._matchers: dict[int, Matcher | None] = {}
         # Of equal lines only the last one counts.
@@ -499,7 +502,8 @@ class PatternSet:
         self._patterns.append(pattern)
         if _SPECIAL.search(pattern.body) is None:
             body = pattern.body if pattern.name_only else pattern.body.removeprefix(b"/")
-            self._literal[body, pattern.name_only, pattern.directory_only] = number
+            literal = self._literal_directories if pattern.directory_only else self._literal
+            literal[body, pattern.name_only] = number
         elif pattern.name_only:
             self._names.add(number, pattern.body)
         else:
@@ -511,8 +515,9 @@ class PatternSet:
     def verdict(self, path: bytes, *, is_directory: bool) -> bool | None:
         """Whether the last pattern that matches a relative path ignores it; None if no pattern matches."""
         name = path.rpartition(b"/")[2]
-        kinds = (False, True) if is_directory else (False,)
-        found = max(self._literal.get(key, -1) for kind in kinds for key in ((name, True, kind), (path, False, kind)))
+        found = -1
+        for literal in (self._literal, self._literal_directories) if is_directory else (self._literal,):
+            found = max(found, literal.get((name, True), -1), literal.get((path, False), -1))
         for wild, text in ((self._names, name), (self._paths, path)):
             found = self._last(wild.candidates(text), found, path, name, is_directory)
         return None if found < 0 else not self._patterns[found].negated

@@ -46,7 +46,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli": _ENGINE | {"reporters", "runtime_checks", "server", "files", "repairs", "new_work", "baseline"},
     "server": _ENGINE | {"reporters", "runtime_checks"},
     "new_work": {"core"},
-    "baseline": {"core", "cache", "selection", "reading"},
+    "baseline": {"core", "cache", "config", "selection", "reading"},
     "__main__": {"cli"},
     "__init__": set(),
 }

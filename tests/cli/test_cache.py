@@ -75,6 +75,7 @@ def test_a_cache_directory_on_the_command_line_is_that_of_clean(project: Path) -
         ('cache-dir = "a\\u0000b"', "it contains a null byte"),
         ("cache-dir = 'a.py'", "is not a directory"),
         ("cache-dir = 'a.py/below'", "is not a directory"),
+        ("cache-dir = '" + "a/" * 1_500 + "'", "more than 100 folders of it do not exist"),
     ],
 )
 def test_a_cache_directory_that_cannot_be_used_is_a_configuration_error(
