@@ -25,7 +25,7 @@ from flake8_jax.reading import read_regular
 SUFFIXES = (".py", ".pyi", SUFFIX)
 CONTEXT_LIMIT = 20_000
 _LOOSE_LIMIT = 2_000
-_LARGEST_IGNORE_FILE = 20_000_000
+_LARGEST_IGNORE_FILE = 10_000_000
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -89,7 +89,7 @@ def _concerns(line: bytes, directory: bytes) -> bool:
     return any(PatternSet([one]).verdict(directory, is_directory=True) for one in lines)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=16)
 def _pattern_set(lines: tuple[bytes, ...]) -> PatternSet:
     """Both looks at a project, for the files asked for and for their context, need the same patterns."""
     return PatternSet(lines)

@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "rules": {"core", "knowledge", "syntax", "semantics"},
     "fixers": {"core", "knowledge", "syntax", "semantics"},
     "reporters": {"core"},
-    "runtime_checks": {"core", "knowledge"},
+    "runtime_checks": {"core", "knowledge", "reading"},
     "selection": {"core"},
     "reading": set(),
     "patterns": set(),

@@ -203,8 +203,8 @@ class WholeChecker:
         needed: set[str] = set()
         for settings, asked in workspace.projects(found.asked):
             # What was typed and not saved is nobody else's business: the cache on disk stays as it is.
-            workspace.cache_of(settings).read_only = snapshot.unsaved
             try:
+                workspace.cache_of(settings).read_only = snapshot.unsaved
                 run = workspace.run(settings, {**self._around(settings, asked), **asked}, question)
             except ConfigError as error:
                 errors.append(str(error))

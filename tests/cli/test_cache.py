@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from support.backend import Recorder, fake_backend
 
 from flake8_jax.cache import Cache, cache_home, remove
 from flake8_jax.cli import main
 from flake8_jax.cli.check import run
-from tests.support.backend import Recorder, fake_backend
 
 TAG = "CACHEDIR.TAG"
 STANDARD_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n"

@@ -99,6 +99,13 @@ def test_an_error_in_a_configuration_further_up_is_none_of_ours(tmp_path: Path) 
     assert Resolver(str(tmp_path)).settings_for(str(tmp_path / "a" / "b")).preview
 
 
+def test_settings_are_found_however_deep_a_folder_is(tmp_path: Path) -> None:
+    write(tmp_path / "jaxlint.toml", "preview = true\n")
+    deep = os.path.join(tmp_path, *["d"] * 2_000)
+    assert Resolver(str(tmp_path)).settings_for(deep).preview
+    assert Resolver(str(tmp_path), isolated=True).settings_for(deep).project_root is None
+
+
 def test_nearest_configuration_counts(tmp_path: Path) -> None:
     write(tmp_path / "pyproject.toml", "[tool.jaxlint]\npreview = true\n")
     write(tmp_path / "a" / "pyproject.toml", "[project]\nname = 'a'\n")

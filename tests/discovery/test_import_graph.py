@@ -33,7 +33,8 @@ def test_imports(text: str, expected: list[Imported]) -> None:
     "text",
     [
         "from" + " " * 200_000, "from a" + " " * 200_000 + "x", "from a import (\n" * 50_000, "import a\\\n" * 50_000,
-        ":from a" * 50_000, "import a" + " as" * 50_000, ";" * 200_000, " \n" * 100_000,
+        "import " + "a." * 100_000 + "a", "from " + "a" * 100_000 + " import " + "b, " * 100_000, ":from a" * 50_000,
+        "import a" + " as" * 50_000, ";" * 200_000, " \n" * 100_000,
     ],
 )  # fmt: skip
 def test_imports_are_found_in_linear_time(text: str) -> None:
