@@ -190,17 +190,20 @@ class Cache:
             ours = _is_ours(self.home)
         if not ours:
             self.trouble = (
-                f"{self.home}: jaxlint does not use this as its cache, because it did not make it; "
+                f"{self.home}: jaxlint does not use this as its cache, because it lacks the tag that jaxlint writes; "
                 "remove it, or choose another folder with `cache-dir`"
             )
         elif not _is_private(os.lstat(self.home)):
-            self.distrust = (
-                f"{self.home}: jaxlint does not use this cache, because another user owns it or can write to it; "
-                "remove it, and jaxlint makes its own"
-            )
+            self._doubt(self.home)
         else:
             self._checked = True
         return self._checked
+
+    def _doubt(self, folder: str) -> None:
+        self.distrust = (
+            f"{folder}: jaxlint does not use this cache, because another user owns it or can write to it; "
+            "remove it, and jaxlint makes a new one"
+        )
 
     def _entry(self, kind: str, key: str, *, make: bool) -> str | None:
         """The path of an entry, if its folder may be used; ``make`` the folder. Raises OSError."""
@@ -216,6 +219,7 @@ class Cache:
                         os.mkdir(folder, 0o700)
                 found = os.lstat(folder)
                 if not (stat.S_ISDIR(found.st_mode) and _is_private(found)):
+                    self._doubt(folder)
                     return None
                 self._folders.add(folder)
         return os.path.join(folder, key)

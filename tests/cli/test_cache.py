@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from support.backend import Recorder, fake_backend
 
-from flake8_jax.cache import Cache, cache_home, remove
+from flake8_jax.cache import Cache, _make, cache_home, remove
 from flake8_jax.cli import main
 from flake8_jax.cli.check import run
 
@@ -113,9 +113,18 @@ def test_a_folder_that_jaxlint_did_not_make_is_neither_used_nor_removed(
         (home / TAG).write_text(tag)
     before = everything(home)
     assert lint() == 1
-    assert f"{home}: jaxlint does not use this as its cache, because it did not make it" in capsys.readouterr().err
+    assert f"{home}: jaxlint does not use this as its cache, because it lacks the tag" in capsys.readouterr().err
     assert main(["clean"]) == 0
     assert everything(home) == before
+
+
+def test_two_runs_may_make_the_cache_at_once(tmp_path: Path) -> None:
+    home = cache_home(str(tmp_path))
+    _make(home)
+    Cache(home).write("ir", "a" * 40, b"one")
+    _make(home)
+    assert Cache(home).read("ir", "a" * 40) == b"one"
+    assert [path.name for path in tmp_path.iterdir()] == [".jaxlint_cache"]
 
 
 def test_a_link_in_the_place_of_the_cache_is_not_followed(project: Path) -> None:
@@ -264,7 +273,9 @@ def test_an_entry_or_a_folder_that_others_can_write_is_not_used(tmp_path: Path) 
     (path,) = entries(Cache(home))
     for target in (path, path.parent, path.parent.parent):
         target.chmod(0o777)
-        assert Cache(home).read("ir", "a" * 40) is None
+        cache = Cache(home)
+        assert cache.read("ir", "a" * 40) is None
+        assert target is path or (cache.distrust is not None and cache.distrust.startswith(f"{target}: "))
         target.chmod(0o700)
     assert Cache(home).read("ir", "a" * 40) == b"one"
 
