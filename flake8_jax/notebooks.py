@@ -73,7 +73,7 @@ def without_magics(source: str) -> str:
     try:
         ast.parse(source)
         return source  # a line that begins with `%` goes on from the one before
-    except (SyntaxError, ValueError):  # ValueError: a null byte
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a null byte; nested too deeply for Python's parser
         pass
     found: list[str] = []
     depth, continued, in_magic = 0, False, False
