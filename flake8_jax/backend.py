@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from flake8_jax.cache import Cache
+from flake8_jax.cache import Cache, digest
 from flake8_jax.core import ir
 from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.findings import Finding
@@ -106,7 +106,7 @@ UNUSED_NOQA = RuleInfo(
     fixable="always",
 )
 OWN_RULES = (INVALID_SYNTAX, UNUSED_NOQA)
-_CATALOGUE_KEY = "rules"
+_CATALOGUE_KEY = digest("rules")
 
 
 class _Catalogue(msgspec.Struct, frozen=True, array_like=True):

@@ -20,11 +20,14 @@ from typing import Any
 import msgspec
 
 from flake8_jax.cache import write_atomically
+from flake8_jax.config import parents
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
+from flake8_jax.reading import read_regular
 from flake8_jax.selection import ALWAYS_ON
 
 VERSION = 1
 _SHOWN = 120
+_LARGEST = 100_000_000
 _REMEDY = "remove it, and write it anew with `--write-baseline`"
 
 Judged = Callable[[str, str], bool]
@@ -54,12 +57,11 @@ class _File(msgspec.Struct, frozen=True):
 def load(path: str) -> Counter[Key]:
     """The entries by key, with absolute paths. Raises BaselineError."""
     try:
-        with open(path, "rb") as stream:
-            found = msgspec.json.decode(stream.read(), type=_File)
+        found = msgspec.json.decode(read_regular(path, _LARGEST), type=_File)
     except OSError as error:
         remedy = "; make one with `--write-baseline`" if isinstance(error, FileNotFoundError) else ""
         raise BaselineError(f"{path}: {error.strerror}{remedy}") from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BaselineError(f"{path}: this is no baseline ({error}); {_REMEDY}") from error
     if found.version != VERSION:
         raise BaselineError(f"{path}: this baseline has version {found.version}, known is {VERSION}; {_REMEDY}")
@@ -127,10 +129,10 @@ def write(path: str, report: RunReport, judged: Judged) -> int:
 
 def judged_by(asked: Sequence[str], codes: Collection[str]) -> Judged:
     """Whether a run on these paths, with these rules, says something of a rule in a file."""
-    real = [os.path.realpath(one) for one in asked]
+    real = {os.path.realpath(one) for one in asked}
 
     def judged(path: str, code: str) -> bool:
-        return code in codes and any(path == one or path.startswith(one.rstrip(os.sep) + os.sep) for one in real)
+        return code in codes and not real.isdisjoint(parents(path))
 
     return judged
 

@@ -18,12 +18,13 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, get_type_hints
 
 import msgspec
 
+from flake8_jax.reading import SizeLimits, read_regular
 from flake8_jax.requirements import supported_versions
 from flake8_jax.selection import Layer
 
@@ -103,7 +104,20 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
     unroll_threshold: Annotated[
         int | None, _doc("Iterations from which a Python loop in staged code counts as unrolled. Default: 32.")
     ] = None
-    cache_dir: Annotated[str | None, _doc("Where to keep the cache. Default: `.jaxlint_cache` in the project.")] = None
+    cache_dir: Annotated[
+        str | None,
+        _doc("The directory in which jaxlint makes `.jaxlint_cache` for its cache. Default: that of the project."),
+    ] = None
+    max_file_size: Annotated[
+        int | None,
+        _doc(
+            "Bytes up to which a source file, or all code cells of a notebook, are linted; larger ones are left out with a "
+            "message. Default: 5000000."
+        ),
+    ] = None
+    max_notebook_size: Annotated[
+        int | None, _doc("The same for a notebook with its outputs and pictures. Default: 100000000.")
+    ] = None
 
 
 def option_documentation() -> dict[str, str]:
@@ -117,7 +131,8 @@ def option_documentation() -> dict[str, str]:
 class Settings:
     """What holds for one project. ``root`` is the directory that relative patterns refer to.
 
-    config_path: the configuration file, or None. project_root: the directory whose files form the program, or
+    origins: by key, where it was set: the path of the configuration file, `--config` or `command line`, the last of which
+    goes first. config_path: the configuration file, or None. project_root: the directory whose files form the program, or
     None where none is known (no configuration, version control or packaging file above).
     """
 
@@ -139,6 +154,8 @@ class Settings:
     src: tuple[str, ...] = ()
     unroll_threshold: int = 32
     cache_dir: str | None = None
+    size_limits: SizeLimits = field(default_factory=SizeLimits)
+    origins: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def option_names() -> tuple[str, ...]:
@@ -151,16 +168,52 @@ def option_names() -> tuple[str, ...]:
 
 def _key_row(text: str, key: str, section: str) -> int | None:
     """Row of ``key`` in the table ``section`` (or in the file where the section is empty), if it is found."""
+    wanted = f"{section}.{key}" if section else key
     current = ""
-    for row, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*\[+\s*([^\]]+?)\s*\]+", line)
-        if header:
-            current = header[1].replace('"', "").replace("'", "").replace(" ", "")
-            if current == (f"{section}.{key}" if section else key):
+    for row, line in enumerate(text.split("\n"), 1):
+        stripped = line.strip()
+        if stripped.startswith("[") and "]" in stripped:
+            current = _plain_key(stripped.strip("[").partition("]")[0])
+            if current == wanted or current.startswith(f"{wanted}."):
                 return row
-        elif current == section and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*[.=]""", line):
-            return row
+        elif "=" in stripped:
+            written = _plain_key(stripped.partition("=")[0])
+            full = f"{current}.{written}" if current else written
+            if full == wanted or full.startswith(f"{wanted}.") or (full == section and key in stripped):
+                return row
     return None
+
+
+def _plain_key(written: str) -> str:
+    return re.sub(r"""["'\s]""", "", written)
+
+
+def place_of(settings: Settings, keys: Sequence[str], value: str | None = None) -> str:
+    """Where one of these keys was set: ``path:row`` for the file. With ``value``: where this item of a list is."""
+    path = settings.config_path
+    if path is not None and value is not None:
+        written = [key for key in keys if path in settings.origins.get(key, ())]
+        rows = [row for key in written if (row := _row_in(path, key, value)) is not None]
+        if rows:
+            return f"{path}:{rows[0]}"
+    origins = [(origin, key) for key in keys for origin in settings.origins.get(key, ())]
+    origin, key = origins[-1] if origins else ("command line", "")
+    row = _row_in(origin, key) if origin == path else None
+    return f"{origin}:{row}" if row is not None else origin
+
+
+def _row_in(path: str, key: str, value: str | None = None) -> int | None:
+    """The row of a key in a configuration file, or of a string in its value."""
+    try:
+        _, text = load_toml(path)
+    except ConfigError:  # it was there a moment ago
+        return None
+    row = _key_row(text, key, "tool.jaxlint" if os.path.basename(path) == "pyproject.toml" else "")
+    if row is None or value is None:
+        return row
+    lines = text.split("\n")
+    quoted = (f'"{value}"', f"'{value}'")
+    return next((n for n in range(row, len(lines) + 1) if any(one in lines[n - 1] for one in quoted)), None)
 
 
 def _remedy(key: str) -> str:
@@ -169,7 +222,7 @@ def _remedy(key: str) -> str:
             "it belongs to the unrelated tool `jaxlint` on PyPI, which reads the same table; "
             "put the settings of this one into jaxlint.toml and that key aside"
         )
-    close = difflib.get_close_matches(key, option_names(), n=1)
+    close = difflib.get_close_matches(key[:100], option_names(), n=1)
     return f"did you mean `{close[0]}`?" if close else "`jaxlint config` lists the known keys"
 
 
@@ -183,7 +236,8 @@ def convert_options(table: dict[str, Any], path: str, text: str, section: str) -
     known = option_names()
     for key in table:
         if key not in known:
-            raise fail(key, f"unknown key `{key}`: {_remedy(key)}")
+            shown = key if len(key) <= 100 else f"{key[:100]}…"
+            raise fail(key, f"unknown key `{shown}`: {_remedy(key)}")
     try:
         options = msgspec.convert(table, Options)
     except msgspec.ValidationError as error:
@@ -192,8 +246,15 @@ def convert_options(table: dict[str, Any], path: str, text: str, section: str) -
         raise fail(key, f"`{key}`: {_in_toml_words(what)}") from error
     if options.target_jax is not None and (reason := _bad_versions(options.target_jax)):
         raise fail("target-jax", f"`target-jax`: {reason}")
-    if options.unroll_threshold is not None and options.unroll_threshold < 1:
-        raise fail("unroll-threshold", "`unroll-threshold`: expected a number of iterations, at least 1")
+    for key, number, unit in (
+        ("unroll-threshold", options.unroll_threshold, "iterations"),
+        ("max-file-size", options.max_file_size, "bytes"),
+        ("max-notebook-size", options.max_notebook_size, "bytes"),
+    ):
+        if number is not None and number < 1:
+            raise fail(key, f"`{key}`: expected a number of {unit}, at least 1")
+        if number is not None and number > _LARGEST_NUMBER:
+            raise fail(key, f"`{key}`: expected a number of {unit}, at most {_LARGEST_NUMBER}")
     return options
 
 
@@ -211,6 +272,8 @@ def _in_toml_words(message: str) -> str:
 def _bad_versions(text: str) -> str | None:
     from packaging.specifiers import InvalidSpecifier, SpecifierSet  # slow to import, and rarely needed
 
+    if len(text) > _LONGEST_VERSIONS:
+        return f"expected at most {_LONGEST_VERSIONS} characters"
     try:
         SpecifierSet(text if re.match(r"\s*[<>=!~]", text) else f"=={text}")
     except InvalidSpecifier:
@@ -221,18 +284,69 @@ def _bad_versions(text: str) -> str | None:
 def load_toml(path: str) -> tuple[dict[str, Any], str]:
     """Decode a TOML file; returns the table and its text. Raises ConfigError."""
     try:
-        with open(path, "rb") as stream:
-            text = stream.read().decode("utf-8")
+        text = read_regular(path, _LARGEST_CONFIG).decode("utf-8")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8, which TOML has to be: {error.reason}") from error
     try:
-        return tomllib.loads(text), text
+        return _decoded(text), text
+    except _TomlError as error:
+        raise ConfigError(f"{path}:{error.row}: invalid TOML: {error}") from error
+
+
+class _TomlError(Exception):
+    """The text is no TOML, or is nothing that anybody writes."""
+
+    def __init__(self, message: str, row: int) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+def _decoded(text: str) -> dict[str, Any]:
+    """The table of a TOML text. Raises _TomlError."""
+    lines = text.split("\n")
+    for row, line in enumerate(lines, 1):
+        if line.count(".") >= _MOST_PARTS and _longest_key(line) > _MOST_PARTS:
+            raise _TomlError(f"a key with more than {_MOST_PARTS} parts", row)  # the decoder takes quadratic time
+    try:
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"line (\d+)", str(error))
-        row = found[1] if found else len(text.splitlines())  # without a line, it is the end of the file
-        raise ConfigError(f"{path}:{row}: invalid TOML: {error}") from error
+        # Without a line, it is the end of the file.
+        raise _TomlError(str(error), int(found[1]) if found else len(text.splitlines())) from error
+    except RecursionError as error:
+        deepest = max(range(len(lines)), key=lambda index: lines[index].count("[") + lines[index].count("{"))
+        raise _TomlError("nested too deeply", deepest + 1) from error
+    except ValueError as error:  # Python converts no more than 4300 digits
+        row = next((row for row, line in enumerate(lines, 1) if _MANY_DIGITS.search(line)), 1)
+        raise _TomlError("a number with too many digits", row) from error
+
+
+_LARGEST_CONFIG = 1_000_000
+_LARGEST_NUMBER = 2**53
+_LONGEST_VERSIONS = 200
+_MOST_PARTS = 32
+_MANY_DIGITS = re.compile(r"[\d_]{640}")
+_KEY_PIECES = re.compile(r""""(?:[^"\\]|\\.?)*(?:"|$)|'[^']*(?:'|$)|[A-Za-z0-9_-]+|[ \t]+|.""", re.DOTALL)
+
+
+def _longest_key(line: str) -> int:
+    """How many parts the longest dotted key in a line has."""
+    most = parts = 0
+    goes_on = False
+    for match in _KEY_PIECES.finditer(line):
+        piece = match[0]
+        if piece == "#":
+            break
+        if piece == ".":
+            goes_on = True
+        elif piece[0] in "\"'-_" or piece[0].isalnum():
+            parts = parts + 1 if goes_on else 1
+            most, goes_on = max(most, parts), False
+        elif not piece.isspace():
+            parts, goes_on = 0, False
+    return most
 
 
 def load_options(path: str) -> Options | None:
@@ -256,8 +370,8 @@ def inline_options(pairs: Sequence[str]) -> Options:
     merged = Options()
     for pair in pairs:
         try:
-            table = tomllib.loads(pair)
-        except tomllib.TOMLDecodeError as error:
+            table = _decoded(pair)
+        except _TomlError as error:
             raise ConfigError(
                 f"--config {pair!r}: neither a file nor a TOML pair such as 'select = [\"JAX1\"]': {error}"
             ) from error
@@ -280,6 +394,22 @@ def parents(path: str) -> list[str]:
     while (above := os.path.dirname(found[-1])) != found[-1]:
         found.append(above)
     return found
+
+
+def _looked_up(directory: str, known: dict[str, str | None], find: Callable[[str], str | None]) -> str | None:
+    """What ``find`` says of the nearest directory, at or above this one, for which it says something."""
+    passed: list[str] = []
+    folder = directory
+    while folder not in known:
+        passed.append(folder)
+        found = find(folder)
+        above = os.path.dirname(folder)
+        if found is not None or above == folder:
+            known[folder] = found
+        else:
+            folder = above
+    known.update(dict.fromkeys(passed, known[folder]))
+    return known[directory]
 
 
 def _holds(folder: str, names: tuple[str, ...]) -> bool:
@@ -308,7 +438,7 @@ class Resolver:
         self.inline = inline or Options()
         self.flags = flags or Options()
         self._configs: dict[str, str | None] = {}
-        self._roots: dict[tuple[str, tuple[str, ...]], str | None] = {}
+        self._roots: dict[tuple[str, ...], dict[str, str | None]] = {}
         self._loaded: dict[str, Options | None] = {}
         self._settings: dict[tuple[str | None, str | None], Settings] = {}
 
@@ -316,22 +446,12 @@ class Resolver:
         """The configuration file that counts in an absolute directory."""
         if self.explicit is not None or self.isolated:
             return self.explicit
-        if directory not in self._configs:
-            above = os.path.dirname(directory)
-            own = self._config_in(directory)
-            self._configs[directory] = own if own is not None or above == directory else self.config_of(above)
-        return self._configs[directory]
+        return _looked_up(directory, self._configs, self._config_in)
 
     def _nearest(self, directory: str, names: tuple[str, ...]) -> str | None:
         """The nearest directory, at or above this one, with an entry of one of these names."""
-        key = (directory, names)
-        if key not in self._roots:
-            above = os.path.dirname(directory)
-            if _holds(directory, names):
-                self._roots[key] = directory
-            else:
-                self._roots[key] = self._nearest(above, names) if above != directory else None
-        return self._roots[key]
+        known = self._roots.setdefault(names, {})
+        return _looked_up(directory, known, lambda folder: folder if _holds(folder, names) else None)
 
     def project_root_of(self, directory: str) -> str | None:
         """The directory of the version control, or else of the packaging, that ``directory`` is under."""
@@ -370,6 +490,11 @@ class Resolver:
         flagged = Layer(_optional(self.flags.select), _several(self.flags.extend_select), _several(self.flags.ignore))
         ignores = {**(merged.per_file_ignores or {}), **(self.flags.per_file_ignores or {})}
         final = override(merged, self.flags)
+        origins: dict[str, tuple[str, ...]] = {}
+        for origin, options in ((config, written), ("--config", self.inline), ("command line", self.flags)):
+            for name, key in zip(Options.__struct_fields__, Options.__struct_encode_fields__):
+                if origin is not None and getattr(options, name) is not None:
+                    origins[key] = (*origins.get(key, ()), origin)
         exclude = DEFAULT_EXCLUDE if final.exclude is None else tuple(final.exclude)
         required = {} if self.isolated else supported_versions(directory, load_toml)
         if final.target_jax is not None:
@@ -394,7 +519,13 @@ class Resolver:
             transforms=dict(final.transforms or {}),
             src=tuple(os.path.normpath(os.path.join(root, entry)) for entry in final.src or ()),
             unroll_threshold=final.unroll_threshold or 32,
-            cache_dir=os.path.join(cache_home, final.cache_dir) if final.cache_dir is not None else None,
+            cache_dir=os.path.normpath(os.path.join(cache_home, final.cache_dir))
+            if final.cache_dir is not None
+            else None,
+            size_limits=SizeLimits(
+                final.max_file_size or SizeLimits.source, final.max_notebook_size or SizeLimits.notebook
+            ),
+            origins=origins,
         )
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from flake8_jax.backend import INVALID_SYNTAX, UNUSED_NOQA, Backend
-from flake8_jax.config import ConfigError, Settings
+from flake8_jax.config import ConfigError, Settings, place_of
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX, Rows, in_cell
 from flake8_jax.core.findings import Finding, Fix, Positions
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts, place
 from flake8_jax.discovery import Patterns
 from flake8_jax.lowering import Problem
+from flake8_jax.patterns import PatternError
 from flake8_jax.selection import SelectorError, codes_of, enabled, fixable_codes
 from flake8_jax.syntax.noqa import Directive, Noqa, directives, noqa_row, remove_codes
 
@@ -29,11 +30,7 @@ class Selection:
         try:
             self.codes = enabled(settings.layers, backend.rules)
             self.fixable = fixable_codes(settings.fixable, settings.unfixable, backend.rules)
-            self._ignores = [
-                (Patterns(settings.root, [pattern.removeprefix("!")]), pattern.startswith("!"),
-                 codes_of(selectors, backend.rules) - {INVALID_SYNTAX.code})
-                for pattern, selectors in settings.per_file_ignores
-            ]  # fmt: skip
+            self._ignores = _ignores(settings, backend)
         except SelectorError as error:
             raise ConfigError(f"{_origin(error.selector, settings)}: {error}") from error
         self._known = frozenset(backend.rules)
@@ -57,12 +54,41 @@ class Selection:
         return code in self.codes and code not in self.ignored_in(path)
 
 
+def _ignores(settings: Settings, backend: Backend) -> list[tuple[Patterns, bool, frozenset[str]]]:
+    """Patterns of ``per-file-ignores``, whether they stand for all other files, and codes.
+
+    Patterns with the same codes are matched at once, for there may be thousands of them. Raises ConfigError, SelectorError.
+    """
+    positive: dict[frozenset[str], list[str]] = {}
+    found: list[tuple[Patterns, bool, frozenset[str]]] = []
+    try:
+        for pattern, selectors in settings.per_file_ignores:
+            codes = codes_of(selectors, backend.rules) - {INVALID_SYNTAX.code}
+            if pattern.startswith("!"):
+                found.append((Patterns.of_setting(settings.root, [_inner(pattern)]), True, codes))
+            else:
+                positive.setdefault(codes, []).append(pattern)
+        found += [(Patterns.of_setting(settings.root, lines), False, codes) for codes, lines in positive.items()]
+    except PatternError as error:
+        place = place_of(settings, ("per-file-ignores",), error.line)
+        raise ConfigError(f"{place}: the pattern {error}") from error
+    return found
+
+
+def _inner(pattern: str) -> str:
+    """The pattern without its ``!``."""
+    if not pattern[1:].strip():
+        raise PatternError(pattern, "no name is left of it")
+    return pattern[1:]
+
+
 def _origin(selector: str, settings: Settings) -> str:
     """Where a selector was written: the command line has the last layer."""
     flags = settings.layers[-1] if settings.layers else None
     if flags is not None and selector in (*(flags.select or ()), *flags.extend_select, *flags.ignore):
         return "command line"
-    return settings.config_path or "command line"
+    keys = ("select", "extend-select", "ignore", "per-file-ignores", "fixable", "unfixable")
+    return place_of(settings, keys, selector)
 
 
 def placed(

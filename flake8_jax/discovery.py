@@ -12,56 +12,87 @@ Not modelled: the user's global gitignore.
 
 from __future__ import annotations
 
+import functools
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import pathspec
-
-from flake8_jax.config import Resolver, Settings
+from flake8_jax.config import ConfigError, Resolver, Settings, place_of
 from flake8_jax.core.cells import SUFFIX
+from flake8_jax.patterns import PatternError, PatternSet, as_bytes, complaint
+from flake8_jax.reading import read_regular
 
 SUFFIXES = (".py", ".pyi", SUFFIX)
 CONTEXT_LIMIT = 20_000
 _LOOSE_LIMIT = 2_000
+_LARGEST_IGNORE_FILE = 10_000_000
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Patterns:
-    """Gitignore-like patterns relative to ``base``; plain names are looked up without a regular expression."""
+    """Gitignore patterns relative to ``base``."""
 
-    def __init__(self, base: str, lines: Sequence[str]) -> None:
+    def __init__(self, base: str, lines: Sequence[bytes]) -> None:
         self.base = base
         self.lines = tuple(lines)
-        # A later negation takes names back, so the shortcut needs all of them to be plain.
-        negated = any(line.startswith("!") for line in lines)
-        self._names = frozenset(line for line in lines if not negated and re.fullmatch(r"[\w.-]+", line))
-        rest = [_anchored(line, base) for line in lines if line not in self._names]
-        self._spec = pathspec.GitIgnoreSpec.from_lines(rest) if rest else None
+        self._set = _pattern_set(self.lines)
+
+    @classmethod
+    def of_setting(cls, base: str, lines: Sequence[str]) -> Patterns:
+        """Patterns out of a configuration, which may also be absolute paths. Raises PatternError."""
+        for line in lines:
+            reason = complaint(line)
+            if reason is not None:
+                raise PatternError(line, reason)
+        return cls(base, [as_bytes(_anchored(line, base)) for line in lines])
+
+    @classmethod
+    def of_file(cls, base: str, data: bytes) -> Patterns:
+        """The patterns of a gitignore file. As with git, a pattern that is not valid matches nothing."""
+        return cls(base, data.removeprefix(_BYTE_ORDER_MARK).split(b"\n"))
 
     def verdict(self, path: str, *, is_directory: bool = False) -> bool | None:
         """Whether an absolute path matches; None where no pattern speaks of it, False where one takes it back."""
-        if os.path.basename(path) in self._names:
-            return True
-        if self._spec is None:
-            return None
-        relative = relative_to(path, self.base)
-        return self._spec.check_file(f"{relative}/" if is_directory else relative).include
+        return self._set.verdict(as_bytes(relative_to(path, self.base)), is_directory=is_directory)
 
     def matches(self, path: str, *, is_directory: bool = False) -> bool:
         return bool(self.verdict(path, is_directory=is_directory))
 
     def matches_any_part(self, path: str) -> bool:
         """Whether a file or one of the directories between it and ``base`` matches."""
-        parts = relative_to(path, self.base).split("/")
-        return self.matches(path) or not self._names.isdisjoint(parts)
+        return self.matches_above(path) or self.matches(path)
+
+    def matches_above(self, path: str) -> bool:
+        """Whether one of the directories between a file and ``base`` matches."""
+        relative = as_bytes(relative_to(path, self.base))
+        ends = [index for index, byte in enumerate(relative) if byte == _SLASH]
+        return any(self._set.verdict(relative[:end], is_directory=True) for end in ends)
 
     def below(self, start: str) -> Patterns:
-        """The patterns that hold below a directory that was asked for: those that match it itself do not."""
-        if not self.matches(start, is_directory=True):
+        """The patterns that hold below a directory that was asked for: those that match it itself do not.
+
+        Neither do those that match everything in it (``start/**``).
+        """
+        inside = os.path.join(start, "\x01")
+        if not self.matches(start, is_directory=True) and not self.matches(inside):
             return self
-        kept = [line for line in self.lines if not Patterns(self.base, [line]).matches(start, is_directory=True)]
-        return Patterns(self.base, kept)
+        relative = as_bytes(relative_to(start, self.base))
+        return Patterns(self.base, [line for line in self.lines if not _concerns(line, relative)])
+
+
+_SLASH = ord("/")
+
+
+def _concerns(line: bytes, directory: bytes) -> bool:
+    """Whether a pattern matches a directory, or everything in it."""
+    lines = [line, line.rstrip(b"/").removesuffix(b"/**")]
+    return any(PatternSet([one]).verdict(directory, is_directory=True) for one in lines)
+
+
+@functools.lru_cache(maxsize=16)
+def _pattern_set(lines: tuple[bytes, ...]) -> PatternSet:
+    """Both looks at a project, for the files asked for and for their context, need the same patterns."""
+    return PatternSet(lines)
 
 
 def _anchored(line: str, base: str) -> str:
@@ -107,6 +138,9 @@ class _Ignores:
         return False
 
 
+_NONE = Patterns("", ())
+
+
 class Walker:
     """Walks directories under the settings that hold in each. ``messages`` collects what could not be read."""
 
@@ -114,20 +148,41 @@ class Walker:
         self.resolver = resolver
         self.messages: list[str] = []
         self._excludes: dict[tuple[str, tuple[str, ...]], Patterns] = {}
+        self._entered: dict[str, _Ignores | None] = {}
 
     def exclusions(self, settings: Settings) -> Patterns:
+        """The patterns of the settings. Raises ConfigError."""
         key = (settings.root, settings.exclude)
         if key not in self._excludes:
-            self._excludes[key] = Patterns(*key)
+            try:
+                self._excludes[key] = Patterns.of_setting(*key)
+            except PatternError as error:
+                place = place_of(settings, ("exclude", "extend-exclude"), error.line)
+                raise ConfigError(f"{place}: the pattern {error}") from error
         return self._excludes[key]
 
     def excluded(self, path: str) -> bool:
         """Whether the settings leave out a file that was given by name, where ``force-exclude`` asks for that."""
-        settings = self.resolver.settings_for(os.path.dirname(path))
-        if self.exclusions(settings).matches_any_part(path):
-            return True
-        ignored = self._inherited(os.path.dirname(path), settings)
-        return any(patterns.matches_any_part(path) for patterns in ignored)
+        folder = os.path.dirname(path)
+        if folder not in self._entered:
+            self._entered[folder] = self._enter(folder)
+        ignores = self._entered[folder]
+        return ignores is None or ignores.leaves_out(path, False)
+
+    def _enter(self, folder: str) -> _Ignores | None:
+        """The patterns in force in a folder; None if it is left out itself, or if one above it is."""
+        settings = self.resolver.settings_for(folder)
+        exclude = self.exclusions(settings)
+        ignored = self._inherited(folder, settings)
+        if exclude.matches_above(os.path.join(folder, "")):
+            return None
+        part = ignored[0].base if ignored else folder
+        while part != folder:
+            part = os.path.join(part, relative_to(folder, part).partition("/")[0])
+            above = tuple(patterns for patterns in ignored if part.startswith(patterns.base.rstrip(os.sep) + os.sep))
+            if _Ignores(_NONE, above).leaves_out(part, True):
+                return None
+        return _Ignores(exclude, ignored)
 
     def _inherited(self, directory: str, settings: Settings) -> tuple[Patterns, ...]:
         """The gitignore files of a directory and of those above it, up to the version control's root."""
@@ -145,23 +200,20 @@ class Walker:
                 break
             folder = above
         top = chain[-1]
-        found = [self._ignore_file(os.path.join(top, ".git", "info", "exclude"), top)]
+        found = [self._ignore_file(os.path.join(top, ".git", "info", "exclude"), top, follow=True)]
         found += [self._ignore_file(os.path.join(entry, ".gitignore"), entry) for entry in reversed(chain)]
         return tuple(patterns for patterns in found if patterns is not None)
 
-    def _ignore_file(self, path: str, base: str) -> Patterns | None:
+    def _ignore_file(self, path: str, base: str, *, follow: bool = False) -> Patterns | None:
+        """The patterns of a file, if it is there. Like git, this follows no symbolic link to a ``.gitignore``."""
         try:
-            with open(path, encoding="utf-8", errors="surrogateescape") as stream:
-                lines = [line.rstrip("\n") for line in stream]
+            if not follow and os.path.islink(path):
+                return None
+            return Patterns.of_file(base, read_regular(path, _LARGEST_IGNORE_FILE, follow=follow))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            self.messages.append(f"{path}: cannot be read: {error.strerror}")
-            return None
-        try:
-            return Patterns(base, [line for line in lines if line.strip() and not line.startswith("#")])
-        except ValueError as error:
-            self.messages.append(f"{path}: not a valid gitignore pattern: {error}")
+            self.messages.append(f"{path}: cannot be read: {error.strerror}; its patterns are not used")
             return None
 
     def walk(self, start: str, seen: set[str], *, packages_only: bool = False) -> Iterator[str]:
@@ -182,7 +234,7 @@ class Walker:
                 continue
             below = []
             for entry in entries:
-                is_directory = entry.is_dir()
+                is_directory = _is_directory(entry)
                 if not is_directory and not entry.name.endswith(SUFFIXES):
                     continue
                 if ignores.leaves_out(entry.path, is_directory):
@@ -191,7 +243,7 @@ class Walker:
                 if target in seen:
                     continue
                 if not is_directory:
-                    if entry.is_file():
+                    if _is_file(entry):
                         seen.add(target)
                         yield entry.path
                     continue
@@ -212,6 +264,31 @@ class Walker:
         return own, _Ignores(exclude or self.exclusions(own), ignored)
 
 
+def _real_path(path: str, folders: dict[str, str]) -> str:
+    """The real path of a file; ``folders`` holds those of folders, of which there are fewer."""
+    if os.path.islink(path):
+        return os.path.realpath(path)
+    folder, name = os.path.split(path)
+    if folder not in folders:
+        folders[folder] = os.path.realpath(folder)
+    return os.path.join(folders[folder], name)
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a directory, or a link to one. A link that leads nowhere is none."""
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
 def discover(paths: Iterable[str], walker: Walker, *, force_exclude: bool | None = None) -> Found:
     """The files asked for by ``paths`` (absolute, files or directories).
 
@@ -220,12 +297,13 @@ def discover(paths: Iterable[str], walker: Walker, *, force_exclude: bool | None
     """
     found = Found()
     seen: set[str] = set()
+    folders: dict[str, str] = {}
     for path in paths:
         if os.path.isdir(path):
             for file in walker.walk(path, seen):
                 found.asked.setdefault(file, False)
         elif os.path.lexists(path):
-            real = os.path.realpath(path)
+            real = _real_path(path, folders)
             settings = walker.resolver.settings_for(os.path.dirname(path))
             forced = settings.force_exclude if force_exclude is None else force_exclude
             if forced and walker.excluded(path):

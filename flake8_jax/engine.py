@@ -23,10 +23,10 @@ import msgspec
 
 from flake8_jax import __version__
 from flake8_jax.backend import UNUSED_NOQA, AnalysisRequest, Backend, ProgramFile
-from flake8_jax.cache import DIRECTORY_NAME, Cache, digest
-from flake8_jax.config import ConfigError, Resolver, Settings
+from flake8_jax.cache import Cache, cache_home, digest, why_unusable
+from flake8_jax.config import ConfigError, Resolver, Settings, place_of
 from flake8_jax.core import ir
-from flake8_jax.core.cells import Rows, evidence_in_cells
+from flake8_jax.core.cells import SUFFIX, Rows, evidence_in_cells
 from flake8_jax.core.findings import Edit, Finding
 from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
@@ -43,6 +43,7 @@ from flake8_jax.lowering import (
     lower_text,
     read_text,
 )
+from flake8_jax.reading import NO_LIMITS, SizeLimits, TooLarge
 
 _SETTLED_NS = 2_000_000_000
 """A file changed this shortly before it was read may change again within the same tick of its clock."""
@@ -53,7 +54,8 @@ class Question:
     """paths: absolute files and directories. texts: by absolute path, instead of what is on disk.
 
     force_exclude: None for what the settings say. ignore_noqa: report what comments would suppress. recorded: what a
-    recorded run showed of functions.
+    recorded run showed of functions. anew: take no findings from the cache, and lower the files in question whatever the
+    cache holds; fixes that are written are made from nothing else.
     """
 
     paths: tuple[str, ...]
@@ -61,6 +63,7 @@ class Question:
     force_exclude: bool | None = None
     ignore_noqa: bool = False
     collect_functions: bool = False
+    anew: bool = False
     recorded: tuple[RecordedFunction, ...] = ()
 
 
@@ -99,7 +102,10 @@ class _Stored(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass
 class ProjectRun:
-    """One project, analysed. ``asked`` maps the paths in question to whether they were given by name."""
+    """One project, analysed. ``asked`` maps the paths in question to whether they were given by name.
+
+    stored: whether the findings, or the lowered form of a file in question, come from the cache.
+    """
 
     settings: Settings
     cache: Cache
@@ -112,11 +118,19 @@ class ProjectRun:
     counters: dict[str, int] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    stored: bool = False
+
+
+def cache_parent(settings: Settings, cwd: str) -> str:
+    """The folder in which the cache of a project is: the configured one, else the project's, else where the command runs."""
+    return settings.cache_dir if settings.cache_dir is not None else settings.project_root or cwd
 
 
 def cache_directory(settings: Settings, cwd: str) -> str:
-    """Where the cache of a project is: where it is told to be, else in the project, else where the command runs."""
-    return settings.cache_dir or os.path.join(settings.project_root or cwd, DIRECTORY_NAME)
+    """The folder that is the cache of a project. Raises ConfigError."""
+    if settings.cache_dir is not None and (reason := why_unusable(settings.cache_dir)) is not None:
+        raise ConfigError(f"{place_of(settings, ('cache-dir',))}: `cache-dir`: {reason}")
+    return cache_home(cache_parent(settings, cwd))
 
 
 class Workspace:
@@ -142,6 +156,8 @@ class Workspace:
         self.progress = progress
         self._caches: dict[str | None, Cache] = {}
         self._modules: dict[str, ir.Module] = {}
+        self._stored: set[str] = set()
+        self._limits: dict[str, SizeLimits] = {}
         self._texts: dict[str, str] = {}
         self._looks: dict[str, dict[str, _Seen]] = {}
         self._links: _Links | None = None
@@ -183,7 +199,7 @@ class Workspace:
             try:
                 self.backend.check_transforms(settings.transforms)
             except ValueError as error:
-                raise ConfigError(f"{settings.config_path or 'settings'}: {error}") from error
+                raise ConfigError(f"{place_of(settings, ('transforms',))}: {error}") from error
 
     def cache_of(self, settings: Settings) -> Cache:
         directory = cache_directory(settings, self.resolver.cwd) if self.use_cache else None
@@ -219,7 +235,7 @@ class Workspace:
             collect_functions=question.collect_functions,
         )
         self._forget_texts(run, seen, question.texts)
-        self._analyse(run, links.modules, request)
+        self._analyse(run, links.modules, request, anew=question.anew)
         return run
 
     def _linked(self, glances: Mapping[str, Glance], settings: Settings) -> _Links:
@@ -248,7 +264,8 @@ class Workspace:
                 f"{settings.project_root or settings.root}: more than {len(context)} files; calls between the asked "
                 "files and those beyond are not followed (`exclude` what is not part of the program)"
             )
-        key = digest(settings.project_root or settings.root)
+        limits = settings.size_limits
+        key = digest(settings.project_root or settings.root, str(limits))
         kept = self._looks.get(key)
         if kept is None:
             kept = self._looks[key] = run.cache.load("glances", key, dict[str, _Seen]) or {}
@@ -257,6 +274,9 @@ class Workspace:
         for path in dict.fromkeys((*run.asked, *context)):
             if path in texts:
                 text = texts[path]
+                if len(text) > limits.source:
+                    run.messages.append(_left_out(path, TooLarge(path, limits.source)))
+                    continue
                 seen[path] = _Seen(0, 0, 0, glance(text, self._remember(text), self.backend.libraries))
                 continue
             try:
@@ -264,18 +284,21 @@ class Workspace:
                 entry = kept.get(path)
                 if entry is None or not entry.still_holds(found):
                     changed = True
-                    kept[path] = entry = self._look(path, found)
+                    kept[path] = entry = self._look(path, found, limits)
                 seen[path] = entry
             except OSError as error:
                 if path in run.asked:
-                    run.messages.append(f"{path}: cannot be read: {error.strerror}; it was left out")
+                    run.messages.append(_left_out(path, error))
+                elif isinstance(error, TooLarge):
+                    run.notes.append(_left_out(path, error))
         if changed:
             run.cache.store("glances", key, kept)
         return seen
 
-    def _look(self, path: str, found: os.stat_result) -> _Seen:
+    def _look(self, path: str, found: os.stat_result, limits: SizeLimits) -> _Seen:
         now = time.time_ns()
-        text, problem = read_text(path)
+        self._limits[path] = limits
+        text, problem = read_text(path, limits)
         look = Glance("", False, ()) if problem else glance(text, self._remember(text), self.backend.libraries)
         return _Seen(found.st_mtime_ns, found.st_size, now, look, problem)
 
@@ -287,10 +310,10 @@ class Workspace:
     def text_of(self, path: str, key: str) -> str:
         """The text with this digest, which ``path`` held when it was looked at."""
         if key not in self._texts:
-            self._texts[key] = read_text(path)[0]
+            self._texts[key] = read_text(path, self._limits.get(path, NO_LIMITS))[0]
         return self._texts[key]
 
-    def _analyse(self, run: ProjectRun, modules: Modules, request: AnalysisRequest) -> None:
+    def _analyse(self, run: ProjectRun, modules: Modules, request: AnalysisRequest, *, anew: bool) -> None:
         parts = [
             str(sorted(request.codes)),
             str(sorted(request.transforms.items())),
@@ -302,14 +325,14 @@ class Workspace:
             parts += [path, modules.names[path], key]
         name = digest(*parts)
         kept = self.backend.remembered and not request.collect_functions
-        stored = run.cache.load("findings", name, _Stored) if kept else None
+        stored = run.cache.load("findings", name, _Stored) if kept and not anew else None
         if stored is not None:
-            run.findings, run.counters = stored.findings, stored.counters
+            run.findings, run.counters, run.stored = stored.findings, stored.counters, True
             run.problems.update(stored.problems)
             run.messages += stored.cuts
             return
         looked_at = dict(run.digests)
-        problems, cuts = self._program(run, modules, request)
+        problems, cuts = self._program(run, modules, request, anew=anew)
         run.problems.update(problems)
         run.messages += cuts
         # Crashes are tried again the next time: the run that shows them must not be the only one. And a name is
@@ -318,7 +341,7 @@ class Workspace:
             run.cache.store("findings", name, _Stored(run.findings, problems, run.counters, cuts))
 
     def _program(
-        self, run: ProjectRun, modules: Modules, request: AnalysisRequest
+        self, run: ProjectRun, modules: Modules, request: AnalysisRequest, *, anew: bool
     ) -> tuple[dict[str, Problem], tuple[str, ...]]:
         """Lower and analyse; returns the problems of the files that do not parse, and what was not analyzed to its end."""
         problems: dict[str, Problem] = {}
@@ -326,7 +349,7 @@ class Workspace:
         # The analysis tells nodes apart by identity, so files of equal text need nodes of their own.
         taken: set[str] = set()
         with collector_paused():
-            lowered = self._lower(run)
+            lowered = self._lower(run, anew=anew)
             for path, key in run.digests.items():
                 result = lowered[key]
                 if result.module is not None:
@@ -349,19 +372,30 @@ class Workspace:
         run.counters = dict(analysis.counters)
         return problems, analysis.cuts
 
-    def _lower(self, run: ProjectRun) -> dict[str, Lowered]:
-        """The lowered files of the run, by digest. A file that changed since the look at it counts as it is now."""
+    def _lower(self, run: ProjectRun, *, anew: bool) -> dict[str, Lowered]:
+        """The lowered files of the run, by digest. A file that changed since the look at it counts as it is now.
+
+        ``anew``: the files in question are lowered here, unless this process did so before.
+        """
         missing: dict[str, str] = {}
         lowered: dict[str, Lowered] = {}
+        distrusted: set[str] = set()
         for path, key in run.digests.items():
-            if key in self._modules:
+            if anew and path in run.asked and (key in self._stored or key not in self._modules):
+                text = self.text_of(path, key)
+                run.digests[path] = key = self._remember(text)
+                missing[key] = text
+                distrusted.add(key)
+            elif key in self._modules:
                 lowered[key] = Lowered(module=self._modules[key])
             else:
                 text = self.text_of(path, key)
                 run.digests[path] = key = self._remember(text)
                 missing[key] = text
-        found = lower_all(missing, run.cache, self.jobs, self.progress)
-        self._modules.update({key: result.module for key, result in found.items() if result.module is not None})
+        found = lower_all(missing, run.cache, self.jobs, self.progress, anew=distrusted)
+        for key, result in found.items():
+            self._keep(key, result)
+        run.stored = any(path in run.asked and key in self._stored for path, key in run.digests.items())
         return {**lowered, **found}
 
     def module_of(self, run: ProjectRun, path: str) -> ir.Module | None:
@@ -372,16 +406,20 @@ class Workspace:
         if key not in self._modules:
             text = self.text_of(path, key)
             run.digests[path] = key = self._remember(text)
-            result = lower_all({key: text}, run.cache, 1)[key]
-            if result.module is None:
-                return None
+            self._keep(key, lower_all({key: text}, run.cache, 1)[key])
+        return self._modules.get(key)
+
+    def _keep(self, key: str, result: Lowered) -> None:
+        """Keep a lowered file in memory, and whether it comes from the cache."""
+        if result.module is not None:
             self._modules[key] = result.module
-        return self._modules[key]
+            (self._stored.add if result.stored else self._stored.discard)(key)
 
     def forget(self, needed: Collection[str]) -> None:
         """Let go of all lowered files and texts but those with these digests: who types makes many."""
         self._modules = {key: module for key, module in self._modules.items() if key in needed}
         self._texts = {key: text for key, text in self._texts.items() if key in needed}
+        self._stored &= self._modules.keys()
 
     def lowered(self, text: str) -> ir.Module | None:
         """A text in its lowered form, if it parses; kept for the next run."""
@@ -452,6 +490,7 @@ class Workspace:
         texts: dict[str, str] = {}
         messages = list(found.messages)
         notes: list[str] = []
+        remarks: list[str] = []
         root = ""
         crashes: list[tuple[str, str, str]] = []
         counters: dict[str, int] = {}
@@ -462,8 +501,8 @@ class Workspace:
             messages += run.messages
             notes += run.notes
             root = root or run.settings.project_root or ""
-            if run.cache.trouble is not None:
-                notes.append(run.cache.trouble)
+            notes += [run.cache.trouble] if run.cache.trouble is not None else []
+            remarks += [run.cache.distrust] if run.cache.distrust is not None else []
             crashes += run.crashes
             for name, count in run.counters.items():
                 counters[name] = counters.get(name, 0) + count
@@ -474,6 +513,7 @@ class Workspace:
             rules=self.backend.rules,
             messages=tuple(messages),
             notes=tuple(dict.fromkeys(notes)),
+            remarks=tuple(dict.fromkeys(remarks)),
             missing=tuple(found.missing),
             crashes=tuple(crashes),
             checked=len(found.asked),
@@ -481,6 +521,14 @@ class Workspace:
             root=root or self.resolver.cwd,
             version=__version__,
         )
+
+
+def _left_out(path: str, error: OSError) -> str:
+    """Why a file is not linted, and what to do about it."""
+    if not isinstance(error, TooLarge):
+        return f"{path}: cannot be read: {error.strerror}; it was left out"
+    key = "max-notebook-size" if path.endswith(SUFFIX) and error.unit == "bytes" else "max-file-size"
+    return f"{path}: {error.strerror}; it was left out (`{key}` is the limit)"
 
 
 def _order(finding: Finding) -> tuple[str, int, str, int, str]:

@@ -12,6 +12,7 @@ import tempfile
 
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.notebooks import NotebookError, rewritten, text_of
+from flake8_jax.reading import NO_LIMITS, read_regular
 from flake8_jax.syntax.errors import SourceError
 from flake8_jax.syntax.source import decode
 
@@ -27,8 +28,7 @@ def replace_text(path: str, before: str, after: str) -> None:
     """
     target = os.path.realpath(path)
     try:
-        with open(target, "rb") as stream:
-            data = encoded_like(stream.read(), before, after, path)
+        data = encoded_like(read_regular(target, NO_LIMITS.source), before, after, path)
         if not os.access(target, os.W_OK):
             raise NotWritten("it is read-only")
         _replace(target, data)

@@ -21,15 +21,15 @@ import msgspec
 
 from flake8_jax.config import parents
 
-_IMPORT = re.compile(
-    r"(?:^|[;:])[ \t\f]*(?:"
-    r"from[ \t]+(?P<module>[.\w \t]+?)[ \t]*\bimport\b[ \t]*(?P<names>\([^)]*\)|(?:[^\n\\;]|\\\r?\n)*)"
-    r"|import[ \t]+(?P<plain>(?:[^\n\\;]|\\\r?\n)+))",
-    re.MULTILINE,
-)
+_START = re.compile(r"(?:^|[;:])[ \t\f]*(from|import)[ \t]+", re.MULTILINE)
+_MODULE = re.compile(r"[.\w \t]*")
+_IMPORT_WORD = re.compile(r"\bimport\b[ \t]*")
+_LINE = re.compile(r"[^\n\\;]*(?:\\\r?\n[^\n\\;]*)*")
 _NAME = re.compile(r"[^\W\d][\w.]*")
 _COMMENT = re.compile(r"#[^\n]*")
 _ALIAS = re.compile(r"\bas[ \t]+\w+")
+_LONGEST_NAME = 255
+_MOST_PARTS = 100
 
 
 class Imported(msgspec.Struct, frozen=True, array_like=True):
@@ -49,22 +49,50 @@ class Glance(msgspec.Struct, frozen=True, array_like=True):
 
 
 def imports_of(text: str) -> tuple[Imported, ...]:
-    """The import statements of a text, by its lines."""
+    """The import statements of a text, by its lines. Nothing is looked at twice, so any text takes linear time."""
     found: list[Imported] = []
-    for match in _IMPORT.finditer(text):
-        plain = match["plain"]
-        if plain is not None:
-            found += [Imported(0, name) for name in _names(plain)]
-        else:
-            dotted = match["module"].replace(" ", "").replace("\t", "")
-            module = dotted.lstrip(".")
-            found.append(Imported(len(dotted) - len(module), module, tuple(_names(match["names"]))))
+    position = closing = 0
+    while (start := _START.search(text, position)) is not None:
+        position = start.end()
+        if start[1] == "import":
+            position = _end_of_line(text, position)
+            found += [Imported(0, name) for name in _names(text[start.end() : position]) if _is_sane(name)]
+            continue
+        run = text[position : (end := _end(_MODULE, text, position))]
+        word = _IMPORT_WORD.search(run)
+        if word is None or not run[: word.start()].strip():
+            position = end
+            continue
+        position = first = position + word.end()
+        if 0 <= closing < first and text.startswith("(", first):
+            closing = text.find(")", first)
+        position = closing + 1 if closing >= first and text.startswith("(", first) else _end_of_line(text, first)
+        dotted = run[: word.start()].replace(" ", "").replace("\t", "")
+        module = dotted.lstrip(".")
+        if _is_sane(dotted):
+            found.append(Imported(len(dotted) - len(module), module, tuple(_names(text[first:position]))))
     return tuple(found)
+
+
+def _is_sane(module: str) -> bool:
+    """Whether a file may have this module name. The work on a name grows with the square of its length."""
+    return len(module) <= _LONGEST_NAME and module.count(".") <= _MOST_PARTS
+
+
+def _end_of_line(text: str, position: int) -> int:
+    """Where a logical line outside of brackets ends."""
+    return _end(_LINE, text, position)
+
+
+def _end(pattern: re.Pattern[str], text: str, position: int) -> int:
+    found = pattern.match(text, position)
+    return found.end() if found is not None else position
 
 
 def _names(text: str) -> list[str]:
     cleaned = _ALIAS.sub("", _COMMENT.sub("", text))
-    return [name for part in cleaned.split(",") if (name := next(iter(_NAME.findall(part)), ""))]
+    found = (name[0] for part in cleaned.split(",") if (name := _NAME.search(part)) is not None)
+    return [name for name in found if len(name) <= _LONGEST_NAME]
 
 
 def glance(text: str, digest: str, libraries: frozenset[str]) -> Glance:
@@ -113,11 +141,11 @@ class Modules:
         self._roots: dict[str, str] = {}
         self._parts: dict[str, tuple[str, ...]] = {}
         self.packages: set[str] = set()
-        sources = sorted(src, key=len, reverse=True)
+        sources = frozenset(src)
         packaged: dict[str, tuple[str, tuple[str, ...], bool]] = {}
         for path in glances:
             root, parts, is_package = _split_known(path, packaged, glances)
-            source = next((entry for entry in sources if path.startswith(entry + os.sep)), None)
+            source = next(filter(sources.__contains__, parents(os.path.dirname(path))), None)
             if source is not None:
                 inside = os.path.relpath(root, source)
                 above = () if inside == "." else tuple(inside.split(os.sep))
@@ -125,7 +153,7 @@ class Modules:
             self._roots[path], self._parts[path] = root, parts
             if is_package:
                 self.packages.add(path)
-        self._prefixes = self._namespace_prefixes(glances, project_root, frozenset(sources))
+        self._prefixes = self._namespace_prefixes(glances, project_root, sources)
         self.names = {path: ".".join((*self._prefixes[self._roots[path]], *self._parts[path])) for path in glances}
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path, name in self.names.items():

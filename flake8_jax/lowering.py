@@ -15,7 +15,7 @@ import gc
 import multiprocessing
 import os
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
@@ -27,6 +27,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.children import end_with_parent, starting
 from flake8_jax.core.stack import StackError, on_stack
+from flake8_jax.reading import NO_LIMITS, SizeLimits, TooLarge, read_regular
 
 _WORTH_A_POOL = 300_000
 """Characters to lower from which starting processes costs less than it saves (about half a second of parsing)."""
@@ -49,11 +50,12 @@ class Problem(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Lowered(msgspec.Struct, frozen=True):
-    """Exactly one of the three is set; ``crash`` is a traceback."""
+    """Exactly one of the first three is set; ``crash`` is a traceback. stored: whether it comes from the cache."""
 
     module: ir.Module | None = None
     problem: Problem | None = None
     crash: str | None = None
+    stored: bool = False
 
 
 class _Sent(msgspec.Struct, array_like=True):
@@ -76,22 +78,32 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def read_text(path: str) -> tuple[str, Problem | None]:
-    """The decoded text of a file (without byte-order mark), or "" and the problem. Raises OSError."""
-    with open(path, "rb") as stream:
-        data = stream.read()
-    return decode_text(data, path)
+def read_text(path: str, limits: SizeLimits = NO_LIMITS) -> tuple[str, Problem | None]:
+    """The decoded text of a regular file (without byte-order mark), or "" and the problem.
+
+    Raises OSError, which for a file beyond the limits is TooLarge.
+    """
+    from flake8_jax.notebooks import CellsTooLarge
+
+    data = read_regular(path, limits.notebook if path.endswith(SUFFIX) else limits.source)
+    try:
+        return decode_text(data, path, limits.source)
+    except CellsTooLarge as error:
+        raise TooLarge(path, limits.source, "bytes of code") from error
 
 
-def decode_text(data: bytes, path: str = "") -> tuple[str, Problem | None]:
-    """The text of these bytes of source, or of the notebook that the path says they are; else "" and the problem."""
+def decode_text(data: bytes, path: str = "", limit: int | None = None) -> tuple[str, Problem | None]:
+    """The text of these bytes of source, or of the notebook that the path says they are; else "" and the problem.
+
+    Raises CellsTooLarge for a notebook with more than ``limit`` bytes of code.
+    """
     from flake8_jax.notebooks import NotebookError, text_of
     from flake8_jax.syntax.errors import SourceError
     from flake8_jax.syntax.source import decode
 
     try:
         text = decode(data).text
-        return (text_of(text) if path.endswith(SUFFIX) else text), None
+        return (text_of(text, limit) if path.endswith(SUFFIX) else text), None
     except NotebookError as error:
         return "", Problem(str(error))
     except SourceError as error:
@@ -130,16 +142,24 @@ def _lower_remotely(text: str) -> _Sent:
 
 
 def lower_all(
-    texts: Mapping[str, str], cache: Cache, jobs: int, progress: Progress | None = None
+    texts: Mapping[str, str],
+    cache: Cache,
+    jobs: int,
+    progress: Progress | None = None,
+    *,
+    anew: Collection[str] = frozenset(),
 ) -> dict[str, Lowered]:
-    """The lowered form of each text, by digest; out of the cache where it is, into it where it was not."""
+    """The lowered form of each text, by digest; out of the cache where it is, into it where it was not.
+
+    ``anew``: digests of texts that are lowered whatever the cache says.
+    """
     tell = progress if progress is not None else _silent
     found: dict[str, Lowered] = {}
     missing: dict[str, str] = {}
     for key, text in texts.items():
-        module = cache.load_module(key)
+        module = cache.load_module(key) if key not in anew else None
         if module is not None:
-            found[key] = Lowered(module=module)
+            found[key] = Lowered(module=module, stored=True)
         else:
             missing[key] = text
     usable = usable_processes(jobs)
@@ -165,7 +185,7 @@ def _lower_here(texts: Mapping[str, str], cache: Cache, found: dict[str, Lowered
     for done, (key, text) in enumerate(texts.items()):
         tell(done, len(texts))
         found[key] = result = lower_text(text)
-        if result.module is not None and cache.directory is not None and not cache.read_only:
+        if result.module is not None and cache.home is not None and not cache.read_only:
             _keep(cache, key, encoded_module(result.module))
 
 

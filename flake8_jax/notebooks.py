@@ -22,12 +22,8 @@ from typing import Any
 from flake8_jax.core.cells import HEADING, MAGIC, cells_of, is_mark, with_magics
 
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun"})
-_MAGICS = (
-    (re.compile(r"^(\s*)((?:%|!|\?).*)$"), "pass  "),
-    (re.compile(r"^(\s*[\w.,\[\]'\" \t]+=\s*)([%!].*)$"), "get_ipython()  "),
-    (re.compile(r"^(\s*)([^#]*[^\s?#]\?{1,2}\s*)$"), "pass  "),
-)
-_STRINGS = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|#.*""")
+_TARGET = re.compile(r"[\w.,\[\]'\" \t]+")
+_STRINGS = re.compile(r"""'[^'\\\n]*(?:\\.?[^'\\\n]*)*(?:'|$)|"[^"\\\n]*(?:\\.?[^"\\\n]*)*(?:"|$)|#.*""", re.MULTILINE)
 _INDENT = re.compile(r"\{\r?\n?([ \t]*)\"")
 
 
@@ -35,11 +31,18 @@ class NotebookError(Exception):
     """The file is no notebook, or cannot be written; the message says why."""
 
 
-def text_of(data: str) -> str:
-    """The text of a notebook in its JSON form. Raises NotebookError."""
+class CellsTooLarge(Exception):
+    """The code cells hold more bytes than the limit."""
+
+
+def text_of(data: str, limit: int | None = None) -> str:
+    """The text of a notebook in its JSON form. Raises NotebookError, and CellsTooLarge beyond ``limit`` bytes of code."""
+    sources = [(number, _source(cell)) for number, cell in _code_cells(_parsed(data))]
+    if limit is not None and sum(len(source.encode("utf-8", "surrogatepass")) for _, source in sources) > limit:
+        raise CellsTooLarge
     pieces = []
-    for number, cell in _code_cells(_parsed(data)):
-        source = without_magics(_source(cell))
+    for number, cell in sources:
+        source = without_magics(cell)
         pieces.append(HEADING.format(number) + "\n" + source + ("" if source.endswith("\n") else "\n"))
     return "".join(pieces)
 
@@ -70,7 +73,7 @@ def without_magics(source: str) -> str:
     try:
         ast.parse(source)
         return source  # a line that begins with `%` goes on from the one before
-    except (SyntaxError, ValueError):  # ValueError: a null byte
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a null byte; nested too deeply for Python's parser
         pass
     found: list[str] = []
     depth, continued, in_magic = 0, False, False
@@ -92,11 +95,24 @@ def without_magics(source: str) -> str:
 
 def _without_magic(line: str) -> str:
     body = line.rstrip("\r\n")
-    for pattern, harmless in _MAGICS:
-        found = pattern.match(body)
-        if found is not None:
-            return found[1] + harmless + MAGIC + found[2] + line[len(body) :]
-    return line
+    start, harmless = _magic(body)
+    return line if start is None else body[:start] + harmless + MAGIC + body[start:] + line[len(body) :]
+
+
+def _magic(line: str) -> tuple[int | None, str]:
+    """Where a line stops being Python, and what takes the place of the rest; None for a line of Python."""
+    text = line.lstrip()
+    if text.startswith(("%", "!", "?")):
+        return len(line) - len(text), "pass  "
+    target, sign, value = text.partition("=")
+    value = value.lstrip()
+    if sign and value.startswith(("%", "!")) and _TARGET.fullmatch(target):
+        return len(line) - len(value), "get_ipython()  "
+    asked = text.rstrip()
+    name = asked.rstrip("?")
+    if name and not name[-1].isspace() and len(asked) - len(name) in (1, 2) and "#" not in text:
+        return len(line) - len(text), "pass  "
+    return None, ""
 
 
 def _parsed(data: str) -> dict[str, Any]:

@@ -8,7 +8,8 @@ settled   the fixes of a pass that stay. withdrawn: a fix after which the file d
 region    what an edit put into the new text. Offsets outside regions only shift.
 origin    path, code and offset of a finding before any repair: what it is known by, however often its text moves.
 
-Nothing is written here; the outcome holds the texts before and after.
+A fix is never taken from the cache: where stored findings show that something can be fixed, the files are parsed and analyzed
+again. Nothing is written here; the outcome holds the texts before and after.
 """
 
 from __future__ import annotations
@@ -105,8 +106,11 @@ def repair(
         allowed = settings.unsafe_fixes if unsafe is None else unsafe
         run = workspace.run(settings, asked, replace(question, texts=texts))
         state = _State(run, texts, _Origins(run.findings))
+        if run.stored and _candidates(workspace, question, state, allowed, only):
+            run = workspace.run(settings, asked, replace(question, texts=texts, anew=True))
+            state = _State(run, texts, _Origins(run.findings))
         for _ in range(MOST_PASSES):
-            if not _one_pass(workspace, question, state, allowed, only):
+            if not _one_pass(workspace, replace(question, anew=True), state, allowed, only):
                 break
         texts = state.texts
         states.append(state)
@@ -125,6 +129,7 @@ def repair(
 
 def add_noqa(workspace: Workspace, question: Question) -> RunReport:
     """The findings and, as ``changes``, comments that suppress them. Raises ConfigError."""
+    question = replace(question, anew=True)
     found = workspace.find(question)
     runs = [workspace.run(settings, asked, question) for settings, asked in workspace.projects(found.asked)]
     changes: list[Change] = []
@@ -156,14 +161,13 @@ def _with_repairs(
     )
 
 
-def _one_pass(
+def _candidates(
     workspace: Workspace, question: Question, state: _State, unsafe: bool, only: Collection[Origin] | None
-) -> bool:
-    """Apply what can be applied together; False when nothing changed."""
-    now = replace(question, texts=state.texts)
+) -> list[Finding]:
+    """The findings whose fixes are to be applied."""
     selection = workspace.selection(state.run.settings)
-    said, _ = workspace.diagnose(state.run, now)
-    candidates = [
+    said, _ = workspace.diagnose(state.run, replace(question, texts=state.texts))
+    return [
         item.finding
         for item in said
         if (fix := item.finding.fix) is not None
@@ -172,7 +176,13 @@ def _one_pass(
         and (item.path, item.code, item.finding.start) not in state.withdrawn
         and (only is None or state.origins.of(item.finding) in only)
     ]
-    chosen = compatible(candidates)
+
+
+def _one_pass(
+    workspace: Workspace, question: Question, state: _State, unsafe: bool, only: Collection[Origin] | None
+) -> bool:
+    """Apply what can be applied together; False when nothing changed."""
+    chosen = compatible(_candidates(workspace, question, state, unsafe, only))
     if not chosen:
         return False
     trial = _Trial(workspace, question, state)

@@ -4,7 +4,8 @@ The nearest directory with packaging files counts; in it, the first of these tha
 (``project.dependencies``, Poetry's, then the optional ones), setup.cfg, setup.py (string literals), requirements.txt.
 A bound on ``jax`` goes before one on ``jaxlib``.
 
-Not modelled: requirements that are computed or included (``-r``), environment markers, dependency groups.
+Limitations: requirements that are computed or included (``-r``), environment markers, dependency groups; files of more
+than 10 MB.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from flake8_jax.knowledge.requirement import library_of, required, required_in_literals
+from flake8_jax.reading import read_regular
 
 LoadToml = Callable[[str], tuple[dict[str, Any], str]]
 
 _TEXTS = ("setup.cfg", "setup.py", "requirements.txt", "requirements/requirements.txt")
 _FILES = ("pyproject.toml", *_TEXTS)
+_LARGEST = 10_000_000
 
 
 def supported_versions(directory: str, load_toml: LoadToml) -> dict[str, str]:
@@ -47,8 +50,7 @@ def _asked_in(path: str, load_toml: LoadToml) -> Iterator[tuple[str, str]]:
             yield from required(text)
         return
     try:
-        with open(path, encoding="utf-8", errors="replace") as stream:
-            text = stream.read()
+        text = read_regular(path, _LARGEST).decode("utf-8", "replace")
     except OSError:
         return
     yield from required_in_literals(text) if name == "setup.py" else required(text)
@@ -77,7 +79,7 @@ def _strings(value: object) -> Iterator[str]:
 
 def _plain(bound: str) -> str:
     """Poetry's ``^0.4.30`` and ``0.4.30`` as a specifier."""
-    caret = re.fullmatch(r"\s*\^\s*(\d+)((?:\.\d+)*)\s*", bound)
+    caret = re.fullmatch(r"\^\s*(\d{1,18})((?:\.\d{1,18})*)", bound.strip())
     if caret is not None:
         numbers = [int(caret[1]), *[int(part) for part in caret[2].split(".")[1:]]]
         kept = next((i for i, number in enumerate(numbers) if number), len(numbers) - 1)

@@ -75,7 +75,7 @@ def add_project_options(parser: argparse.ArgumentParser) -> None:
         "--target-jax", metavar="VERSIONS", help="versions of JAX that the code supports: 0.6.2, '>=0.4.30'"
     )
     settings.add_argument("-n", "--no-cache", action="store_true", help="neither read nor write the cache")
-    settings.add_argument("--cache-dir", metavar="DIRECTORY", help="where to keep the cache")
+    settings.add_argument("--cache-dir", metavar="DIRECTORY", help="the directory in which to keep the cache")
     settings.add_argument(
         "-j", "--jobs", type=_jobs, default=0, metavar="N", help="processes to parse with; default: one per processor"
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 
-from flake8_jax.config import ConfigError, Resolver, option_documentation
+from flake8_jax.config import ConfigError, Options, Resolver, option_documentation
 
 
 def run_config(arguments: Sequence[str]) -> int:
@@ -34,25 +33,30 @@ def run_config(arguments: Sequence[str]) -> int:
 
 
 def run_clean(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="jaxlint clean", description="Remove the cache of the project.")
-    parser.add_argument("--cache-dir", metavar="DIRECTORY", help="the cache to remove, where it was put elsewhere")
+    parser = argparse.ArgumentParser(
+        prog="jaxlint clean", description="Remove the cache of the project, and nothing that jaxlint did not write."
+    )
+    parser.add_argument("--cache-dir", metavar="DIRECTORY", help="the directory in which the cache is")
     args = parser.parse_args(arguments)
-    from flake8_jax.engine import cache_directory
+    from flake8_jax.cache import cache_home, remove
+    from flake8_jax.engine import cache_parent
 
     cwd = os.getcwd()
     try:
-        settings = Resolver(cwd).settings_for(cwd)
+        settings = Resolver(cwd, flags=Options(cache_dir=args.cache_dir)).settings_for(cwd)
     except ConfigError as error:
         print(f"jaxlint: {error}", file=sys.stderr)
         return 2
-    directory = args.cache_dir or cache_directory(settings, cwd)
-    if not os.path.isfile(os.path.join(directory, "CACHEDIR.TAG")):
-        print(f"{directory}: there is no cache here")
+    parent = cache_parent(settings, cwd)
+    home = cache_home(parent)
+    removed = remove(parent)
+    if removed is None:
+        print(f"{home}: there is no cache of jaxlint here")
         return 0
-    try:
-        shutil.rmtree(directory)
-    except OSError as error:
-        print(f"jaxlint: {directory}: cannot be removed: {error.strerror}", file=sys.stderr)
-        return 2
-    print(f"{directory}: removed")
-    return 0
+    if not (removed.left or removed.failed):
+        print(f"{home}: removed")
+    for path in removed.left:
+        print(f"jaxlint: {path}: left, because the cache did not write it", file=sys.stderr)
+    for line in removed.failed:
+        print(f"jaxlint: {line}; it was not removed", file=sys.stderr)
+    return 2 if removed.failed else 0

@@ -108,7 +108,8 @@ def _patch_lines(text: str) -> list[str]:
 
 def troubles(report: RunReport, view: View, verbose: bool) -> Iterator[str]:
     """What went wrong around the findings, a line each."""
-    yield from (f"jaxlint: {one_line(message)}" for message in (*report.messages, *report.notes))
+    remarks = report.remarks if verbose else ()
+    yield from (f"jaxlint: {one_line(message)}" for message in (*report.messages, *report.notes, *remarks))
     yield from (f"jaxlint: {view.shown(path)}: there is no such file or directory" for path in report.missing)
     for rule, path, trace in report.crashes:
         last = one_line(trace.strip().rpartition("\n")[2])

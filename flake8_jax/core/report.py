@@ -90,7 +90,7 @@ class RunReport(msgspec.Struct, frozen=True):
 
     texts: the decoded text of every file that has a diagnostic. rules: every known rule by code.
     messages: troubles that are no findings (a file that cannot be read …), one sentence each. notes: what a user
-    should know, without anything being wrong. missing: paths that do not exist.
+    should know, without anything being wrong. remarks: the same for ``-v``. missing: paths that do not exist.
     crashes: rule (or ``engine``), path and traceback of each failure inside the analysis.
     checked: number of files asked for. counters: what the analysis counted, for ``-v``.
     root: the directory that paths are relative to where a reader has another working directory (a repository's).
@@ -105,6 +105,7 @@ class RunReport(msgspec.Struct, frozen=True):
     changes: tuple[Change, ...] = ()
     messages: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     crashes: tuple[tuple[str, str, str], ...] = ()
     checked: int = 0

@@ -16,10 +16,15 @@ LIBRARIES = {
 
 _IMPORT_NAMES = {distribution: name for name, distribution in LIBRARIES.items()} | {"jaxlib": "jaxlib"}
 _NAME = "(" + "|".join(name.replace("-", "[-_.]") for name in _IMPORT_NAMES) + ")"
-_CLAUSE = r"(?:===|[<>=~!]=|[<>])\s*[\w.*+!]+"
-_BOUND = r"(?:\[[^\]]*\])?\s*\(?\s*(" + _CLAUSE + r"(?:\s*,\s*" + _CLAUSE + ")*)"
-_LITERAL = re.compile(r"""["']\s*""" + _NAME + _BOUND, re.IGNORECASE)
-_LINE = re.compile(r"^\s*" + _NAME + _BOUND, re.MULTILINE | re.IGNORECASE)
+# No two runs of spaces stand next to each other, and all is on one line, so that matching takes linear time.
+_SPACES = r"[^\S\n]*"
+_CLAUSE = rf"(?:===|[<>=~!]=|[<>]){_SPACES}[\w.*+!]+"
+_EXTRAS = rf"(?:\[[^\]\n]{{0,500}}\]{_SPACES})?"
+_BOUND = rf"{_SPACES}{_EXTRAS}(?:\({_SPACES})?({_CLAUSE}(?:{_SPACES},{_SPACES}{_CLAUSE})*)"
+_LITERAL = re.compile(rf"""["']{_SPACES}{_NAME}{_BOUND}""", re.IGNORECASE)
+_LINE = re.compile(rf"^{_SPACES}{_NAME}{_BOUND}", re.MULTILINE | re.IGNORECASE)
+_LONGEST = 200
+"""Characters of a bound. Python does not even convert versions of thousands of digits."""
 
 
 def library_of(distribution: str) -> str | None:
@@ -40,5 +45,6 @@ def required_in_literals(text: str) -> Iterator[tuple[str, str]]:
 def _found(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
     for found in pattern.finditer(text):
         library = library_of(found[1])
-        if library is not None:
-            yield library, re.sub(r"\s", "", found[2]).rstrip(",")
+        bound = re.sub(r"\s", "", found[2]).rstrip(",")
+        if library is not None and len(bound) <= _LONGEST:
+            yield library, bound

@@ -21,8 +21,10 @@ import msgspec
 
 from flake8_jax.core.recorded import RecordedFunction, RecordedParameter
 from flake8_jax.core.writing import write_whole
+from flake8_jax.reading import read_regular
 
 VERSION = 1
+_LARGEST = 1_000_000_000
 DEFAULT = os.path.join(".jaxlint", "profile.json")
 
 
@@ -128,14 +130,14 @@ def load(path: str) -> Profile:
     """Read a profile; file names become absolute. Raises ProfileError."""
     base = os.path.dirname(os.path.dirname(os.path.abspath(path)))
     try:
-        data = Path(path).read_bytes()
+        data = read_regular(path, _LARGEST)
         version = msgspec.json.decode(data, type=_Versioned).version
         if version != VERSION:
             raise ProfileError(f"{path}: this profile has version {version}, known is {VERSION}: record it again")
         found = msgspec.json.decode(data, type=Profile)
     except OSError as error:
         raise ProfileError(f"{path}: {error.strerror}; make one with `jaxlint record -- COMMAND`") from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProfileError(f"{path}: this is no profile ({error}); record it again") from error
     functions = [msgspec.structs.replace(f, filename=os.path.join(base, f.filename)) for f in found.functions]
     compiled = [msgspec.structs.replace(c, filename=os.path.join(base, c.filename)) for c in found.compilations]

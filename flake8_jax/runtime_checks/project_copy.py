@@ -113,7 +113,7 @@ def _files(source: str, target: str) -> Iterator[tuple[str, str]]:
                 if not os.path.exists(os.path.join(entry.path, "pyvenv.cfg")):
                     os.mkdir(destination)
                     yield from _files(entry.path, destination)
-            elif entry.is_symlink() and not entry.is_file():  # to a folder, or to nothing
+            elif entry.is_symlink() and not os.path.isfile(entry.path):  # to a folder, to nothing or to itself
                 os.symlink(os.path.realpath(entry.path), destination)
             elif entry.is_file():
                 yield entry.path, destination

@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.scopes import Frame, ModuleScope
 
 _NOTHING = Support(None, ())
-_SCRIPT = re.compile(r"^# /// script\s*$(.*?)^# ///\s*$", re.MULTILINE | re.DOTALL)
+_SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)
+_SCRIPT_END = re.compile(r"^# ///[^\S\n]*$", re.MULTILINE)
+
+
+def _script(text: str) -> str:
+    """What a script says of itself (PEP 723); nothing where it says nothing."""
+    start = _SCRIPT_START.search(text)
+    end = _SCRIPT_END.search(text, start.end()) if start is not None else None
+    return text[start.end() : end.start()] if start is not None and end is not None else ""
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -208,8 +216,7 @@ class Versions:
         """What counts in a file: the requirements of a script are its own."""
         found = self._supports.get(scope.path)
         if found is None:
-            script = _SCRIPT.search(scope.text) if "# /// script" in scope.text else None
-            asked = dict(required_in_literals(script[1])) if script is not None else {}
+            asked = dict(required_in_literals(_script(scope.text)))
             found = self.histories.supports({**self._required, **asked}) if asked else self._general
             self._supports[scope.path] = found
         return found

@@ -64,7 +64,9 @@ class Setup:
         except ConfigError:  # it is told of the files that it is for; those of other folders need none of it
             settings = None
         # Without a folder this runs wherever the editor was started; nothing is to be written there.
-        ours = settings is not None and (self.opened or bool(settings.cache_dir or settings.project_root))
+        ours = settings is not None and (
+            self.opened or settings.cache_dir is not None or settings.project_root is not None
+        )
         use_cache = own.cache and ours
         directory = cache_directory(settings, self.cwd) if use_cache and settings is not None else None
         backend = default_backend(Cache(directory) if directory is not None else None)
@@ -201,8 +203,8 @@ class WholeChecker:
         needed: set[str] = set()
         for settings, asked in workspace.projects(found.asked):
             # What was typed and not saved is nobody else's business: the cache on disk stays as it is.
-            workspace.cache_of(settings).read_only = snapshot.unsaved
             try:
+                workspace.cache_of(settings).read_only = snapshot.unsaved
                 run = workspace.run(settings, {**self._around(settings, asked), **asked}, question)
             except ConfigError as error:
                 errors.append(str(error))

@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -441,3 +442,128 @@ def test_the_command_starts_without_heavy_imports() -> None:
     code = f"import sys, flake8_jax.cli, flake8_jax.cli.check; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+# --- files that are no files -------------------------------------------------------------------------
+
+
+def test_a_file_beyond_the_limit_is_left_out_and_told(project: Project) -> None:
+    project.write("a.py", JAX + "BAD\n")
+    with (project.root / "big.py").open("wb") as file:
+        file.truncate(3_000_000_000)
+    told = f"jaxlint: {project.root / 'big.py'}: larger than 5,000,000 bytes; it was left out (`max-file-size` is the limit)"
+    for cache in (False, True, True):
+        assert project.check(".", "--output-format", "concise", cache=cache) == 1
+        assert "a.py:2:1: JAX101" in project.out
+        assert told in project.err
+    assert project.check("big.py") == 1
+    assert told in project.err
+    assert project.check("a.py", "--output-format", "concise") == 1
+    assert told in project.err  # the program is not seen whole
+
+
+def test_the_limits_are_settings(project: Project) -> None:
+    project.write("a.py", JAX + "BAD\n" + "#" * 1_000)
+    assert project.check("--config", "max-file-size = 1000", "a.py", cache=True) == 1
+    assert "larger than 1,000 bytes" in project.err
+    assert project.check("--config", "max-file-size = 2000", "a.py", cache=True) == 1
+    assert (project.err, "JAX101" in project.out) == ("", True)
+    assert project.check("--config", "max-file-size = 1000", "a.py", cache=True) == 1
+    assert "larger than 1,000 bytes" in project.err
+
+
+def test_an_unsaved_text_beyond_the_limit_is_left_out_and_told(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed(monkeypatch, b"import jax\nBAD\n" + b"#" * 1_000)
+    assert project.check("--config", "max-file-size = 1000", "-") == 1
+    assert "larger than 1,000 bytes" in project.err
+    assert "JAX101" not in project.out
+
+
+def test_the_limit_of_a_notebook_counts_its_code(project: Project) -> None:
+    def notebook(code: str, picture: int) -> str:
+        cell = {"cell_type": "code", "metadata": {}, "outputs": [{"data": "x" * picture}], "source": [code]}
+        return json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+    project.write("picture.ipynb", notebook(JAX + "BAD\n", 9_000))
+    project.write("code.ipynb", notebook(JAX + "BAD\n" + "#" * 2_000, 0))
+    project.write("both.ipynb", notebook(JAX, 20_000))
+    limits = ("--config", "max-file-size = 1000", "--config", "max-notebook-size = 10_000")
+    assert project.check(*limits, ".", "--output-format", "concise") == 1
+    assert "picture.ipynb:cell 1:2:1: JAX101" in project.out
+    assert "code.ipynb:" not in project.out
+    shown = f"jaxlint: {project.root}{os.sep}"
+    assert f"{shown}code.ipynb: larger than 1,000 bytes of code; it was left out (`max-file-size`" in project.err
+    assert f"{shown}both.ipynb: larger than 10,000 bytes; it was left out (`max-notebook-size`" in project.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+@pytest.mark.parametrize("options", [[], ["--fix"], ["--add-noqa"], ["--diff"]])
+def test_pipes_devices_and_loops_that_are_named_are_told(project: Project, options: list[str]) -> None:
+    project.write("a.py", JAX)
+    os.mkfifo(project.root / "fifo.py")
+    (project.root / "zero.py").symlink_to("/dev/zero")
+    (project.root / "loop.py").symlink_to("loop.py")
+    assert project.check(*options, "a.py", "fifo.py", "zero.py", "loop.py") == 1
+    for name in ("fifo.py", "zero.py"):
+        assert f"{project.root / name}: cannot be read: not a regular file; it was left out" in project.err
+    assert f"{project.root / 'loop.py'}: cannot be read: " in project.err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_baseline_that_is_a_pipe_or_no_text_is_refused(project: Project) -> None:
+    project.write("a.py", JAX)
+    os.mkfifo(project.root / "fifo")
+    assert project.check("--baseline", "fifo", ".") == 2
+    assert "fifo: not a regular file" in project.err
+    for data in (b'{"version": 1, "findings": "\xff"}', b"[" * 100_000):
+        project.write("kept.json", data)
+        assert project.check("--baseline", "kept.json", ".") == 2
+        assert "kept.json: this is no baseline" in project.err
+
+
+# --- where a setting is wrong ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "row"),
+    [
+        ("jaxlint.toml", "preview = true\nselect = ['JAX1', 'JAX9999']\n", 2),
+        ("jaxlint.toml", "preview = true\nignore = [\n  'JAX1',\n  'JAX9999',\n]\n", 4),
+        ("jaxlint.toml", "[per-file-ignores]\n'a.py' = ['JAX1']\n'b.py' = ['JAX9999']\n", 3),
+        ("jaxlint.toml", "\nunfixable = ['JAX9999']\n", 2),
+        ("pyproject.toml", "[tool.other]\nselect = ['JAX9999']\n[tool.jaxlint]\nselect = ['JAX9999']\n", 4),
+        ("pyproject.toml", "[tool]\njaxlint.extend-select = ['JAX9999']\n", 2),
+    ],
+)
+def test_unknown_selectors_are_told_with_file_and_line(project: Project, name: str, text: str, row: int) -> None:
+    project.write("a.py", JAX)
+    path = project.write(name, text)
+    assert project.check(".") == 2
+    assert project.err.startswith(f"jaxlint: {path}:{row}: unknown rule selector `JAX9999`")
+
+
+def test_unknown_selectors_of_a_pair_are_not_blamed_on_the_file(project: Project) -> None:
+    project.write("a.py", JAX)
+    project.write("jaxlint.toml", "select = ['JAX1']\n")
+    assert project.check("--config", "select = ['JAX9999']", ".") == 2
+    assert project.err.startswith("jaxlint: --config: unknown rule selector `JAX9999`")
+
+
+@pytest.mark.parametrize("pattern", ["!", "/", "[a"])
+def test_a_pattern_that_matches_nothing_is_told_with_file_and_line(project: Project, pattern: str) -> None:
+    project.write("a.py", JAX)
+    path = project.write("jaxlint.toml", f"[per-file-ignores]\n'{pattern}' = ['JAX1']\n")
+    assert project.check(".") == 2
+    assert project.err.startswith(f"jaxlint: {path}:2: the pattern `{pattern}` matches nothing: ")
+
+
+def test_many_per_file_ignores_are_fast(project: Project) -> None:
+    project.write("jaxlint.toml", "[per-file-ignores]\n" + "".join(f"'x{n}*.py' = ['JAX1']\n" for n in range(10_000)))
+    for number in range(20):
+        project.write(f"x{number}.py", JAX + "BAD\n")
+    project.write("y.py", JAX + "BAD\n")
+    started = time.process_time()
+    assert project.codes(".") == [("y.py", "JAX101")]
+    assert time.process_time() - started < 2

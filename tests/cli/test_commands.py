@@ -79,16 +79,6 @@ def test_config(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean `src`" in capsys.readouterr().err
 
 
-def test_clean_removes_only_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "precious").mkdir()
-    assert main(["clean", "--cache-dir", "precious"]) == 0
-    assert (tmp_path / "precious").is_dir()
-    (tmp_path / "precious" / "CACHEDIR.TAG").write_text("")
-    assert main(["clean", "--cache-dir", "precious"]) == 0
-    assert not (tmp_path / "precious").exists()
-
-
 def jaxlint(*arguments: str, stdin: bytes = b"", cwd: Path = ROOT) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "flake8_jax", *arguments],

@@ -6,6 +6,7 @@ import ast
 import io
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -240,3 +241,19 @@ def test_what_is_left_as_it_is_was_not_fixed(folder: Path, capsys: pytest.Captur
     text = write(folder / "a.ipynb", notebook(SETUP, BRANCH)).replace('"metadata": {}', '"metadata":   {}', 1)
     (folder / "a.ipynb").write_text(text, encoding="utf-8")
     assert "1 fixed" not in lint(capsys, ".", "--fix", "--unsafe-fixes", "--output-format", "concise")[1]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "-" * 100_000 + "1",
+        "a" + ".b" * 100_000,
+        "not " * 100_000 + "1",
+        " " * 200_000 + "b(",
+        "\\'" * 100_000 + "\\\n(",
+    ],
+)
+def test_cells_that_python_cannot_parse_take_linear_time(cell: str) -> None:
+    started = time.process_time()
+    assert without_magics(cell + "\n%timeit 1 1\n").splitlines()[0] == cell.splitlines()[0]
+    assert time.process_time() - started < 1

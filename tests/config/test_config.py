@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,20 @@ def write(path: Path, text: str) -> Path:
         ("[tool.jaxlint]\nrubric-threshold = 1\n", ":2: unknown key `rubric-threshold`: it belongs to the unrelated"),
         ("[tool.jaxlint]\nselect = [\n", ":2: invalid TOML"),
         ("tool.jaxlint = 3\n", ": `tool.jaxlint` has to be a table"),
+        ("[tool.jaxlint]\na = " + "[" * 5_000, ":2: invalid TOML: nested too deeply"),
+        ("\na = " + "{a=" * 5_000, ":2: invalid TOML: nested too deeply"),
+        ("\n\na = " + "9" * 5_000, ":3: invalid TOML: a number with too many digits"),
+        ("\n" + "a." * 50_000 + "a = 1\n", ":2: invalid TOML: a key with more than 32 parts"),
+        ("[" + "'a'. " * 50_000 + "a]\n", ":1: invalid TOML: a key with more than 32 parts"),
+        ("a = { " + "a." * 50_000 + "a = 1 }\n", ":1: invalid TOML: a key with more than 32 parts"),
+        ("[tool.jaxlint]\nunroll-threshold = 0x" + "f" * 5_000, ":2: `unroll-threshold`: expected a number"),
+        ("[tool.jaxlint]\nmax-file-size = 0\n", ":2: `max-file-size`: expected a number of bytes, at least 1"),
+        ("[tool.jaxlint]\nmax-notebook-size = '1'\n", ":2: `max-notebook-size`: expected a number, got a string"),
+        ("[tool.jaxlint]\ntarget-jax = '" + "9" * 5_000 + "'\n", ":2: `target-jax`: expected at most 200 char"),
+        ("[tool]\njaxlint.preview = 1\n", ":2: `preview`: expected true or false"),
+        ("tool.jaxlint.preview = 1\n", ":1: `preview`: expected true or false"),
+        ("[tool]\njaxlint = { preview = 1 }\n", ":2: `preview`: expected true or false"),
+        ("[tool.jaxlint]\n" + "k" * 1_000 + " = 1\n", ":2: unknown key `" + "k" * 100 + "…`"),
     ],
 )
 def test_wrong_configurations_name_file_row_and_key(tmp_path: Path, text: str, message: str) -> None:
@@ -40,6 +56,54 @@ def test_jaxlint_toml_has_no_table_around_its_keys(tmp_path: Path) -> None:
     write(tmp_path / "jaxlint.toml", "[tool.jaxlint]\nselect = []\n")
     with pytest.raises(ConfigError, match="top level"):
         Resolver(str(tmp_path)).settings_for(str(tmp_path))
+
+
+def test_a_configuration_that_is_endless_or_a_pipe_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "jaxlint.toml"
+    with path.open("wb") as file:
+        file.truncate(3_000_000_000)
+    with pytest.raises(ConfigError, match="larger than 1,000,000 bytes"):
+        Resolver(str(tmp_path)).settings_for(str(tmp_path))
+    with pytest.raises(ConfigError, match="not a regular file"):
+        Resolver(str(tmp_path), explicit=os.devnull).settings_for(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"a.b{number} = 1\n" for number in range(20_000)),
+        'a = """\n' + "x.\n" * 50_000 + '"""\n',
+        "a = [" + "1.5, " * 50_000 + "]\n",
+        "a = '" + ".a" * 50_000 + "'  # " + ".a" * 50_000 + "\n",
+        'a = "' + '\\".' * 50_000 + '"\n',
+    ],
+)
+def test_large_files_are_read_in_linear_time(tmp_path: Path, text: str) -> None:
+    write(tmp_path / "pyproject.toml", text + "\n[tool.jaxlint]\npreview = true\n")
+    started = time.process_time()
+    assert Resolver(str(tmp_path)).settings_for(str(tmp_path)).preview
+    assert time.process_time() - started < 2
+
+
+def test_rows_of_a_key_are_found_in_linear_time(tmp_path: Path) -> None:
+    write(tmp_path / "jaxlint.toml", 'src = ["""\n[' + " " * 300_000 + '\n"""]\n\nwrong = 1\n')
+    started = time.process_time()
+    with pytest.raises(ConfigError, match=":5: unknown key"):
+        Resolver(str(tmp_path)).settings_for(str(tmp_path))
+    assert time.process_time() - started < 1
+
+
+def test_an_error_in_a_configuration_further_up_is_none_of_ours(tmp_path: Path) -> None:
+    write(tmp_path / "jaxlint.toml", "wrong = 1\n")
+    write(tmp_path / "a" / "jaxlint.toml", "preview = true\n")
+    assert Resolver(str(tmp_path)).settings_for(str(tmp_path / "a" / "b")).preview
+
+
+def test_settings_are_found_however_deep_a_folder_is(tmp_path: Path) -> None:
+    write(tmp_path / "jaxlint.toml", "preview = true\n")
+    deep = os.path.join(tmp_path, *["d"] * 2_000)
+    assert Resolver(str(tmp_path)).settings_for(deep).preview
+    assert Resolver(str(tmp_path), isolated=True).settings_for(deep).project_root is None
 
 
 def test_nearest_configuration_counts(tmp_path: Path) -> None:
@@ -105,9 +169,28 @@ def test_inline_pairs_are_checked() -> None:
         ("setup.py", "setup(install_requires=['jaxlib>=0.4', \"jax[cpu]>=0.4.20\"])\n", ">=0.4.20"),
         ("requirements.txt", "# comment\njax[cuda12]==0.4.23 -f https://x.org  # pinned\n", "==0.4.23"),
         ("requirements.txt", "jax-md==0.2\njaxopt>=0.8\n", None),
+        ("requirements.txt", "  jax [cpu] ( >= 0.4.30 )\n", ">=0.4.30"),
+        ("requirements.txt", f"jax>={'9' * 5_000}\n", None),
+        ("pyproject.toml", f"[tool.poetry.dependencies]\njax = '^{'9' * 5_000}'\n", None),
+        ("pyproject.toml", f"[tool.poetry.dependencies]\njax = '^1{'.0' * 5_000}'\n", None),
     ],
 )
 def test_supported_jax_is_read_wherever_it_stands(tmp_path: Path, name: str, text: str, asked: str | None) -> None:
     write(tmp_path / name, text)
     (tmp_path / "package").mkdir()
     assert Resolver(str(tmp_path)).settings_for(str(tmp_path / "package")).required.get("jax") == asked
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "setup.py", "setup.cfg"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jax" + " " * 200_000, "\n" * 200_000, " \n" * 100_000, "jax[\n" * 50_000, "jax[" * 50_000, '"jax[' * 50_000,
+        "jax>=" + " " * 200_000, "jax>=1" + " ," * 100_000, '"' + " " * 200_000, '" ' * 100_000,
+    ],
+)  # fmt: skip
+def test_requirements_are_read_in_linear_time(tmp_path: Path, name: str, text: str) -> None:
+    write(tmp_path / name, text)
+    started = time.process_time()
+    assert "flax" not in Resolver(str(tmp_path)).settings_for(str(tmp_path)).required
+    assert time.process_time() - started < 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,20 @@ from flake8_jax.import_graph import Glance, Imported, Modules, glance, imports_o
 )
 def test_imports(text: str, expected: list[Imported]) -> None:
     assert list(imports_of(text)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from" + " " * 200_000, "from a" + " " * 200_000 + "x", "from a import (\n" * 50_000, "import a\\\n" * 50_000,
+        "import " + "a." * 100_000 + "a", "from " + "a" * 100_000 + " import " + "b, " * 100_000, ":from a" * 50_000,
+        "import a" + " as" * 50_000, ";" * 200_000, " \n" * 100_000,
+    ],
+)  # fmt: skip
+def test_imports_are_found_in_linear_time(text: str) -> None:
+    started = time.process_time()
+    imports_of(text)
+    assert time.process_time() - started < 1
 
 
 def project(root: Path, files: dict[str, str]) -> tuple[dict[str, Glance], Modules, dict[str, set[str]]]:

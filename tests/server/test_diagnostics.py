@@ -233,6 +233,25 @@ def test_a_configuration_that_cannot_be_read_is_no_failure_of_ours(start: Start)
     assert not [message for message in logged if "jaxlint failed" in message]
 
 
+def test_links_to_themselves_do_not_end_the_server(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    for name in ("loop", "loop.py", ".gitignore"):
+        (tmp_path / "project" / name).symlink_to(name)
+    session = start({"a.py": BRANCH, "pyproject.toml": "[tool.jaxlint]\n"})
+    uri = session.open("a.py")
+    assert codes(session.client.published(uri)) == ["JAX101"]
+    session.insert(uri, 2, 0, "# typed\n")
+    assert codes(session.client.published(uri, lambda params: params["version"] == 2)) == ["JAX101"]
+
+
+@pytest.mark.parametrize("setting", ["cache-dir = 'a.py'", "exclude = ['!']"])
+def test_a_setting_that_cannot_be_used_is_told_with_its_line(start: Start, setting: str) -> None:
+    session = start({"a.py": BRANCH, "pyproject.toml": f"[tool.jaxlint]\n{setting}\n"})
+    session.open("a.py")
+    told = session.client.wait_for(lambda notice: notice["method"] == "window/showMessage", "a complaint")
+    assert f"{session.root / 'pyproject.toml'}:2: " in told["params"]["message"]
+
+
 def test_a_saved_file_that_says_which_versions_are_supported_counts_at_once(start: Start) -> None:
     """Without being told of files that change, too."""
     setup = "from setuptools import setup\n\nsetup(install_requires=['jax>=0.4.0'])\n"
