@@ -33,10 +33,11 @@ _ARRAY_LIBRARIES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "numpy.")
 
 @dataclass
 class Flow:
-    """What was found; filled while following."""
+    """What was found; filled while following. names: variables that the value passes."""
 
     passed: list[ir.Call] = field(default_factory=list)
     dependents: list[Dependent] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
 
 
 def follow(source: FixSource, start: ir.Expr) -> Flow:
@@ -118,6 +119,7 @@ class _Follower:
                 if name not in self._known:
                     self._known.add(name)
                     self.names.append((name, statement.end))
+                    self.flow.names.append(name)
 
     def readers(self, name: str, since: int) -> None:
         """Go up from every place behind an assignment where its name is read in the same function."""
