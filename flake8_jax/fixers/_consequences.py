@@ -29,11 +29,11 @@ def with_consequences(source: FixSource, node: ir.Expr, fix: Fix) -> Fix:
     flow = follow(source, node)
     edits = list(fix.edits)
     applicability = fix.applicability
-    for call in flow.passed:
+    for call, names in flow.passed:
         more, fits = _passed(source, call)
         if more and not any(_overlap(a, b) for a in more for b in edits):
             edits += [e for e in more if e not in edits]
-            if not fits or not all(_is_bound_once(source, call, name) for name in flow.names):
+            if not fits or not all(_is_bound_once(source, call, name) for name in names):
                 applicability = "unsafe"
     if flow.dependents:
         selected = _with_selections(source, edits, flow.dependents)

@@ -33,11 +33,10 @@ _ARRAY_LIBRARIES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "numpy.")
 
 @dataclass
 class Flow:
-    """What was found; filled while following. names: variables that the value passes."""
+    """What was found; filled while following. passed: calls, with the variables that led there."""
 
-    passed: list[ir.Call] = field(default_factory=list)
+    passed: list[tuple[ir.Call, frozenset[str]]] = field(default_factory=list)
     dependents: list[Dependent] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
 
 
 def follow(source: FixSource, start: ir.Expr) -> Flow:
@@ -94,7 +93,7 @@ class _Follower:
     def _through(self, node: msgspec.Struct, call: ir.Call) -> bool:
         imports = Imports(self.source, call)
         if is_host_call(call, imports):
-            self.flow.passed.append(call)
+            self.flow.passed.append((call, frozenset(self._known)))
             return True
         name = imports.resolve(call.func)
         if name is not None:
@@ -119,7 +118,6 @@ class _Follower:
                 if name not in self._known:
                     self._known.add(name)
                     self.names.append((name, statement.end))
-                    self.flow.names.append(name)
 
     def readers(self, name: str, since: int) -> None:
         """Go up from every place behind an assignment where its name is read in the same function."""

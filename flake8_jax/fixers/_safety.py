@@ -23,11 +23,11 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Applicability, Fix
 from flake8_jax.core.nodes import walk
-from flake8_jax.fixers._callers import binders, names, scope_of
+from flake8_jax.fixers._callers import Use, binders, names, scope_of
 from flake8_jax.fixers._expressions import ARRAY_METHODS, is_update
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import target_names
-from flake8_jax.fixers._source import FixSource
+from flake8_jax.fixers._source import STATEMENTS, FixSource
 from flake8_jax.fixers._staging import Running, staging_of
 from flake8_jax.knowledge import load
 
@@ -79,6 +79,23 @@ def is_surely_traced(source: FixSource, node: ir.Expr, running: Running = ()) ->
 def is_surely_array(source: FixSource, node: ir.Expr) -> bool:
     """The value of an expression is a JAX array in every run."""
     return _Judge(source, (), only_traced=False).holds(node)
+
+
+def is_surely_host_array(source: FixSource, node: ir.Expr) -> bool:
+    """The value is a NumPy array in every run: NumPy made it here, or the one statement that binds the name."""
+    if isinstance(node, ir.Name):
+        owner = scope_of(source, node)
+        place = owner if owner is not None else source.module
+        bound = binders(source, place, node.id)
+        if len(bound) != 1 or not isinstance(bound[0], ir.Assign) or not isinstance(bound[0].targets[0], ir.Name):
+            return False
+        if owner is not None and any(p.name == node.id for p in owner.params):
+            return False
+        node = bound[0].value
+    if not isinstance(node, ir.Call):
+        return False
+    fact = load().function(Imports(source, node).resolve(node.func) or "")
+    return fact is not None and fact.returns == "host"
 
 
 def holds_surely_a_tracer(source: FixSource, call: ir.Call) -> bool:
@@ -319,8 +336,11 @@ def _keeps_no_reference(source: FixSource, node: ir.Expr, owner: ir.Function | N
         return True
     if isinstance(above, (ir.IfExp, ir.BoolOp)):
         return isinstance(above, ir.IfExp) and above.test is below
-    if isinstance(above, ir.Return):
-        around = source.functions(above)
+    leaving = above
+    while isinstance(leaving, (ir.Tuple, ir.List, ir.Dict)):
+        leaving = source.parent(leaving)
+    if isinstance(leaving, ir.Return):
+        around = source.functions(leaving)
         return bool(around) and around[0] is owner
     if isinstance(above, ir.Subscript):
         return above.index is below
@@ -356,7 +376,7 @@ def _only_reads(source: FixSource, call: ir.Call) -> bool:
         return isinstance(call.func, ir.Name) and call.func.id in ("print", "len", "float", "int", "bool", "str", "repr")
     if name in ("jax.debug.print", "numpy.array"):
         return True
-    return gives_jax_array(name) and not name.startswith("jax.lax.")
+    return gives_jax_array(name) or name.startswith("jax.lax.")
 
 
 def is_read_after(source: FixSource, name: ir.Name, statement: ir.Stmt) -> bool:
@@ -386,6 +406,87 @@ def is_read_after(source: FixSource, name: ir.Name, statement: ir.Stmt) -> bool:
 def _augments(source: FixSource, node: ir.Name) -> bool:
     above = source.parent(node)
     return isinstance(above, ir.AugAssign) and above.target is node
+
+
+def takes_no_attribute(source: FixSource, target: ir.Attribute) -> bool:
+    """Assigning to an attribute surely raises: it is one of an array's own, of a frozen class, or a property."""
+    if target.attr in ("T", "mT", "real", "imag", "at", "flat"):
+        return True
+    definition = _class_of(source, target.value)
+    if definition is None:
+        return False
+    imports = Imports(source, definition)
+    if any(imports.resolve(base.value) in _FROZEN for base in definition.bases):
+        return not _in_constructor(source, target)
+    for decorator in definition.decorators:
+        options = decorator.args if isinstance(decorator, ir.Call) else []
+        name = imports.resolve(decorator.func if isinstance(decorator, ir.Call) else decorator)
+        if name in _FROZEN or any(
+            o.keyword == "frozen" and isinstance(o.value, ir.Constant) and o.value.value is True for o in options
+        ):
+            return True
+    found = [s for s in definition.body if isinstance(s, ir.FunctionDef) and s.function.name == target.attr]
+    texts = [source.slice(d) for s in found for d in s.decorators]
+    return bool(found) and texts == ["property"]
+
+
+_FROZEN = frozenset({"typing.NamedTuple", "flax.struct.dataclass", "flax.struct.PyTreeNode", "equinox.Module"})
+
+
+def _in_constructor(source: FixSource, node: ir.Node) -> bool:
+    around = source.functions(node)
+    return bool(around) and around[0].name in ("__init__", "__post_init__", "setup")
+
+
+def _class_of(source: FixSource, node: ir.Expr) -> ir.ClassDef | None:
+    """The class of this file that the value of a name surely is an instance of."""
+    if not isinstance(node, ir.Name):
+        return None
+    owner = scope_of(source, node)
+    place = owner if owner is not None else source.module
+    bound = binders(source, place, node.id)
+    parameter = next((p for p in owner.params if p.name == node.id), None) if owner is not None else None
+    if parameter is not None and not bound and owner is not None:
+        above = source.parent(source.parent(owner)) if isinstance(source.parent(owner), ir.FunctionDef) else None
+        if isinstance(above, ir.ClassDef) and parameter is owner.params[0]:
+            return above
+        return _named_class(source, parameter.annotation)
+    if len(bound) == 1 and isinstance(bound[0], ir.Assign) and isinstance(bound[0].targets[0], ir.Name):
+        value = bound[0].value
+        return _named_class(source, value.func) if isinstance(value, ir.Call) else None
+    return None
+
+
+def _named_class(source: FixSource, node: ir.Expr | None) -> ir.ClassDef | None:
+    name = node.id if isinstance(node, ir.Name) else node.value if isinstance(node, ir.Constant) else None
+    found = [s for s in source.module.body if isinstance(s, ir.ClassDef) and s.name == name]
+    return found[0] if len(found) == 1 and len(binders(source, source.module, found[0].name)) == 1 else None
+
+
+def is_kernel(source: FixSource, node: ir.Node) -> bool:
+    """A function around a node is handed to Pallas: its arguments are references, whose items are assigned to."""
+    for function in source.functions(node):
+        definition = source.parent(function)
+        uses = [Use(source, name) for name in names(source, function.name)]
+        if isinstance(definition, ir.FunctionDef) and source.program is not None:
+            uses += source.program.uses(source, definition) or []
+        elif isinstance(definition, ir.Lambda):
+            uses.append(Use(source, definition))
+        if any(_is_for_pallas(use) for use in uses):
+            return True
+    return False
+
+
+def _is_for_pallas(use: Use) -> bool:
+    """Whether an expression is in an argument of ``pallas_call`` or its kin."""
+    for above in use.source.ancestors(use.node):
+        if isinstance(above, STATEMENTS):
+            return False
+        if isinstance(above, ir.Call):
+            fact = load().transform(Imports(use.source, above).resolve(above.func) or "")
+            if fact is not None and fact.model.startswith("pallas"):
+                return True
+    return False
 
 
 # --- indices ---------------------------------------------------------------------------------------
