@@ -168,8 +168,8 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
 """What users give for an option; only the values that NumPy takes are tried on its twin."""
 
 BY_HAND = {
-    "numpy.array": "object: nested, dtype, *, copy: True, order: 'C'|'K'|None, ndmin",
-    "numpy.asarray": "a: nested, dtype, *, copy: True|None, order: 'C'|'K'|None",
+    "numpy.array": "object: nested, dtype, *, copy: True, order: 'K'|None, ndmin",
+    "numpy.asarray": "a: nested, dtype, *, copy: True|None, order: 'K'|None",
     "numpy.block": "arrays: nested",
     "numpy.clip": "a: array, a_min: array, a_max: array, /, *, min: array, max: array",
 }
@@ -251,7 +251,8 @@ class Pair:
                 return "nested" if self.twin_takes(self.positional, {name: arrays[0].tolist()}) else "array"
             # An axis is a number or a tuple, and NumPy itself takes no list for most of them.
             return "any" if "ax" in name else self._kind_of_number(taken[0], lambda new: (self.positional, {name: new}))
-        return "|".join(dict.fromkeys(_word(value) for value in taken))
+        words = [_word(value) for value in taken]
+        return "?" if "?" in words else "|".join(dict.fromkeys(words))
 
     def _kind_of_number(self, value: Any, given: Callable[[Any], tuple[list[Any], dict[str, Any]]]) -> str:
         """Whether a parameter that takes a number takes a list of numbers too, as NumPy does."""
@@ -264,7 +265,10 @@ class Pair:
 
 
 def _word(value: Any) -> str:
-    return "number" if isinstance(value, (int, float)) and not isinstance(value, bool) else repr(value)
+    """A constant as the table has it."""
+    if isinstance(value, (str, bool)) or value is None:
+        return repr(value)
+    return "number" if isinstance(value, (int, float)) else "?"
 
 
 def line_of(pair: Pair) -> str:

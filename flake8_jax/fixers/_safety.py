@@ -26,7 +26,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import Use, binders, names, scope_of
 from flake8_jax.fixers._expressions import ARRAY_METHODS, is_update
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import target_names
+from flake8_jax.fixers._names import binder_before, target_names
 from flake8_jax.fixers._source import STATEMENTS, FixSource
 from flake8_jax.fixers._staging import Running, staging_of
 from flake8_jax.knowledge import load
@@ -155,6 +155,8 @@ class _Judge:
             assert isinstance(node.func, ir.Attribute) and isinstance(node.func.value, ir.Subscript)
             base = node.func.value.value
             return isinstance(base, ir.Attribute) and self.holds(base.value)
+        if isinstance(node.func, ir.Call):
+            return self._transformed(node, node.func)
         name = Imports(self.source, node).resolve(node.func)
         if name is None:
             return isinstance(node.func, ir.Attribute) and node.func.attr in ARRAY_METHODS and self.holds(node.func.value)
@@ -164,29 +166,41 @@ class _Judge:
             return True
         if any(self.holds(argument.value) for argument in node.args if not argument.star):
             return True
+        # ``jnp.array`` of constants is left out: what it gives depends on the release.
+        return name.rpartition(".")[2] not in ("array", "asarray") and self._is_ambient(node)
+
+    def _transformed(self, node: ir.Call, transform: ir.Call) -> bool:
+        """``jax.value_and_grad(f)(x)``: all results of a transform are tracers where an argument is one, and so is the rest."""
+        fact = load().transform(Imports(self.source, node).resolve(transform.func) or "")
+        if fact is None or fact.model != "wrap" or fact.tracing == "none" or fact.filters or not self.only_traced:
+            return False
+        if any(argument.keyword == fact.has_aux for argument in transform.args if argument.keyword):
+            return False
+        return self._is_ambient(node) and any(self.holds(a.value) for a in node.args if not a.star)
+
+    def _is_ambient(self, node: ir.Node) -> bool:
         around = self.source.functions(node)
         staging = staging_of(self.source, around[0], self.running) if around else None
-        # ``jnp.array`` of constants is left out: what it gives depends on the release.
-        return staging is not None and staging.ambient and name.rpartition(".")[2] not in ("array", "asarray")
+        return staging is not None and staging.ambient
 
     def _name(self, node: ir.Name) -> bool:
         owner = scope_of(self.source, node)
         if owner is None:
             return False
+        bound = binders(self.source, owner, node.id)
+        parameter = may_hold_argument(self.source, node, owner)
+        if parameter:
+            staging = staging_of(self.source, owner, self.running)
+            if staging is None or node.id not in staging.traced:
+                return False
         key = (id(owner), node.id)
         if key in self._open:
             return True
+        if not (parameter or bound) or _is_bound_elsewhere(self.source, owner, node.id):
+            return False
         self._open.add(key)
         try:
-            bound = binders(self.source, owner, node.id)
-            parameter = any(p.name == node.id for p in owner.params)
-            if parameter:
-                staging = staging_of(self.source, owner, self.running)
-                if staging is None or node.id not in staging.traced:
-                    return False
-            if _is_bound_elsewhere(self.source, owner, node.id):
-                return False
-            return (parameter or bool(bound)) and all(self._binds(statement, node.id) for statement in bound)
+            return all(self._binds(statement, node.id) for statement in bound)
         finally:
             self._open.discard(key)
 
@@ -212,6 +226,14 @@ class _Judge:
                 return all(self._target(t, v, name) for t, v in zip(target.elts, value.elts, strict=True))
             return self.only_traced and self.holds(value)
         return False
+
+
+def may_hold_argument(source: FixSource, node: ir.Name, owner: ir.Function) -> bool:
+    """A name may be what the caller of a function gave: it is a parameter, and not surely bound anew before it is read."""
+    if not any(p.name == node.id for p in owner.params):
+        return False
+    around = source.functions(node)
+    return owner.is_lambda or around[0] is not owner or binder_before(source, source.statement(node), node.id) is None
 
 
 def _is_bound_elsewhere(source: FixSource, owner: ir.Function, name: str) -> bool:
@@ -255,14 +277,14 @@ def is_local_array(source: FixSource, name: ir.Name, statement: ir.Stmt) -> bool
     bound = binders(source, place, name.id)
     if owner is None and (source.functions(name) or _hands_on(source, name.id)):
         return False
-    if owner is not None and any(p.name == name.id for p in owner.params):
+    if owner is not None and may_hold_argument(source, name, owner):
         if not is_surely_traced(source, name) or not is_read_after(source, name, statement):
             return False
     elif not bound:
         return False
     if not all(_binds_new_array(source, one, name.id) for one in bound):
         return False
-    reads = [node for node in names(source, name.id) if scope_of(source, node) is owner and not _is_bound(source, node)]
+    reads = [node for node in names(source, name.id) if scope_of(source, node) is owner and not is_bound(source, node)]
     return all(_keeps_no_reference(source, node, owner) for node in reads)
 
 
@@ -305,7 +327,7 @@ def is_new_array(source: FixSource, node: ir.Expr, name: str = "") -> bool:
     return qualified.rpartition(".")[2] not in _VIEW_FUNCTIONS and not any(a.keyword == "copy" for a in node.args)
 
 
-def _is_bound(source: FixSource, node: ir.Name) -> bool:
+def is_bound(source: FixSource, node: ir.Name) -> bool:
     """Whether a name stands where it is bound, or is what an item of it is assigned to."""
     below: msgspec.Struct = node
     for above in source.ancestors(node):
@@ -393,7 +415,7 @@ def is_read_after(source: FixSource, name: ir.Name, statement: ir.Stmt) -> bool:
             loops.append((above.start, above.end))
     start = max((end for _, end in loops), default=statement.end)
     for node in names(source, name.id):
-        if scope_of(source, node) is not owner or (_is_bound(source, node) and not _augments(source, node)):
+        if scope_of(source, node) is not owner or (is_bound(source, node) and not _augments(source, node)):
             continue
         inside = any(first <= node.start < last for first, last in loops)
         outside = statement.start <= node.start < statement.end

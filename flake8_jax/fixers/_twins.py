@@ -97,7 +97,7 @@ def _refuse_data_dependent(call: ir.Call, twin: str, values: Mapping[int, Value]
         return
     if fact.data_dependent == "always" or (fact.data_dependent == "one-argument" and len(call.args) == 1):
         raise Refused
-    static = {*fact.shape_params, *fact.axis_params, fact.data_dependent_on}
+    static = {*fact.shape_params, *fact.axis_params, *([fact.data_dependent_on] if fact.data_dependent_on else [])}
     positional = [p for p in fact.params if p != "*"]
     for position, argument in enumerate(call.args):
         name = argument.keyword or (positional[position] if position < len(positional) else None)
@@ -135,6 +135,8 @@ def _chosen(made: TwinCall, node: ir.Expr, choices: frozenset[str], value: Value
     elif isinstance(value, Const):
         constant = value.value
         made.fits = False  # another caller may give another one
+    elif isinstance(value, (Array, HostArray, ListValue, Tree, TupleValue)):
+        raise Refused
     else:
         made.fits = False
         return

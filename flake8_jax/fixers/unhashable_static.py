@@ -14,11 +14,11 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
-from flake8_jax.fixers._callers import binders
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import decided
+from flake8_jax.fixers._safety import decided, is_bound, may_hold_argument
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.knowledge import load
+from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.events import TransformCall
 from flake8_jax.semantics.values import Array, DictValue, FunctionValue, HostArray, ListValue, Value
 
@@ -81,10 +81,9 @@ def _use(event: TransformCall, source: FixSource, parameter: int | str) -> Use:
     if parameter not in (p.name for p in function.fn.params if p.kind in ("posonly", "positional", "kwonly")):
         return Use.UNKNOWN
     there = source.program.source(function.scope.path)
-    if binders(there, function.fn, parameter):
-        return Use.UNKNOWN
     reads = [n for s in function.fn.body for n in walk(s) if isinstance(n, ir.Name) and n.id == parameter]
-    return max((_of_read(there, node) for node in reads), default=Use.ALIKE)
+    kept = [node for node in reads if not is_bound(there, node) and may_hold_argument(there, node, function.fn)]
+    return max((_of_read(there, node) for node in kept), default=Use.ALIKE)
 
 
 def _of_read(source: FixSource, node: ir.Name) -> Use:
@@ -124,6 +123,9 @@ def _as_argument(source: FixSource, node: ir.Name, argument: ir.Argument) -> Use
     if not isinstance(call, ir.Call) or argument.star:
         return Use.UNKNOWN
     name = Imports(source, call).resolve(call.func)
+    position = next(i for i, other in enumerate(call.args) if other is argument)
+    if name is None and isinstance(call.func, ir.Attribute):
+        return _of_parameter(load().method("jax.Array", call.func.attr), argument, position)
     if name is None:
         if not isinstance(call.func, ir.Name) or call.func.id in source.module.bound_names:
             return Use.UNKNOWN
@@ -132,10 +134,13 @@ def _as_argument(source: FixSource, node: ir.Name, argument: ir.Argument) -> Use
         return Use.ALIKE if call.func.id in _ALIKE else Use.UNKNOWN
     if name == "math.prod":
         return Use.ALIKE
-    fact = load().function(name)
-    if fact is None or not name.startswith("jax."):
+    return _of_parameter(load().function(name) if name.startswith("jax.") else None, argument, position)
+
+
+def _of_parameter(fact: FunctionFact | None, argument: ir.Argument, position: int) -> Use:
+    """An argument of a library: a shape or an axis may as well be a tuple."""
+    if fact is None:
         return Use.UNKNOWN
-    position = next(i for i, other in enumerate(call.args) if other is argument)
     positional = [p for p in fact.params if p != "*"]
-    parameter = argument.keyword or (positional[position] if position < len(positional) else "")
+    parameter = argument.keyword or (positional[position].lstrip("*") if position < len(positional) else "")
     return Use.ALIKE if parameter in (*fact.shape_params, *fact.axis_params) else Use.UNKNOWN
