@@ -48,6 +48,9 @@ class Program:
 
     def uses(self, source: FixSource, definition: ir.FunctionDef) -> list[Use] | None:
         """Where a function is mentioned; None where that cannot be followed."""
+        return source.remember("uses", definition, lambda: self._uses(source, definition))
+
+    def _uses(self, source: FixSource, definition: ir.FunctionDef) -> list[Use] | None:
         owner = owner_of(source, definition)
         name = definition.function.name
         if owner is None or len(binders(source, owner, name)) != 1:

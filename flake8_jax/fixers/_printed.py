@@ -10,6 +10,7 @@ from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.semantics.values import ClassValue, Const, External, Static, TupleValue, Value
 
 _LARGEST = 2**31 - 1
+_ENOUGH = 1 << 64
 _INSPECTING = frozenset({"type", "id", "hash", "vars", "dir"})
 
 
@@ -28,7 +29,7 @@ def refuse_static(source: FixSource, node: ir.Expr, value: Value | None) -> None
         raise Refused
     if isinstance(value, TupleValue) and value.elts and all(isinstance(e, (Const, Static)) for e in value.elts):
         raise Refused
-    number = _integer(source, node)
+    number = _integer(source, node, 8)
     if isinstance(value, Const) and isinstance(value.value, int):
         number = value.value
     if number is not None and abs(number) > _LARGEST:
@@ -45,19 +46,28 @@ def _is_description(source: FixSource, node: ir.Expr) -> bool:
     return value is not None and not isinstance(value, ir.Name) and _is_description(source, value)
 
 
-def _integer(source: FixSource, node: ir.Expr) -> int | None:
+def _integer(source: FixSource, node: ir.Expr, depth: int) -> int | None:
     """The integer that an expression surely is; one that needs more than 64 bits is the largest of those."""
+    if depth == 0:
+        return None
     if isinstance(node, ir.Constant):
         if node.kind == "big":
-            return 1 << 64
+            return _ENOUGH
         return node.value if node.kind == "int" and isinstance(node.value, int) else None
     if isinstance(node, ir.BinOp) and node.op in ("*", "+", "-", "**"):
-        left, right = _integer(source, node.left), _integer(source, node.right)
-        if left is None or right is None or (node.op == "**" and not 0 <= right <= 64):
-            return None
-        return {"*": left * right, "+": left + right, "-": left - right}.get(node.op, left ** max(right, 0))
+        left, right = _integer(source, node.left, depth - 1), _integer(source, node.right, depth - 1)
+        return None if left is None or right is None else _computed(left, node.op, right)
     value = _bound_value(source, node)
-    return _integer(source, value) if value is not None and not isinstance(value, ir.Name) else None
+    return _integer(source, value, depth - 1) if value is not None and not isinstance(value, ir.Name) else None
+
+
+def _computed(left: int, op: str, right: int) -> int | None:
+    """The result of an operation; nothing of operands so large that only their being large matters."""
+    if max(abs(left), abs(right)) > _ENOUGH or (op == "**" and not 0 <= right <= 64):
+        return None
+    if op == "**":
+        return left**right
+    return left * right if op == "*" else left + right if op == "+" else left - right
 
 
 def _bound_value(source: FixSource, node: ir.Expr) -> ir.Expr | None:
@@ -70,8 +80,7 @@ def _bound_value(source: FixSource, node: ir.Expr) -> ir.Expr | None:
     bound = binders(source, owner if owner is not None else source.module, node.id)
     if len(bound) != 1 or not isinstance(bound[0], ir.Assign) or not isinstance(bound[0].targets[0], ir.Name):
         return None
-    value = bound[0].value
-    return None if any(isinstance(n, ir.Name) and n.id == node.id for n in [value]) else value
+    return bound[0].value
 
 
 def _is_small(node: ir.Expr) -> bool:

@@ -71,14 +71,14 @@ def runs_only_traced(source: FixSource, node: ir.Node) -> bool:
 # --- what a value surely is ------------------------------------------------------------------------
 
 
-def is_surely_traced(source: FixSource, node: ir.Expr, running: Running = ()) -> bool:
+def is_surely_traced(source: FixSource, node: ir.Expr, running: Running | None = None) -> bool:
     """The value of an expression is traced in every run."""
     return _Judge(source, running, only_traced=True).holds(node)
 
 
 def is_surely_array(source: FixSource, node: ir.Expr) -> bool:
     """The value of an expression is a JAX array in every run."""
-    return _Judge(source, (), only_traced=False).holds(node)
+    return _Judge(source, None, only_traced=False).holds(node)
 
 
 def is_surely_host_array(source: FixSource, node: ir.Expr) -> bool:
@@ -118,7 +118,7 @@ class _Judge:
     """
 
     source: FixSource
-    running: Running
+    running: Running | None
     only_traced: bool
     steps: int = 0
 
@@ -160,6 +160,8 @@ class _Judge:
         name = Imports(self.source, node).resolve(node.func)
         if name is None:
             return isinstance(node.func, ir.Attribute) and node.func.attr in ARRAY_METHODS and self.holds(node.func.value)
+        if name.startswith("numpy."):
+            return self._host_call(node, name)
         if not gives_jax_array(name):
             return False
         if not self.only_traced:
@@ -168,6 +170,13 @@ class _Judge:
             return True
         # ``jnp.array`` of constants is left out: what it gives depends on the release.
         return name.rpartition(".")[2] not in ("array", "asarray") and self._is_ambient(node)
+
+    def _host_call(self, node: ir.Call, name: str) -> bool:
+        """NumPy calls the tracer's own method, or raises: then nothing that follows ever ran."""
+        fact = load().function(name)
+        if fact is None or fact.host not in ("dispatches", "converts") or not self.only_traced or not node.args:
+            return False
+        return not node.args[0].star and not node.args[0].keyword and self.holds(node.args[0].value)
 
     def _transformed(self, node: ir.Call, transform: ir.Call) -> bool:
         """``jax.value_and_grad(f)(x)``: all results of a transform are tracers where an argument is one, and so is the rest."""
@@ -267,8 +276,8 @@ def gives_jax_array(name: str) -> bool:
 def is_local_array(source: FixSource, name: ir.Name, statement: ir.Stmt) -> bool:
     """A name is bound to new JAX arrays only, and nothing else refers to them: binding it anew loses no reference.
 
-    A parameter counts where the function is traced in every run, has no default there, and reads the parameter after
-    ``statement``: the caller's own array is never changed through a tracer.
+    A parameter counts where every run makes a new tracer of it (a caller that is traced itself would hand on its own), and
+    something reads it after ``statement``.
     """
     owner = scope_of(source, name)
     if owner is not None and (owner.is_generator or _is_bound_elsewhere(source, owner, name.id)):
@@ -278,11 +287,14 @@ def is_local_array(source: FixSource, name: ir.Name, statement: ir.Stmt) -> bool
     if owner is None and (source.functions(name) or _hands_on(source, name.id)):
         return False
     if owner is not None and may_hold_argument(source, name, owner):
-        if not is_surely_traced(source, name) or not is_read_after(source, name, statement):
+        staging = staging_of(source, owner)
+        if staging is None or not staging.at_boundary or not is_surely_traced(source, name):
+            return False
+        if not is_read_after(source, name, statement):
             return False
     elif not bound:
         return False
-    if not all(_binds_new_array(source, one, name.id) for one in bound):
+    if not all(_binds_new_array(source, one) for one in bound):
         return False
     reads = [node for node in names(source, name.id) if scope_of(source, node) is owner and not is_bound(source, node)]
     return all(_keeps_no_reference(source, node, owner) for node in reads)
@@ -296,21 +308,20 @@ def _hands_on(source: FixSource, name: str) -> bool:
     return declared or source.program.imported_elsewhere(source, name)
 
 
-def _binds_new_array(source: FixSource, statement: ir.Stmt, name: str) -> bool:
+def _binds_new_array(source: FixSource, statement: ir.Stmt) -> bool:
     if isinstance(statement, ir.AugAssign):
         return isinstance(statement.target, ir.Name)
     if isinstance(statement, ir.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ir.Name):
-        return is_new_array(source, statement.value, name)
+        return is_new_array(source, statement.value)
     if isinstance(statement, ir.AnnAssign) and statement.value is not None and isinstance(statement.target, ir.Name):
-        return is_new_array(source, statement.value, name)
+        return is_new_array(source, statement.value)
     return False
 
 
-def is_new_array(source: FixSource, node: ir.Expr, name: str = "") -> bool:
-    """The value is a JAX array in every run, and NumPy would have made a new one here. ``name``: of the variable that it is
-    for: an array that was computed from itself is new if it was."""
+def is_new_array(source: FixSource, node: ir.Expr) -> bool:
+    """The value is a JAX array in every run, and NumPy would have made a new one here."""
     if isinstance(node, ir.IfExp):
-        return is_new_array(source, node.body, name) and is_new_array(source, node.orelse, name)
+        return is_new_array(source, node.body) and is_new_array(source, node.orelse)
     if isinstance(node, (ir.BinOp, ir.UnaryOp, ir.Compare)):
         return is_surely_array(source, node)
     if not isinstance(node, ir.Call):
@@ -520,14 +531,16 @@ def selects_each_item_once(source: FixSource, index: ir.Expr) -> bool:
     return all(isinstance(part, ir.Slice) or _is_number(source, part) for part in parts)
 
 
-def _is_number(source: FixSource, node: ir.Expr) -> bool:
+def _is_number(source: FixSource, node: ir.Expr, depth: int = 8) -> bool:
     """A Python integer, None or ``...`` for certain."""
+    if depth == 0:
+        return False
     if isinstance(node, ir.Constant):
         return node.kind in ("int", "none", "ellipsis")
     if isinstance(node, ir.UnaryOp):
-        return node.op == "-" and _is_number(source, node.operand)
+        return node.op == "-" and _is_number(source, node.operand, depth - 1)
     if isinstance(node, ir.BinOp):
-        return _is_number(source, node.left) and _is_number(source, node.right)
+        return _is_number(source, node.left, depth - 1) and _is_number(source, node.right, depth - 1)
     if isinstance(node, ir.Subscript):
         return isinstance(node.value, ir.Attribute) and node.value.attr == "shape" and not isinstance(node.index, ir.Slice)
     if isinstance(node, ir.Attribute):
@@ -540,14 +553,14 @@ def _is_number(source: FixSource, node: ir.Expr) -> bool:
     if owner is None or any(p.name == node.id for p in owner.params):
         return False
     bound = binders(source, owner, node.id)
-    return bool(bound) and all(_binds_number(source, statement, node.id) for statement in bound)
+    return bool(bound) and all(_binds_number(source, statement, node.id, depth - 1) for statement in bound)
 
 
 def _taken(source: FixSource) -> set[str]:
     return set(source.module.bound_names)
 
 
-def _binds_number(source: FixSource, statement: ir.Stmt, name: str) -> bool:
+def _binds_number(source: FixSource, statement: ir.Stmt, name: str, depth: int) -> bool:
     if isinstance(statement, ir.For) and isinstance(statement.iter, ir.Call) and isinstance(statement.iter.func, ir.Name):
         called, target = statement.iter.func.id, statement.target
         if called in _taken(source):
@@ -557,11 +570,6 @@ def _binds_number(source: FixSource, statement: ir.Stmt, name: str) -> bool:
         return called == "range" and isinstance(target, ir.Name)
     if isinstance(statement, ir.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ir.Name):
         value = statement.value
-        return not isinstance(value, ir.Name) and _is_number(source, value) and name not in _names_in(value)
+        return not isinstance(value, ir.Name) and _is_number(source, value, depth)
     return False
-
-
-def _names_in(node: ir.Expr) -> set[str]:
-    return {n.id for n in walk(node) if isinstance(n, ir.Name)}
-
 

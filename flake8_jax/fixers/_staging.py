@@ -16,7 +16,7 @@ others.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flake8_jax.core import ir
 from flake8_jax.fixers._callers import Use
@@ -30,43 +30,57 @@ _ALL_TRACED = frozenset({"scan", "map", "fori_loop", "while_loop", "cond", "swit
 _SETS_RULES = frozenset({"defvjp", "defjvp", "defjvps"})
 MOST_CALLERS = 6
 """A chain of callers that is longer counts as unknown."""
+MOST_FUNCTIONS = 200
+"""An answer that needs to look at more functions is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """What holds in every run of a function."""
+    """What holds in every run of a function. at_boundary: a transform runs it, on tracers that it makes for that."""
 
     traced: frozenset[str]
     ambient: bool
+    at_boundary: bool = True
 
 
-EAGER = Staging(frozenset(), False)
-Running = tuple[ir.Function, ...]
-"""Functions whose callers are being looked at: a call from one of them adds nothing."""
+EAGER = Staging(frozenset(), False, False)
 
 
-def staging_of(source: FixSource, function: ir.Function, running: Running = ()) -> Staging | None:
+@dataclass(frozen=True, slots=True)
+class Running:
+    """Functions whose callers are being looked at, innermost last: a call from one of them adds nothing. ``looked_at``:
+    all functions that this answer has needed so far, the same list for the whole answer."""
+
+    functions: tuple[ir.Function, ...] = ()
+    looked_at: list[ir.Function] = field(default_factory=list)
+
+    def inside(self, function: ir.Function) -> Running:
+        return Running((*self.functions, function), self.looked_at)
+
+
+def staging_of(source: FixSource, function: ir.Function, running: Running | None = None) -> Staging | None:
     """What holds in every run of a function; None where a caller may not be known."""
-    if not running:
-        return source.remember("staging", function, lambda: _staging_of(source, function, ()))
+    if running is None or not running.functions:
+        return source.remember("staging", function, lambda: _staging_of(source, function, Running()))
     return _staging_of(source, function, running)
 
 
 def _staging_of(source: FixSource, function: ir.Function, running: Running) -> Staging | None:
-    if any(function is other for other in running):
+    if any(function is other for other in running.functions):
         return Staging(frozenset(p.name for p in function.params), True)
-    if len(running) >= MOST_CALLERS:
+    running.looked_at.append(function)
+    if len(running.functions) >= MOST_CALLERS or len(running.looked_at) > MOST_FUNCTIONS:
         return None
     above = source.parent(function)
     if isinstance(above, ir.Lambda):
-        return _use(Use(source, above), function, (*running, function))
+        return _use(Use(source, above), function, running.inside(function))
     if not isinstance(above, ir.FunctionDef):
         return None
     decorated = _decorated(source, above)
     if decorated is None or decorated is not EAGER:
         return decorated
     uses = source.program.uses(source, above) if source.program is not None else None
-    return _common(_use(use, function, (*running, function)) for use in uses) if uses else None
+    return _common(_use(use, function, running.inside(function)) for use in uses) if uses else None
 
 
 def _common(stagings: Iterable[Staging | None]) -> Staging | None:
@@ -78,7 +92,11 @@ def _common(stagings: Iterable[Staging | None]) -> Staging | None:
         if found is None:
             found = staging
         else:
-            found = Staging(found.traced & staging.traced, found.ambient and staging.ambient)
+            found = Staging(
+                found.traced & staging.traced,
+                found.ambient and staging.ambient,
+                found.at_boundary and staging.at_boundary,
+            )
     return found
 
 
@@ -230,4 +248,4 @@ def _called(source: FixSource, call: ir.Call, function: ir.Function, running: Ru
         name = argument.keyword or (positional[position] if position < len(positional) else None)
         if name is not None and is_surely_traced(source, argument.value, running):
             traced.add(name)
-    return Staging(frozenset(traced), caller.ambient)
+    return Staging(frozenset(traced), caller.ambient, at_boundary=False)
