@@ -360,7 +360,9 @@ def pair_of(name: str, twin_name: str) -> Pair | None:
         parameters = signature_parameters(twin)
     if not parameters:
         return None
-    by_hand = {"x": np.float32(0.5)} if inspect.isclass(host) else NUMPY_SAMPLES.get(short) if module == "numpy" else None
+    by_hand = (
+        {"x": np.float32(0.5)} if inspect.isclass(host) else NUMPY_SAMPLES.get(short) if module == "numpy" else None
+    )
     sample = Sample(host, parameters, by_hand) if by_hand else find_sample(host, short, module, parameters)
     return Pair(host, twin, parameters, sample) if sample is not None and not fails(sample.call) else None
 

@@ -73,7 +73,9 @@ class Program:
         if name in (source.module.star_exports or ()) or os.path.basename(source.path) == "__init__.py":
             return True
         return any(
-            path != source.path and re.search(rf"\b{re.escape(name)}\b", text) and self._uses_elsewhere(path, name) != []
+            path != source.path
+            and re.search(rf"\b{re.escape(name)}\b", text)
+            and self._uses_elsewhere(path, name) != []
             for path, (text, _) in self._files.items()
         )
 

@@ -66,7 +66,7 @@ def _computed(left: int, op: str, right: int) -> int | None:
     if max(abs(left), abs(right)) > _ENOUGH or (op == "**" and not 0 <= right <= 64):
         return None
     if op == "**":
-        return left**right
+        return int(left**right)
     return left * right if op == "*" else left + right if op == "+" else left - right
 
 
@@ -88,5 +88,9 @@ def _is_small(node: ir.Expr) -> bool:
     if isinstance(node, ir.Attribute):
         return node.attr in ("ndim", "dtype")
     if isinstance(node, ir.Subscript):
-        return isinstance(node.value, ir.Attribute) and node.value.attr == "shape" and not isinstance(node.index, ir.Slice)
-    return isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id == "len" and len(node.args) == 1
+        return (
+            isinstance(node.value, ir.Attribute) and node.value.attr == "shape" and not isinstance(node.index, ir.Slice)
+        )
+    return (
+        isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id == "len" and len(node.args) == 1
+    )

@@ -31,7 +31,9 @@ from flake8_jax.fixers._source import STATEMENTS, FixSource
 from flake8_jax.fixers._staging import Running, staging_of
 from flake8_jax.knowledge import load
 
-_STATIC_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "aval", "sharding", "weak_type", "itemsize", "nbytes"})
+_STATIC_ATTRIBUTES = frozenset(
+    {"shape", "ndim", "size", "dtype", "aval", "sharding", "weak_type", "itemsize", "nbytes"}
+)
 _VIEW_ATTRIBUTES = frozenset({"T", "mT", "real", "imag", "at"})
 _VIEW_METHODS = frozenset({"diagonal", "ravel", "reshape", "squeeze", "swapaxes", "transpose", "get", "view"})
 _VIEW_FUNCTIONS = frozenset({
@@ -159,7 +161,9 @@ class _Judge:
             return self._transformed(node, node.func)
         name = Imports(self.source, node).resolve(node.func)
         if name is None:
-            return isinstance(node.func, ir.Attribute) and node.func.attr in ARRAY_METHODS and self.holds(node.func.value)
+            return (
+                isinstance(node.func, ir.Attribute) and node.func.attr in ARRAY_METHODS and self.holds(node.func.value)
+            )
         if name.startswith("numpy."):
             return self._host_call(node, name)
         if not gives_jax_array(name):
@@ -365,7 +369,9 @@ def _keeps_no_reference(source: FixSource, node: ir.Expr, owner: ir.Function | N
         if isinstance(above, ir.Argument):
             above = source.parent(above)
         below, above = above, source.parent(above)  # type: ignore[assignment]
-    if isinstance(above, (ir.BinOp, ir.UnaryOp, ir.Compare, ir.If, ir.While, ir.Assert, ir.ExprStmt, ir.FormattedValue)):
+    if isinstance(
+        above, (ir.BinOp, ir.UnaryOp, ir.Compare, ir.If, ir.While, ir.Assert, ir.ExprStmt, ir.FormattedValue)
+    ):
         return True
     if isinstance(above, (ir.IfExp, ir.BoolOp)):
         return isinstance(above, ir.IfExp) and above.test is below
@@ -406,7 +412,15 @@ def _only_reads(source: FixSource, call: ir.Call) -> bool:
     """A call of a library function that gives something new, or of a builtin that keeps nothing."""
     name = Imports(source, call).resolve(call.func)
     if name is None:
-        return isinstance(call.func, ir.Name) and call.func.id in ("print", "len", "float", "int", "bool", "str", "repr")
+        return isinstance(call.func, ir.Name) and call.func.id in (
+            "print",
+            "len",
+            "float",
+            "int",
+            "bool",
+            "str",
+            "repr",
+        )
     if name in ("jax.debug.print", "numpy.array"):
         return True
     return gives_jax_array(name) or name.startswith("jax.lax.")
@@ -542,7 +556,9 @@ def _is_number(source: FixSource, node: ir.Expr, depth: int = 8) -> bool:
     if isinstance(node, ir.BinOp):
         return _is_number(source, node.left, depth - 1) and _is_number(source, node.right, depth - 1)
     if isinstance(node, ir.Subscript):
-        return isinstance(node.value, ir.Attribute) and node.value.attr == "shape" and not isinstance(node.index, ir.Slice)
+        return (
+            isinstance(node.value, ir.Attribute) and node.value.attr == "shape" and not isinstance(node.index, ir.Slice)
+        )
     if isinstance(node, ir.Attribute):
         return node.attr in ("ndim", "size")
     if isinstance(node, ir.Call):
@@ -561,7 +577,11 @@ def _taken(source: FixSource) -> set[str]:
 
 
 def _binds_number(source: FixSource, statement: ir.Stmt, name: str, depth: int) -> bool:
-    if isinstance(statement, ir.For) and isinstance(statement.iter, ir.Call) and isinstance(statement.iter.func, ir.Name):
+    if (
+        isinstance(statement, ir.For)
+        and isinstance(statement.iter, ir.Call)
+        and isinstance(statement.iter.func, ir.Name)
+    ):
         called, target = statement.iter.func.id, statement.target
         if called in _taken(source):
             return False
@@ -572,4 +592,3 @@ def _binds_number(source: FixSource, statement: ir.Stmt, name: str, depth: int) 
         value = statement.value
         return not isinstance(value, ir.Name) and _is_number(source, value, depth)
     return False
-

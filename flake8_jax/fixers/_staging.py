@@ -36,11 +36,13 @@ MOST_FUNCTIONS = 200
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """What holds in every run of a function. at_boundary: a transform runs it, on tracers that it makes for that."""
+    """What holds in every run of a function. at_boundary: a transform runs it, on tracers that it makes for that. reached:
+    some run starts outside of the functions that call each other in a circle."""
 
     traced: frozenset[str]
     ambient: bool
     at_boundary: bool = True
+    reached: bool = True
 
 
 EAGER = Staging(frozenset(), False, False)
@@ -61,13 +63,17 @@ class Running:
 def staging_of(source: FixSource, function: ir.Function, running: Running | None = None) -> Staging | None:
     """What holds in every run of a function; None where a caller may not be known."""
     if running is None or not running.functions:
-        return source.remember("staging", function, lambda: _staging_of(source, function, Running()))
+        return source.remember("staging", function, lambda: _reached(_staging_of(source, function, Running())))
     return _staging_of(source, function, running)
+
+
+def _reached(staging: Staging | None) -> Staging | None:
+    return staging if staging is not None and staging.reached else None
 
 
 def _staging_of(source: FixSource, function: ir.Function, running: Running) -> Staging | None:
     if any(function is other for other in running.functions):
-        return Staging(frozenset(p.name for p in function.params), True)
+        return Staging(frozenset(p.name for p in function.params), True, reached=False)
     running.looked_at.append(function)
     if len(running.functions) >= MOST_CALLERS or len(running.looked_at) > MOST_FUNCTIONS:
         return None
@@ -96,6 +102,7 @@ def _common(stagings: Iterable[Staging | None]) -> Staging | None:
                 found.traced & staging.traced,
                 found.ambient and staging.ambient,
                 found.at_boundary and staging.at_boundary,
+                found.reached or staging.reached,
             )
     return found
 
@@ -142,7 +149,7 @@ def _use(use: Use, function: ir.Function, running: Running) -> Staging | None:
     source, node = use.source, use.node
     above = source.parent(node)
     if isinstance(above, ir.Attribute) and above.attr in _SETS_RULES:
-        return Staging(frozenset(p.name for p in function.params), True)  # it leads to no run
+        return Staging(frozenset(p.name for p in function.params), True, reached=False)  # it leads to no run
     if isinstance(above, ir.Call) and above.func is node:
         return _called(source, above, function, running)
     if isinstance(above, ir.Argument) and not above.star:
@@ -151,10 +158,14 @@ def _use(use: Use, function: ir.Function, running: Running) -> Staging | None:
             return _handed_over(source, call, above, function)
     if isinstance(above, (ir.List, ir.Tuple)):  # the branches of a ``switch``
         argument = source.parent(above)
-        call = source.parent(argument) if isinstance(argument, ir.Argument) else None
-        if isinstance(argument, ir.Argument) and isinstance(call, ir.Call):
+        if not isinstance(argument, ir.Argument):
+            return None
+        call = source.parent(argument)
+        if isinstance(call, ir.Call):
             fact = load().transform(Imports(source, call).resolve(call.func) or "")
-            return _handed_over(source, call, argument, function) if fact is not None and fact.model == "switch" else None
+            return (
+                _handed_over(source, call, argument, function) if fact is not None and fact.model == "switch" else None
+            )
     return None
 
 
@@ -248,4 +259,4 @@ def _called(source: FixSource, call: ir.Call, function: ir.Function, running: Ru
         name = argument.keyword or (positional[position] if position < len(positional) else None)
         if name is not None and is_surely_traced(source, argument.value, running):
             traced.add(name)
-    return Staging(frozenset(traced), caller.ambient, at_boundary=False)
+    return Staging(frozenset(traced), caller.ambient, at_boundary=False, reached=caller.reached)

@@ -148,7 +148,11 @@ def _chosen(made: TwinCall, node: ir.Expr, choices: frozenset[str], value: Value
 def _dtype(made: TwinCall, node: ir.Expr) -> None:
     if isinstance(node, (ir.List, ir.Tuple)) or (isinstance(node, ir.Name) and node.id in _NO_DTYPES):
         raise Refused
-    if isinstance(node, ir.Constant) and isinstance(node.value, str) and node.value[:1] in ("O", "o", "U", "S", "M", "V"):
+    if (
+        isinstance(node, ir.Constant)
+        and isinstance(node.value, str)
+        and node.value[:1] in ("O", "o", "U", "S", "M", "V")
+    ):
         raise Refused
 
 

@@ -9,7 +9,6 @@ Limitations: imports inside ``try`` or ``if`` (nothing is reported there).
 from __future__ import annotations
 
 import re
-
 from collections.abc import Callable
 
 from flake8_jax.core import ir
@@ -149,7 +148,9 @@ def _uses(event: ApiUse, source: FixSource) -> list[ir.Expr | None]:
             around = source.functions(statement)
             if not around and (source.program is None or source.program.imported_elsewhere(source, local)):
                 return [None]
-            return [node for node in names_of(source, local) if scope_of(source, node) is (around[0] if around else None)]
+            return [
+                node for node in names_of(source, local) if scope_of(source, node) is (around[0] if around else None)
+            ]
     return [None]
 
 

@@ -64,7 +64,9 @@ def _decided(fix: Fix, source: FixSource, target: ir.Subscript, statement: ir.As
     if not isinstance(array, ir.Name):
         if isinstance(array, ir.Attribute) and takes_no_attribute(source, array):
             raise Refused
-        return decided(fix, safe=False, otherwise="the owner has to take the new array, and other references keep the old one")
+        return decided(
+            fix, safe=False, otherwise="the owner has to take the new array, and other references keep the old one"
+        )
     if not is_local_array(source, array, statement):
         if source.functions(array) and not is_read_after(source, array, statement):
             raise Refused

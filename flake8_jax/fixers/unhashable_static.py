@@ -98,10 +98,16 @@ def _of_read(source: FixSource, node: ir.Name) -> Use:
     if isinstance(above, (ir.If, ir.While, ir.Assert)) or (isinstance(above, ir.UnaryOp) and above.op == "not"):
         return Use.ALIKE
     if isinstance(above, ir.Subscript):
-        constant = isinstance(above.index, ir.Constant) or isinstance(above.index, ir.UnaryOp)
+        constant = isinstance(above.index, (ir.Constant, ir.UnaryOp))
         return Use.ALIKE if above.value is node and constant else Use.UNKNOWN
     if isinstance(above, ir.Attribute):
-        return Use.BREAKS if above.attr in _LIST_METHODS else Use.ALIKE if above.attr in ("count", "index") else Use.UNKNOWN
+        return (
+            Use.BREAKS
+            if above.attr in _LIST_METHODS
+            else Use.ALIKE
+            if above.attr in ("count", "index")
+            else Use.UNKNOWN
+        )
     if isinstance(above, ir.Compare):
         if all(op in ("in", "not in") for op in above.ops) and above.left is not node:
             return Use.ALIKE
