@@ -146,7 +146,9 @@ def test_what_a_value_surely_is(body: str, traced: bool, array: bool) -> None:
     ],
 )
 def test_arrays_that_one_name_alone_refers_to(body: str, expected: bool) -> None:
-    source = project(module=f"def f(x, keep, self):\n    {body.replace('ASK(y)', 'y[ASK(0)] = 1')}\n").source("/p/module.py")
+    source = project(module=f"def f(x, keep, self):\n    {body.replace('ASK(y)', 'y[ASK(0)] = 1')}\n").source(
+        "/p/module.py"
+    )
     (statement,) = [
         n for n in walk(source.module) if isinstance(n, ir.Assign) and isinstance(n.targets[0], ir.Subscript)
     ]
