@@ -22,7 +22,8 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.fixers._names import imported_name
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._names import imported_name, uses
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.knowledge import load
 
@@ -68,6 +69,26 @@ class Program:
                 found += elsewhere
         return found
 
+    def called(self, source: FixSource, call: ir.Call) -> tuple[FixSource, ir.FunctionDef] | None:
+        """The undecorated function of the project that a call surely runs, by its name or by an import."""
+        func = call.func
+        if isinstance(func, ir.Name) and (owner := _owner_by_name(source, func)) is not None:
+            bound = binders(source, owner, func.id)
+            if len(bound) == 1 and isinstance(bound[0], ir.FunctionDef):
+                return None if bound[0].decorators else (source, bound[0])
+        module, _, name = (Imports(source, call).resolve(func) or "").rpartition(".")
+        if not module or _is_library(module):
+            return None
+        tail = "/" + module.replace(".", "/") + ".py"
+        paths = [path for path in self._files if path.replace(os.sep, "/").endswith(tail)]
+        if len(paths) != 1:
+            return None
+        there = self.source(paths[0])
+        bound = binders(there, there.module, name)
+        if len(bound) != 1 or not isinstance(bound[0], ir.FunctionDef) or bound[0].decorators:
+            return None
+        return None if name in there.module.rebound_names else (there, bound[0])
+
     def imported_elsewhere(self, source: FixSource, name: str) -> bool:
         """Whether another file may take a name of this one's top level."""
         if name in (source.module.star_exports or ()) or os.path.basename(source.path) == "__init__.py":
@@ -95,6 +116,14 @@ class Program:
             if isinstance(root, ir.Name) and root.id in modules:
                 found.append(Use(source, node))
         return found
+
+
+def _owner_by_name(source: FixSource, node: ir.Name) -> ir.Function | ir.Module | None:
+    """The function or module whose variable a name is; None for one that is rebound from elsewhere."""
+    owner = scope_of(source, node)
+    if owner is not None:
+        return None if any(p.name == node.id for p in owner.params) else owner
+    return None if node.id in source.module.rebound_names else source.module
 
 
 def _imports(source: FixSource, name: str) -> tuple[set[str], set[str], bool]:
@@ -192,8 +221,6 @@ def binders(source: FixSource, owner: ir.Function | ir.Module, name: str) -> lis
 
 
 def _binders(source: FixSource, owner: ir.Function | ir.Module) -> dict[str, list[ir.Stmt]]:
-    from flake8_jax.fixers._names import uses
-
     found: dict[str, list[ir.Stmt]] = {}
     for statement in own_statements(owner):
         header = _header(statement)

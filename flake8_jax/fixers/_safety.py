@@ -10,8 +10,8 @@ array       the value is a JAX array or a tracer in every run. fresh: nothing el
 
 All answers come from the text of the project, not from one path through it: the finding itself was made on one path.
 
-Limitations: see ``_staging`` and ``_callers``; values that pass through attributes, containers or calls of the project's own
-functions are not followed.
+Limitations: see ``_staging`` and ``_callers``; values that pass through attributes of objects, containers or methods are not
+followed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Applicability, Fix
 from flake8_jax.core.nodes import walk
-from flake8_jax.fixers._callers import Use, binders, names, scope_of
+from flake8_jax.fixers._callers import Use, binders, names, own_statements, scope_of
 from flake8_jax.fixers._expressions import ARRAY_METHODS, is_update
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import binder_before, target_names
+from flake8_jax.fixers._names import binder_before, leaves, target_names
 from flake8_jax.fixers._source import STATEMENTS, FixSource
 from flake8_jax.fixers._staging import Running, staging_of
 from flake8_jax.knowledge import load
@@ -43,7 +43,7 @@ _VIEW_FUNCTIONS = frozenset({
     "transpose", "trim_zeros", "unstack", "vsplit",
 })  # fmt: skip
 """NumPy's functions of these names may give a view: what is written into the result shows in the argument."""
-_ARRAYS = ("array", "float", "int", "bool", "complex", "like(")
+_ARRAYS = ("array", "float", "int", "bool", "complex", "key", "like(")
 _JAX_FUNCTIONS = ("jax.numpy.", "jax.nn.", "jax.random.", "jax.scipy.", "jax.lax.")
 MOST_STEPS = 200
 """An answer that takes more steps is no."""
@@ -160,6 +160,9 @@ class _Judge:
         if isinstance(node.func, ir.Call):
             return self._transformed(node, node.func)
         name = Imports(self.source, node).resolve(node.func)
+        found = self.source.program.called(self.source, node) if self.source.program is not None else None
+        if found is not None:
+            return self._returned(*found)
         if name is None:
             return (
                 isinstance(node.func, ir.Attribute) and node.func.attr in ARRAY_METHODS and self.holds(node.func.value)
@@ -174,6 +177,25 @@ class _Judge:
             return True
         # ``jnp.array`` of constants is left out: what it gives depends on the release.
         return name.rpartition(".")[2] not in ("array", "asarray") and self._is_ambient(node)
+
+    def _returned(self, source: FixSource, definition: ir.FunctionDef) -> bool:
+        """Everything that a function of the project returns is such a value, whoever calls it."""
+        function = definition.function
+        if function.is_generator or function.is_async:
+            return False
+        key = (id(function), "return")
+        if key in self._open:
+            return True
+        returned = [s.value for s in own_statements(function) if isinstance(s, ir.Return)]
+        if not returned or not leaves(function.body):
+            return False
+        here, self.source = self.source, source
+        self._open.add(key)
+        try:
+            return all(value is not None and self.holds(value) for value in returned)
+        finally:
+            self._open.discard(key)
+            self.source = here
 
     def _host_call(self, node: ir.Call, name: str) -> bool:
         """NumPy calls the tracer's own method, or raises: then nothing that follows ever ran."""

@@ -155,7 +155,7 @@ def _use(use: Use, function: ir.Function, running: Running) -> Staging | None:
     if isinstance(above, ir.Argument) and not above.star:
         call = source.parent(above)
         if isinstance(call, ir.Call):
-            return _handed_over(source, call, above, function)
+            return _handed_over(source, call, above, function, running)
     if isinstance(above, (ir.List, ir.Tuple)):  # the branches of a ``switch``
         argument = source.parent(above)
         if not isinstance(argument, ir.Argument):
@@ -164,12 +164,16 @@ def _use(use: Use, function: ir.Function, running: Running) -> Staging | None:
         if isinstance(call, ir.Call):
             fact = load().transform(Imports(source, call).resolve(call.func) or "")
             return (
-                _handed_over(source, call, argument, function) if fact is not None and fact.model == "switch" else None
+                _handed_over(source, call, argument, function, running)
+                if fact is not None and fact.model == "switch"
+                else None
             )
     return None
 
 
-def _handed_over(source: FixSource, call: ir.Call, argument: ir.Argument, function: ir.Function) -> Staging | None:
+def _handed_over(
+    source: FixSource, call: ir.Call, argument: ir.Argument, function: ir.Function, running: Running
+) -> Staging | None:
     """A function is an operand of a transform."""
     fact = load().transform(Imports(source, call).resolve(call.func) or "")
     if fact is None or fact.tracing == "none":
@@ -184,7 +188,15 @@ def _handed_over(source: FixSource, call: ir.Call, argument: ir.Argument, functi
         parameter = name if other is argument else parameter
     if parameter not in fact.operands or any(other.star == 2 for other in call.args):
         return None
-    return _staged_by(fact, given, function)
+    staging = _staged_by(fact, given, function)
+    above = source.parent(call)
+    if staging is None or fact.model != "wrap" or not isinstance(above, ir.Call) or above.func is not call:
+        return staging
+    # ``jax.grad(f)(x, y)``: what the transform leaves alone is what the caller gives.
+    given_here = _called(source, above, function, running)
+    if given_here is None:
+        return staging
+    return Staging(staging.traced | given_here.traced, staging.ambient or given_here.ambient, staging.at_boundary)
 
 
 def _staged_by(fact: TransformFact, given: dict[str, ir.Expr], function: ir.Function) -> Staging | None:
