@@ -149,7 +149,7 @@ def _check_transforms(transforms: dict[str, str]) -> None:
 
 def _analyse(files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResult:
     from flake8_jax.fixers import all_fixers
-    from flake8_jax.fixers._source import FixSource
+    from flake8_jax.fixers._callers import Program
     from flake8_jax.rules import all_rules
     from flake8_jax.semantics.project import AnalysisOptions, SourceFile, analyse
 
@@ -169,7 +169,7 @@ def _analyse(files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResu
             collect_functions=request.collect_functions,
             collect_calls=request.collect_calls,
             fixers=all_fixers(),
-            fix_source=FixSource,
+            fix_source=Program([(file.path, file.text, file.tree) for file in files]).source,
         ),
     )
     return AnalysisResult(

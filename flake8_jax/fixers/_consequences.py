@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._branches import convert_if, convert_ternary
+from flake8_jax.fixers._callers import binders
 from flake8_jax.fixers._flow import Dependent, follow
 from flake8_jax.fixers._host_calls import edits_for
 from flake8_jax.fixers._imports import Imports
@@ -28,11 +29,11 @@ def with_consequences(source: FixSource, node: ir.Expr, fix: Fix) -> Fix:
     flow = follow(source, node)
     edits = list(fix.edits)
     applicability = fix.applicability
-    for call in flow.passed:
-        more = _passed(source, call)
+    for call, names in flow.passed:
+        more, fits = _passed(source, call)
         if more and not any(_overlap(a, b) for a in more for b in edits):
             edits += [e for e in more if e not in edits]
-            if (Imports(source, call).resolve(call.func) or "").partition(".")[0] != "numpy":
+            if not fits or not all(_is_bound_once(source, call, name) for name in names):
                 applicability = "unsafe"
     if flow.dependents:
         selected = _with_selections(source, edits, flow.dependents)
@@ -43,12 +44,19 @@ def with_consequences(source: FixSource, node: ir.Expr, fix: Fix) -> Fix:
     return Fix(f"{fix.message}, and so on for what takes the result", applicability, tuple(sorted(edits)))
 
 
-def _passed(source: FixSource, call: ir.Call) -> list[Edit]:
+def _passed(source: FixSource, call: ir.Call) -> tuple[list[Edit], bool]:
     imports = Imports(source, call)
     try:
-        return [*edits_for(source, call, imports), *imports.edits]
+        edits, fits = edits_for(source, call, imports)
+        return [*edits, *imports.edits], fits
     except Refused:
-        return []
+        return [], False
+
+
+def _is_bound_once(source: FixSource, node: ir.Node, name: str) -> bool:
+    """A variable has the value that was followed, on whatever path the node is reached."""
+    around = source.functions(node)
+    return bool(around) and len(binders(source, around[0], name)) == 1
 
 
 def _overlap(one: Edit, other: Edit) -> bool:

@@ -132,7 +132,7 @@ _UPDATES = frozenset(
 _WRITTEN_OUT = (ir.List, ir.Tuple, ir.Dict, ir.Set, ir.JoinedStr, ir.Comprehension)
 
 
-def _is_update(node: ir.Call) -> bool:
+def is_update(node: ir.Call) -> bool:
     """``x.at[i].set(v)`` and its relatives."""
     func = node.func
     return (
@@ -145,7 +145,7 @@ def _is_update(node: ir.Call) -> bool:
 
 
 def _call_effect(node: ir.Call, imports: Imports) -> Effect:
-    if _is_update(node):
+    if is_update(node):
         return Effect.PURE
     name = imports.resolve(node.func)
     if name is not None:
@@ -241,7 +241,7 @@ def _call_kind(node: ir.Call, imports: Imports) -> Kind:
         if name.rpartition(".")[2][:1].isupper() or name.startswith("jax.numpy.linalg."):
             return Kind.UNKNOWN
         return Kind.ARRAY
-    if _is_update(node) or (isinstance(node.func, ir.Attribute) and node.func.attr in ARRAY_METHODS - {"copy", "get"}):
+    if is_update(node) or (isinstance(node.func, ir.Attribute) and node.func.attr in ARRAY_METHODS - {"copy", "get"}):
         return Kind.ARRAY
     if isinstance(node.func, ir.Name) and node.func.id in ("abs", "float", "int", "len", "sum", "max", "min"):
         return Kind.ARRAY

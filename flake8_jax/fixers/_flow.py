@@ -33,9 +33,9 @@ _ARRAY_LIBRARIES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "numpy.")
 
 @dataclass
 class Flow:
-    """What was found; filled while following."""
+    """What was found; filled while following. passed: calls, with the variables that led there."""
 
-    passed: list[ir.Call] = field(default_factory=list)
+    passed: list[tuple[ir.Call, frozenset[str]]] = field(default_factory=list)
     dependents: list[Dependent] = field(default_factory=list)
 
 
@@ -93,7 +93,7 @@ class _Follower:
     def _through(self, node: msgspec.Struct, call: ir.Call) -> bool:
         imports = Imports(self.source, call)
         if is_host_call(call, imports):
-            self.flow.passed.append(call)
+            self.flow.passed.append((call, frozenset(self._known)))
             return True
         name = imports.resolve(call.func)
         if name is not None:

@@ -10,6 +10,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import children
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._safety import decided, runs_only_traced
 from flake8_jax.fixers._source import FixSource, Refused
 
 _TWINS = {
@@ -43,7 +44,9 @@ def on_host(source: FixSource, node: ir.Node) -> Fix:
         stack.extend(children(current))  # type: ignore[arg-type]
     if not edits:
         raise Refused
-    return Fix("Compute the size with `math`, on the host", "safe", (*edits, *imports.edits))
+    fix = Fix("Compute the size with `math`, on the host", "safe", (*edits, *imports.edits))
+    otherwise = "callers outside tracing get a Python number, computed in double precision"
+    return decided(fix, safe=runs_only_traced(source, node), otherwise=otherwise)
 
 
 def reads_only_shapes(imports: Imports, node: ir.Expr) -> bool:

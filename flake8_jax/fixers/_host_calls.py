@@ -9,13 +9,10 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._twins import twin_call
 from flake8_jax.knowledge import load
+from flake8_jax.semantics.values import ABSTRACT, Array, Value
 
-HOST_ONLY_KEYWORDS = frozenset(["out", "casting", "subok", "like", "extobj", "signature"])
-TAKES_SEQUENCES = frozenset([
-    "array", "asarray", "stack", "concatenate", "concat", "hstack", "vstack", "dstack", "column_stack", "row_stack",
-    "block", "select", "lexsort", "einsum", "meshgrid", "multi_dot", "choose", "piecewise", "broadcast_arrays",
-])  # fmt: skip
 _CASTS = frozenset(["float", "int", "bool", "complex"])
 _RENAMED = {"acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "pow": "power", "fabs": "abs"}
 SAME_IN_MATH = frozenset([
@@ -40,7 +37,7 @@ _WHOLE = {
 def twin_of(call: ir.Call, imports: Imports) -> str | None:
     """The JAX function that does on tracers what this NumPy, ``math`` or builtin function does on host values."""
     name = imports.resolve(call.func)
-    if any(a.star or a.keyword in HOST_ONLY_KEYWORDS for a in call.args):
+    if any(a.star for a in call.args):
         return None
     if name is None:
         if not isinstance(call.func, ir.Name) or any(a.keyword for a in call.args):
@@ -70,35 +67,33 @@ def is_host_call(call: ir.Call, imports: Imports) -> bool:
     return _is_cast(call, imports) or _is_item(call) or twin_of(call, imports) is not None
 
 
-def edits_for(source: FixSource, call: ir.Call, imports: Imports) -> list[Edit]:
-    """Edits around the arguments of a host call, which they leave alone.
+def edits_for(source: FixSource, call: ir.Call, imports: Imports) -> tuple[list[Edit], bool]:
+    """Edits around the arguments of a host call, which they leave alone; and whether the result surely takes them.
 
     Raises:
-        Refused: a comment is in the way, or the twin cannot be spelled.
+        Refused: a comment is in the way, or the twin cannot be spelled or would raise.
     """
     twin = twin_of(call, imports)
     if twin is not None:
-        return rename(source, call, twin, imports)
+        return _renamed(source, call, twin, imports)
     if source.comments(call.start, call.end):
         raise Refused
     if _is_item(call):
         assert isinstance(call.func, ir.Attribute)
-        return [Edit(call.func.attr_start - 1, call.end, "")]
+        return [Edit(call.func.attr_start - 1, call.end, "")], False
     assert isinstance(call.func, ir.Name)
     value = call.args[0].value
     bare = source.atom(value) == source.slice(value)
     opening, closing = ("", "") if bare else ("(", ")")
     cast = f"{closing}.astype({call.func.id})"
-    return [Edit(call.start, value.start, opening), Edit(value.end, call.end, cast)]
+    return [Edit(call.start, value.start, opening), Edit(value.end, call.end, cast)], False
 
 
-def rename(source: FixSource, call: ir.Call, twin: str, imports: Imports) -> list[Edit]:
-    """Call the twin instead; a sequence of numbers becomes an array for it, which jax.numpy insists on."""
-    if source.comments(call.func.start, call.func.end):
-        raise Refused
-    edits = [Edit(call.func.start, call.func.end, imports.spell(twin))]
-    first = call.args[0].value if call.args else None
-    if isinstance(first, (ir.List, ir.Tuple)) and twin.rpartition(".")[2] not in TAKES_SEQUENCES:
-        opening = f"{imports.spell('jax.numpy.asarray')}("
-        edits += [Edit(first.start, first.start, opening), Edit(first.end, first.end, ")")]
-    return edits
+def _renamed(source: FixSource, call: ir.Call, twin: str, imports: Imports) -> tuple[list[Edit], bool]:
+    """Call the twin instead."""
+    name = load().canonical(imports.resolve(call.func) or "")
+    data = [a.value for a in call.args if not isinstance(a.value, (ir.Constant, ir.List, ir.Tuple))]
+    # The tracer that leads here is in one of the arguments; where there is one, it is that.
+    values: dict[int, Value] = {id(data[0]): Array(ABSTRACT)} if len(data) == 1 else {}
+    made = twin_call(source, call, imports, name, twin, values)
+    return made.edits, made.fits and name.startswith("numpy.")

@@ -22,7 +22,7 @@ import typing
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -30,6 +30,9 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import children, walk
 from flake8_jax.core.registry import fixer
+
+if TYPE_CHECKING:
+    from flake8_jax.fixers._callers import Program
 
 STATEMENTS: tuple[type, ...] = typing.get_args(ir.Stmt)
 EXPRESSIONS: tuple[type, ...] = typing.get_args(ir.Expr)
@@ -88,13 +91,15 @@ def _start_of(node: Any) -> int:
 class FixSource:
     """One file's text and IR, with the tables that fixers share; they are built when first asked for.
 
-    ``path`` is for messages only; nothing is read from disk.
+    ``path`` is for messages only; nothing is read from disk. program: the other files of the project; None where they
+    are not known, and then no function has known callers.
     """
 
-    def __init__(self, path: str, text: str, module: ir.Module) -> None:
+    def __init__(self, path: str, text: str, module: ir.Module, program: Program | None = None) -> None:
         self.path = path
         self.text = text
         self.module = module
+        self.program = program
         self._remembered: dict[tuple[str, int], Any] = {}
 
     def remember(self, what: str, node: msgspec.Struct, supply: Callable[[], Found]) -> Found:

@@ -1,17 +1,25 @@
 """One name in place of another: where it is read, where it is imported, and the module of an import.
 
-Not modelled: replacements that take other arguments, imports inside ``try`` or ``if`` (nothing is reported there).
+Where a replacement takes other arguments than the old name, or means something else by them, the calls of the old name decide
+(``_SAME_CALLS``): the fix is safe if every one of them is known and takes only what both understand.
+
+Limitations: imports inside ``try`` or ``if`` (nothing is reported there).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Applicability, Edit, Fix
 from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._callers import names as names_of
+from flake8_jax.fixers._callers import scope_of
 from flake8_jax.fixers._imports import Imports, add_import
+from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.knowledge import load
 from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.events import ApiUse
 
@@ -25,7 +33,14 @@ def replaced(event: ApiUse, source: FixSource) -> Fix | None:
     name = history.replacement(change, event.support)
     if name is None or (change.positional and not _called_by_position(event, source)):
         return None
-    return renamed(event, source, name, "safe") if event.keyword is None else _keyword(event, event.keyword, name)
+    if event.keyword is not None:
+        return _keyword(event, event.keyword, name)
+    fix = renamed(event, source, name, "safe")
+    judge = _SAME_CALLS.get(event.name)
+    if fix is None or judge is None:
+        return fix
+    certain, otherwise = judge
+    return decided(fix, safe=all(certain(source, use) for use in _uses(event, source)), otherwise=otherwise)
 
 
 def renamed(event: ApiUse, source: FixSource, name: str, applicability: Applicability) -> Fix | None:
@@ -118,3 +133,75 @@ def _module(source: FixSource, statement: ir.ImportFrom, old: str, new: str) -> 
         raise Refused
     end = statement.start + found.end()
     return Edit(end - len(old), end, new)
+
+
+# --- calls that both names understand --------------------------------------------------------------
+
+
+def _uses(event: ApiUse, source: FixSource) -> list[ir.Expr | None]:
+    """The expressions that stand for the old name once it is renamed; None for those that are out of sight."""
+    if isinstance(event.at, ir.Attribute):
+        return [event.at]
+    for statement in walk(source.module):
+        if isinstance(statement, ir.ImportFrom) and statement.start <= event.start < statement.end:
+            local = next(n.alias or n.name for n in statement.names if n.start == event.start)
+            around = source.functions(statement)
+            if not around and (source.program is None or source.program.imported_elsewhere(source, local)):
+                return [None]
+            return [
+                node for node in names_of(source, local) if scope_of(source, node) is (around[0] if around else None)
+            ]
+    return [None]
+
+
+def _is_jit_of_known_shardings(source: FixSource, use: ir.Expr | None) -> bool:
+    """``pjit`` reads a ``PartitionSpec`` in the mesh of the context, which ``jax.jit`` does not, and takes its options by
+    position. Without shardings, or with ``NamedSharding`` written out, they do the same.
+
+    Raises:
+        Refused: ``jax.jit`` surely does not take the call.
+    """
+    if use is None:
+        return False
+    above = source.parent(use)
+    if isinstance(above, ir.FunctionDef) and any(use is decorator for decorator in above.decorators):
+        return True
+    if not isinstance(above, ir.Call) or above.func is not use:
+        return False
+    if sum(not a.keyword for a in above.args) > 1 or any(a.keyword == "fun" for a in above.args):
+        raise Refused
+    if any(a.star for a in above.args):
+        return False
+    shardings = [a.value for a in above.args if a.keyword in ("in_shardings", "out_shardings")]
+    known = [_names_mesh(source, node) for node in shardings]
+    if any(names is False for names in known):
+        raise Refused
+    return all(known)
+
+
+def _names_mesh(source: FixSource, node: ir.Expr) -> bool | None:
+    """Whether all shardings in an expression name their mesh; None where that cannot be seen."""
+    if isinstance(node, (ir.Tuple, ir.List)):
+        found = [_names_mesh(source, element) for element in node.elts]
+        return False if False in found else None if None in found else True
+    if isinstance(node, ir.Constant):
+        return node.kind == "none" or None
+    if not isinstance(node, ir.Call):
+        return None
+    name = load().canonical(Imports(source, node).resolve(node.func) or "")
+    return {"jax.sharding.NamedSharding": True, "jax.sharding.PartitionSpec": False}.get(name)
+
+
+def _is_context(source: FixSource, use: ir.Expr | None) -> bool:
+    """``use_mesh(…)`` in a ``with`` statement: ``set_mesh`` sets the mesh as soon as it is called."""
+    above = source.parent(use) if use is not None else None
+    return isinstance(above, ir.Call) and above.func is use and isinstance(source.parent(above), ir.WithItem)
+
+
+_SAME_CALLS: dict[str, tuple[Callable[[FixSource, ir.Expr | None], bool], str]] = {
+    "jax.experimental.pjit.pjit": (
+        _is_jit_of_known_shardings,
+        "`jax.jit` reads no mesh from the context, so a `PartitionSpec` needs a `NamedSharding`",
+    ),
+    "jax.sharding.use_mesh": (_is_context, "`jax.set_mesh` sets the mesh as soon as it is called"),
+}

@@ -1,6 +1,9 @@
 """JAX505: ``x[i] = v`` becomes ``x = x.at[i].set(v)``.
 
-Not modelled: several targets, unpacking into items, ``del``, arrays of an enclosing scope (the name would become local).
+The fix binds the name to a new array, so it is safe where this name alone refers to the old one. It is not offered where
+nothing reads the name afterwards, where the assignment would raise, and in Pallas kernels, whose references take items.
+
+Limitations: several targets, unpacking into items, ``del``, arrays of an enclosing scope (the name would become local).
 """
 
 from __future__ import annotations
@@ -9,7 +12,16 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._safety import (
+    decided,
+    is_kernel,
+    is_local_array,
+    is_read_after,
+    is_surely_array,
+    selects_each_item_once,
+    takes_no_attribute,
+)
+from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.fixers._updates import rebindable
 from flake8_jax.semantics.events import Store
 
@@ -32,11 +44,37 @@ def fix(event: Store, source: FixSource) -> Fix | None:
     else:
         return None
     array = rebindable(source, target.value)
+    if is_kernel(source, target):
+        return None
     kept = [(part.start, part.end) for part in (target.value, target.index, statement.value)]
     if source.lost_comments(statement.start, statement.end, kept):
         return None
     text = f"{array} = {array}.at[{source.slice(target.index)}].{method}({value})"
-    return Fix(f"Bind the name to `.at[…].{method}(…)`", "safe", (Edit(statement.start, statement.end, text),))
+    fix = Fix(f"Bind the name to `.at[…].{method}(…)`", "safe", (Edit(statement.start, statement.end, text),))
+    return _decided(fix, source, target, statement)
+
+
+def _decided(fix: Fix, source: FixSource, target: ir.Subscript, statement: ir.Assign | ir.AugAssign) -> Fix:
+    """The fix, safe or not.
+
+    Raises:
+        Refused: the new array would be lost, or cannot be assigned.
+    """
+    array = target.value
+    if not isinstance(array, ir.Name):
+        if isinstance(array, ir.Attribute) and takes_no_attribute(source, array):
+            raise Refused
+        return decided(
+            fix, safe=False, otherwise="the owner has to take the new array, and other references keep the old one"
+        )
+    if not is_local_array(source, array, statement):
+        if source.functions(array) and not is_read_after(source, array, statement):
+            raise Refused
+        if not is_surely_array(source, array):
+            return decided(fix, safe=False, otherwise="a caller that passes a NumPy array gets an error, or no change")
+        return decided(fix, safe=False, otherwise="other references to the array keep the old values")
+    once = isinstance(statement, ir.Assign) or selects_each_item_once(source, target.index)
+    return decided(fix, safe=once, otherwise="an item whose index occurs twice is updated twice")
 
 
 def _augmented(source: FixSource, target: ir.Subscript, statement: ir.AugAssign) -> tuple[str, str] | None:

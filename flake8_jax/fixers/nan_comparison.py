@@ -1,9 +1,13 @@
-"""JAX704: ``x == jnp.nan`` becomes ``jnp.isnan(x)``. Not modelled: chains of comparisons, membership."""
+"""JAX704: ``x == jnp.nan`` becomes ``jnp.isnan(x)``. Limitations: chains of comparisons, membership.
+
+The fix is safe where the value is an array in every run: for None or a string, ``isnan`` raises.
+"""
 
 from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._safety import decided, is_surely_array, is_surely_host_array
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.events import NanComparison
 from flake8_jax.semantics.values import Array, HostArray, Tree
@@ -26,4 +30,6 @@ def fix(event: NanComparison, source: FixSource) -> Fix | None:
     imports = Imports(source, whole)
     called = imports.spell(function)
     text = f"{'~' if event.op == '!=' else ''}{called}({source.argument(node)})"
-    return Fix(f"Ask `{called}`", "safe", (Edit(whole.start, whole.end, text), *imports.edits))
+    fix = Fix(f"Ask `{called}`", "safe", (Edit(whole.start, whole.end, text), *imports.edits))
+    certain = is_surely_array(source, node) or is_surely_host_array(source, node)
+    return decided(fix, safe=certain, otherwise="a caller that passes no array gets an error")

@@ -1,15 +1,18 @@
-"""JAX203: ``np.f(x)`` becomes ``jnp.f(x)``. Not modelled: functions without a twin, ``out=``."""
+"""JAX203: ``np.f(x)`` becomes ``jnp.f(x)``. Limitations: functions without a twin, calls that the twin refuses.
+
+The fix is safe where every run of the call gives it a tracer (it raised) and the twin surely takes the arguments.
+"""
 
 from __future__ import annotations
 
-from flake8_jax.core import ir
-from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._consequences import with_consequences
-from flake8_jax.fixers._host_calls import HOST_ONLY_KEYWORDS, TAKES_SEQUENCES
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._safety import decided, holds_surely_a_tracer
 from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._twins import twin_call
+from flake8_jax.knowledge import load
 from flake8_jax.semantics.events import LibraryCall
-from flake8_jax.semantics.values import GeneratorValue, ListValue, TupleValue
 
 _DTYPES = frozenset(
     [
@@ -39,23 +42,19 @@ _DTYPES = frozenset(
 def fix(event: LibraryCall, source: FixSource) -> Fix | None:
     call = event.at
     twin = _twin(event)
-    if twin is None or any(a.star == 2 or a.keyword in HOST_ONLY_KEYWORDS for a in call.args):
-        return None
-    if not isinstance(call.func, (ir.Name, ir.Attribute)) or source.comments(call.func.start, call.func.end):
+    if twin is None:
         return None
     imports = Imports(source, call)
-    edits = [Edit(call.func.start, call.func.end, imports.spell(twin))]
-    first = call.args[0] if call.args else None
-    sequence = bool(event.args) and isinstance(event.args[0], (TupleValue, ListValue, GeneratorValue))
-    if first is not None and sequence and twin.rpartition(".")[2] not in TAKES_SEQUENCES:
-        # jax.numpy takes arrays only, where NumPy takes lists of numbers as well.
-        if first.star or isinstance(event.args[0], GeneratorValue):
-            return None
-        value = first.value
-        opening = f"{imports.spell('jax.numpy.asarray')}("
-        edits += [Edit(value.start, value.start, opening), Edit(value.end, value.end, ")")]
+    values = {id(node): value for node, value in zip(event.nodes, event.args) if node is not None}
+    values |= {id(node): event.kwargs[name] for name, node in event.keyword_nodes.items() if name in event.kwargs}
+    made = twin_call(source, call, imports, load().canonical(event.name), twin, values)
     short = twin.replace("jax.numpy.", "jnp.", 1)
-    return with_consequences(source, call, Fix(f"Use `{short}`", "safe", (*edits, *imports.edits)))
+    fix = Fix(f"Use `{short}`", "safe", (*made.edits, *imports.edits))
+    if not made.fits:
+        fix = decided(fix, safe=False, otherwise="it takes arrays only, and not every option")
+    elif not holds_surely_a_tracer(source, call):
+        fix = decided(fix, safe=False, otherwise="callers outside tracing get a JAX array and JAX's dtypes")
+    return with_consequences(source, call, fix)
 
 
 def _twin(event: LibraryCall) -> str | None:

@@ -5,7 +5,11 @@ Vocabulary
 template    the format string under construction: source text between the quotes of a literal, fields as ``{name}``.
 field       one value that the template interpolates, passed by keyword.
 
-Not modelled: ``logging`` and ``warnings`` (the log would lose its level), ``file=``, strings built elsewhere.
+``jax.debug.print`` takes its values as arrays: an integer that needs 64 bits or a class raises, a shape is printed as arrays,
+and a float in single precision. So the fix is safe where every field surely is traced, and not offered where one surely is
+such a value.
+
+Limitations: ``logging`` and ``warnings`` (the log would lose its level), ``file=``, strings built elsewhere.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._printed import decided_print, refuse_static
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events import LibraryCall, MethodCall
 
@@ -37,6 +42,9 @@ def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
     values = [a for a in call.args if not a.keyword]
     if any(a.star for a in call.args) or not values:
         return None
+    for node, value in zip(event.nodes, event.args):
+        if node is not None:
+            refuse_static(source, node, value)
     if len(values) == 1 and (formatted := _format_call(source, imports, values[0].value, call)):
         return formatted
     for at, argument in enumerate(values):
@@ -47,7 +55,8 @@ def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
         return None
     fields = "".join(f", {name}={text}" for name, text in template.fields.items())
     text = f"{imports.spell('jax.debug.print')}({template.literal()}{fields})"
-    return Fix("Print with `jax.debug.print`", "safe", (Edit(call.start, call.end, text), *imports.edits))
+    fix = Fix("Print with `jax.debug.print`", "safe", (Edit(call.start, call.end, text), *imports.edits))
+    return decided_print(fix, source, template.nodes)
 
 
 def _separator(source: FixSource, call: ir.Call) -> str:
@@ -75,6 +84,7 @@ class _Template:
     imports: Imports
     parts: list[str] = field(default_factory=list)
     fields: dict[str, str] = field(default_factory=dict)
+    nodes: list[ir.Expr] = field(default_factory=list)
     kept: list[tuple[int, int]] = field(default_factory=list)
     quote: str = ""
     raw: bool = False
@@ -87,6 +97,8 @@ class _Template:
         """Add a field."""
         if effect(node, self.imports) is Effect.EFFECT or isinstance(node, (ir.Constant, ir.JoinedStr, ir.Starred)):
             raise Refused
+        refuse_static(self.source, node, None)
+        self.nodes.append(node)
         text = self.source.argument(node)
         self.kept.append((node.start, node.end))
         name = self._name(node, text)
@@ -214,5 +226,8 @@ def _format_call(source: FixSource, imports: Imports, node: ir.Expr, call: ir.Ca
     kept = [(template.start, template.end), (node.args[0].start, node.args[-1].end)]
     if source.lost_comments(call.start, call.end, kept):
         return None
+    for argument in node.args:
+        refuse_static(source, argument.value, None)
     text = f"{imports.spell('jax.debug.print')}({source.slice(template)}, {arguments})"
-    return Fix("Print with `jax.debug.print`", "safe", (Edit(call.start, call.end, text), *imports.edits))
+    fix = Fix("Print with `jax.debug.print`", "safe", (Edit(call.start, call.end, text), *imports.edits))
+    return decided_print(fix, source, [argument.value for argument in node.args])

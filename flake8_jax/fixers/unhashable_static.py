@@ -1,12 +1,41 @@
-"""JAX403: a list literal becomes a tuple. Not modelled: lists made elsewhere."""
+"""JAX403: a list literal becomes a tuple. Limitations: lists made elsewhere.
+
+The fix is safe where the function is known and only does with the parameter what is the same for a list and a tuple: iterate,
+count, read one element, hand it to ``tuple`` or to a library as a shape or an axis. It is not offered where the function
+compares it with a list, adds a list, or calls a method of lists, and where an element has no hash itself.
+"""
 
 from __future__ import annotations
 
+import enum
+
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._safety import decided, is_bound, may_hold_argument
+from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.knowledge import load
+from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.events import TransformCall
-from flake8_jax.semantics.values import ListValue
+from flake8_jax.semantics.values import Array, DictValue, FunctionValue, HostArray, ListValue, Value
+
+_ALIKE = frozenset({
+    "all", "any", "enumerate", "len", "list", "map", "max", "min", "range", "reversed", "set", "frozenset", "sorted",
+    "sum", "tuple", "zip",
+})  # fmt: skip
+"""Builtins that make the same of a list and of a tuple (but for ``reversed`` and the like, which give iterators)."""
+_LIST_METHODS = frozenset({"append", "clear", "copy", "extend", "insert", "pop", "remove", "reverse", "sort"})
+
+
+class Use(enum.IntEnum):
+    """How a function uses a parameter: as well with a tuple, maybe otherwise, or such that a tuple breaks it."""
+
+    ALIKE = 0
+    UNKNOWN = 1
+    BREAKS = 2
 
 
 @repair("unhashable-static")
@@ -14,13 +43,110 @@ def fix(event: TransformCall, source: FixSource) -> Fix | None:
     if event.statics is None:
         return None
     positions, names = event.statics
-    written = [
-        *[(node, value) for i, (node, value) in enumerate(zip(event.nodes, event.args)) if i in positions],
-        *[(event.keyword_nodes.get(name), value) for name, value in event.kwargs.items() if name in names],
+    written: list[tuple[int | str, ir.Expr | None, Value]] = [
+        *[(i, node, value) for i, (node, value) in enumerate(zip(event.nodes, event.args)) if i in positions],
+        *[(name, event.keyword_nodes.get(name), value) for name, value in event.kwargs.items() if name in names],
     ]
     edits: list[Edit] = []
-    for node, value in written:
+    worst = Use.ALIKE
+    for parameter, node, value in written:
         if isinstance(node, ir.List) and isinstance(value, ListValue):
+            if any(_has_no_hash(element) for element in value.known() or ()):
+                raise Refused
+            worst = max(worst, _use(event, source, parameter))
             comma = "," if len(node.elts) == 1 and not source.slice(node)[:-1].rstrip().endswith(",") else ""
             edits += [Edit(node.start, node.start + 1, "("), Edit(node.end - 1, node.end, comma + ")")]
-    return Fix("Pass a tuple", "safe", tuple(edits)) if edits else None
+    if not edits or worst is Use.BREAKS:
+        return None
+    fix = Fix("Pass a tuple", "safe", tuple(edits))
+    return decided(fix, safe=worst is Use.ALIKE, otherwise="the function may treat a tuple otherwise than a list")
+
+
+def _has_no_hash(value: Value) -> bool:
+    if isinstance(value, HostArray):
+        return value.ndim != 0
+    return isinstance(value, (Array, DictValue)) or (isinstance(value, ListValue) and not value.is_tuple)
+
+
+def _use(event: TransformCall, source: FixSource, parameter: int | str) -> Use:
+    """The worst that the transformed function does with a parameter."""
+    function = event.operand
+    if not isinstance(function, FunctionValue) or not event.sure or source.program is None:
+        return Use.UNKNOWN
+    positional = [p.name for p in function.fn.params if p.kind in ("posonly", "positional")]
+    if isinstance(parameter, int):
+        if parameter >= len(positional):
+            return Use.UNKNOWN
+        parameter = positional[parameter]
+    if parameter not in (p.name for p in function.fn.params if p.kind in ("posonly", "positional", "kwonly")):
+        return Use.UNKNOWN
+    there = source.program.source(function.scope.path)
+    reads = [n for s in function.fn.body for n in walk(s) if isinstance(n, ir.Name) and n.id == parameter]
+    kept = [node for node in reads if not is_bound(there, node) and may_hold_argument(there, node, function.fn)]
+    return max((_of_read(there, node) for node in kept), default=Use.ALIKE)
+
+
+def _of_read(source: FixSource, node: ir.Name) -> Use:
+    above = source.parent(node)
+    if isinstance(above, (ir.For, ir.Generator)):
+        return Use.ALIKE if above.iter is node else Use.UNKNOWN
+    if isinstance(above, ir.Starred):
+        return Use.ALIKE
+    if isinstance(above, ir.Assign):
+        unpacks = isinstance(above.targets[0], (ir.Tuple, ir.List)) and len(above.targets) == 1
+        return Use.ALIKE if unpacks else Use.UNKNOWN
+    if isinstance(above, (ir.If, ir.While, ir.Assert)) or (isinstance(above, ir.UnaryOp) and above.op == "not"):
+        return Use.ALIKE
+    if isinstance(above, ir.Subscript):
+        constant = isinstance(above.index, (ir.Constant, ir.UnaryOp))
+        return Use.ALIKE if above.value is node and constant else Use.UNKNOWN
+    if isinstance(above, ir.Attribute):
+        return (
+            Use.BREAKS
+            if above.attr in _LIST_METHODS
+            else Use.ALIKE
+            if above.attr in ("count", "index")
+            else Use.UNKNOWN
+        )
+    if isinstance(above, ir.Compare):
+        if all(op in ("in", "not in") for op in above.ops) and above.left is not node:
+            return Use.ALIKE
+        others = [above.left, *above.comparators]
+        return Use.BREAKS if any(isinstance(other, ir.List) for other in others) else Use.UNKNOWN
+    if isinstance(above, ir.BinOp):
+        other = above.left if above.right is node else above.right
+        is_list = isinstance(other, (ir.List, ir.Comprehension)) or (
+            isinstance(other, ir.Call) and isinstance(other.func, ir.Name) and other.func.id == "list"
+        )
+        return Use.BREAKS if is_list and above.op == "+" else Use.UNKNOWN
+    return _as_argument(source, node, above) if isinstance(above, ir.Argument) else Use.UNKNOWN
+
+
+def _as_argument(source: FixSource, node: ir.Name, argument: ir.Argument) -> Use:
+    call: msgspec.Struct = source.parent(argument)
+    if argument.star == 1:
+        return Use.ALIKE
+    if not isinstance(call, ir.Call) or argument.star:
+        return Use.UNKNOWN
+    name = Imports(source, call).resolve(call.func)
+    position = next(i for i, other in enumerate(call.args) if other is argument)
+    if name is None and isinstance(call.func, ir.Attribute):
+        return _of_parameter(load().method("jax.Array", call.func.attr), argument, position)
+    if name is None:
+        if not isinstance(call.func, ir.Name) or call.func.id in source.module.bound_names:
+            return Use.UNKNOWN
+        if call.func.id == "isinstance" and len(call.args) == 2 and source.slice(call.args[1].value) == "list":
+            return Use.BREAKS
+        return Use.ALIKE if call.func.id in _ALIKE else Use.UNKNOWN
+    if name == "math.prod":
+        return Use.ALIKE
+    return _of_parameter(load().function(name) if name.startswith("jax.") else None, argument, position)
+
+
+def _of_parameter(fact: FunctionFact | None, argument: ir.Argument, position: int) -> Use:
+    """An argument of a library: a shape or an axis may as well be a tuple."""
+    if fact is None:
+        return Use.UNKNOWN
+    positional = [p for p in fact.params if p != "*"]
+    parameter = argument.keyword or (positional[position].lstrip("*") if position < len(positional) else "")
+    return Use.ALIKE if parameter in (*fact.shape_params, *fact.axis_params) else Use.UNKNOWN

@@ -66,7 +66,10 @@ def array_item_assignment(event: Store) -> Report | None:
         return rows, jnp.stack(parts), best, total[...]
     ```
 
-    Fix: safe. `x = x.at[i].set(v)`; `x = x.at[i].add(v)` and the like for augmented assignments.
+    Fix: `x = x.at[i].set(v)`; `x = x.at[i].add(v)` and the like for augmented assignments. Safe where `x` is a local name for
+    a new JAX array that no other name, container or view refers to, and where an augmented assignment cannot select an item
+    twice. Unsafe otherwise: other references keep the old values, and a caller may pass a NumPy array. jaxlint offers no fix
+    where nothing reads `x` afterwards, for `m.T`, fields of frozen classes, NamedTuples and properties, or in a Pallas kernel.
 
     Proof: the statement raises `TypeError` (`del`: `AttributeError`).
     """

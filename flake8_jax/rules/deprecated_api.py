@@ -68,7 +68,9 @@ def deprecated_api(event: ApiUse) -> Report | None:
         return shard_map(f, mesh=mesh, in_specs=PartitionSpec("i"), out_specs=PartitionSpec("i"))
     ```
 
-    Fix: safe where another name does the same and every supported release has it.
+    Fix: another name that does the same, where every supported release has it. Safe, but for `pjit` with shardings that jaxlint
+    cannot see: `jax.jit` reads no mesh from the context. jaxlint offers no fix for `pjit` with a `PartitionSpec`, or with
+    options given by position.
 
     Proof: where JAX or the library warns, the DeprecationWarning.
     """

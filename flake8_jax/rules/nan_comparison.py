@@ -56,7 +56,8 @@ def nan_comparison(event: NanComparison) -> Report | None:
         return jnp.sum(x != x)
     ```
 
-    Fix: `x == jnp.nan` becomes `jnp.isnan(x)` and `x != jnp.nan` becomes `~jnp.isnan(x)`. Safe: it is what was meant.
+    Fix: `x == jnp.nan` becomes `jnp.isnan(x)` and `x != jnp.nan` becomes `~jnp.isnan(x)`. Safe where `x` is an array for
+    every caller: it is what was meant. Unsafe otherwise: `isnan` raises for None or a string.
 
     Proof: the comparison is False for an array that holds NaN.
     """

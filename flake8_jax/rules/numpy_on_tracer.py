@@ -107,8 +107,10 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
         return np.asarray(gaussian(x, 1.0)), np.sin(x)
     ```
 
-    Fix: safe. `np.f` becomes `jnp.f` where `jax.numpy` has the function; the import is added. (It computes in JAX's
-    default precision, but on the traced path nothing was computed before.)
+    Fix: `np.f` becomes `jnp.f` where `jax.numpy` has the function; jaxlint adds the import, and makes arrays of lists, which
+    `jax.numpy` does not take. Safe where every run of the call passes a tracer, so that it always raised, and `jnp.f` takes its
+    arguments. Unsafe otherwise: a caller outside tracing gets a JAX array in JAX's default precision. jaxlint offers no fix
+    where `jnp.f` refuses an option, such as `out=`, `order="F"` or `where=` of a ufunc.
 
     Proof: calling the staged function raises `TracerArrayConversionError` at the marked line.
     """

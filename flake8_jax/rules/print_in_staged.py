@@ -80,7 +80,9 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return w
     ```
 
-    Fix: safe. `print(f"loss {x}")` becomes `jax.debug.print("loss {x}", x=x)`, where the text is a plain or f-string.
+    Fix: `print(f"loss {x}")` becomes `jax.debug.print("loss {x}", x=x)`, where the text is a plain or f-string. Safe where
+    every value is traced in every run. Unsafe otherwise: `jax.debug.print` makes an array of a number first. jaxlint offers no
+    fix where a value is a shape, a class or an integer that needs 64 bits.
 
     Proof: the output holds the text of a tracer, on the first call only.
     """

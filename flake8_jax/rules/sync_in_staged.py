@@ -80,7 +80,8 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return y + np.asarray([1.0, 2.0])
     ```
 
-    Fix: safe. The call is dropped: `jax.device_get(x)` becomes `x`.
+    Fix: jaxlint drops the call: `jax.device_get(x)` becomes `x`. Safe where every run of the function is traced. Unsafe where a
+    caller outside tracing may wait for the value or need the NumPy array.
 
     Proof: the function gives back the tracer, and the method raises `AttributeError`.
     """

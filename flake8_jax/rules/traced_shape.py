@@ -95,7 +95,8 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     ```
 
     Fix: a parameter of a function jitted in the same file is added to its `static_argnames` (unsafe: it compiles anew
-    for every value); `jnp.prod(jnp.array(x.shape))` becomes `math.prod(x.shape)` (safe).
+    for every value); `jnp.prod(jnp.array(x.shape))` becomes `math.prod(x.shape)` (safe
+    where every caller traces the function, unsafe otherwise).
 
     Proof: calling the staged function raises `TypeError` or `ConcretizationTypeError` at the marked line.
     """

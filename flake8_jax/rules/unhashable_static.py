@@ -71,7 +71,9 @@ def unhashable_static(event: TransformCall) -> Report | None:
         return total([a, b])
     ```
 
-    Fix: a list literal becomes a tuple. Safe: what has been a list can have had no effect but the error.
+    Fix: a list literal becomes a tuple. Safe where the function only iterates over it, counts it, reads one element, or passes
+    it on as a shape or an axis. Unsafe where it does something else with it. jaxlint offers no fix where the function compares
+    it with a list, adds a list to it or calls a method of lists, or where an element has no hash.
 
     Proof: the call raises `ValueError`.
     """

@@ -100,7 +100,7 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
     lazy: whether modules run only once a name of theirs is read; subclasses in the others are not known then.
     wanted: absolute paths whose findings matter; None for all.
     collect_calls: whether to tell which functions call which.
-    fixers: repairs by rule name; fix_source: makes what a fixer needs to know of a file.
+    fixers: repairs by rule name; fix_source: what fixers need to know of the file at a path.
     """
 
     rules: list[Rule]
@@ -116,7 +116,7 @@ class AnalysisOptions(msgspec.Struct, frozen=True):
     collect_functions: bool = False
     collect_calls: bool = False
     fixers: dict[str, tuple[Fixer, ...]] = {}
-    fix_source: Callable[[str, str, ir.Module], Any] | None = None
+    fix_source: Callable[[str], Any] | None = None
 
 
 class Analysis(msgspec.Struct):
@@ -447,7 +447,6 @@ def _contract_entries(m: Machine, cls: ClassValue) -> None:
 def _findings(m: Machine, options: AnalysisOptions) -> list[Finding]:
     best: dict[tuple[str, str, int], Emission] = {}
     found: list[Finding] = []
-    sources: dict[str, Any] = {}
     for emission in m.settled.values():
         path = emission.scope.path
         if options.wanted is not None and path not in options.wanted:
@@ -479,7 +478,7 @@ def _findings(m: Machine, options: AnalysisOptions) -> list[Finding]:
                 end=report.at.end,
                 message=report.message,
                 evidence=_evidence(emission),
-                fix=_fix(m, emission, options, sources),
+                fix=_fix(m, emission, options),
             )
         )
     found.sort(key=lambda f: (f.path, f.start, f.code))
@@ -516,14 +515,12 @@ def _merit(m: Machine, emission: Emission) -> tuple[int, bool]:
     return _GRAVITY[emission.report.level or emission.rule.level], whole
 
 
-def _fix(m: Machine, emission: Emission, options: AnalysisOptions, sources: dict[str, Any]) -> Fix | None:
+def _fix(m: Machine, emission: Emission, options: AnalysisOptions) -> Fix | None:
     fixers = options.fixers.get(emission.rule.name, ())
     if not fixers or options.fix_source is None:
         return None
     scope = emission.scope
-    source = sources.get(scope.path)
-    if source is None:
-        source = sources[scope.path] = options.fix_source(scope.path, scope.text, scope.tree)
+    source = options.fix_source(scope.path)
     for fixer in fixers:
         try:
             fix = fixer.build(emission.event, source)

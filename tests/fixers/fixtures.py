@@ -1,7 +1,8 @@
 """Reading the fixtures: programs before and after their repair.
 
 A file ``fixtures/RULE.txt`` holds cases. ``#### name`` opens one with the program before; ``#### becomes`` opens the
-program after; without it the program must stay as it is.
+program after; without it the program must stay as it is. ``#### becomes, safe`` says that safe fixes alone lead there,
+``#### becomes, unsafe`` that safe fixes alone change nothing.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ class Case:
     name: str
     before: str
     after: str | None
+    safety: str = ""
+    """``safe``, ``unsafe`` or, where the case says nothing of it, the empty string."""
 
     @property
     def module(self) -> str:
@@ -29,9 +32,9 @@ def cases_of(path: Path) -> list[Case]:
     for block in ("\n" + path.read_text(encoding="utf-8")).split("\n#### ")[1:]:
         name, _, body = block.partition("\n")
         text = body if body.endswith("\n") else body + "\n"
-        if name == "becomes":
+        if name.partition(", ")[0] == "becomes":
             last = found.pop()
-            found.append(Case(last.rule, last.name, last.before, text))
+            found.append(Case(last.rule, last.name, last.before, text, name.partition(", ")[2]))
         else:
             found.append(Case(path.stem, name, text, None))
     return found

@@ -30,17 +30,26 @@ RAISED_BEFORE = {
 @pytest.fixture(scope="session")
 def repaired(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], str]:
     """The text of every case after ``jaxlint --fix --unsafe-fixes`` with its rule alone."""
-    root = tmp_path_factory.mktemp("fixtures")
+    return repair(tmp_path_factory.mktemp("fixtures"), CASES, "--unsafe-fixes")
+
+
+@pytest.fixture(scope="session")
+def repaired_safely(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], str]:
+    """The text of every case that speaks of safety after ``jaxlint --fix`` with its rule alone."""
+    return repair(tmp_path_factory.mktemp("safely"), [case for case in CASES if case.safety])
+
+
+def repair(root: Path, cases: list[Case], *options: str) -> dict[tuple[str, str], str]:
     texts: dict[tuple[str, str], str] = {}
-    for rule in sorted({case.rule for case in CASES}):
+    for rule in sorted({case.rule for case in cases}):
         folder = root / rule.replace("-", "_")
         folder.mkdir()
-        mine = [case for case in CASES if case.rule == rule]
+        mine = [case for case in cases if case.rule == rule]
         for case in mine:
             (folder / f"{case.module}.py").write_bytes(as_written(case).encode())
         command = [sys.executable, "-m", "flake8_jax", "check", "--isolated", "--no-cache", "--select", rule]
         done = subprocess.run(
-            [*command, "--fix", "--unsafe-fixes", "--quiet", str(folder)], capture_output=True, text=True, check=False
+            [*command, "--fix", *options, "--quiet", str(folder)], capture_output=True, text=True, check=False
         )
         assert done.returncode in (0, 1), done.stderr
         for case in mine:
@@ -61,6 +70,15 @@ def test_text(case: Case, repaired: dict[tuple[str, str], str]) -> None:
         assert got.count("\r\n") == got.count("\n")
         got = got.replace("\r\n", "\n")
     assert got == wanted
+
+
+SAFETY = [case for case in CASES if case.safety]
+
+
+@pytest.mark.parametrize("case", SAFETY, ids=[f"{case.rule}/{case.name}" for case in SAFETY])
+def test_safety(case: Case, repaired_safely: dict[tuple[str, str], str]) -> None:
+    assert case.safety in ("safe", "unsafe")
+    assert repaired_safely[case.rule, case.name] == (case.after if case.safety == "safe" else case.before)
 
 
 def test_every_rule_with_a_fixer_has_fixtures() -> None:

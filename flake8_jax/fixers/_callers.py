@@ -1,0 +1,244 @@
+"""All files of the project beside the one under repair, and who mentions a function.
+
+Vocabulary
+----------
+use         an expression, a name or ``module.name``, that stands for a function of the project.
+followed    every use of a function is known. That of a method, of an exported function (``__all__``, or imported by a
+            package's ``__init__``) and of one whose name is bound twice is not.
+
+Uses are found by name, so a name that two modules share counts for both: there may be more uses than there are, never fewer.
+
+Limitations: ``getattr``, ``globals()`` and other ways to a function that spell no name; code outside the project.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._names import imported_name, uses
+from flake8_jax.fixers._source import FixSource
+from flake8_jax.knowledge import load
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    source: FixSource
+    node: ir.Expr
+
+
+class Program:
+    """The files of one analysis. ``files``: path, text, tree."""
+
+    def __init__(self, files: Iterable[tuple[str, str, ir.Module]]) -> None:
+        self._files = {path: (text, tree) for path, text, tree in files}
+        self._sources: dict[str, FixSource] = {}
+
+    def source(self, path: str) -> FixSource:
+        """What fixers need to know of a file; the same object every time."""
+        if path not in self._sources:
+            self._sources[path] = FixSource(path, *self._files[path], self)
+        return self._sources[path]
+
+    def uses(self, source: FixSource, definition: ir.FunctionDef) -> list[Use] | None:
+        """Where a function is mentioned; None where that cannot be followed."""
+        return source.remember("uses", definition, lambda: self._uses(source, definition))
+
+    def _uses(self, source: FixSource, definition: ir.FunctionDef) -> list[Use] | None:
+        owner = owner_of(source, definition)
+        name = definition.function.name
+        if owner is None or len(binders(source, owner, name)) != 1:
+            return None
+        if isinstance(owner, ir.Function):
+            return [Use(source, node) for node in names(source, name) if scope_of(source, node) is owner]
+        if name in (source.module.star_exports or ()) or name in source.module.rebound_names:
+            return None
+        found = [Use(source, node) for node in names(source, name) if scope_of(source, node) is None]
+        for path, (text, _) in self._files.items():
+            if path != source.path and re.search(rf"\b{re.escape(name)}\b", text):
+                elsewhere = self._uses_elsewhere(path, name)
+                if elsewhere is None:
+                    return None
+                found += elsewhere
+        return found
+
+    def called(self, source: FixSource, call: ir.Call) -> tuple[FixSource, ir.FunctionDef] | None:
+        """The undecorated function of the project that a call surely runs, by its name or by an import."""
+        func = call.func
+        if isinstance(func, ir.Name) and (owner := _owner_by_name(source, func)) is not None:
+            bound = binders(source, owner, func.id)
+            if len(bound) == 1 and isinstance(bound[0], ir.FunctionDef):
+                return None if bound[0].decorators else (source, bound[0])
+        module, _, name = (Imports(source, call).resolve(func) or "").rpartition(".")
+        if not module or _is_library(module):
+            return None
+        tail = "/" + module.replace(".", "/") + ".py"
+        paths = [path for path in self._files if path.replace(os.sep, "/").endswith(tail)]
+        if len(paths) != 1:
+            return None
+        there = self.source(paths[0])
+        bound = binders(there, there.module, name)
+        if len(bound) != 1 or not isinstance(bound[0], ir.FunctionDef) or bound[0].decorators:
+            return None
+        return None if name in there.module.rebound_names else (there, bound[0])
+
+    def imported_elsewhere(self, source: FixSource, name: str) -> bool:
+        """Whether another file may take a name of this one's top level."""
+        if name in (source.module.star_exports or ()) or os.path.basename(source.path) == "__init__.py":
+            return True
+        return any(
+            path != source.path
+            and re.search(rf"\b{re.escape(name)}\b", text)
+            and self._uses_elsewhere(path, name) != []
+            for path, (text, _) in self._files.items()
+        )
+
+    def _uses_elsewhere(self, path: str, name: str) -> list[Use] | None:
+        """Where another file may mean a function of that name; None where it hands the name on."""
+        source = self.source(path)
+        aliases, modules, star = _imports(source, name)
+        if aliases and os.path.basename(path) == "__init__.py":
+            return None
+        found = [Use(source, node) for alias in aliases for node in names(source, alias)]
+        if star:
+            found += [Use(source, node) for node in names(source, name) if scope_of(source, node) is None]
+        for node in attributes(source, name):
+            root: ir.Expr = node
+            while isinstance(root, ir.Attribute):
+                root = root.value
+            if isinstance(root, ir.Name) and root.id in modules:
+                found.append(Use(source, node))
+        return found
+
+
+def _owner_by_name(source: FixSource, node: ir.Name) -> ir.Function | ir.Module | None:
+    """The function or module whose variable a name is; None for one that is rebound from elsewhere."""
+    owner = scope_of(source, node)
+    if owner is not None:
+        return None if any(p.name == node.id for p in owner.params) else owner
+    return None if node.id in source.module.rebound_names else source.module
+
+
+def _imports(source: FixSource, name: str) -> tuple[set[str], set[str], bool]:
+    """How a file may spell a function of the project: names for it, names of modules, and whether by a star import."""
+    aliases: set[str] = set()
+    modules: set[str] = set()
+    star = False
+    for node in _imports_of(source):
+        if isinstance(node, ir.Import):
+            modules.update(imported_name(n, from_import=False) for n in node.names if not _is_library(n.name))
+        elif node.level or not _is_library(node.module):
+            star = star or any(n.name == "*" for n in node.names)
+            aliases.update(n.alias or n.name for n in node.names if n.name == name)
+            modules.update(n.alias or n.name for n in node.names if n.name not in ("*", name))
+    return aliases, modules, star
+
+
+def _imports_of(source: FixSource) -> list[ir.Import | ir.ImportFrom]:
+    return source.remember(
+        "all imports",
+        source.module,
+        lambda: [n for n in walk(source.module) if isinstance(n, (ir.Import, ir.ImportFrom))],
+    )
+
+
+def _is_library(module: str) -> bool:
+    """Whether the tables describe the library that a module belongs to: its names are no functions of the project."""
+    root = module.partition(".")[0]
+    return root in load().libraries or root in ("numpy", "scipy")
+
+
+def names(source: FixSource, name: str) -> list[ir.Name]:
+    """Where a file reads or binds a plain name."""
+    return source.remember("names", source.module, lambda: _by_text(source, ir.Name, "id")).get(name, [])
+
+
+def attributes(source: FixSource, name: str) -> list[ir.Attribute]:
+    """Where a file has ``….name``."""
+    return source.remember("attributes", source.module, lambda: _by_text(source, ir.Attribute, "attr")).get(name, [])
+
+
+def _by_text(source: FixSource, kind: type, field: str) -> dict[str, list]:  # type: ignore[type-arg]
+    found: dict[str, list[msgspec.Struct]] = {}
+    for node in walk(source.module):
+        if isinstance(node, kind):
+            found.setdefault(getattr(node, field), []).append(node)
+    return found
+
+
+def scope_of(source: FixSource, node: ir.Name) -> ir.Function | None:
+    """The function whose variable a name is; None for the module's."""
+    for function in source.functions(node):
+        if node.id in function.global_names:
+            return None
+        if node.id not in function.nonlocal_names and (
+            node.id in function.local_names or any(p.name == node.id for p in function.params)
+        ):
+            return function
+    return None
+
+
+def owner_of(source: FixSource, definition: ir.FunctionDef) -> ir.Function | ir.Module | None:
+    """The function or module whose variable a function is; None for a method."""
+    for above in source.ancestors(definition):
+        if isinstance(above, ir.ClassDef):
+            return None
+        if isinstance(above, (ir.Function, ir.Module)):
+            return above
+    return None
+
+
+def own_statements(owner: ir.Function | ir.Module) -> Iterator[ir.Stmt]:
+    """The statements of a function or module, in no particular order, without those of functions and classes in it."""
+    stack: list[msgspec.Struct] = [*owner.body]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Node) and not isinstance(node, (ir.ExceptHandler, ir.MatchCase)):
+            yield node  # type: ignore[misc]
+        if isinstance(node, (ir.If, ir.For, ir.While)):
+            stack += [*node.body, *node.orelse]
+        elif isinstance(node, ir.With):
+            stack += node.body
+        elif isinstance(node, ir.Try):
+            stack += [*node.body, *node.handlers, *node.orelse, *node.finalbody]
+        elif isinstance(node, (ir.ExceptHandler, ir.MatchCase)):
+            stack += node.body
+        elif isinstance(node, ir.Match):
+            stack += node.cases
+
+
+def binders(source: FixSource, owner: ir.Function | ir.Module, name: str) -> list[ir.Stmt]:
+    """The statements that bind a variable of a function or module, ``global`` and ``nonlocal`` ones elsewhere included."""
+    table = source.remember("binders", owner, lambda: _binders(source, owner))
+    return table.get(name, [])
+
+
+def _binders(source: FixSource, owner: ir.Function | ir.Module) -> dict[str, list[ir.Stmt]]:
+    found: dict[str, list[ir.Stmt]] = {}
+    for statement in own_statements(owner):
+        header = _header(statement)
+        for name in sorted(uses(*header).binds if header is not None else uses(statement).binds):
+            found.setdefault(name, []).append(statement)
+    return found
+
+
+def _header(statement: ir.Stmt) -> list[msgspec.Struct] | None:
+    """What a compound statement evaluates itself, without the statements in it; None for a simple one."""
+    if isinstance(statement, (ir.If, ir.While)):
+        return [statement.test]
+    if isinstance(statement, ir.For):
+        return [msgspec.structs.replace(statement, body=[], orelse=[])]
+    if isinstance(statement, ir.With):
+        return list(statement.items)
+    if isinstance(statement, ir.Try):
+        return [msgspec.structs.replace(handler, body=[]) for handler in statement.handlers]
+    if isinstance(statement, ir.Match):
+        return [statement.subject, *[msgspec.structs.replace(case, body=[]) for case in statement.cases]]
+    return None

@@ -1,0 +1,96 @@
+"""What ``jax.debug.print`` makes of the values that it is given: traced ones are printed, others become arrays first."""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Fix
+from flake8_jax.fixers._callers import binders, scope_of
+from flake8_jax.fixers._safety import decided, is_surely_traced
+from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.semantics.values import ClassValue, Const, External, Static, TupleValue, Value
+
+_LARGEST = 2**31 - 1
+_ENOUGH = 1 << 64
+_INSPECTING = frozenset({"type", "id", "hash", "vars", "dir"})
+
+
+def decided_print(fix: Fix, source: FixSource, nodes: list[ir.Expr]) -> Fix:
+    """The fix, safe where the fields are traced in every run (or small numbers that say something of a traced array)."""
+    traced = [is_surely_traced(source, node) for node in nodes]
+    certain = any(traced) and all(t or _is_small(node) for t, node in zip(traced, nodes, strict=True))
+    return decided(fix, safe=certain, otherwise="values that are not traced are printed as arrays of JAX's dtypes")
+
+
+def refuse_static(source: FixSource, node: ir.Expr, value: Value | None) -> None:
+    """Raises Refused for a value of which ``jax.debug.print`` would print something else, or which it does not take."""
+    if isinstance(value, (ClassValue, External)) or _is_description(source, node):
+        raise Refused
+    if isinstance(value, Static) and value.kind == "shape":
+        raise Refused
+    if isinstance(value, TupleValue) and value.elts and all(isinstance(e, (Const, Static)) for e in value.elts):
+        raise Refused
+    number = _integer(source, node, 8)
+    if isinstance(value, Const) and isinstance(value.value, int):
+        number = value.value
+    if number is not None and abs(number) > _LARGEST:
+        raise Refused
+
+
+def _is_description(source: FixSource, node: ir.Expr) -> bool:
+    """A class, an identity, a shape: what one prints of an object without its value."""
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
+        return node.func.id in _INSPECTING and node.func.id not in source.module.bound_names
+    if isinstance(node, ir.Attribute):
+        return node.attr in ("shape", "__class__", "aval", "sharding")
+    value = _bound_value(source, node)
+    return value is not None and not isinstance(value, ir.Name) and _is_description(source, value)
+
+
+def _integer(source: FixSource, node: ir.Expr, depth: int) -> int | None:
+    """The integer that an expression surely is; one that needs more than 64 bits is the largest of those."""
+    if depth == 0:
+        return None
+    if isinstance(node, ir.Constant):
+        if node.kind == "big":
+            return _ENOUGH
+        return node.value if node.kind == "int" and isinstance(node.value, int) else None
+    if isinstance(node, ir.BinOp) and node.op in ("*", "+", "-", "**"):
+        left, right = _integer(source, node.left, depth - 1), _integer(source, node.right, depth - 1)
+        return None if left is None or right is None else _computed(left, node.op, right)
+    value = _bound_value(source, node)
+    return _integer(source, value, depth - 1) if value is not None and not isinstance(value, ir.Name) else None
+
+
+def _computed(left: int, op: str, right: int) -> int | None:
+    """The result of an operation; nothing of operands so large that only their being large matters."""
+    if max(abs(left), abs(right)) > _ENOUGH or (op == "**" and not 0 <= right <= 64):
+        return None
+    if op == "**":
+        return int(left**right)
+    return left * right if op == "*" else left + right if op == "+" else left - right
+
+
+def _bound_value(source: FixSource, node: ir.Expr) -> ir.Expr | None:
+    """The expression that alone gives a name its value."""
+    if not isinstance(node, ir.Name):
+        return None
+    owner = scope_of(source, node)
+    if owner is not None and any(p.name == node.id for p in owner.params):
+        return None
+    bound = binders(source, owner if owner is not None else source.module, node.id)
+    if len(bound) != 1 or not isinstance(bound[0], ir.Assign) or not isinstance(bound[0].targets[0], ir.Name):
+        return None
+    return bound[0].value
+
+
+def _is_small(node: ir.Expr) -> bool:
+    """A number of dimensions, a length, a dtype: printed alike."""
+    if isinstance(node, ir.Attribute):
+        return node.attr in ("ndim", "dtype")
+    if isinstance(node, ir.Subscript):
+        return (
+            isinstance(node.value, ir.Attribute) and node.value.attr == "shape" and not isinstance(node.index, ir.Slice)
+        )
+    return (
+        isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id == "len" and len(node.args) == 1
+    )

@@ -1,0 +1,45 @@
+"""The table of what the twins of NumPy's functions take: complete, well-formed, and what JAX does."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flake8_jax.knowledge import load
+from flake8_jax.knowledge.twins import twin_calls
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = ROOT / "flake8_jax" / "knowledge" / "twins" / "numpy.toml"
+NO_SAMPLE = 20
+"""For at most so many twins the script knows no arguments."""
+
+
+def test_nearly_every_twin_has_a_line() -> None:
+    names = [n for lib in ("numpy", "scipy") for n, fact in load().table(lib).functions.items() if fact.twin]
+    assert sum(twin_calls(name) is None for name in names) <= NO_SAMPLE
+
+
+def test_every_line_is_read_whole() -> None:
+    kinds = {"", "array", "sequence", "nested", "number", "?"}
+    for name, line in re.findall(r'^"([^"]+)" = "([^"]*)"$', TABLE.read_text(encoding="utf-8"), re.MULTILINE):
+        twin = twin_calls(name)
+        assert twin is not None
+        for parameter in twin.parameters or ():
+            assert parameter.name.isidentifier() and parameter.kind in kinds, line
+            assert all(re.fullmatch(r"'[^'|]*'|None|True|False|number", choice) for choice in parameter.choices), line
+
+
+@pytest.mark.slow
+def test_the_table_is_what_jax_does() -> None:
+    pytest.importorskip("scipy")
+    jax = pytest.importorskip("jax")
+    numpy = pytest.importorskip("numpy")
+    versions = re.search(r"JAX (\S+), NumPy (\S+) and", TABLE.read_text(encoding="utf-8"))
+    if versions is None or versions.groups() != (jax.__version__, numpy.__version__):
+        pytest.skip("the table was made with other versions")
+    command = [sys.executable, "scripts/numpy_twins.py", "--check"]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
