@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from flake8_jax.server import schedule
 from flake8_jax.server.checker import Focused, FocusedChecker, Setup, Snapshot, Whole, WholeChecker
 from flake8_jax.server.documents import Buffer, Documents
 from flake8_jax.server.schedule import Listeners, Schedule
+from flake8_jax.server.worker import Interrupted, Running
 
 from .conftest import BRANCH
 
@@ -30,10 +31,12 @@ CLEAN = "import jax\n\n\n@jax.jit\ndef step(x):\n    return x\n"
 class _Later:
     """Whole answers that are given when somebody says so. It is asked as the process in the background is."""
 
+    running: Running | None = None
+
     def __init__(self) -> None:
         self.questions: list[tuple[Setup, Snapshot, Future[Whole]]] = []
 
-    def ask(self, setup: Setup, snapshot: Snapshot, *, functions: bool = False) -> Future[Whole]:
+    def ask(self, setup: Setup, snapshot: Snapshot, **rest: Any) -> Future[Whole]:
         self.questions.append((setup, snapshot, Future()))
         return self.questions[-1][2]
 
@@ -44,6 +47,32 @@ class _Later:
     def stop(self) -> None:
         for _, _, future in self.questions:
             future.cancel()
+
+
+class _Here:
+    """Focused answers from a thread of this process. It is asked as a worker is."""
+
+    running: Running | None = None
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1)
+        self._checker: tuple[Setup, FocusedChecker] | None = None
+
+    def start(self) -> None:
+        pass
+
+    def ask(self, setup: Setup, work: Callable[[FocusedChecker], Any], about: str, **rest: Any) -> Future[Any]:
+        return self._thread.submit(self._answer, setup, work, rest.get("wanted", lambda: True))
+
+    def _answer(self, setup: Setup, work: Callable[[FocusedChecker], Any], wanted: Callable[[], bool]) -> Any:
+        if not wanted():
+            raise Interrupted
+        if self._checker is None or self._checker[0] != setup:
+            self._checker = (setup, FocusedChecker(setup))
+        return work(self._checker[1])
+
+    def stop(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 class _Told:
@@ -69,7 +98,8 @@ def _session(directory: Path, text: str, work: Callable[[Schedule, _Later, _Told
 
     async def run() -> _Told:
         documents, later, told = Documents(str(root), "utf-16"), _Later(), _Told()
-        plan = Schedule(documents, Setup(str(root), b'{"cache": false}'), told.listeners(), later)  # type: ignore[arg-type]
+        setup = Setup(str(root), b'{"cache": false}')
+        plan = Schedule(documents, setup, told.listeners(), later, _Here())  # type: ignore[arg-type]
         plan.debounce = 0.01
         try:
             uri = (root / "a.py").as_uri()
@@ -118,8 +148,8 @@ def test_that_nothing_was_found_is_told_by_the_whole_answer_alone(
     answers: list[Focused] = []
     look = FocusedChecker.answer
 
-    def watched(checker: FocusedChecker, *arguments: Any) -> Focused:
-        answers.append(look(checker, *arguments))
+    def watched(checker: FocusedChecker, **arguments: Any) -> Focused:
+        answers.append(look(checker, **arguments))
         return answers[-1]
 
     monkeypatch.setattr(FocusedChecker, "answer", watched)

@@ -11,9 +11,10 @@ types = pytest.importorskip("lsprotocol.types", reason="the extra `server` is no
 from flake8_jax.config import ConfigError  # noqa: E402
 from flake8_jax.core.findings import Finding  # noqa: E402
 from flake8_jax.core.report import Diagnostic  # noqa: E402
-from flake8_jax.server.actions import line_edits, wanted  # noqa: E402
+from flake8_jax.server.actions import wanted  # noqa: E402
 from flake8_jax.server.documents import Documents, edited, path_of  # noqa: E402
 from flake8_jax.server.functions import code_under  # noqa: E402
+from flake8_jax.server.merging import line_edits  # noqa: E402
 from flake8_jax.server.messages import result_id  # noqa: E402
 from flake8_jax.server.notebooks import joined, without_magics  # noqa: E402
 from flake8_jax.server.positions import Encoding, Places  # noqa: E402
