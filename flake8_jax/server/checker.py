@@ -42,6 +42,8 @@ from flake8_jax.syntax.noqa import insert_noqa, noqa_row
 Answer = TypeVar("Answer")
 Analyse = Callable[[list[ProgramFile], AnalysisRequest], AnalysisResult]
 
+_UNUSABLE = (ConfigError, ValueError, OSError)
+"""What a setting can lead to: paths with null bytes and broken patterns raise errors of their libraries."""
 _MANY = 20
 """Files from which freezing anew is worth it."""
 MOST_REACHING = 6
@@ -69,7 +71,7 @@ class Setup:
         kept = msgspec.json.decode(self.settings)
         try:
             return self._made(kept, jobs, change), []
-        except ConfigError:
+        except _UNUSABLE:
             kept, errors = usable(kept, lambda setting: self._made(setting, 1))
             return self._made(kept, jobs, change), errors
 

@@ -28,7 +28,7 @@ from pygls.exceptions import (
 from pygls.protocol import JsonRPCProtocol
 
 from flake8_jax.server.app import Server
-from flake8_jax.server.wire import Malformed, Outgoing, Reader
+from flake8_jax.server.wire import Malformed, Outgoing, Reader, Received
 
 _LONGEST_REASON = 300
 
@@ -65,7 +65,8 @@ class Conversation:
         self._server.catch_failures()
         thread = ThreadPoolExecutor(1, "jaxlint-reader")
         try:
-            while (message := await loop.run_in_executor(thread, reader.read)) is not None:
+            while (read := await loop.run_in_executor(thread, reader.read)) is not None:
+                message = read.content if isinstance(read, Received) else read
                 if isinstance(message, dict) and message.get("method") == types.EXIT and "id" not in message:
                     return 0 if self._shut_down else 1
                 self._handle(message)
@@ -108,20 +109,22 @@ class Conversation:
         if method == types.INITIALIZE:
             self._initialized = True
         self._shut_down = method == types.SHUTDOWN
-        self._protocol.handle_message(request)
+        self._dispatch(request)
 
     def _take_notification(self, message: dict[str, Any]) -> None:
         try:
             method = _checked(message)
             if not self._initialized or self._shut_down or not self._has(method):
                 return
+            if method == types.CANCEL_REQUEST and _identifier(message.get("params")) is None:
+                raise JsonRpcInvalidParams("`id` has to be a number or a string")
             notification = self._structured(message, method)
         except JsonRpcException as error:
             if not isinstance(message.get("method"), str):
                 raise  # then nothing says that it is a notification
             self._log(f"jaxlint ignores a message {_short(message['method'])}: {error}")
             return
-        self._protocol.handle_message(notification)
+        self._dispatch(notification)
 
     def _take_answer(self, message: dict[str, Any]) -> None:
         """An answer that is not what the protocol says is taken as an error, so that nobody waits for another one."""
@@ -132,7 +135,7 @@ class Conversation:
         except JsonRpcException:
             broken = {"code": types.ErrorCodes.InternalError.value, "message": "the editor's answer cannot be read"}
             answer = self._protocol.structure_message({"jsonrpc": "2.0", "id": message["id"], "error": broken})
-        self._protocol.handle_message(answer)
+        self._dispatch(answer)
 
     def _has(self, method: str) -> bool:
         features = self._protocol.fm
@@ -145,6 +148,12 @@ class Conversation:
         except JsonRpcException as error:
             cause = error.__cause__ or error
             raise JsonRpcInvalidParams(f"{_short(method)}: {_reason(cause)}") from error
+
+    def _dispatch(self, message: Any) -> None:
+        try:
+            self._protocol.handle_message(message)
+        except Exception as error:  # the outermost boundary: pygls answers for what handlers raise, but not for itself
+            self._server.report_server_error(error, None)
 
     # --- what is said --------------------------------------------------------------------------------------
 

@@ -23,6 +23,8 @@ from flake8_jax.server.notebooks import Cells, joined
 from flake8_jax.server.positions import Encoding, Places
 
 _LONGEST_NAME = 100
+_LONGEST_PATH = 4096
+"""Bytes; no system opens longer ones."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ def file_path(path: str) -> str | None:
         data = os.fsencode(path)
     except UnicodeEncodeError:
         return None
-    return os.path.normpath(path) if os.path.isabs(path) and b"\0" not in data else None
+    possible = os.path.isabs(path) and b"\0" not in data and len(data) < _LONGEST_PATH
+    return os.path.normpath(path) if possible else None
 
 
 def path_of(uri: str, root: str) -> tuple[str, bool]:

@@ -43,14 +43,15 @@ def preferences(raw: object) -> tuple[Preferences, Options]:
 
 
 def usable(raw: object, check: Callable[[dict[str, Any]], object] = preferences) -> tuple[dict[str, Any], list[str]]:
-    """The settings that hold by themselves, and what is wrong with the others. ``check`` raises ConfigError."""
+    """The settings that hold by themselves, and what is wrong with the others. ``check`` raises ConfigError, or what the
+    libraries raise that use a path or a pattern."""
     kept: dict[str, Any] = {}
     errors: list[str] = []
     for key, value in _plain(raw).items():
         try:
             check({key: value})
             kept[key] = value
-        except ConfigError as error:
+        except (ConfigError, ValueError, OSError) as error:
             reason = re.sub(rf"^(?:{_ORIGIN}|command line|settings): ", "", str(error))
             errors.append(f"{_ORIGIN}: {reason}; jaxlint ignores `{key}` and uses the other settings")
     return kept, errors

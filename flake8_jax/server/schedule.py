@@ -472,11 +472,23 @@ class Schedule:
         self.listeners.learned()
 
     def _give_up(self, buffers: list[Buffer]) -> None:
-        """Whoever waits for these gets what is known."""
+        """Whoever waits for these gets what is known, or what each shows by itself."""
         for buffer in buffers:
             state = self._states.get(buffer.uri)
-            if state is not None:
+            if state is not None and state.then is None and not state.settled.is_set():
+                self._spawn(self._look_alone(buffer, state))
+            elif state is not None:
                 self._show(buffer, state, state.diagnostics)
+
+    async def _look_alone(self, buffer: Buffer, state: State) -> None:
+        """Settle a buffer without the whole project, which cannot be checked."""
+        look = partial(FocusedChecker.answer, path=buffer.path, snapshot=self.snapshot(), reaching=(), then=None)
+        self._looked_at = buffer
+        found = state.diagnostics
+        try:
+            found = (await self.on_worker(look, buffer.path)).diagnostics
+        finally:
+            self._show(buffer, state, found)
 
     def _accept(self, answer: Whole, buffers: list[Buffer]) -> None:
         before = self.whole

@@ -27,6 +27,13 @@ _NUMBER = re.compile(rb"[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
+class Received:
+    """``content``: what the JSON of a body says."""
+
+    content: Any
+
+
+@dataclass(frozen=True)
 class Malformed:
     """``reason``: a sentence for the editor."""
 
@@ -41,13 +48,13 @@ class Reader:
         self._stream = stream
         self._lost = False
 
-    def read(self) -> Any:
-        """The next message, decoded from JSON; Malformed; None at the end."""
+    def read(self) -> Received | Malformed | None:
+        """The next message; None at the end."""
         body = self._body()
         if not isinstance(body, bytes):
             return body
         try:
-            return json.loads(body.decode("utf-8"), parse_constant=_refuse)
+            return Received(json.loads(body.decode("utf-8"), parse_constant=_refuse))
         except UnicodeDecodeError as error:
             return Malformed(f"the body is not UTF-8: {error.reason} at byte {error.start}")
         except (ValueError, RecursionError) as error:
