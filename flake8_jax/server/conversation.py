@@ -158,7 +158,9 @@ class Conversation:
     # --- what is said --------------------------------------------------------------------------------------
 
     def _refuse(self, identifier: int | str | None, error: JsonRpcException) -> None:
-        self._protocol._send_data(types.ResponseErrorMessage(id=identifier, error=error.to_response_error()))
+        # lsprotocol leaves out an identifier that is null, but it has to be there.
+        said = {"code": error.code, "message": error.message}
+        self._protocol._send_data({"jsonrpc": "2.0", "id": identifier, "error": said})
 
     def _log(self, text: str) -> None:
         self._server.window_log_message(types.LogMessageParams(types.MessageType.Warning, text))

@@ -38,6 +38,11 @@ class Buffer:
     cells: Cells | None = None
     disk: bool = True
 
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The URIs of the documents with positions in it: its own, or those of its cells."""
+        return (self.uri,) if self.cells is None else self.cells.uris
+
 
 @dataclass(frozen=True)
 class _Notebook:
@@ -118,6 +123,7 @@ class Documents:
     # --- texts ---------------------------------------------------------------------------------------
 
     def open(self, item: types.TextDocumentItem) -> Buffer:
+        self.close_notebook(item.uri)
         path, disk = path_of(item.uri, self.root)
         self._buffers[item.uri] = Buffer(item.uri, path, item.version, readable(item.text), disk=disk)
         return self._buffers[item.uri]
@@ -126,14 +132,14 @@ class Documents:
         """The buffer after a change; None where it is not open."""
         uri = params.text_document.uri
         old = self._buffers.get(uri)
-        if old is None:
+        if old is None or old.cells is not None:
             return None
         text = edited(old.text, params.content_changes, self.encoding)
         self._buffers[uri] = replace(old, version=params.text_document.version, text=text)
         return self._buffers[uri]
 
     def close(self, uri: str) -> Buffer | None:
-        return self._buffers.pop(uri, None)
+        return self._buffers.pop(uri, None) if uri not in self._notebooks else None
 
     # --- notebooks -------------------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ def register(server: Server) -> None:
 def _buffer(ls: Server, uri: str) -> Buffer | None:
     """The buffer in which a URI names a document with positions: a text, or a Python cell."""
     buffer = ls.documents.get(uri)
-    return buffer if buffer is not None and (buffer.cells is None or uri in buffer.cells.uris) else None
+    return buffer if buffer is not None and uri in buffer.documents else None
 
 
 async def _on_worker(ls: Server, buffer: Buffer, work: Callable[[FocusedChecker], Answer]) -> Answer:

@@ -36,6 +36,8 @@ PATIENCE = 60.0
 """Seconds that one answer may take; most of it is for a busy machine."""
 _SHOWN = 600
 """Bytes of a message that a failure shows."""
+_PROMISED = 300
+"""The most bytes that a spoiled header speaks of, beside those that the server refuses."""
 BATCH = 50
 BATCHES = 8
 """For one server."""
@@ -346,8 +348,9 @@ _NUMBERS = [0, 0, 1, 2, 3, 5, 8, 99, 2**31 - 1, 2**31, 10**30, -1, -99]
 _LANGUAGES = ["python", "python", "python", "markdown", ""]
 _PIECES = [
     "import jax\n", "import jax.numpy as jnp\n", "@jax.jit\n", "def f(x):\n", "    if x > 0:\n", "    return x\n", "\n", "\t",
-    "x = jnp.ones(3)\n", "for i in range(3):\n", "    f(x)\n", "class A:\n", "    pass\n", "\r", "\f", "é🙂", "'''", "\\\n", "# noqa",
-    "%matplotlib inline\n", "async ", "lambda: ", "break\n", "A.__call__ = A()\n", "f = f(f)\n", "(", ")", "[", "match x:\n",
+    "x = jnp.ones(3)\n", "for i in range(3):\n", "    f(x)\n", "class A:\n", "    pass\n", "\r", "\f", "é🙂", "'''", "\\\n",
+    "# noqa", "%matplotlib inline\n", "async ", "lambda: ", "break\n", "A.__call__ = A()\n", "f = f(f)\n", "(", ")", "[",
+    "match x:\n",
 ]  # fmt: skip
 _HOSTILE: list[Callable[[], str]] = [
     lambda: "",
@@ -433,7 +436,9 @@ _METHODS: list[tuple[str, Callable[[Editor], Any], bool]] = [
 def _spoiled(editor: Editor) -> bytes:
     """A message with a header that says something else than what follows, or bytes that are none."""
     chosen = editor.random
-    body = json.dumps(editor.valid()).encode()
+    body = b""
+    while not 0 < len(body) <= _PROMISED:
+        body = json.dumps(editor.valid()).encode()
     length = len(body)
     headers = [
         b"Content-Length: 0\r\n\r\n", b"Content-Length: -5\r\n\r\n", b"Content-Length: 1000000000\r\n\r\n",
@@ -454,7 +459,8 @@ def _broken(editor: Editor) -> bytes:
     body = json.dumps(editor.valid()).encode()
     bodies = [
         body[: chosen.randrange(len(body))], body.replace(b'"', b"'"), b"\xff" + body, body.replace(b"u", b"\xc3", 1), b"[]",
-        b"[" + body + b"]", b"null", b"5", b'"x"', b"{}", b'{"jsonrpc": "2.0"}', b'{"jsonrpc": "2.0", "id": null, "method": "x"}',
+        b"[" + body + b"]", b"null", b"5", b'"x"', b"{}", b'{"jsonrpc": "2.0"}',
+        b'{"jsonrpc": "2.0", "id": null, "method": "x"}',
         b"[" * 100_000, b'{"a":' * 20_000, b"9" * 5000, b"NaN", b'{"jsonrpc": "1.0", "id": 1, "method": "shutdown"}',
         b'{"jsonrpc": "2.0", "id": [1], "method": "shutdown"}', b'{"jsonrpc": "2.0", "id": true, "method": "shutdown"}',
         b'{"jsonrpc": "2.0", "id": "zz", "result": {}}', b'{"jsonrpc": "2.0", "id": 1, "result": null}',
@@ -483,7 +489,7 @@ def batch(editor: Editor, size: int, *, spoiled: bool) -> list[Message]:
             found.append(Message("spoiled header", _spoiled(editor)))
     if spoiled:
         # Whatever the last header promised too much of. Nothing of it is a message.
-        found.append(Message("filler", b" " * 400 + b"\r\n\r\n"))
+        found.append(Message("filler", b" " * (2 * _PROMISED) + b"\r\n\r\n"))
     return found
 
 
@@ -503,7 +509,7 @@ class Session:
     def _reply(self, message: Json) -> object:
         """What the editor says to a request of the server: often nothing that makes sense."""
         answers: list[Json] = [{"result": None}, {"result": []}, {"result": 5}, {"error": {"code": 1, "message": "no"}}]
-        return {"jsonrpc": "2.0", "id": message["id"], **answers[hash(message["method"]) % len(answers)]}
+        return {"jsonrpc": "2.0", "id": message["id"], **answers[len(message["method"]) % len(answers)]}
 
     def request(self, method: str, params: object) -> Json:
         content = self.editor.message(method, params, request=True)
