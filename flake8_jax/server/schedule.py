@@ -205,7 +205,7 @@ class Schedule:
         """The diagnostics of the present version of a buffer, once there are some."""
         while (state := self._states.get(uri)) is not None:
             await state.settled.wait()
-            if state.settled.is_set():
+            if state.settled.is_set() and self._states.get(uri) is state:
                 return state.diagnostics
         return ()
 
