@@ -68,8 +68,8 @@ class Places:
         """The offset of a position; one behind the end of a line or of the text is at that end."""
         if position.line >= len(self.starts):
             return len(self.text)
-        row, column = max(position.line, 0), max(position.character, 0)
-        return self.starts[row] + code_points(self.line(row), column, self.encoding)
+        start = self.starts[position.line]
+        return start + code_points(self.line(position.line), position.character, self.encoding)
 
     def range(self, start: int, end: int) -> types.Range:
         return types.Range(self.position(start), self.position(end))

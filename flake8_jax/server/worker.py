@@ -68,12 +68,21 @@ class _Failed:
 
 
 _READY = "ready"
+_GLANCE = 1.0
+"""Seconds between two looks at whether a silent child still lives."""
 
 
 @dataclass
 class _Child:
     process: SpawnProcess
     pipe: Connection
+
+    def receive(self) -> Any:
+        """What the child sends. Raises EOFError where it has ended: processes that it started may keep its pipe open."""
+        while not self.pipe.poll(_GLANCE):
+            if not self.process.is_alive() and not self.pipe.poll():
+                raise EOFError
+        return self.pipe.recv()
 
     def kill(self) -> None:
         """End the process and those that it started."""
@@ -177,7 +186,7 @@ class Worker(Generic[Checker]):
             with self._lock:
                 running.since = time.monotonic()
             child.pipe.send(asked)
-            said = child.pipe.recv()
+            said = child.receive()
         except (EOFError, OSError) as error:
             if self._interrupted is running or self._stopped:
                 raise Interrupted from error
@@ -206,7 +215,7 @@ class Worker(Generic[Checker]):
             self._child = child
         theirs.close()
         try:
-            child.pipe.recv()
+            child.receive()
         except (EOFError, OSError) as error:
             raise WorkerFailed(f"the process {self._name} cannot start: it {self._ended(child)}") from error
         return child
