@@ -18,6 +18,9 @@ from typing import Any, BinaryIO
 
 LONGEST = 128 << 20
 """Bytes of the longest body. A text of 5 MB takes up to 30 in JSON."""
+DEEPEST = 100
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|[\[\]{}]', re.DOTALL)
+"""A string, or a bracket outside of one."""
 _LONGEST_LINE = 64 << 10
 _LONGEST_HEADER = 256
 _LENGTH = re.compile(rb".*content-length[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?\n", re.IGNORECASE | re.DOTALL)
@@ -53,6 +56,8 @@ class Reader:
         body = self._body()
         if not isinstance(body, bytes):
             return body
+        if _is_too_deep(body):
+            return Malformed(f"the body is nested more than {DEEPEST} levels deep")
         try:
             return Received(json.loads(body.decode("utf-8"), parse_constant=_refuse))
         except UnicodeDecodeError as error:
@@ -100,6 +105,21 @@ class Reader:
         if problem is not None:
             return Malformed(problem)
         return body if len(body) == length else None
+
+
+def _is_too_deep(body: bytes) -> bool:
+    """Whether reading this, or going through what was read, would need more recursion than Python has."""
+    if body.count(b"[") + body.count(b"{") <= DEEPEST:
+        return False
+    depth = 0
+    for token in _TOKEN.finditer(body):
+        if token[0] in b"[{":
+            depth += 1
+        elif token[0] in b"]}":
+            depth -= 1
+        if depth > DEEPEST:
+            return True
+    return False
 
 
 def _refuse(constant: str) -> None:

@@ -393,15 +393,20 @@ _VALUES: list[Any] = [
     {"uri": 5}, {"start": None}, ["a"] * 50, {"jsonrpc": "2.0"}, {"jsonrpc": "2.0", "id": 1, "method": "x"}, "a" * 10_000,
 ]  # fmt: skip
 _METHODS: list[tuple[str, Callable[[Editor], Any], bool]] = [
-    ("textDocument/didOpen", lambda one: {"textDocument": one.item()}, False),
-    ("textDocument/didOpen", lambda one: {"textDocument": one.item()}, False),
-    ("textDocument/didChange", lambda one: {"textDocument": one.versioned(), "contentChanges": [one.change()]}, False),
-    ("textDocument/didChange", lambda one: {"textDocument": one.versioned(), "contentChanges": [one.change()]}, False),
+    *[("textDocument/didOpen", lambda one: {"textDocument": one.item()}, False)] * 4,
+    *[
+        (
+            "textDocument/didChange",
+            lambda one: {"textDocument": one.versioned(), "contentChanges": [one.change()]},
+            False,
+        )
+    ]
+    * 8,
     ("textDocument/didChange", lambda one: {"textDocument": one.versioned(), "contentChanges": []}, False),
     ("textDocument/didSave", lambda one: {"textDocument": one.document()}, False),
     ("textDocument/didClose", lambda one: {"textDocument": one.document()}, False),
-    ("notebookDocument/didOpen", lambda one: one.notebook(), False),
-    ("notebookDocument/didChange", lambda one: one.notebook_change(), False),
+    *[("notebookDocument/didOpen", lambda one: one.notebook(), False)] * 2,
+    *[("notebookDocument/didChange", lambda one: one.notebook_change(), False)] * 4,
     ("notebookDocument/didSave", lambda one: {"notebookDocument": one.document()}, False),
     (
         "notebookDocument/didClose",

@@ -82,6 +82,7 @@ def _error(*sent: bytes) -> tuple[object, int]:
         _framed(b"{'a': 1}"),
         _framed(b"NaN"),
         _framed(b"[" * 100_000),
+        _framed(b'["\\"[", {"a":' * 60 + b"1" + b"}]" * 60),
         _framed(b"9" * 5000),
     ],
     ids=lambda spoiled: ascii(spoiled[:40]),
@@ -178,6 +179,16 @@ def test_a_length_that_is_not_that_of_the_body_costs_one_message_more_at_most(le
     status, said = _served(HELLO, wrong, _notice("$/setTrace", {"value": "off"}), SHUTDOWN, EXIT)
     assert (status, said[0]["id"], said[-1]["id"]) == (0, 1, 2)
     assert {(answer["id"], answer["error"]["code"]) for answer in said[1:-1]} == {(None, PARSE_ERROR)}
+
+
+def test_brackets_in_strings_are_no_nesting() -> None:
+    content = {"jsonrpc": "2.0", "method": "x", "params": ["[" * 1000, '"' + "{" * 1000, [[{"a": {}}] * 200]]}
+    assert Reader(io.BytesIO(_framed(content))).read() == Received(content)
+
+
+@pytest.mark.parametrize("body", [b'"' * 100_001, b'"' + b'\\"' * 100_000, b"[" * 101 + b'"' + b"\\" * 100_001])
+def test_a_string_without_an_end_is_refused_at_once(body: bytes) -> None:
+    assert isinstance(Reader(io.BytesIO(_framed(b"[" * 101 + b"]" * 101 + body))).read(), Malformed)
 
 
 def test_writing_to_an_editor_that_is_gone_is_no_failure() -> None:
