@@ -33,7 +33,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0
-"""Seconds that one answer may take; most of it is for a busy machine."""
+"""Seconds that one answer may take, on a machine that has nothing else to do."""
 _SHOWN = 600
 """Bytes of a message that a failure shows."""
 _PROMISED = 300
@@ -57,6 +57,12 @@ class Message:
 
     def __repr__(self) -> str:
         return f"{self.kind}: {self.data[:_SHOWN]!r}"
+
+
+def patience() -> float:
+    """Seconds that one answer may take on this machine, as busy as it is."""
+    busy = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
+    return PATIENCE * max(busy, 1.0)
 
 
 def framed(content: object) -> bytes:
@@ -99,24 +105,24 @@ class Server:
 
     def wait(self, holds: Callable[[], bool], what: str) -> None:
         with self._said:
-            self._said.wait_for(lambda: holds() or self.ended or bool(self.problems), PATIENCE)
+            self._said.wait_for(lambda: holds() or self.ended or bool(self.problems), patience())
             if self.ended:
                 self._said.wait_for(lambda: bool(self.problems), 2)  # why
             assert not self.problems, self.problems[0]
-            status = self._process.wait(PATIENCE) if self.ended else None
+            status = self._process.wait(patience()) if self.ended else None
             assert holds(), (
-                f"the server ended with {status}, before {what}" if self.ended else f"no {what} in {PATIENCE} s"
+                f"the server ended with {status}, before {what}" if self.ended else f"no {what} in {patience():.0f} s"
             )
 
     def end(self) -> int:
         """Close the input and wait for the end; returns the exit status."""
         self._outgoing.put(None)
         try:
-            status = self._process.wait(PATIENCE)
+            status = self._process.wait(patience())
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"the server does not end in {PATIENCE} s") from None
+            raise AssertionError(f"the server does not end in {patience():.0f} s") from None
         for thread in self._threads:
-            thread.join(PATIENCE)
+            thread.join(patience())
         assert not self.problems, self.problems[0]
         return status
 
@@ -125,7 +131,7 @@ class Server:
         self._process.wait()
         self._outgoing.put(None)
         for thread in self._threads:
-            thread.join(PATIENCE)
+            thread.join(patience())
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             assert stream is not None
             with contextlib.suppress(OSError):
