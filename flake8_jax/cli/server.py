@@ -45,6 +45,9 @@ def run(arguments: Sequence[str]) -> int:
     if sys.stdin is None:
         tell("the language server reads standard input, which is closed: an editor starts it")
         return 2
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        print("jaxlint: the server talks over standard input and output; do not close them", file=sys.stderr)
+        return 2
     from flake8_jax.server.background import Background
 
     # Whatever prints must not do so into the conversation: children inherit the first three files.
@@ -53,10 +56,10 @@ def run(arguments: Sequence[str]) -> int:
     background = Background()
     background.start()  # it gets ready while the modules of the protocol are imported
     from flake8_jax.server.app import make_server
+    from flake8_jax.server.conversation import serve
 
     server = make_server(background)
     try:
-        server.start_io(stdout=channel)
+        return serve(server, sys.stdin.buffer, channel)
     finally:
-        background.stop()
-    return 0
+        server.stop()

@@ -10,26 +10,19 @@ Without support for that in the editor a quick fix carries the edit that the rul
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from lsprotocol import types
 
-from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
-from flake8_jax.core.report import Diagnostic, line_starts
-from flake8_jax.selection import ALWAYS_ON
-from flake8_jax.server.merging import difference
+from flake8_jax.core.report import Diagnostic
 from flake8_jax.server.messages import View
-from flake8_jax.syntax.noqa import insert_noqa, noqa_row
 
 FIX_ALL = "source.fixAll.jaxlint"
 NOTEBOOK_FIX_ALL = "notebook.source.fixAll.jaxlint"
 KINDS = (types.CodeActionKind.QuickFix.value, FIX_ALL, NOTEBOOK_FIX_ALL)
 EXPLAIN = "jaxlint.explain"
-_MOST_LINES = 20_000
-"""Texts beyond this are replaced in one piece: finding the lines that differ would take longer than anything else."""
 
 
 def wanted(kind: str, only: Sequence[str] | None) -> bool:
@@ -54,26 +47,6 @@ def workspace_edit(view: View, edits: Iterable[Edit], *, versioned: bool) -> typ
             for uri, parts in by_uri.items()
         ]
     )
-
-
-def line_edits(before: str, after: str) -> list[Edit]:
-    """Edits that make the second text of the first, and leave alone what is the same in both."""
-    old, new = line_starts(before), line_starts(after)
-    if len(old) > _MOST_LINES:
-        return [difference(before, after)] if before != after else []
-    old_lines, new_lines = _lines(before, old), _lines(after, new)
-    edits: list[Edit] = []
-    matcher = difflib.SequenceMatcher(None, old_lines, new_lines, autojunk=False)
-    for tag, first, last, new_first, new_last in matcher.get_opcodes():
-        if tag != "equal":
-            start = sum(map(len, old_lines[:first]))
-            small = difference("".join(old_lines[first:last]), "".join(new_lines[new_first:new_last]))
-            edits.append(Edit(start + small.start, start + small.end, small.content))
-    return edits
-
-
-def _lines(text: str, starts: Sequence[int]) -> list[str]:
-    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)])]
 
 
 def touched(said: Iterable[Diagnostic], start: int, end: int) -> list[Diagnostic]:
@@ -106,13 +79,11 @@ def quick_fixes(
     return found
 
 
-def silencers(view: View, said: Sequence[Diagnostic], module: ir.Module, *, versioned: bool) -> list[types.CodeAction]:
+def silencers(view: View, silencing: Iterable[tuple[str, list[Edit]]], *, versioned: bool) -> list[types.CodeAction]:
     """One action for each code: put it into a ``# noqa`` comment on its line."""
     found: list[types.CodeAction] = []
-    text = view.buffer.text
-    places = [(item.code, noqa_row(text, module, item.finding.start)) for item in said if item.code not in ALWAYS_ON]
-    for code, row in dict.fromkeys(places):
-        edit = workspace_edit(view, insert_noqa(view.buffer.text, {row: [code]}, module), versioned=versioned)
+    for code, edits in silencing:
+        edit = workspace_edit(view, edits, versioned=versioned)
         if edit is not None:
             title = f"{code}: disable for this line"
             found.append(types.CodeAction(title=title, kind=types.CodeActionKind.QuickFix, edit=edit))

@@ -11,7 +11,7 @@ from typing import Any
 
 from lsprotocol import types
 from pygls.capabilities import get_capability
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 from pygls.lsp.server import LanguageServer
 
 from flake8_jax import __version__
@@ -23,8 +23,20 @@ from flake8_jax.server.messages import View, diagnostics_by_uri
 from flake8_jax.server.preferences import Preferences
 from flake8_jax.server.schedule import Listeners, Schedule
 
+_OWN = (
+    types.TEXT_DOCUMENT_DID_OPEN,
+    types.TEXT_DOCUMENT_DID_CHANGE,
+    types.TEXT_DOCUMENT_DID_CLOSE,
+    types.NOTEBOOK_DOCUMENT_DID_OPEN,
+    types.NOTEBOOK_DOCUMENT_DID_CHANGE,
+    types.NOTEBOOK_DOCUMENT_DID_CLOSE,
+    types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
+)
+"""What pygls would do as well: keep texts and folders. It fails on some that are wrong, and then nobody else gets them."""
 _PATIENCE = 0.5
 """Seconds of analysis from which the editor is told that one is going on."""
+_FRAMES = 20
+"""Of a traceback that is told."""
 
 
 class Server(LanguageServer):
@@ -53,6 +65,8 @@ class Server(LanguageServer):
         self.options: object = None
         """What the editor said at the start; it holds as long as its settings do not mention us."""
         self.background = background
+        self.folders: dict[str, str] = {}
+        """The paths of the folders that the editor has open, by URI."""
         self._told: dict[str, set[str]] = {}
         self._asks_for_cells = False
 
@@ -159,13 +173,25 @@ class Server(LanguageServer):
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """A failure of ours goes to the log, with all that is known of it; the server goes on."""
-        text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        if isinstance(error, JsonRpcException) and error.code != JsonRpcInternalError.CODE:
+            return  # the answer says it
+        text = "".join(traceback.format_exception(type(error), error, error.__traceback__, limit=-_FRAMES))
         data = getattr(error, "data", None)  # where pygls keeps the traceback of what it wraps
         if isinstance(data, dict) and isinstance(data.get("traceback"), list):
-            text = "".join(["Traceback (most recent call last):\n", *map(str, data["traceback"]), text])
+            text = "".join(["Traceback (most recent call last):\n", *map(str, data["traceback"][-_FRAMES:]), text])
         self.window_log_message(
             types.LogMessageParams(types.MessageType.Error, f"jaxlint failed (please report it)\n{text}")
         )
+
+    def expects(self, identifier: object) -> bool:
+        """Whether the editor has been asked something under this identifier and has not answered."""
+        return isinstance(identifier, str) and identifier in self.protocol._result_types
+
+    def stop(self) -> None:
+        """End everything that was started."""
+        if hasattr(self, "schedule"):
+            self.schedule.stop()
+        self.background.stop()
 
     def catch_failures(self) -> None:
         """Have failures of what nobody waits for reported in the same way."""
@@ -183,6 +209,8 @@ def make_server(background: Background) -> Server:
     from flake8_jax.server import lifecycle, requests
 
     server = Server(background)
+    for method in _OWN:
+        server.protocol.fm.builtin_features.pop(method)
     lifecycle.register(server)
     requests.register(server)
     return server

@@ -17,27 +17,33 @@ import gc
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import msgspec
 
 from flake8_jax.backend import AnalysisRequest, AnalysisResult, Backend, ProgramFile, default_backend
 from flake8_jax.cache import Cache, digest
 from flake8_jax.config import ConfigError, Resolver, Settings
-from flake8_jax.core import ir
 from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.findings import Edit, Finding, Positions
-from flake8_jax.core.report import Diagnostic, line_starts, place
+from flake8_jax.core.report import Diagnostic, Repair, line_starts, place
 from flake8_jax.discovery import Walker, context_files
 from flake8_jax.engine import ProjectRun, Question, Workspace, cache_directory
-from flake8_jax.repairs import Outcome, repair
-from flake8_jax.server.merging import difference, merged, moved_finding, rows_added
+from flake8_jax.repairs import repair
+from flake8_jax.selection import ALWAYS_ON
+from flake8_jax.server.functions import Known, Record, known_functions
+from flake8_jax.server.merging import difference, line_edits, merged, moved_finding, rows_added
 from flake8_jax.server.outline import Edited, Extent, edited_part, unaffected
-from flake8_jax.server.preferences import preferences
+from flake8_jax.server.preferences import preferences, usable
+from flake8_jax.syntax.noqa import insert_noqa, noqa_row
 
+Answer = TypeVar("Answer")
 Analyse = Callable[[list[ProgramFile], AnalysisRequest], AnalysisResult]
 
+_UNUSABLE = (ConfigError, ValueError, OSError)
+"""What a setting can lead to: paths with null bytes and broken patterns raise errors of their libraries."""
 _MANY = 20
 """Files from which freezing anew is worth it."""
 MOST_REACHING = 6
@@ -55,14 +61,29 @@ class Setup:
     generation: int = 0
     opened: bool = True
 
-    def workspace(self, change: Callable[[Backend], Backend] | None = None, *, jobs: int) -> Workspace:
-        """A workspace on the real rules, ``change``d. Raises ConfigError."""
-        own, flags = preferences(msgspec.json.decode(self.settings))
+    def workspace(
+        self, change: Callable[[Backend], Backend] | None = None, *, jobs: int
+    ) -> tuple[Workspace, list[str]]:
+        """A workspace on the real rules, ``change``d, and what of the editor's settings cannot be used.
+
+        Raises ConfigError.
+        """
+        kept = msgspec.json.decode(self.settings)
+        try:
+            return self._made(kept, jobs, change), []
+        except _UNUSABLE:
+            kept, errors = usable(kept, lambda setting: self._made(setting, 1))
+            return self._made(kept, jobs, change), errors
+
+    def _made(self, raw: object, jobs: int, change: Callable[[Backend], Backend] | None = None) -> Workspace:
+        own, flags = preferences(raw)
         resolver = Resolver(self.cwd, explicit=own.configuration, isolated=own.isolated, flags=flags)
         try:
             settings = resolver.settings_for(self.cwd)
-        except ConfigError:  # it is told of the files that it is for; those of other folders need none of it
-            settings = None
+        except ConfigError:
+            if own.configuration is not None:
+                raise
+            settings = None  # it is told of the files that it is for; those of other folders need none of it
         # Without a folder this runs wherever the editor was started; nothing is to be written there.
         ours = settings is not None and (
             self.opened or settings.cache_dir is not None or settings.project_root is not None
@@ -70,8 +91,10 @@ class Setup:
         use_cache = own.cache and ours
         directory = cache_directory(settings, self.cwd) if use_cache and settings is not None else None
         backend = default_backend(Cache(directory) if directory is not None else None)
-        backend = change(backend) if change is not None else backend
-        return Workspace(backend, resolver, use_cache=use_cache, jobs=jobs)
+        alone = Resolver(self.cwd, isolated=True, flags=flags)
+        Workspace(backend, alone, use_cache=False).selection(alone.settings_for(self.cwd))
+        Walker(alone).excluded(os.path.join(self.cwd, "a.py"))
+        return Workspace(change(backend) if change is not None else backend, resolver, use_cache=use_cache, jobs=jobs)
 
 
 @dataclass(frozen=True)
@@ -88,7 +111,7 @@ class Whole:
     """diagnostics: of every file that has some. findings: of the open files, whatever is selected or suppressed.
 
     functions: the records of ``inspect``, by file; only if asked for.
-    error: configurations that cannot be used.
+    error: configurations that cannot be used. settings: what of the editor's settings cannot be used.
     """
 
     diagnostics: dict[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
@@ -97,6 +120,7 @@ class Whole:
     messages: tuple[str, ...] = ()
     crashes: tuple[tuple[str, str, str], ...] = ()
     error: str | None = None
+    settings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -135,6 +159,14 @@ class Focused:
     then: tuple[Finding, ...] | None = None
     crashes: tuple[tuple[str, str, str], ...] = ()
     unready: Part | None = None
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """The edits that repair a buffer, and the repairs that did not hold."""
+
+    edits: tuple[Edit, ...]
+    withdrawn: tuple[Repair, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,7 +218,7 @@ class WholeChecker:
     """Analyses the projects of the open buffers, all files of them."""
 
     def __init__(self, setup: Setup) -> None:
-        self.workspace = setup.workspace(jobs=0)
+        self.workspace, self._ignored = setup.workspace(jobs=0)
         self._memory = _Memory()
 
     def answer(self, snapshot: Snapshot, functions: bool) -> Whole:
@@ -229,6 +261,7 @@ class WholeChecker:
             tuple(messages),
             tuple(crashes),
             "\n".join(errors) or None,
+            tuple(self._ignored),
         )
 
     def _configured(self, snapshot: Snapshot) -> tuple[tuple[str, ...], list[str]]:
@@ -256,7 +289,7 @@ class FocusedChecker:
     """Analyses one buffer with all it imports. One thread at a time may use it."""
 
     def __init__(self, setup: Setup) -> None:
-        self.workspace = setup.workspace(
+        self.workspace, _ = setup.workspace(
             lambda backend: replace(
                 backend, analyse=functools.partial(self._analyse, backend.analyse), remembered=False
             ),
@@ -386,10 +419,22 @@ class FocusedChecker:
             self._programs.pop(path, None)
             self._known.pop(path, None)
 
-    def tree(self, text: str) -> ir.Module | None:
-        """A text in its lowered form, if it parses."""
+    def about_functions(
+        self, text: str, records: Sequence[Record], ask: Callable[[list[Known]], Answer]
+    ) -> Answer | None:
+        """What ``ask`` says of the functions of a text that there are records of; None where it does not parse."""
         with self._only:
-            return self.workspace.lowered(text)
+            module = self.workspace.lowered(text)
+        return ask(known_functions(module, records)) if module is not None else None
+
+    def silencing(self, text: str, places: Sequence[tuple[str, int]]) -> list[tuple[str, list[Edit]]]:
+        """For each code at an offset the edits that put it into a ``# noqa`` comment on its line."""
+        with self._only:
+            module = self.workspace.lowered(text)
+        if module is None:
+            return []
+        rows = dict.fromkeys((code, noqa_row(text, module, start)) for code, start in places if code not in ALWAYS_ON)
+        return [(code, list(insert_noqa(text, {row: [code]}, module))) for code, row in rows]
 
     def fixable(self, path: str) -> frozenset[str]:
         """The codes that may be repaired in a file. Raises ConfigError."""
@@ -404,14 +449,16 @@ class FocusedChecker:
         reaching: Collection[str],
         only: tuple[str, int] | None,
         unsafe: bool | None,
-    ) -> Outcome:
+    ) -> Repaired:
         """Repair one buffer; ``only`` the finding with this code at this offset. Raises ConfigError."""
         with self._only:
             self._entries = frozenset({path, *sorted(reaching)[:MOST_REACHING]})
             self._skipped = frozenset()
             question = Question((path,), snapshot.texts, force_exclude=True)
             chosen = None if only is None else {(path, *only)}
-            return repair(self.workspace, question, unsafe=unsafe, only=chosen)
+            outcome = repair(self.workspace, question, unsafe=unsafe, only=chosen)
+        before = snapshot.texts[path]
+        return Repaired(tuple(line_edits(before, outcome.texts.get(path, before))), outcome.report.withdrawn)
 
 
 def carried(then: Then, text: str) -> list[Diagnostic]:

@@ -22,6 +22,10 @@ from flake8_jax.cache import digest
 from flake8_jax.server.notebooks import Cells, joined
 from flake8_jax.server.positions import Encoding, Places
 
+_LONGEST_NAME = 100
+_LONGEST_PATH = 4096
+"""Bytes; no system opens longer ones."""
+
 
 @dataclass(frozen=True)
 class Buffer:
@@ -34,6 +38,11 @@ class Buffer:
     cells: Cells | None = None
     disk: bool = True
 
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The URIs of the documents with positions in it: its own, or those of its cells."""
+        return (self.uri,) if self.cells is None else self.cells.uris
+
 
 @dataclass(frozen=True)
 class _Notebook:
@@ -43,12 +52,35 @@ class _Notebook:
     texts: dict[str, str] = field(default_factory=dict)
 
 
+def file_path(path: str) -> str | None:
+    """A path as the analysis names it; None where no file can have it."""
+    try:
+        data = os.fsencode(path)
+    except UnicodeEncodeError:
+        return None
+    possible = os.path.isabs(path) and b"\0" not in data and len(data) < _LONGEST_PATH
+    return os.path.normpath(path) if possible else None
+
+
 def path_of(uri: str, root: str) -> tuple[str, bool]:
     """The path that a URI is analysed under, and whether it is that of a file."""
-    path = uris.to_fs_path(uri) if uri.startswith("file:") else None
+    try:
+        found = uris.to_fs_path(uri) if uri.startswith("file:") else None
+    except ValueError:  # not a URI
+        found = None
+    path = file_path(found) if found is not None else None
     if path is not None:
-        return os.path.normpath(path), True
-    return os.path.join(root, re.sub(r"\W+", "_", f"{uri}_{digest(uri)[:8]}") + ".py"), False
+        return path, True
+    return os.path.join(root, re.sub(r"\W+", "_", uri[:_LONGEST_NAME]) + f"_{digest(uri)[:8]}.py"), False
+
+
+def readable(text: str) -> str:
+    """A text that can be encoded. A surrogate by itself, which JSON can spell, is no character; the length in UTF-16 stays."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def edited(text: str, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: Encoding) -> str:
@@ -56,11 +88,11 @@ def edited(text: str, changes: Sequence[types.TextDocumentContentChangeEvent], e
     for change in changes:
         if isinstance(change, types.TextDocumentContentChangePartial):
             places = Places(text, encoding)
-            start, end = places.offset(change.range.start), places.offset(change.range.end)
+            start, end = sorted((places.offset(change.range.start), places.offset(change.range.end)))
             text = text[:start] + change.text + text[end:]
         else:
             text = change.text
-    return text
+    return readable(text)
 
 
 def _is_python_cell(cell: types.NotebookCell, languages: dict[str, str]) -> bool:
@@ -91,29 +123,30 @@ class Documents:
     # --- texts ---------------------------------------------------------------------------------------
 
     def open(self, item: types.TextDocumentItem) -> Buffer:
+        self.close_notebook(item.uri)
         path, disk = path_of(item.uri, self.root)
-        self._buffers[item.uri] = Buffer(item.uri, path, item.version, item.text, disk=disk)
+        self._buffers[item.uri] = Buffer(item.uri, path, item.version, readable(item.text), disk=disk)
         return self._buffers[item.uri]
 
     def change(self, params: types.DidChangeTextDocumentParams) -> Buffer | None:
         """The buffer after a change; None where it is not open."""
         uri = params.text_document.uri
         old = self._buffers.get(uri)
-        if old is None:
+        if old is None or old.cells is not None:
             return None
         text = edited(old.text, params.content_changes, self.encoding)
         self._buffers[uri] = replace(old, version=params.text_document.version, text=text)
         return self._buffers[uri]
 
     def close(self, uri: str) -> Buffer | None:
-        return self._buffers.pop(uri, None)
+        return self._buffers.pop(uri, None) if uri not in self._notebooks else None
 
     # --- notebooks -------------------------------------------------------------------------------------
 
     def open_notebook(self, params: types.DidOpenNotebookDocumentParams) -> Buffer:
         notebook = params.notebook_document
         self._remember(params.cell_text_documents)
-        texts = {item.uri: item.text for item in params.cell_text_documents}
+        texts = {item.uri: readable(item.text) for item in params.cell_text_documents}
         return self._put(_Notebook(notebook.uri, notebook.version, tuple(notebook.cells), texts))
 
     def change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> Buffer | None:
@@ -126,7 +159,7 @@ class Documents:
             array = cells.structure.array
             order[array.start : array.start + array.delete_count] = array.cells or ()
             self._remember(cells.structure.did_open or ())
-            texts.update((item.uri, item.text) for item in cells.structure.did_open or ())
+            texts.update((item.uri, readable(item.text)) for item in cells.structure.did_open or ())
             for closed in cells.structure.did_close or ():
                 texts.pop(closed.uri, None)
                 self._languages.pop(closed.uri, None)

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import children, walk
 from flake8_jax.core.report import RuleInfo
 
 Record = Mapping[str, Any]
@@ -51,19 +52,9 @@ class Known:
         return [param for param in self.definition.function.params if kinds.get(param.name, frozenset()) & _TRACED]
 
 
-def definitions(node: object) -> Iterator[ir.FunctionDef]:
-    """All function definitions below a node, outer ones first."""
-    if isinstance(node, ir.FunctionDef):
-        yield node
-    if isinstance(node, msgspec.Struct):
-        for name in node.__struct_fields__:
-            value = getattr(node, name)
-            if isinstance(value, (msgspec.Struct, list)):
-                yield from definitions(value)
-    elif isinstance(node, list):
-        for item in node:
-            if not isinstance(item, (int, str)):
-                yield from definitions(item)
+def definitions(module: ir.Module) -> list[ir.FunctionDef]:
+    """All function definitions of a file, outer ones first."""
+    return sorted((node for node in walk(module) if isinstance(node, ir.FunctionDef)), key=lambda node: node.start)
 
 
 def known_functions(module: ir.Module, records: Sequence[Record]) -> list[Known]:
@@ -72,7 +63,7 @@ def known_functions(module: ir.Module, records: Sequence[Record]) -> list[Known]
     for record in sorted(records, key=lambda record: record["first_line"]):
         by_name.setdefault(record["qualname"], []).append(record)
     found: list[Known] = []
-    for definition in definitions(module.body):
+    for definition in definitions(module):
         left = by_name.get(definition.function.qualname)
         if left:
             found.append(Known(definition, left.pop(0)))
@@ -144,17 +135,56 @@ def _used(known: Known, offset: int, base: str) -> tuple[int, int, str] | None:
     return None
 
 
-def _names(node: object) -> Iterator[ir.Name]:
-    if isinstance(node, ir.Name):
-        yield node
-    elif isinstance(node, ir.FunctionDef):
-        return  # names in there are its own
-    elif isinstance(node, msgspec.Struct):
-        for name in node.__struct_fields__:
-            yield from _names(getattr(node, name))
-    elif isinstance(node, list):
-        for item in node:
-            yield from _names(item)
+def _names(body: Sequence[msgspec.Struct]) -> Iterator[ir.Name]:
+    """The names in a body, in no particular order; those in functions within are their own."""
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Name):
+            yield node
+        elif not isinstance(node, ir.FunctionDef):
+            stack.extend(children(node))
+
+
+@dataclass(frozen=True)
+class Hint:
+    """A word behind a parameter that is traced. annotated: it has an annotation. roots: what traces it."""
+
+    offset: int
+    annotated: bool
+    roots: str
+
+
+def hints(functions: Sequence[Known], base: str) -> list[Hint]:
+    """One for every parameter that is traced."""
+    return [
+        Hint(param.end, param.annotation is not None, "; ".join(chain(root, base) for root in known.record["roots"]))
+        for known in functions
+        if known.record["staged"]
+        for param in known.traced
+    ]
+
+
+@dataclass(frozen=True)
+class Lens:
+    """Above a function: what stages it, and where that is."""
+
+    offset: int
+    title: str
+    filename: str
+    line: int
+
+
+def lenses(functions: Sequence[Known], base: str) -> list[Lens]:
+    """One for every staged function."""
+    found: list[Lens] = []
+    for known in functions:
+        roots = known.record["roots"] if known.record["staged"] else ()
+        if roots:
+            more = f" (and {len(roots) - 1} more)" if len(roots) > 1 else ""
+            title = f"traced by {chain(roots[0], base)}{more}"
+            found.append(Lens(known.definition.name_start, title, roots[0]["filename"], roots[0]["line"]))
+    return found
 
 
 def code_under(line: str, column: int) -> tuple[int, int, str] | None:

@@ -10,14 +10,13 @@ from dataclasses import replace
 
 import msgspec
 from lsprotocol import types
-from pygls import uris
 from pygls.exceptions import JsonRpcException
 
-from flake8_jax.config import FILE_NAMES, ConfigError
+from flake8_jax.config import FILE_NAMES
 from flake8_jax.server.app import Server
 from flake8_jax.server.checker import Setup
-from flake8_jax.server.documents import Documents
-from flake8_jax.server.preferences import Preferences, ours, preferences
+from flake8_jax.server.documents import Documents, file_path, path_of
+from flake8_jax.server.preferences import ours, preferences, usable
 from flake8_jax.server.schedule import Schedule
 
 _WATCHED = (
@@ -59,10 +58,12 @@ def register(server: Server) -> None:
 
 
 def initialize(ls: Server, params: types.InitializeParams) -> None:
-    root = _root(params)
+    ls.folders = {
+        folder.uri: path for folder in params.workspace_folders or () if (path := folder_path(folder.uri)) is not None
+    }
+    root = _root(ls, params)
     encoding = str(getattr(ls.workspace.position_encoding, "value", ls.workspace.position_encoding))
     ls.documents = Documents(root or os.getcwd(), _ENCODINGS.get(encoding, "utf-16"))  # type: ignore[arg-type]
-    ls.catch_failures()
     ls.options = params.initialization_options
     setup = Setup(ls.documents.root, opened=root is not None)
     ls.schedule = Schedule(ls.documents, setup, ls.listeners(), ls.background)
@@ -75,13 +76,17 @@ def initialize(ls: Server, params: types.InitializeParams) -> None:
 
 def _folders(ls: Server) -> tuple[str, ...]:
     """The folders that the editor has open."""
-    paths = [uris.to_fs_path(folder.uri) for folder in ls.workspace.folders.values()]
-    if not paths and ls.schedule.setup.opened:
-        paths = [ls.documents.root]
-    return tuple(os.path.normpath(path) for path in paths if path)
+    paths = tuple(ls.folders.values())
+    return paths if paths or not ls.schedule.setup.opened else (ls.documents.root,)
 
 
 def did_change_workspace_folders(ls: Server, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    for folder in params.event.removed:
+        ls.folders.pop(folder.uri, None)
+    for folder in params.event.added:
+        path = folder_path(folder.uri)
+        if path is not None:
+            ls.folders[folder.uri] = path
     if ls.schedule.folders:
         check_folders(ls)
 
@@ -92,22 +97,25 @@ def check_folders(ls: Server) -> None:
     ls.schedule.want_whole(0)
 
 
-def _root(params: types.InitializeParams) -> str | None:
-    folders = params.workspace_folders or []
-    uri = folders[0].uri if folders else params.root_uri
-    path = uris.to_fs_path(uri) if uri else params.root_path
-    return os.path.normpath(path) if path else None
+def _root(ls: Server, params: types.InitializeParams) -> str | None:
+    if params.workspace_folders:
+        return next(iter(ls.folders.values()), None)
+    return folder_path(params.root_uri) if params.root_uri else file_path(params.root_path or "")
+
+
+def folder_path(uri: str) -> str | None:
+    path, disk = path_of(uri, "")
+    return path if disk else None
 
 
 def _configure(ls: Server, raw: object) -> None:
-    """Take over settings; ones that cannot be used are told, and those from before stay."""
-    try:
-        ls.preferences, _ = preferences(raw)
-    except ConfigError as error:
-        ls.trouble(str(error), True)
-        raw, ls.preferences = {}, Preferences()
-    setup = replace(ls.schedule.setup, settings=msgspec.json.encode(raw if isinstance(raw, dict) else {}))
+    """Take over settings; ones that cannot be used are told, and the others hold."""
+    settings, errors = usable(raw)
+    ls.preferences, _ = preferences(settings)
+    setup = replace(ls.schedule.setup, settings=msgspec.json.encode(settings))
     ls.schedule.reconfigured(setup, ls.preferences.debounce / 1000)
+    for error in errors:
+        ls.trouble(error, True)
 
 
 async def initialized(ls: Server, params: types.InitializedParams) -> None:
@@ -184,7 +192,11 @@ async def did_change_configuration(ls: Server, params: types.DidChangeConfigurat
     said = ours(params.settings)
     if said is None and ls.can("workspace.configuration"):
         items = [types.ConfigurationItem(section="jaxlint")]
-        answer = await ls.workspace_configuration_async(types.ConfigurationParams(items))
+        try:
+            answer = await ls.workspace_configuration_async(types.ConfigurationParams(items))
+        except JsonRpcException as error:
+            ls.trouble(f"the editor does not tell its settings: {error}", False)
+            return
         said = ours(answer[0] if answer else None)
     # Eglot sends empty settings right after the start: what it said there still holds.
     _configure(ls, ls.options if said is None else said)

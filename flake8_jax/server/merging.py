@@ -11,12 +11,19 @@ if they have the same code at the same place; a place inside what was typed over
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from flake8_jax.core.findings import Edit, Finding, Fix, Step
 from flake8_jax.core.report import line_starts
+
+_LONG = 20_000
+"""Characters from which an analysis of a text may take so long that it pays to give it up."""
+
+_MOST_LINES = 20_000
+"""Texts beyond this are replaced in one piece: finding the lines that differ would take longer than anything else."""
 
 
 def difference(then: str, now: str) -> Edit:
@@ -26,6 +33,34 @@ def difference(then: str, now: str) -> Edit:
     rest = shorter - start
     end = _equal_length(then[len(then) - rest :][::-1], now[len(now) - rest :][::-1])
     return Edit(start, len(then) - end, now[start : len(now) - end])
+
+
+def line_edits(before: str, after: str) -> list[Edit]:
+    """Edits that make the second text of the first, and leave alone what is the same in both."""
+    old, new = line_starts(before), line_starts(after)
+    if len(old) > _MOST_LINES:
+        return [difference(before, after)] if before != after else []
+    old_lines, new_lines = _lines(before, old), _lines(after, new)
+    edits: list[Edit] = []
+    matcher = difflib.SequenceMatcher(None, old_lines, new_lines, autojunk=False)
+    for tag, first, last, new_first, new_last in matcher.get_opcodes():
+        if tag != "equal":
+            start = sum(map(len, old_lines[:first]))
+            small = difference("".join(old_lines[first:last]), "".join(new_lines[new_first:new_last]))
+            edits.append(Edit(start + small.start, start + small.end, small.content))
+    return edits
+
+
+def _lines(text: str, starts: Sequence[int]) -> list[str]:
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)])]
+
+
+def replaced(then: str, now: str) -> bool:
+    """Whether most of a long text is gone: nothing that is known of it helps with the other one."""
+    if len(then) < _LONG:
+        return False
+    edit = difference(then, now)
+    return edit.end - edit.start > len(then) // 2
 
 
 def _equal_length(one: str, other: str) -> int:

@@ -39,7 +39,7 @@ class View:
         self.buffer = buffer
         self.encoding: Encoding = encoding
         cells = buffer.cells
-        self.uris = (buffer.uri,) if cells is None else cells.uris
+        self.uris = buffer.documents
         self._places = [Places(text, encoding) for text in ((buffer.text,) if cells is None else cells.texts)]
 
     def location(self, start: int, end: int) -> types.Location | None:

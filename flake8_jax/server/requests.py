@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import os
 import platform
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
 
 from flake8_jax import __version__
 from flake8_jax.config import ConfigError
-from flake8_jax.core.findings import Edit
-from flake8_jax.repairs import Outcome
 from flake8_jax.server import actions
 from flake8_jax.server.app import Server
 from flake8_jax.server.checker import FocusedChecker
 from flake8_jax.server.documents import Buffer, path_of
-from flake8_jax.server.functions import Known, chain, code_under, hovered, known_functions, plain, rule_text
+from flake8_jax.server.functions import Known, code_under, hints, hovered, lenses, plain, rule_text
 from flake8_jax.server.lifecycle import check_folders
 from flake8_jax.server.messages import View, placed_diagnostics, result_id, uri_of
+from flake8_jax.server.worker import Interrupted, WorkerFailed
+
+Answer = TypeVar("Answer")
 
 _LINE_END = 2**31 - 1
 """A column behind every line: positions behind the end of a line are at its end."""
@@ -45,6 +49,23 @@ def register(server: Server) -> None:
     server.command("jaxlint.printDebugInformation")(print_debug_information)
     server.command(actions.EXPLAIN)(explain)
     server.command("jaxlint.showRoot")(show_root)
+
+
+def _buffer(ls: Server, uri: str) -> Buffer | None:
+    """The buffer in which a URI names a document with positions: a text, or a Python cell."""
+    buffer = ls.documents.get(uri)
+    return buffer if buffer is not None and uri in buffer.documents else None
+
+
+async def _on_worker(ls: Server, buffer: Buffer, work: Callable[[FocusedChecker], Answer]) -> Answer:
+    """Ask the focused checker. Raises ConfigError; what else goes wrong becomes an error of the protocol."""
+    try:
+        return await ls.schedule.on_worker(work, buffer.path)
+    except Interrupted as error:
+        raise JsonRpcContentModified("the text was changed") from error
+    except WorkerFailed as error:
+        ls.trouble(str(error), False)
+        raise JsonRpcException(str(error).partition("\n")[0], types.LSPErrorCodes.RequestFailed.value) from error
 
 
 # --- diagnostics ---------------------------------------------------------------------------------------
@@ -72,11 +93,12 @@ async def workspace_diagnostic(ls: Server, params: types.WorkspaceDiagnosticPara
     check_folders(ls)
     whole = await ls.schedule.idle()
     known = {previous.uri: previous.value for previous in params.previous_result_ids}
+    names = {path_of(uri, ls.documents.root)[0]: uri for uri in known}
     reports: list[types.WorkspaceDocumentDiagnosticReport] = []
-    for path in sorted(whole.diagnostics.keys() | {path_of(uri, ls.documents.root)[0] for uri in known}):
+    for path in sorted(whole.diagnostics.keys() | names.keys()):
         said = whole.diagnostics.get(path, ())
         buffer = ls.documents.at_path(path)
-        uri, version = (uri_of(path), None) if buffer is None else (buffer.uri, buffer.version)
+        uri, version = (names.get(path) or uri_of(path), None) if buffer is None else (buffer.uri, buffer.version)
         name = result_id(said, version)
         if known.get(uri) == name:
             reports.append(types.WorkspaceUnchangedDocumentDiagnosticReport(uri, name, version))
@@ -105,11 +127,11 @@ def _resolves(ls: Server) -> bool:
 
 async def code_action(ls: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
     uri = params.text_document.uri
-    buffer = ls.documents.get(uri)
+    buffer = _buffer(ls, uri)
     if buffer is None:
         return []
     said = await ls.schedule.settled(buffer.uri)
-    buffer = ls.documents.get(uri)
+    buffer = _buffer(ls, uri)
     if buffer is None or not said:
         return []
     only = [str(getattr(kind, "value", kind)) for kind in params.context.only] if params.context.only else None
@@ -119,13 +141,16 @@ async def code_action(ls: Server, params: types.CodeActionParams) -> list[types.
     last = types.Position(params.range.end.line, _LINE_END)
     start, end = view.offset(uri, first), view.offset(uri, last)
     near = actions.touched(said, start, end)
-    fixable = await ls.schedule.on_worker(lambda checker: checker.fixable(buffer.path))
+    try:
+        fixable = await _on_worker(ls, buffer, partial(FocusedChecker.fixable, path=buffer.path))
+    except ConfigError:
+        return []  # the whole answer tells what is wrong
     found: list[types.CodeAction] = []
     if near and actions.wanted(types.CodeActionKind.QuickFix.value, only):
         found += actions.quick_fixes(view, near, fixable, resolves=_resolves(ls), versioned=_versioned(ls))
-        module = await ls.schedule.on_worker(lambda checker: checker.tree(buffer.text))
-        if module is not None:
-            found += actions.silencers(view, near, module, versioned=_versioned(ls))
+        places = [(item.code, item.finding.start) for item in near]
+        silencing = await _on_worker(ls, buffer, partial(FocusedChecker.silencing, text=buffer.text, places=places))
+        found += actions.silencers(view, silencing, versioned=_versioned(ls))
         found += actions.explanations(near)
     kind = actions.FIX_ALL if buffer.cells is None else actions.NOTEBOOK_FIX_ALL
     kinds = [kind] if buffer.cells is None or only is None else [kind, actions.FIX_ALL]
@@ -145,57 +170,62 @@ async def resolve(ls: Server, params: types.CodeAction) -> types.CodeAction:
     buffer = ls.documents.get(str(data.get("uri")))
     if params.edit is not None or buffer is None or data.get("version") != buffer.version:
         return params
-    only = (str(data["code"]), int(data["start"])) if "code" in data else None
-    params.edit = await _repair(ls, buffer, only)
+    code, start = data.get("code", ""), data.get("start", 0)
+    if not isinstance(code, str) or not isinstance(start, int) or ("code" in data) != ("start" in data):
+        raise JsonRpcInvalidParams("`data` of a code action has to be what the server sent")
+    params.edit = await _repair(ls, buffer, (code, start) if code else None)
     return params
 
 
 async def _repair(ls: Server, buffer: Buffer, only: tuple[str, int] | None) -> types.WorkspaceEdit | None:
     """The edit that repairs a buffer, or one finding in it."""
-    snapshot, reaching = ls.schedule.snapshot(), ls.schedule.reaching(buffer.path)
-    unsafe = None if only is None else True
-
-    def work(checker: FocusedChecker) -> tuple[Outcome, list[Edit]]:
-        outcome = checker.repaired(buffer.path, snapshot, reaching, only, unsafe)
-        return outcome, actions.line_edits(buffer.text, outcome.texts.get(buffer.path, buffer.text))
-
+    work = partial(
+        FocusedChecker.repaired,
+        path=buffer.path,
+        snapshot=ls.schedule.snapshot(),
+        reaching=ls.schedule.reaching(buffer.path),
+        only=only,
+        unsafe=None if only is None else True,
+    )
+    if ls.documents.get(buffer.uri) is not buffer:
+        return None
     try:
-        outcome, edits = await ls.schedule.on_worker(work)
+        repaired = await _on_worker(ls, buffer, work)
     except ConfigError as error:
         ls.trouble(str(error), True)
         return None
-    for item in outcome.report.withdrawn:
+    for item in repaired.withdrawn:
         if only is not None and item.code == only[0]:
             ls.trouble(f"{item.code}: the repair was taken back: {item.reason}", True)
+    edits = repaired.edits
     return actions.workspace_edit(ls.view(buffer), edits, versioned=_versioned(ls)) if edits else None
 
 
 # --- hover, hints, lenses ------------------------------------------------------------------------------
 
 
-async def _functions(ls: Server, uri: str) -> tuple[View, list[Known]] | None:
-    buffer = ls.documents.get(uri)
-    if buffer is None:
+async def _functions(ls: Server, uri: str, ask: Callable[[list[Known]], Answer]) -> tuple[View, Answer] | None:
+    """What ``ask`` says of the functions of the buffer as it is now; None where nothing is known."""
+    if _buffer(ls, uri) is None:
         return None
     whole = await ls.schedule.known_functions()
-    buffer = ls.documents.get(uri)
+    buffer = _buffer(ls, uri)
     if buffer is None:
         return None
-    text, records = buffer.text, whole.functions.get(buffer.path, [])
+    records = whole.functions.get(buffer.path, [])
     if not records:
-        return ls.view(buffer), []
+        return None
+    work = partial(FocusedChecker.about_functions, text=buffer.text, records=records, ask=ask)
     try:
-        known = await ls.schedule.on_worker(
-            lambda checker: known_functions(module, records) if (module := checker.tree(text)) is not None else []
-        )
+        said = await _on_worker(ls, buffer, work)
     except ConfigError:
-        known = []  # the whole answer tells what is wrong
-    return ls.view(buffer), known
+        return None  # the whole answer tells what is wrong
+    return (ls.view(buffer), said) if said is not None else None
 
 
 async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     uri = params.text_document.uri
-    buffer = ls.documents.get(uri)
+    buffer = _buffer(ls, uri)
     if buffer is None:
         return None
     view = ls.view(buffer)
@@ -208,12 +238,10 @@ async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
         return (
             _hover(ls, view, line_start + code[0], line_start + code[1], rule_text(rule)) if rule is not None else None
         )
-    found = await _functions(ls, uri)
-    if found is None:
+    found = await _functions(ls, uri, partial(hovered, offset=offset, base=ls.documents.root))
+    if found is None or found[1] is None:
         return None
-    view, functions = found
-    said = hovered(functions, offset, ls.documents.root)
-    return _hover(ls, view, *said) if said is not None else None
+    return _hover(ls, found[0], *found[1])
 
 
 def _hover(ls: Server, view: View, start: int, end: int, text: str) -> types.Hover:
@@ -227,47 +255,45 @@ def _hover(ls: Server, view: View, start: int, end: int, text: str) -> types.Hov
 async def inlay_hints(ls: Server, params: types.InlayHintParams) -> list[types.InlayHint]:
     """A word behind every parameter that is traced."""
     uri = params.text_document.uri
-    found = await _functions(ls, uri) if ls.preferences.inlay_hints else None
+    ask = partial(hints, base=ls.documents.root)
+    found = await _functions(ls, uri, ask) if ls.preferences.inlay_hints else None
     if found is None:
         return []
-    view, functions = found
+    view, known = found
     start, end = view.offset(uri, params.range.start), view.offset(uri, params.range.end)
-    hints: list[types.InlayHint] = []
-    for known in functions:
-        for param in known.traced if known.record["staged"] else ():
-            place = view.location(param.end, param.end)
-            if place is not None and place.uri == uri and start <= param.end <= end:
-                roots = [chain(root, ls.documents.root) for root in known.record["roots"]]
-                hints.append(
-                    types.InlayHint(
-                        place.range.start,
-                        "traced" if param.annotation is not None else ": traced",
-                        kind=types.InlayHintKind.Type,
-                        tooltip="; ".join(roots) or None,
-                        padding_left=param.annotation is not None,
-                    )
+    shown: list[types.InlayHint] = []
+    for hint in known:
+        place = view.location(hint.offset, hint.offset)
+        if place is not None and place.uri == uri and start <= hint.offset <= end:
+            shown.append(
+                types.InlayHint(
+                    place.range.start,
+                    "traced" if hint.annotated else ": traced",
+                    kind=types.InlayHintKind.Type,
+                    tooltip=hint.roots or None,
+                    padding_left=hint.annotated,
                 )
-    return hints
+            )
+    return shown
 
 
 async def code_lens(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
     """Above every staged function: what stages it, and through whom."""
     uri = params.text_document.uri
-    found = await _functions(ls, uri) if ls.preferences.code_lens else None
+    ask = partial(lenses, base=ls.documents.root)
+    found = await _functions(ls, uri, ask) if ls.preferences.code_lens else None
     if found is None:
         return []
-    view, functions = found
-    lenses: list[types.CodeLens] = []
-    for known in functions:
-        roots = known.record["roots"] if known.record["staged"] else ()
-        place = view.location(known.definition.name_start, known.definition.name_start)
-        if not roots or place is None or place.uri != uri:
-            continue
-        more = f" (and {len(roots) - 1} more)" if len(roots) > 1 else ""
-        title = f"traced by {chain(roots[0], ls.documents.root)}{more}"
-        arguments = [uri_of(roots[0]["filename"]), roots[0]["line"]]
-        lenses.append(types.CodeLens(place.range, types.Command(title, "jaxlint.showRoot", arguments=arguments)))
-    return lenses
+    view, known = found
+    shown: list[types.CodeLens] = []
+    for lens in known:
+        place = view.location(lens.offset, lens.offset)
+        if place is not None and place.uri == uri:
+            arguments = [uri_of(lens.filename), lens.line]
+            shown.append(
+                types.CodeLens(place.range, types.Command(lens.title, "jaxlint.showRoot", arguments=arguments))
+            )
+    return shown
 
 
 # --- commands ------------------------------------------------------------------------------------------
@@ -315,7 +341,9 @@ def explain(ls: Server, *arguments: Any) -> str | None:
 
 async def show_root(ls: Server, *arguments: Any) -> None:
     """Have the editor show the line that stages a function."""
-    if len(arguments) == 2 and ls.can("window.show_document.support"):
-        place = types.Position(max(int(arguments[1]) - 1, 0), 0)
+    if len(arguments) != 2 or not isinstance(arguments[0], str) or not isinstance(arguments[1], int):
+        raise JsonRpcInvalidParams("jaxlint.showRoot takes a URI and the number of a line")
+    if ls.can("window.show_document.support"):
+        place = types.Position(max(arguments[1] - 1, 0), 0)
         selection = types.Range(place, place)
         await ls.window_show_document_async(types.ShowDocumentParams(str(arguments[0]), selection=selection))

@@ -2,8 +2,10 @@
 
 Vocabulary
 ----------
-settled   a buffer whose present version has been answered, by a focused or a whole analysis.
-quiet     the user has not typed for a while: time for a whole answer.
+settled    a buffer whose present version has been answered, by a focused or a whole analysis.
+quiet      the user has not typed for a while: time for a whole answer.
+patience   seconds that a question may run on after a newer one has come. Then it is interrupted. Patience grows with every
+           interrupt, so that one of several slow analyses is answered in the end.
 
 An answer is told only if the buffer still has the version that was analysed; that is asked on the event loop, where the
 editor's messages are applied as well, so nothing can come in between.
@@ -12,14 +14,15 @@ editor's messages are applied as well, so nothing can come in between.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from flake8_jax.config import ConfigError
 from flake8_jax.core.report import Diagnostic
-from flake8_jax.server.background import Background, BackgroundDied
+from flake8_jax.server.background import Background
 from flake8_jax.server.checker import (
     Focused,
     FocusedChecker,
@@ -32,12 +35,31 @@ from flake8_jax.server.checker import (
     reaching_files,
 )
 from flake8_jax.server.documents import Buffer, Documents
+from flake8_jax.server.merging import replaced
+from flake8_jax.server.worker import Interrupted, Running, Worker, WorkerFailed
 
 QUIET = 0.4
 """Seconds without a keystroke before the whole project is checked again."""
 EARLY = 1.0
 """Seconds after which the first whole answer is no longer waited for before something is shown."""
+_FOCUSED_PATIENCE = (1.0, 8.0)
+"""The least and the most."""
+_WHOLE_PATIENCE = 3.0
+"""The least. Twice as long as the last answer took, if that is more: an answer for an earlier text is still of use."""
+_FIRST_PATIENCE = 10.0
+"""For the first whole answer, which fills the cache."""
+_NO_PATIENCE = 0.3
+"""For a question about a long text that has been replaced by another one since."""
 Answer = TypeVar("Answer")
+
+
+class Interruptible(Protocol):
+    """What runs questions that can be given up."""
+
+    @property
+    def running(self) -> Running | None: ...
+
+    def interrupt(self, running: Running) -> bool: ...
 
 
 @dataclass
@@ -64,9 +86,19 @@ class Listeners:
 
 
 class Schedule:
-    """Runs analyses for the open buffers. Lives on the event loop, but for ``worker``, the one thread of focused ones."""
+    """Runs analyses for the open buffers, in two processes: ``background`` for whole ones, ``worker`` for focused ones.
 
-    def __init__(self, documents: Documents, setup: Setup, listeners: Listeners, background: Background) -> None:
+    Lives on the event loop.
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        setup: Setup,
+        listeners: Listeners,
+        background: Background,
+        worker: Worker[FocusedChecker] | None = None,
+    ) -> None:
         self.documents = documents
         self.setup = setup
         self.debounce = 0.1
@@ -77,9 +109,12 @@ class Schedule:
         self.folders: tuple[str, ...] = ()
         """What is checked even if nothing in it is open: the folders of the workspace, once somebody asks for all of it."""
         self.background = background
-        self.worker = ThreadPoolExecutor(1, "jaxlint-focused")
+        self.worker = worker if worker is not None else Worker(FocusedChecker, "jaxlint-focused")
         self._states: dict[str, State] = {}
-        self._focused: tuple[Setup, FocusedChecker] | None = None
+        self._focused_patience = _FOCUSED_PATIENCE[0]
+        self._whole_patience = _FIRST_PATIENCE
+        self._asked: tuple[str, Snapshot] | None = None
+        self._looked_at: Buffer | None = None
         self._active: str | None = None
         self._unsaved: set[str] = set()
         self._whole_timer: asyncio.TimerHandle | None = None
@@ -89,14 +124,17 @@ class Schedule:
         self._disk = 0
         self._functions_of = ""
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._stopped = False
         self._told: set[str] = set()
 
     # --- what happens in the editor --------------------------------------------------------------------
 
     def opened(self, buffer: Buffer) -> None:
+        self._drop_state(buffer.uri)
         state = self._states[buffer.uri] = State()
         self._active = buffer.uri
         loop = asyncio.get_running_loop()
+        loop.call_later(EARLY / 2, self.worker.start)
         state.timer = loop.call_later(EARLY, lambda: self._spawn(self._look(buffer.uri)))
         self.want_whole(0)
 
@@ -107,6 +145,7 @@ class Schedule:
         self._unsaved.add(buffer.uri)
         if state.timer is not None:
             state.timer.cancel()
+        self._hurry_focused(buffer)
         loop = asyncio.get_running_loop()
         state.timer = loop.call_later(self.debounce, lambda: self._spawn(self._look(buffer.uri)))
         self.want_whole(self.debounce + QUIET)
@@ -121,19 +160,21 @@ class Schedule:
         self.want_whole(self.debounce)
 
     def closed(self, buffer: Buffer) -> None:
-        state = self._states.pop(buffer.uri, None)
+        self._drop_state(buffer.uri)
         if buffer.uri in self._unsaved or not buffer.disk:
             self._forget_unsaved(buffer)
         self._unsaved.discard(buffer.uri)
+        self._spawn(self.on_worker(partial(FocusedChecker.close, path=buffer.path), buffer.path, optional=True))
+        if self._states:
+            self.want_whole(QUIET)
+
+    def _drop_state(self, uri: str) -> None:
+        """Whoever waits for this buffer waits no more, or for another one that was opened under its name."""
+        state = self._states.pop(uri, None)
         if state is not None:
             state.settled.set()
             if state.timer is not None:
                 state.timer.cancel()
-        if self._focused is not None:
-            checker = self._focused[1]
-            self.worker.submit(checker.close, buffer.path)
-        if self._states:
-            self.want_whole(QUIET)
 
     def _forget_unsaved(self, buffer: Buffer) -> None:
         """What was said of a text that is gone. The next whole answer, if there is one, is for the file."""
@@ -154,8 +195,9 @@ class Schedule:
         for timer in (self._whole_timer, *(state.timer for state in self._states.values())):
             if timer is not None:
                 timer.cancel()
+        self._stopped = True
         self.background.stop()
-        self.worker.shutdown(wait=False, cancel_futures=True)
+        self.worker.stop()
 
     # --- what is known ---------------------------------------------------------------------------------
 
@@ -163,7 +205,7 @@ class Schedule:
         """The diagnostics of the present version of a buffer, once there are some."""
         while (state := self._states.get(uri)) is not None:
             await state.settled.wait()
-            if state.settled.is_set():
+            if state.settled.is_set() and self._states.get(uri) is state:
                 return state.diagnostics
         return ()
 
@@ -189,16 +231,77 @@ class Schedule:
         found = reaching_files(self.whole, path)
         return found | reaching_files(self.functions, path) if self.functions is not None else found
 
-    async def on_worker(self, work: Callable[[FocusedChecker], Answer]) -> Answer:
-        """Do something with the focused checker, on its thread."""
-        setup = self.setup
+    async def on_worker(
+        self,
+        work: Callable[[FocusedChecker], Answer],
+        path: str,
+        *,
+        wanted: Callable[[], bool] = lambda: True,
+        optional: bool = False,
+    ) -> Answer:
+        """Do something with the focused checker of the child, for the buffer with this path. ``work`` can be pickled.
 
-        def run() -> Answer:
-            if self._focused is None or self._focused[0] != setup:
-                self._focused = (setup, FocusedChecker(setup))
-            return work(self._focused[1])
+        optional: nobody waits for it. Raises Interrupted, WorkerFailed and ConfigError.
+        """
+        running = self.worker.running
+        if not optional and running is not None and running.optional:
+            self._hurry_focused()
+        began = self._focused_patience
+        answer = self.worker.ask(self.setup, work, path, wanted=wanted, optional=optional)
+        result = await asyncio.wrap_future(answer)
+        if self._focused_patience == began:
+            self._focused_patience = _FOCUSED_PATIENCE[0]
+        return result
 
-        return await asyncio.get_running_loop().run_in_executor(self.worker, run)
+    # --- interrupts ------------------------------------------------------------------------------------
+
+    def _hurry_focused(self, changed: Buffer | None = None) -> None:
+        """Something is to be looked at now: what runs may not go on for long."""
+        running, seen = self.worker.running, self._looked_at
+        if running is None:
+            return
+        useless = changed is not None and seen is not None and seen.uri == changed.uri
+        if useless and seen is not None and changed is not None and replaced(seen.text, changed.text):
+            self._end_after(self.worker, running, _NO_PATIENCE, lambda: None)
+        else:
+            self._end_after(self.worker, running, self._focused_patience, self._lost_patience_focused)
+
+    def _lost_patience_focused(self) -> None:
+        self._focused_patience = min(2 * self._focused_patience, _FOCUSED_PATIENCE[1])
+
+    def _hurry_whole(self) -> None:
+        """The texts may be others than those that the whole analysis under way was asked about."""
+        running = self.background.running if self._asked is not None else None
+        if running is None or self._asked is None:
+            return
+        name, snapshot = self._asked
+        if name == self._name_of(self.snapshot()):
+            return
+        present = {buffer.path: buffer.text for buffer in self.documents}
+        useless = any(path in present and replaced(text, present[path]) for path, text in snapshot.texts.items())
+        if useless:
+            self._end_after(self.background, running, _NO_PATIENCE, lambda: None)
+        elif not name.startswith(f"{self.setup.generation} "):  # nothing of the answer will hold
+            self._end_after(self.background, running, _FOCUSED_PATIENCE[0], lambda: None)
+        else:
+            self._end_after(self.background, running, self._whole_patience, self._lost_patience_whole)
+
+    def _lost_patience_whole(self) -> None:
+        self._whole_patience *= 2
+
+    def _end_after(
+        self, worker: Interruptible, running: Running, patience: float, interrupted: Callable[[], None]
+    ) -> None:
+        """Interrupt a question as soon as it has run for so long."""
+        if worker.running is not running or self._stopped:
+            return
+        loop, since = asyncio.get_running_loop(), running.since
+        left = patience - (time.monotonic() - since) if since is not None else patience
+        if left > 0:
+            loop.call_later(left, self._end_after, worker, running, patience, interrupted)
+            return
+        if worker.interrupt(running):
+            interrupted()
 
     # --- focused answers -------------------------------------------------------------------------------
 
@@ -212,9 +315,9 @@ class Schedule:
         """A task that nobody waits for must not fail unheard, nor anything wait for its answer."""
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
-        if isinstance(error, ConfigError):
-            self._tell(str(error), True)
-        elif error is not None:
+        if isinstance(error, (ConfigError, WorkerFailed)):
+            self._tell(str(error), isinstance(error, ConfigError))
+        elif error is not None and not isinstance(error, Interrupted):
             task.get_loop().call_exception_handler({"message": "an analysis failed", "exception": error})
 
     async def _look(self, uri: str) -> None:
@@ -228,28 +331,37 @@ class Schedule:
         if state.settled.is_set():
             return  # by a whole answer, in the meantime
         then, snapshot, reaching, setup = state.then, self.snapshot(), self.reaching(buffer.path), self.setup
-
-        def work(checker: FocusedChecker) -> Focused | None:
-            outdated = self.documents.get(uri) is not buffer
-            return None if outdated else checker.answer(buffer.path, snapshot, reaching, then)
-
-        answer = await self.on_worker(work)
-        if answer is None or setup != self.setup:
+        base = None if replaced(then.text, buffer.text) else then
+        look = partial(FocusedChecker.answer, path=buffer.path, snapshot=snapshot, reaching=reaching, then=base)
+        self._looked_at = buffer
+        answer = await self.on_worker(look, buffer.path, wanted=lambda: self.documents.get(uri) is buffer)
+        if setup != self.setup:
             return
         self._complain(None, answer.crashes)
         if state.then is then and answer.then is not None:
             state.then = replace(then, focused=answer.then)
         state.last = (buffer.text, answer)
         self._show(buffer, state, answer.diagnostics)
-        part = answer.unready
-        if part is not None:
-            self._spawn(self.on_worker(lambda checker: checker.prepare(buffer.path, snapshot, reaching, then, part)))
+        if answer.unready is not None:
+            part = partial(
+                FocusedChecker.prepare,
+                path=buffer.path,
+                snapshot=snapshot,
+                reaching=reaching,
+                then=then,
+                part=answer.unready,
+            )
+            self._spawn(self.on_worker(part, buffer.path, optional=True))
 
     async def _look_early(self, buffer: Buffer, state: State) -> None:
         """Show what there is before the first whole answer, if that takes its time. That there is nothing is not shown:
         other files may say otherwise, and who asks for diagnostics waits for those."""
         snapshot, setup = self.snapshot(), self.setup
-        answer = await self.on_worker(lambda checker: checker.answer(buffer.path, snapshot, (), None))
+        look = partial(FocusedChecker.answer, path=buffer.path, snapshot=snapshot, reaching=(), then=None)
+        self._looked_at = buffer
+        answer = await self.on_worker(
+            look, buffer.path, wanted=lambda: self.documents.get(buffer.uri) is buffer and state.then is None
+        )
         self._complain(None, answer.crashes)
         wanted = state.then is None and setup == self.setup and self.documents.get(buffer.uri) is buffer
         if wanted and answer.diagnostics:
@@ -291,6 +403,11 @@ class Schedule:
         self._whole_wanted = True
         if self._whole_task is None or self._whole_task.done():
             self._whole_task = self._spawn(self._check_whole())
+        else:
+            self._hurry_whole()
+
+    def _name_of(self, snapshot: Snapshot) -> str:
+        return f"{self.setup.generation} {self._disk} {identity(snapshot)}"
 
     async def _check_whole(self) -> None:
         """Ask until the answer is for what is open now."""
@@ -299,17 +416,21 @@ class Schedule:
             buffers, snapshot, setup = list(self.documents), self.snapshot(), self.setup
             if not buffers and not self.folders:
                 return
-            name = f"{setup.generation} {self._disk} {identity(snapshot)}"
-            asked = asyncio.wrap_future(self.background.ask(setup, snapshot))
-            self._spawn(self.listeners.busy(asked))
+            name = self._name_of(snapshot)
+            began = time.monotonic()
             try:
-                answer = await asked
-            except BackgroundDied as error:
+                answer = await self._ask_whole(setup, snapshot, name, functions=False)
+            except Interrupted:
+                continue
+            except WorkerFailed as error:
                 self._tell(str(error), False)
                 self._give_up(buffers)
                 continue
             if setup != self.setup:
                 continue
+            self._whole_patience = max(_WHOLE_PATIENCE, 2 * (time.monotonic() - began))
+            for text in answer.settings:
+                self._tell(text, True)
             self._complain(answer.error, answer.crashes)
             for message in answer.messages:
                 self._tell(message, False)
@@ -318,25 +439,56 @@ class Schedule:
             self._answered = name
             if not again:
                 self._warm_up()
-            self._spawn(self.on_worker(FocusedChecker.tidy))
+            self._spawn(self.on_worker(FocusedChecker.tidy, self._active_path(), optional=True))
             if self.wants_functions and not self._whole_wanted and self._functions_of != name:
                 await self._learn(setup, snapshot, name)
 
+    async def _ask_whole(self, setup: Setup, snapshot: Snapshot, name: str, *, functions: bool) -> Whole:
+        """Raises Interrupted and WorkerFailed."""
+        self._asked = (name, snapshot)
+        try:
+            question = self.background.ask(setup, snapshot, functions=functions, about=self._active_path())
+            asked = asyncio.wrap_future(question)
+            if not functions:
+                self._spawn(self.listeners.busy(asked))
+            return await asked
+        finally:
+            self._asked = None
+
+    def _active_path(self) -> str:
+        """The file that the user is in, for messages."""
+        buffer = self.documents.get(self._active or "")
+        return buffer.path if buffer is not None else self.documents.root
+
     async def _learn(self, setup: Setup, snapshot: Snapshot, name: str) -> None:
         try:
-            answer = await asyncio.wrap_future(self.background.ask(setup, snapshot, functions=True))
-        except BackgroundDied as error:
+            answer = await self._ask_whole(setup, snapshot, name, functions=True)
+        except Interrupted:
+            return
+        except WorkerFailed as error:
             self._tell(str(error), False)
             return
         self.functions, self._functions_of = answer, name
         self.listeners.learned()
 
     def _give_up(self, buffers: list[Buffer]) -> None:
-        """Whoever waits for these gets what is known."""
+        """Whoever waits for these gets what is known, or what each shows by itself."""
         for buffer in buffers:
             state = self._states.get(buffer.uri)
-            if state is not None:
+            if state is not None and state.then is None and not state.settled.is_set():
+                self._spawn(self._look_alone(buffer, state))
+            elif state is not None:
                 self._show(buffer, state, state.diagnostics)
+
+    async def _look_alone(self, buffer: Buffer, state: State) -> None:
+        """Settle a buffer without the whole project, which cannot be checked."""
+        look = partial(FocusedChecker.answer, path=buffer.path, snapshot=self.snapshot(), reaching=(), then=None)
+        self._looked_at = buffer
+        found = state.diagnostics
+        try:
+            found = (await self.on_worker(look, buffer.path)).diagnostics
+        finally:
+            self._show(buffer, state, found)
 
     def _accept(self, answer: Whole, buffers: list[Buffer]) -> None:
         before = self.whole
@@ -379,7 +531,8 @@ class Schedule:
             return
         snapshot, reaching = self.snapshot(), self.reaching(buffer.path)
         texts = Snapshot({**snapshot.texts, buffer.path: then.text}, snapshot.unsaved)
-        answer = await self.on_worker(lambda checker: checker.answer(buffer.path, texts, reaching, None))
-        await self.on_worker(FocusedChecker.tidy)
+        look = partial(FocusedChecker.answer, path=buffer.path, snapshot=texts, reaching=reaching, then=None)
+        answer = await self.on_worker(look, buffer.path, wanted=lambda: state.then is then, optional=True)
+        await self.on_worker(FocusedChecker.tidy, buffer.path, optional=True)
         if state.then is then:
             state.then = replace(then, focused=answer.findings)

@@ -264,15 +264,47 @@ def test_a_child_that_dies_is_started_again(start: Start) -> None:
     assert found["diagnostics"][0]["range"]["start"]["line"] == 6
 
 
-def test_a_failure_is_answered_and_logged_and_the_server_goes_on(start: Start) -> None:
-    session = start({"a.py": BRANCH})
-    uri = _opened(session, "a.py")
+def test_a_failure_is_answered_and_logged_and_the_server_goes_on(tmp_path: Path) -> None:
+    root = write_project(tmp_path, {"a.py": BRANCH})
+    faulty = (
+        "import sys\nfrom flake8_jax.cli import main\nfrom flake8_jax.server import actions\n"
+        "def fail(*arguments, **rest):\n    raise KeyError('x')\n"
+        "if __name__ == '__main__':\n    actions.explanations = fail\n    sys.exit(main(['server']))\n"
+    )
+    (tmp_path / "faulty.py").write_text(faulty, encoding="utf-8")
+    with LanguageClient(root, [sys.executable, str(tmp_path / "faulty.py")]) as client:
+        client.initialize(root, FULL, {"debounce": 30})
+        session = Session(client, root)
+        uri = _opened(session, "a.py")
+        at = {"line": 5, "character": 0}
+        params = {"textDocument": {"uri": uri}, "range": {"start": at, "end": at}, "context": {"diagnostics": []}}
+        answer = client.answer(client.send("textDocument/codeAction", params))
+        assert answer["error"]["code"] == -32603
+        logged = client.wait_for(lambda notice: notice["method"] == "window/logMessage", "the log")
+        assert "Traceback" in logged["params"]["message"] and "KeyError" in logged["params"]["message"]
+        hover = {"textDocument": {"uri": uri}, "position": at}
+        assert client.request("textDocument/hover", hover) is None, "and the next request is answered"
+
+
+def test_data_of_an_action_that_the_server_did_not_send_is_refused(shared: Session) -> None:
+    uri = _opened(shared, "branch3.py")
     broken = {"title": "x", "data": {"uri": uri, "version": 1, "code": "JAX101"}}
-    answer = session.client.answer(session.client.send("codeAction/resolve", broken))
-    assert answer["error"]["code"] == -32603
-    logged = session.client.wait_for(lambda notice: notice["method"] == "window/logMessage", "the log")
-    assert "Traceback" in logged["params"]["message"]
-    assert session.actions(uri, 5), "and the next request is answered"
+    assert shared.client.answer(shared.client.send("codeAction/resolve", broken))["error"]["code"] == -32602
+
+
+def test_a_text_that_replaces_a_very_long_one_does_not_wait_for_it(start: Start) -> None:
+    session = start({"a.py": BRANCH})
+    function = (
+        "\n\ndef f{0}(x, y):\n    for i in range(3):\n        y = jnp.sin(y) * x[i] + {0}\n    return f{1}(x, y)\n"
+    )
+    functions = "".join(function.format(number, max(number - 1, 0)) for number in range(5000))
+    uri = session.uri("a.py")
+    session.client.open(uri, f"import jax.numpy as jnp\n{functions}")
+    time.sleep(0.5)
+    session.client.change(uri, 2, {"text": BRANCH})
+    began = time.monotonic()
+    assert codes(session.client.published(uri, lambda params: params["version"] == 2)) == ["JAX101"]
+    assert time.monotonic() - began < 30, "the long one takes minutes; this is for a busy machine"
 
 
 def _processes(*which: str) -> list[str]:

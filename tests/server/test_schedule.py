@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from flake8_jax.server import schedule
 from flake8_jax.server.checker import Focused, FocusedChecker, Setup, Snapshot, Whole, WholeChecker
 from flake8_jax.server.documents import Buffer, Documents
 from flake8_jax.server.schedule import Listeners, Schedule
+from flake8_jax.server.worker import Interrupted, Running, WorkerFailed
 
 from .conftest import BRANCH
 
@@ -32,10 +34,23 @@ class _Later:
 
     def __init__(self) -> None:
         self.questions: list[tuple[Setup, Snapshot, Future[Whole]]] = []
+        self.running: Running | None = None
+        self.interrupted = 0
 
-    def ask(self, setup: Setup, snapshot: Snapshot, *, functions: bool = False) -> Future[Whole]:
+    def ask(self, setup: Setup, snapshot: Snapshot, **rest: Any) -> Future[Whole]:
         self.questions.append((setup, snapshot, Future()))
+        self.running = Running(self.questions[-1][2], since=time.monotonic())
         return self.questions[-1][2]
+
+    def interrupt(self, running: Running) -> bool:
+        self.interrupted += 1
+        self.running = None
+        running.answer.set_exception(Interrupted())
+        self.questions.pop(0)
+        return True
+
+    def fail(self, error: Exception) -> None:
+        self.questions.pop(0)[2].set_exception(error)
 
     def answer(self, change: Callable[[Whole], Whole] = lambda whole: whole) -> None:
         setup, snapshot, future = self.questions.pop(0)
@@ -44,6 +59,37 @@ class _Later:
     def stop(self) -> None:
         for _, _, future in self.questions:
             future.cancel()
+
+
+class _Here:
+    """Focused answers from a thread of this process. It is asked as a worker is."""
+
+    def __init__(self) -> None:
+        self.running: Running | None = None
+        self.interrupted: list[Running] = []
+        self._thread = ThreadPoolExecutor(1)
+        self._checker: tuple[Setup, FocusedChecker] | None = None
+
+    def start(self) -> None:
+        pass
+
+    def ask(self, setup: Setup, work: Callable[[FocusedChecker], Any], about: str, **rest: Any) -> Future[Any]:
+        return self._thread.submit(self._answer, setup, work, rest.get("wanted", lambda: True))
+
+    def _answer(self, setup: Setup, work: Callable[[FocusedChecker], Any], wanted: Callable[[], bool]) -> Any:
+        if not wanted():
+            raise Interrupted()
+        if self._checker is None or self._checker[0] != setup:
+            self._checker = (setup, FocusedChecker(setup))
+        return work(self._checker[1])
+
+    def interrupt(self, running: Running) -> bool:
+        self.interrupted.append(running)
+        self.running = None
+        return True
+
+    def stop(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 class _Told:
@@ -69,7 +115,8 @@ def _session(directory: Path, text: str, work: Callable[[Schedule, _Later, _Told
 
     async def run() -> _Told:
         documents, later, told = Documents(str(root), "utf-16"), _Later(), _Told()
-        plan = Schedule(documents, Setup(str(root), b'{"cache": false}'), told.listeners(), later)  # type: ignore[arg-type]
+        setup = Setup(str(root), b'{"cache": false}')
+        plan = Schedule(documents, setup, told.listeners(), later, _Here())  # type: ignore[arg-type]
         plan.debounce = 0.01
         try:
             uri = (root / "a.py").as_uri()
@@ -118,8 +165,8 @@ def test_that_nothing_was_found_is_told_by_the_whole_answer_alone(
     answers: list[Focused] = []
     look = FocusedChecker.answer
 
-    def watched(checker: FocusedChecker, *arguments: Any) -> Focused:
-        answers.append(look(checker, *arguments))
+    def watched(checker: FocusedChecker, **arguments: Any) -> Focused:
+        answers.append(look(checker, **arguments))
         return answers[-1]
 
     monkeypatch.setattr(FocusedChecker, "answer", watched)
@@ -229,3 +276,95 @@ def test_an_editor_that_never_agrees_to_show_progress_gets_its_answer(
         await plan.settled(uri)
 
     assert _session(tmp_path, CLEAN, work).shown == [(1, [])]
+
+
+LONG = CLEAN + "".join(f"x{number} = {number}\n" for number in range(3000))
+
+
+def test_a_whole_analysis_of_a_long_text_that_was_replaced_is_given_up(tmp_path: Path) -> None:
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        await _until(lambda: bool(later.questions))
+        _typed(plan, uri, 2, BRANCH)
+        await _until(lambda: later.interrupted == 1)
+        await _until(lambda: bool(later.questions))
+        assert list(later.questions[0][1].texts.values()) == [BRANCH]
+        later.answer()
+        assert [item.code for item in await plan.settled(uri)] == ["JAX101"]
+
+    assert (2, ["JAX101"]) in _session(tmp_path, LONG, work).shown
+
+
+@pytest.mark.parametrize("patience", [0.5, 60.0])
+def test_a_whole_analysis_of_almost_the_same_text_may_go_on_for_a_while(
+    patience: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "_FIRST_PATIENCE", patience)
+
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        await _until(lambda: bool(later.questions))
+        _typed(plan, uri, 2, LONG + "y = 1\n")
+        await asyncio.sleep(0.8)
+        assert later.interrupted == int(patience < 1)
+        plan.want_whole(0)
+        await asyncio.sleep(0.6)
+        assert later.interrupted == int(patience < 1), "patience grows, so the second one is answered"
+        later.answer()
+
+    _session(tmp_path, LONG, work)
+
+
+def test_asking_again_for_the_same_texts_interrupts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_FIRST_PATIENCE", 0.0)
+
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        await _until(lambda: bool(later.questions))
+        plan.want_whole(0)
+        await asyncio.sleep(0.1)
+        assert later.interrupted == 0
+        later.answer()
+
+    _session(tmp_path, CLEAN, work)
+
+
+def test_what_runs_for_too_long_is_given_up_for_an_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_NO_PATIENCE", 0.1)
+
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        await _until(lambda: plan._looked_at is not None)
+        here: Any = plan.worker
+        slow = here.running = Running(since=time.monotonic())
+        _typed(plan, uri, 2, LONG + "y = 1\n")
+        await asyncio.sleep(0.2)
+        assert here.interrupted == []
+        _typed(plan, uri, 3, BRANCH)
+        await asyncio.sleep(0.2)
+        assert here.interrupted == [slow], "nothing of that text is left"
+
+    _session(tmp_path, LONG, work)
+
+
+def test_a_whole_analysis_that_fails_is_told_and_each_text_answered_by_itself(tmp_path: Path) -> None:
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        await _until(lambda: bool(later.questions))
+        later.fail(WorkerFailed("checking the project of a.py failed"))
+        assert [item.code for item in await plan.settled(uri)] == ["JAX101"]
+        plan.want_whole(0)
+        await _until(lambda: bool(later.questions))
+        later.fail(WorkerFailed("checking the project of a.py failed"))
+        await asyncio.sleep(0.1)
+
+    assert _session(tmp_path, BRANCH, work).trouble == ["checking the project of a.py failed"]
+
+
+def test_who_waits_for_a_text_that_is_opened_a_second_time_waits_for_that(tmp_path: Path) -> None:
+    async def work(plan: Schedule, later: _Later, told: _Told, uri: str) -> None:
+        waiting = asyncio.ensure_future(plan.settled(uri))
+        await asyncio.sleep(0)
+        plan.opened(plan.documents.open(types.TextDocumentItem(uri, "python", 1, BRANCH)))
+        await _until(lambda: bool(later.questions))
+        later.answer()
+        await _until(lambda: bool(later.questions))
+        later.answer()
+        assert [item.code for item in await asyncio.wait_for(waiting, 20)] == ["JAX101"]
+
+    _session(tmp_path, CLEAN, work)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
+from e2e.projects import write_project
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,14 +15,18 @@ types = pytest.importorskip("lsprotocol.types", reason="the extra `server` is no
 from flake8_jax.config import ConfigError  # noqa: E402
 from flake8_jax.core.findings import Finding  # noqa: E402
 from flake8_jax.core.report import Diagnostic  # noqa: E402
-from flake8_jax.server.actions import line_edits, wanted  # noqa: E402
+from flake8_jax.server.actions import wanted  # noqa: E402
+from flake8_jax.server.checker import Setup, Snapshot, WholeChecker  # noqa: E402
 from flake8_jax.server.documents import Documents, edited, path_of  # noqa: E402
 from flake8_jax.server.functions import code_under  # noqa: E402
+from flake8_jax.server.merging import line_edits  # noqa: E402
 from flake8_jax.server.messages import result_id  # noqa: E402
 from flake8_jax.server.notebooks import joined, without_magics  # noqa: E402
 from flake8_jax.server.positions import Encoding, Places  # noqa: E402
-from flake8_jax.server.preferences import preferences  # noqa: E402
+from flake8_jax.server.preferences import preferences, usable  # noqa: E402
 from flake8_jax.syntax.edits import apply_edits  # noqa: E402
+
+from .conftest import BRANCH  # noqa: E402
 
 TEXTS = st.text(st.sampled_from("ab é€🙂\t\f\u2028\r\n"), max_size=30)
 ENCODINGS = st.sampled_from(["utf-8", "utf-16", "utf-32"])
@@ -154,6 +162,94 @@ def test_settings_are_read_however_the_editor_writes_them(raw: object) -> None:
 def test_an_unknown_setting_is_named() -> None:
     with pytest.raises(ConfigError, match=r"selct.*did you mean `select`"):
         preferences({"selct": ["JAX1"]})
+
+
+def test_of_several_settings_only_the_broken_ones_are_ignored() -> None:
+    kept, errors = usable(
+        {"select": ["JAX1"], "selct": ["JAX1"], "debounce": -1, "unrollThreshold": "x", "cache": False}
+    )
+    assert kept == {"select": ["JAX1"], "cache": False}
+    assert len(errors) == 3
+    assert all(
+        f"jaxlint ignores `{key}`" in text for key, text in zip(("selct", "debounce", "unroll-threshold"), errors)
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({"select": ["BOGUS"]}, "select"),
+        ({"perFileIgnores": {"a.py": ["BOGUS"]}}, "per-file-ignores"),
+        ({"transforms": {"a.b": "nothing"}}, "transforms"),
+        ({"configuration": "nowhere.toml"}, "configuration"),
+        ({"configuration": "\0"}, "configuration"),
+    ],
+)
+def test_a_setting_that_can_be_read_and_not_used_is_ignored_alone(
+    settings: dict[str, object], key: str, tmp_path: Path
+) -> None:
+    root = write_project(tmp_path, {"a.py": BRANCH, "b.py": BRANCH})
+    setup = Setup(str(root), json.dumps({"cache": False, "exclude": ["b.py"], **settings}).encode())
+    answer = WholeChecker(setup).answer(Snapshot({str(root / "a.py"): BRANCH}, folders=(str(root),)), False)
+    (told,) = answer.settings
+    assert told.startswith("settings of the editor: ") and f"jaxlint ignores `{key}`" in told
+    assert list(answer.diagnostics) == [str(root / "a.py")], "the other settings hold"
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "file:",
+        "file://",
+        "file:a.py",
+        "file://[",
+        "file:///a%00b.py",
+        "file:///a\ud800.py",
+        "file:///" + "a/" * 3000,
+        "",
+        "x",
+        "\0",
+    ],
+)
+def test_a_uri_that_no_file_can_have_gets_a_name_of_its_own(uri: str) -> None:
+    path, on_disk = path_of(uri, "/root")
+    assert not on_disk and path.startswith("/root/") and path.endswith(".py") and path.isprintable() and len(path) < 200
+
+
+def test_surrogates_by_themselves_become_a_character_as_long_as_they_are() -> None:
+    documents = Documents("/root", "utf-16")
+    buffer = documents.open(types.TextDocumentItem("file:///a.py", "python", 1, "x = '\ud800' + '\ud83d\ude42'"))
+    assert buffer.text == "x = '\ufffd' + '🙂'"
+    end = types.Position(0, 6)
+    change = types.TextDocumentContentChangePartial(types.Range(end, end), "\udfff")
+    identifier = types.VersionedTextDocumentIdentifier(2, "file:///a.py")
+    changed = documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
+    assert changed is not None and changed.text == "x = '\ufffd\ufffd' + '🙂'"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "after"),
+    [
+        ((9, 9), (1, 1), "ab\ncX"),
+        ((0, 99), (0, 2**31 - 1), "abX\ncd\n"),
+        ((1, 1), (0, 1), "aXd\n"),
+    ],
+)
+def test_a_range_that_is_not_in_the_text_is_cut(start: tuple[int, int], end: tuple[int, int], after: str) -> None:
+    change = types.TextDocumentContentChangePartial(types.Range(types.Position(*start), types.Position(*end)), "X")
+    assert edited("ab\ncd\n", [change], "utf-16") == after
+
+
+def test_a_text_and_a_notebook_of_the_same_name_do_not_mix() -> None:
+    documents = Documents("/root", "utf-16")
+    cell = types.NotebookCell(types.NotebookCellKind.Code, "cell:1")
+    notebook = types.NotebookDocument("file:///a.ipynb", "jupyter-notebook", 1, [cell])
+    texts = [types.TextDocumentItem("cell:1", "python", 1, "x = 1")]
+    documents.open_notebook(types.DidOpenNotebookDocumentParams(notebook, texts))
+    assert documents.close("file:///a.ipynb") is None, "no text of that name is open"
+    documents.open(types.TextDocumentItem("file:///a.ipynb", "python", 1, "y = 1"))
+    assert documents.get("cell:1") is None
+    assert [buffer.text for buffer in documents] == ["y = 1"]
 
 
 def test_codes_are_found_in_noqa_comments_only() -> None:
