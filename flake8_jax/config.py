@@ -288,7 +288,8 @@ def load_toml(path: str) -> tuple[dict[str, Any], str]:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not UTF-8, which TOML has to be: {error.reason}") from error
+        row = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{row}: not UTF-8, which TOML has to be: {error.reason}") from error
     try:
         return _decoded(text), text
     except _TomlError as error:

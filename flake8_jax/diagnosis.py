@@ -62,8 +62,10 @@ def _ignores(settings: Settings, backend: Backend) -> list[tuple[Patterns, bool,
     positive: dict[frozenset[str], list[str]] = {}
     found: list[tuple[Patterns, bool, frozenset[str]]] = []
     try:
+        distinct = dict.fromkeys(selectors for _, selectors in settings.per_file_ignores)
+        selected = {selectors: codes_of(selectors, backend.rules) for selectors in distinct}
         for pattern, selectors in settings.per_file_ignores:
-            codes = codes_of(selectors, backend.rules) - {INVALID_SYNTAX.code}
+            codes = selected[selectors] - {INVALID_SYNTAX.code}
             if pattern.startswith("!"):
                 found.append((Patterns.of_setting(settings.root, [_inner(pattern)]), True, codes))
             else:

@@ -104,6 +104,8 @@ def complaint(line: str) -> str | None:
     pattern = parse(data)
     if pattern is None or not pattern.body.strip(b"/"):
         return "no name is left of it"
+    if _ESCAPE.search(data) is None:
+        return None
     try:
         matcher(pattern)
     except _Malformed as error:
