@@ -436,11 +436,14 @@ def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> V
 
 def _forget_origins(made: Instance) -> None:
     """Another instance of the class: its leaves stand for no values of the one that it was made like."""
-    for value in made.slots.values():
-        if isinstance(value, (Array, Tree)):
-            value.origin = None
-        elif isinstance(value, Instance) and "pytree" in value.cls.traits:
-            _forget_origins(value)
+    seen, todo = {made}, [made]
+    while todo:
+        for value in todo.pop().slots.values():
+            if isinstance(value, (Array, Tree)):
+                value.origin = None
+            elif isinstance(value, Instance) and "pytree" in value.cls.traits and value not in seen:
+                seen.add(value)
+                todo.append(value)
 
 
 def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:

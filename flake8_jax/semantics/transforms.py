@@ -87,6 +87,7 @@ from flake8_jax.semantics.values import (
     Instance,
     ListValue,
     PartialValue,
+    Room,
     Static,
     StaticMethodValue,
     TransformedValue,
@@ -332,13 +333,14 @@ def _first_star(params: list[str]) -> int:
     return next((i for i, p in enumerate(params) if p.startswith("*")), len(params))
 
 
-def _shapes(value: Value, depth: int = 8) -> Value:
+def _shapes(value: Value, depth: int = 8, room: Room | None = None) -> Value:
     """ShapeDtypeStructs in place of arrays: static."""
     if isinstance(value, (Array, Tree, Unknown, HostArray)):
         return Unknown("shape and dtype")
-    if depth == 0:
+    room = room if room is not None else Room()
+    if depth == 0 or not room.enter(value):
         return Unknown("shape and dtype")
-    return lattice.map_leaves(value, lambda v: _shapes(v, depth - 1))
+    return lattice.map_leaves(value, lambda v: _shapes(v, depth - 1, room))
 
 
 def _stage(
