@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import unicodedata
+from collections.abc import Iterator
 
 from flake8_jax.core.cells import SUFFIX, cells_of, with_magics
 from flake8_jax.core.findings import Edit, Verdict
@@ -14,6 +15,8 @@ from flake8_jax.reporters.concise import head
 
 _CONTEXT_ROWS = 2
 _LONGEST_DIFF = 40
+_LONGEST_LINE = 400
+"""Characters of a source line that are shown."""
 
 
 def _lines(text: str) -> list[str]:
@@ -34,6 +37,24 @@ def _shown(line: str) -> str:
     return "".join(c if c.isprintable() else "�" for c in line.replace("\t", "    ").replace("\f", ""))
 
 
+def _cut(line: str) -> str:
+    """As much of a line as anyone reads."""
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+
+
+def _around(line: str, start: int, end: int) -> tuple[str, str, str]:
+    """What stands before a place in a line, at it and behind it; of a very long line, what is near to it."""
+    if len(line) <= _LONGEST_LINE:
+        return line[:start], line[start:end], line[end:]
+    first, last = max(0, start - _LONGEST_LINE // 2), min(len(line), start + _LONGEST_LINE // 2)
+    end = min(end, last)
+    return (
+        ("…" if first else "") + line[first:start],
+        line[start:end],
+        line[end:last] + ("…" if last < len(line) else ""),
+    )
+
+
 def _snippet(item: Diagnostic, lines: list[str], view: View) -> list[str]:
     if item.row > len(lines):
         return []
@@ -45,12 +66,14 @@ def _snippet(item: Diagnostic, lines: list[str], view: View) -> list[str]:
     out = [row("", "")]
     for number in range(max(1, item.row - _CONTEXT_ROWS), min(len(lines), item.row + _CONTEXT_ROWS) + 1):
         line = lines[number - 1]
-        out.append(row(str(number), _shown(line)))
-        if number == item.row:
+        if number != item.row:
+            out.append(row(str(number), _shown(_cut(line))))
+        else:
             end = item.end_column if item.end_row == item.row else len(line) + 1
-            marked = line[item.column - 1 : end - 1]
+            before, marked, after = _around(line, item.column - 1, max(end, item.column) - 1)
+            out.append(row(str(number), _shown(before + marked + after)))
             carets = "^" * max(1, _width(marked.rstrip()))
-            blanks = " " * _width(line[: item.column - 1].replace("\f", ""))
+            blanks = " " * _width(before.replace("\f", ""))
             out.append(row("", f"{blanks}{view.styled(f'{carets} {item.code}', item.finding.level)}"))
     out.append(row("", ""))
     return out
@@ -85,14 +108,36 @@ def _fix(item: Diagnostic, text: str, view: View) -> list[str]:
         return []
     kind = "fix" if fix.applicability == "safe" else "unsafe fix"
     out = [f"  {view.styled(f'{kind}:', 'note')} {one_line(fix.message)}"]
-    before, after = _lines(text), _lines(_edited(text, fix.edits))
-    diff = list(difflib.unified_diff(before, after, n=0, lineterm=""))[2:]
-    for line in diff[:_LONGEST_DIFF]:
+    for line in itertools.islice(_changed_lines(text, fix.edits), _LONGEST_DIFF):
         if line.startswith("@@"):
             continue
         style = "removed" if line.startswith("-") else "added"
-        out.append(f"    {view.styled(f'{line[0]} {_shown(line[1:])}', style)}")
+        out.append(f"    {view.styled(f'{line[0]} {_shown(_cut(line[1:]))}', style)}")
     return out
+
+
+def _changed_lines(text: str, edits: tuple[Edit, ...]) -> Iterator[str]:
+    """The hunks of a diff. Only the lines that edits touch are compared: a file may be long, and have many findings."""
+    for together in _touching(text, sorted(edits)):
+        start = text.rfind("\n", 0, together[0].start) + 1
+        end = text.find("\n", max(edit.end for edit in together))
+        part = text[start : end + 1 if end >= 0 else len(text)]
+        moved = tuple([Edit(edit.start - start, edit.end - start, edit.content) for edit in together])
+        yield from itertools.islice(
+            difflib.unified_diff(_lines(part), _lines(_edited(part, moved)), n=0, lineterm=""), 2, None
+        )
+
+
+def _touching(text: str, edits: list[Edit]) -> Iterator[list[Edit]]:
+    """The edits in groups that have no line in common."""
+    group: list[Edit] = []
+    for edit in edits:
+        if group and "\n" in text[max(e.end for e in group) : edit.start]:
+            yield group
+            group = []
+        group.append(edit)
+    if group:
+        yield group
 
 
 def _block(item: Diagnostic, text: str, lines: list[str], view: View) -> str:

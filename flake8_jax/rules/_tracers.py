@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 LONGEST_QUOTE = 40
 """Characters of source text that a message may quote."""
+_ENOUGH = 1000
+"""So many characters of an expression nearly always hold as many as are quoted."""
 
 
 def speaks(context: Context) -> bool:
@@ -145,7 +147,10 @@ def quote(context: Context, node: ir.Node | ir.Expr | None, otherwise: str = "th
     """The node's source text in backquotes, on one line, at most ``LONGEST_QUOTE`` characters of it."""
     if node is None:
         return otherwise
-    text = " ".join(context.scope.text[node.start : node.end].split())
+    start, end = node.start, node.end
+    text = " ".join(context.scope.text[start : min(end, start + _ENOUGH)].split())
+    if end > start + _ENOUGH and len(text) <= LONGEST_QUOTE:  # blanks and line breaks, for the most part
+        text = " ".join(context.scope.text[start:end].split())
     if not text:
         return otherwise
     return f"`{text}`" if len(text) <= LONGEST_QUOTE else f"`{text[: LONGEST_QUOTE - 1]}…`"

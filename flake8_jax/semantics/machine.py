@@ -263,6 +263,7 @@ class Machine:
         self.telling: set[int] = set()
         self.lanes_met: set[Lane] = set()
         self.free_names: dict[int, tuple[str, ...]] = {}
+        self.tested_names: dict[int, frozenset[str]] = {}
         self.instantiating: list[Any] = []
         self.presumption: Presumption | None = None
         self.keep_alive: list[Any] = []

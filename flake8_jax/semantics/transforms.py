@@ -134,6 +134,19 @@ def apply_transform(
     return model(m, frame, node, name, fact, bound, args)
 
 
+MAX_LAYERS = 40
+"""Transforms of transforms, and so on: of more than so many, what they make is not known."""
+
+
+def _layers(operand: Value) -> int:
+    """How many functions a callable hands its arguments through."""
+    layers = 0
+    while isinstance(operand, (TransformedValue, PartialValue, BoundMethod)) and layers < MAX_LAYERS:
+        operand = operand.operand if isinstance(operand, TransformedValue) else operand.func
+        layers += 1
+    return layers
+
+
 def _wrap(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, operand: Value, options: dict[str, Value],
     decorating: bool,
@@ -148,6 +161,8 @@ def _wrap(
         m.presumption.drivers.update(id(link.fn) for link in m.stack if link.fn is not None and not m.mode.staged)
     if fact.model == "lift" and isinstance(operand, ClassValue):
         return operand
+    if _layers(operand) >= MAX_LAYERS:
+        return Unknown("transform")
     if isinstance(operand, (Unknown, Const, Static)) and fact.model != "custom":
         return TransformedValue(name, fact, operand, options, m.site(frame.scope, node))
     made = TransformedValue(name, fact, operand, options, m.site(frame.scope, node))
