@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,13 +30,20 @@ class Cost:
     output: bytes
 
 
-def run_child(command: Sequence[str], stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Cost:
+def run_child(
+    command: Sequence[str],
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    before: Callable[[], None] | None = None,
+) -> Cost:
     """Run a command to its end; its stderr is passed through. Raises OSError where it cannot be started.
+
+    before: what the child runs before the command (POSIX only).
 
     On Linux the peak is never below that of this process, which the child is forked from.
     """
     read_out, write_out = os.pipe()
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=write_out, env=env)
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=write_out, env=env, preexec_fn=before)
     os.close(write_out)
     assert child.stdin is not None
     child.stdin.write(stdin)

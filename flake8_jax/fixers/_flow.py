@@ -123,8 +123,16 @@ class _Follower:
         """Go up from every place behind an assignment where its name is read in the same function."""
         if self.function is None or self.function.is_lambda:
             return
-        for node in (n for s in self.function.body for n in walk(s)):
-            if isinstance(node, ir.Name) and node.id == name and node.start >= since:
+        for node in self.source.remember("own names", self.function, self._own_names).get(name, ()):
+            if node.start >= since:
+                self.climb(node)
+
+    def _own_names(self) -> dict[str, list[ir.Name]]:
+        """The places of the function where each name stands, functions in it left out."""
+        found: dict[str, list[ir.Name]] = {}
+        for node in (n for s in self.function.body for n in walk(s)) if self.function is not None else ():
+            if isinstance(node, ir.Name):
                 around = self.source.functions(node)
                 if around and around[0] is self.function:
-                    self.climb(node)
+                    found.setdefault(node.id, []).append(node)
+        return found

@@ -22,6 +22,19 @@ _PLAIN = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Return, ir.ExprStmt, ir.Argu
 @repair("traced-branch")
 def fix(event: TruthTest, source: FixSource) -> Fix | None:
     root = test_root(source, event.at)
+    # Each operand of ``a and b and …`` is a finding of its own, and all of them have the same fix.
+    return source.remember("fix of a test", root, lambda: _fix(source, root))
+
+
+def _fix(source: FixSource, root: ir.Node) -> Fix | None:
+    try:
+        return _converted(source, root)
+    except Refused:
+        return None
+
+
+def _converted(source: FixSource, root: ir.Node) -> Fix | None:
+    """The largest construct around a test, converted."""
     above = source.parent(root)
     if isinstance(above, ir.IfExp) and root is above.test:
         return convert_ternary(source, above)

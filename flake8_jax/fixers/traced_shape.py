@@ -54,9 +54,8 @@ def _positional(params: list[str], count: int) -> list[str]:
     return names
 
 
-def _holds(value: Value) -> bool:
-    if isinstance(value, TupleValue):
-        return any(_holds(v) for v in value.elts)
-    if isinstance(value, ListValue):
-        return any(_holds(v) for v in value.known() or ())
-    return holds_tracer(value)
+def _holds(value: Value, depth: int = 8) -> bool:
+    if not isinstance(value, (TupleValue, ListValue)):
+        return holds_tracer(value)
+    parts = value.elts if isinstance(value, TupleValue) else value.known() or ()
+    return depth > 0 and any(_holds(v, depth - 1) for v in parts)

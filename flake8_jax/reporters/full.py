@@ -18,6 +18,8 @@ from flake8_jax.reporters.concise import head
 
 _CONTEXT_ROWS = 2
 _LONGEST_DIFF = 40
+_LONGEST_LINE = 400
+"""Characters of a source line that are shown."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,24 @@ def _shown(line: str) -> str:
     return one_line("".join(c if c.isprintable() else "�" for c in line.replace("\t", "    ").replace("\f", "")))
 
 
+def _cut(line: str) -> str:
+    """As much of a line as anyone reads."""
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+
+
+def _around(line: str, start: int, end: int) -> tuple[str, str, str]:
+    """What stands before a place in a line, at it and behind it; of a very long line, what is near to it."""
+    if len(line) <= _LONGEST_LINE:
+        return line[:start], line[start:end], line[end:]
+    first, last = max(0, start - _LONGEST_LINE // 2), min(len(line), start + _LONGEST_LINE // 2)
+    end = min(end, last)
+    return (
+        ("…" if first else "") + line[first:start],
+        line[start:end],
+        line[end:last] + ("…" if last < len(line) else ""),
+    )
+
+
 def _snippet(item: Diagnostic, lines: list[str], view: View) -> list[str]:
     if item.row > len(lines):
         return []
@@ -60,12 +80,14 @@ def _snippet(item: Diagnostic, lines: list[str], view: View) -> list[str]:
     out = [row("", "")]
     for number in range(max(1, item.row - _CONTEXT_ROWS), min(len(lines), item.row + _CONTEXT_ROWS) + 1):
         line = lines[number - 1]
-        out.append(row(str(number), _shown(line)))
-        if number == item.row:
+        if number != item.row:
+            out.append(row(str(number), _shown(_cut(line))))
+        else:
             end = item.end_column if item.end_row == item.row else len(line) + 1
-            marked = line[item.column - 1 : end - 1]
+            before, marked, after = _around(line, item.column - 1, max(end, item.column) - 1)
+            out.append(row(str(number), _shown(before + marked + after)))
             carets = "^" * max(1, _width(marked.rstrip()))
-            blanks = " " * _width(line[: item.column - 1].replace("\f", ""))
+            blanks = " " * _width(before.replace("\f", ""))
             out.append(row("", f"{blanks}{view.styled(f'{carets} {item.code}', item.finding.level)}"))
     out.append(row("", ""))
     return out
@@ -122,7 +144,7 @@ def _fix(item: Diagnostic, source: _Source, view: View) -> list[str]:
         diff += [line for line in itertools.islice(lines, 2, None) if not line.startswith("@@")]
     for line in diff[:_LONGEST_DIFF]:
         style = "removed" if line.startswith("-") else "added"
-        out.append(f"    {view.styled(f'{line[0]} {_shown(line[1:])}', style)}")
+        out.append(f"    {view.styled(f'{line[0]} {_shown(_cut(line[1:]))}', style)}")
     return out
 
 

@@ -23,6 +23,7 @@ from flake8_jax.semantics.values import (
     HostArray,
     Instance,
     ListValue,
+    Room,
     Static,
     Tree,
     TupleValue,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 LONGEST_QUOTE = 40
 """Characters of source text that a message may quote."""
+_ENOUGH = 1000
+"""So many characters of an expression nearly always hold as many as are quoted."""
 
 
 def speaks(context: Context) -> bool:
@@ -45,27 +48,42 @@ def speaks(context: Context) -> bool:
     return context.staged and not context.presumed and not context.caught
 
 
-def contains_tracer(value: Value, minimum: int = ABSTRACT) -> bool:
+def contains_tracer(value: Value, minimum: int = ABSTRACT, room: Room | None = None) -> bool:
     """The value holds a tracer of at least that level, or is a container or pytree with such a part."""
-    if isinstance(value, TupleValue):
-        return any(contains_tracer(element, minimum) for element in value.elts)
-    if isinstance(value, ListValue):
-        known = value.known()
-        if known is not None:
-            return any(contains_tracer(element, minimum) for element in known)
-        rest = value.slots.get("*")
-        return rest is not None and contains_tracer(rest, minimum)
+    if isinstance(value, (Array, Tree)):
+        return value.level >= minimum
+    if type(value) not in _HOLDERS:
+        return False
+    room = room if room is not None else Room()
+    if not room.enter(value):
+        return False
+    if isinstance(value, UnionValue):
+        return all(contains_tracer(member, minimum, room) for member in value.members)
     if isinstance(value, DictValue):
-        return any(contains_tracer(item, minimum) for slot, item in value.slots.items() if slot != "open")
+        return any(contains_tracer(item, minimum, room) for slot, item in value.slots.items() if slot != "open")
     if isinstance(value, Instance) and "pytree" in value.cls.traits:
         return any(
-            contains_tracer(field, minimum)
+            contains_tracer(field, minimum, room)
             for name, field in value.slots.items()
             if isinstance(field, Value) and name not in value.cls.static_names
         )
-    if isinstance(value, UnionValue):
-        return all(contains_tracer(member, minimum) for member in value.members)
-    return holds_tracer(value, minimum)
+    return any(contains_tracer(element, minimum, room) for element in _elements(value))
+
+
+_HOLDERS = frozenset({TupleValue, ListValue, DictValue, Instance, UnionValue})
+
+
+def _elements(value: Value) -> tuple[Value, ...]:
+    """What a tuple or a list holds."""
+    if isinstance(value, TupleValue):
+        return value.elts
+    if not isinstance(value, ListValue):
+        return ()
+    known = value.known()
+    if known is not None:
+        return known
+    rest = value.slots.get("*")
+    return (rest,) if rest is not None else ()
 
 
 def raises_on_host(value: Value) -> bool:
@@ -80,19 +98,16 @@ def raises_on_host(value: Value) -> bool:
     return holds_tracer(value, GRAD)
 
 
-def contains_unconvertible(value: Value) -> bool:
+def contains_unconvertible(value: Value, room: Room | None = None) -> bool:
     """``raises_on_host`` of the value, or of an element of the tuple or list that it is."""
-    if isinstance(value, TupleValue):
-        return any(contains_unconvertible(element) for element in value.elts)
-    if isinstance(value, ListValue):
-        known = value.known()
-        if known is not None:
-            return any(contains_unconvertible(element) for element in known)
-        rest = value.slots.get("*")
-        return rest is not None and contains_unconvertible(rest)
+    if not isinstance(value, (TupleValue, ListValue, UnionValue)):
+        return raises_on_host(value)
+    room = room if room is not None else Room()
+    if not room.enter(value):
+        return False
     if isinstance(value, UnionValue):
-        return all(contains_unconvertible(member) for member in value.members)
-    return raises_on_host(value)
+        return all(contains_unconvertible(member, room) for member in value.members)
+    return any(contains_unconvertible(element, room) for element in _elements(value))
 
 
 def is_dispatched(value: Value, context: Context) -> bool:
@@ -132,7 +147,10 @@ def quote(context: Context, node: ir.Node | ir.Expr | None, otherwise: str = "th
     """The node's source text in backquotes, on one line, at most ``LONGEST_QUOTE`` characters of it."""
     if node is None:
         return otherwise
-    text = " ".join(context.scope.text[node.start : node.end].split())
+    start, end = node.start, node.end
+    text = " ".join(context.scope.text[start : min(end, start + _ENOUGH)].split())
+    if end > start + _ENOUGH and len(text) <= LONGEST_QUOTE:  # blanks and line breaks, for the most part
+        text = " ".join(context.scope.text[start:end].split())
     if not text:
         return otherwise
     return f"`{text}`" if len(text) <= LONGEST_QUOTE else f"`{text[: LONGEST_QUOTE - 1]}…`"

@@ -156,17 +156,12 @@ def _report(context: Context, at: ir.Node, node: ir.Node | ir.Expr | None, *, de
     return Report(at, message, level="warning" if context.presumed else None, preview=context.presumed)
 
 
-def _derived(value: Value) -> bool:
+def _derived(value: Value, depth: int = 4) -> bool:
     """The tracer in the value came from arithmetic on static shapes."""
     if isinstance(value, UnionValue):
-        return all(_derived(member) for member in value.members)
-    if isinstance(value, TupleValue):
-        return _all_derived(value.elts)
-    if isinstance(value, ListValue):
-        return _all_derived(value.known() or ())
+        return all(_derived(member, depth) for member in value.members)
+    if isinstance(value, (TupleValue, ListValue)):
+        parts = value.elts if isinstance(value, TupleValue) else value.known() or ()
+        traced = [element for element in parts if contains_tracer(element)] if depth else []
+        return bool(traced) and all(_derived(element, depth - 1) for element in traced)
     return isinstance(value, Array) and bool(value.derived)
-
-
-def _all_derived(elements: tuple[Value, ...]) -> bool:
-    traced = [element for element in elements if contains_tracer(element)]
-    return bool(traced) and all(_derived(element) for element in traced)

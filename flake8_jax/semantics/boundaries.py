@@ -215,7 +215,9 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int)
     return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, args.double_star, args.unknown_rest)
 
 
-def _cross_axis(value: Value, axis: Value | None, level: int, omnistaging: bool) -> Value:
+def _cross_axis(value: Value, axis: Value | None, level: int, omnistaging: bool, depth: int = 8) -> Value:
+    if depth == 0:
+        return Unknown("mapped")
     if axis is None or isinstance(axis, (Unknown, Static, UnionValue)):
         # Computed axes: nobody knows whether this argument is mapped.
         return Unknown("computed in_axes") if not isinstance(value, (FunctionValue, Const, Instance)) else value
@@ -226,14 +228,15 @@ def _cross_axis(value: Value, axis: Value | None, level: int, omnistaging: bool)
     if isinstance(axis, (TupleValue, ListValue)) and isinstance(value, (TupleValue, ListValue)):
         inner_axes, inner = known_elements(axis), known_elements(value)
         if inner_axes is not None and inner is not None and len(inner_axes) == len(inner):
-            parts = tuple(_cross_axis(v, a, level, omnistaging) for v, a in zip(inner, inner_axes, strict=True))
+            pairs = zip(inner, inner_axes, strict=True)
+            parts = tuple(_cross_axis(v, a, level, omnistaging, depth - 1) for v, a in pairs)
             if isinstance(value, TupleValue):
                 return TupleValue(parts, value.cls, value.names)
             return ListValue(parts)
     if isinstance(axis, DictValue) and isinstance(value, DictValue):
         inner_dict = dict(axis.items())
         return DictValue(
-            {k: _cross_axis(v, inner_dict.get(k), level, omnistaging) for k, v in value.items()},
+            {k: _cross_axis(v, inner_dict.get(k), level, omnistaging, depth - 1) for k, v in value.items()},
             Unknown("mapped") if value.slots["open"] else None,
             is_open=value.slots["open"],
         )
@@ -274,14 +277,16 @@ def shared_in_lanes(m: Machine, tv: TransformedValue, args: Arguments, crossed: 
     return found
 
 
-def _unmapped(value: Value, axis: Value | None) -> list[Value]:
+def _unmapped(value: Value, axis: Value | None, depth: int = 8) -> list[Value]:
     if isinstance(axis, Const) and axis.value is None:
         return [value]
+    if depth == 0:
+        return []
     if isinstance(axis, (TupleValue, ListValue)):
         inner_axes, inner = known_elements(axis), known_elements(value)
         if inner_axes is not None and inner is not None:
-            return [u for v, a in zip(inner, inner_axes, strict=False) for u in _unmapped(v, a)]
+            return [u for v, a in zip(inner, inner_axes, strict=False) for u in _unmapped(v, a, depth - 1)]
     if isinstance(axis, DictValue) and isinstance(value, DictValue):
         axes = dict(axis.items())
-        return [u for k, v in value.items() if k in axes for u in _unmapped(v, axes[k])]
+        return [u for k, v in value.items() if k in axes for u in _unmapped(v, axes[k], depth - 1)]
     return []

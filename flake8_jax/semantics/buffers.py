@@ -33,6 +33,7 @@ from flake8_jax.semantics.values import (
     Instance,
     ListValue,
     Opaque,
+    Room,
     Site,
     Tree,
     TupleValue,
@@ -68,6 +69,9 @@ _OF_CONTAINERS = frozenset({"items", "keys", "values", "get", "pop", "update", "
 FROM_LOOP = frozenset({"join", "loop"})
 
 
+_NODES = frozenset({TupleValue, ListValue, DictValue, ExternalInstance, Instance})
+
+
 def leaves_of(value: Value, *, individual: bool = False) -> list[Value]:
     """The arrays, and the unknown values, that a pytree of known structure holds; the value itself if it is one.
 
@@ -75,21 +79,23 @@ def leaves_of(value: Value, *, individual: bool = False) -> list[Value]:
     object): what happens to one of those says nothing of the next.
     """
     found: list[Value] = []
-    todo = [value]
+    todo, room = [value], Room()
     while todo and len(found) < MAX_LEAVES:
-        current = todo.pop(0)
+        current = todo.pop()
         if isinstance(current, (Array, Tree, Unknown, HostArray)):
             found.append(current)
+        elif type(current) in _NODES and not room.enter(current):
+            break
         elif isinstance(current, TupleValue):
-            todo = [*current.elts, *todo]
+            todo += current.elts[::-1]
         elif isinstance(current, (ListValue, DictValue, ExternalInstance)):
             held = [v for k, v in current.slots.items() if isinstance(v, Value) and not (individual and k == "*")]
-            todo = [*held, *todo]
+            todo += held[::-1]
         elif isinstance(current, Instance) and "pytree" in current.cls.traits:
             if individual and current is current.cls.generic:
                 continue
             static = current.cls.static_names
-            todo = [*[v for k, v in current.slots.items() if isinstance(v, Value) and k not in static], *todo]
+            todo += [v for k, v in current.slots.items() if isinstance(v, Value) and k not in static][::-1]
     return found
 
 

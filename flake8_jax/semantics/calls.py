@@ -255,7 +255,10 @@ def _call_partial(
 def _call_instance(
     m: Machine, frame: Frame, node: Any, func: Instance, args: Arguments, used: bool, decorating: bool
 ) -> Value:
-    result = call_method(m, frame, node, func, "__call__", tuple(args.values), args)
+    result: Value | None = Unknown("recursion", host_test=True)
+    if m.forward():
+        result = call_method(m, frame, node, func, "__call__", tuple(args.values), args)
+        m.forwarded.pop()
     return result if result is not None else Unknown("call")
 
 

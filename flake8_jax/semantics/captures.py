@@ -32,6 +32,7 @@ from flake8_jax.semantics.values import (
     ListValue,
     ModuleValue,
     PartialValue,
+    Room,
     Site,
     TupleValue,
     Value,
@@ -92,9 +93,13 @@ def embed(m: Machine, values: Iterable[Value]) -> None:
     mode = m.mode
     if not mode.jitted or mode.shapes_only:
         return
-    for value in values:
+    room = Room()
+    todo = list(values)[::-1]
+    while todo:
+        value = todo.pop()
         if isinstance(value, (TupleValue, ListValue)):
-            embed(m, value.elts if isinstance(value, TupleValue) else value.known() or ())
+            if room.enter(value):
+                todo += (value.elts if isinstance(value, TupleValue) else value.known() or ())[::-1]
             continue
         found = m.captures.get(id(value))
         if found is None and isinstance(value, Array) and value.origin is not None:

@@ -71,18 +71,25 @@ def is_field(cls: ClassValue, name: str, *, exact: bool) -> bool:
     return "altered" in cls.traits or (not exact and any(f.name == name for f in cls.fields))
 
 
+MAX_ANCESTORS = 60
+"""Of a class with more of them, the others are not known."""
+
+
 def mro_of(cls: ClassValue) -> list[ClassValue]:
     """The project classes in which an attribute is looked for, in order."""
     if cls.mro_cache is None:
-        order: list[ClassValue] = [cls]
+        order: dict[ClassValue, None] = {cls: None}
         for base in cls.bases:
             if isinstance(base, ClassValue):
                 for ancestor in mro_of(base):
-                    if ancestor in order:
-                        order.remove(ancestor)
-                    order.append(ancestor)
-        cls.mro_cache = order
+                    order.pop(ancestor, None)
+                    order[ancestor] = None
+        cls.mro_cache = list(order)[:MAX_ANCESTORS]
     return cls.mro_cache
+
+
+def _is_deep(cls: ClassValue) -> bool:
+    return len(mro_of(cls)) == MAX_ANCESTORS
 
 
 def find_in_class(cls: ClassValue, name: str) -> tuple[ClassValue, Value] | None:
@@ -107,7 +114,9 @@ def finish_class(m: Machine, cls: ClassValue) -> None:
             cls.leaf_names = base.leaf_names if cls.leaf_names is None else cls.leaf_names
             cls.external_bases += [b for b in base.external_bases if b not in cls.external_bases]
             cls.has_unknown_base = cls.has_unknown_base or base.has_unknown_base
-            if base.traits & {"dataclass", "namedtuple"}:
+            if _is_deep(cls):
+                cls.has_unknown_base = True
+            elif base.traits & {"dataclass", "namedtuple"}:
                 known = {f.name for f in cls.fields}
                 cls.fields += [f for f in base.fields if f.name not in known]
         elif isinstance(base, External):
@@ -436,11 +445,14 @@ def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> V
 
 def _forget_origins(made: Instance) -> None:
     """Another instance of the class: its leaves stand for no values of the one that it was made like."""
-    for value in made.slots.values():
-        if isinstance(value, (Array, Tree)):
-            value.origin = None
-        elif isinstance(value, Instance) and "pytree" in value.cls.traits:
-            _forget_origins(value)
+    seen, todo = {made}, [made]
+    while todo:
+        for value in todo.pop().slots.values():
+            if isinstance(value, (Array, Tree)):
+                value.origin = None
+            elif isinstance(value, Instance) and "pytree" in value.cls.traits and value not in seen:
+                seen.add(value)
+                todo.append(value)
 
 
 def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:
@@ -541,12 +553,16 @@ def is_stub(fn: ir.Function) -> bool:
     return len(body) == 1 and isinstance(first, (ir.Pass, ir.Raise))
 
 
+MAX_HEIRS_SEARCHED = 1000
+
+
 def overrides_of(cls: ClassValue, name: str, limit: int = 12) -> list[tuple[ClassValue, Value]]:
     """Definitions of an attribute in (transitive) subclasses."""
     found: list[tuple[ClassValue, Value]] = []
-    todo = list(cls.subclasses)
-    while todo and len(found) < limit:
+    todo, searched = list(cls.subclasses), 0
+    while todo and len(found) < limit and searched < MAX_HEIRS_SEARCHED:
         sub = todo.pop()
+        searched += 1
         if name in sub.namespace:
             found.append((sub, sub.namespace[name]))
         todo += sub.subclasses

@@ -46,6 +46,7 @@ from flake8_jax.semantics.values import (
     Instance,
     ListValue,
     PartialValue,
+    Room,
     SliceValue,
     Static,
     StaticMethodValue,
@@ -397,13 +398,14 @@ def _converted(args: Arguments) -> str:
     return WAIT if any(may_wait(v) for v in given) else ""
 
 
-def may_wait(value: Value, depth: int = 6) -> bool:
+def may_wait(value: Value, depth: int = 6, room: Room | None = None) -> bool:
     """The value may hold an array of the device, so that reading it waits."""
+    room = room if room is not None else Room()
     if isinstance(value, Static):
-        return any(may_wait(v, depth - 1) for v in value.holds) if depth else True
+        return any(may_wait(v, depth - 1, room) for v in value.holds) if depth else True
     if is_host_value(value) or isinstance(value, (BoundMethod, TransformedValue, PartialValue, StaticMethodValue)):
         return False
-    if not depth:
+    if not depth or not room.enter(value):
         return True
     parts: Iterable[Value]
     if isinstance(value, (TupleValue, UnionValue)):
@@ -414,7 +416,7 @@ def may_wait(value: Value, depth: int = 6) -> bool:
         parts = (value.element,)
     else:
         return not isinstance(value, SliceValue)
-    return any(may_wait(v, depth - 1) for v in parts)
+    return any(may_wait(v, depth - 1, room) for v in parts)
 
 
 def _builtin(m: Machine, func: BuiltinValue, args: Arguments) -> str:

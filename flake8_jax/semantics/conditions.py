@@ -82,6 +82,10 @@ def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) 
     return made
 
 
+MAX_CONDITIONS = 64
+"""So many of the tests before are compared with a test."""
+
+
 def _known_truth(m: Machine, key: Any) -> bool | None:
     """The outcome of a test that was made before: on the way here, or on the way to the running function."""
     from flake8_jax.semantics.keys import normal_condition
@@ -91,7 +95,7 @@ def _known_truth(m: Machine, key: Any) -> bool | None:
         m.identified.get(plain[1][1]), (ListValue, DictValue, Instance, ExternalInstance)
     ):
         return None  # it may have been filled or emptied since
-    for condition in (*m.assumed, *m.conditions[m.condition_base :]):
+    for condition in (*m.assumed, *m.conditions[max(m.condition_base, len(m.conditions) - MAX_CONDITIONS) :]):
         other, held = normal_condition(condition)
         if other == plain:
             return held == truth

@@ -29,6 +29,7 @@ from flake8_jax.semantics.values import (
     Instance,
     ListValue,
     PartialValue,
+    Room,
     Static,
     Tree,
     TupleValue,
@@ -36,6 +37,8 @@ from flake8_jax.semantics.values import (
     Value,
     freshen,
 )
+
+_STRUCTURES = frozenset({TupleValue, Instance, DictValue})
 
 
 def _inner(m: Machine, value: Value | None, level: int = ABSTRACT) -> Value:
@@ -45,13 +48,16 @@ def _inner(m: Machine, value: Value | None, level: int = ABSTRACT) -> Value:
     return lattice.tracify(value, level) if value is not None else Tree(level)
 
 
-def _settled(before: Value, after: Value) -> Value:
+def _settled(before: Value, after: Value, room: Room | None = None) -> Value:
     """The carry of a second iteration: what stayed the same stays, what changed is whatever it may become."""
     if before is after:
         return before
+    room = room if room is not None else Room()
+    if type(after) in _STRUCTURES and not room.enter(after):
+        return Unknown("deep")
     if isinstance(before, TupleValue) and isinstance(after, TupleValue) and len(before.elts) == len(after.elts):
         return TupleValue(
-            tuple(_settled(b, a) for b, a in zip(before.elts, after.elts, strict=True)),
+            tuple(_settled(b, a, room) for b, a in zip(before.elts, after.elts, strict=True)),
             after.cls or before.cls,
             after.names or before.names,
         )
@@ -60,12 +66,12 @@ def _settled(before: Value, after: Value) -> Value:
         made.complete = after.complete
         for name in {**before.slots, **after.slots}:
             b, a = before.slots.get(name), after.slots.get(name)
-            made.slots[name] = _settled(b, a) if b is not None and a is not None else a if a is not None else b
+            made.slots[name] = _settled(b, a, room) if b is not None and a is not None else a if a is not None else b
         return made
     if isinstance(before, DictValue) and isinstance(after, DictValue):
         items = dict(before.items())
         return DictValue(
-            {k: _settled(items[k], v) if k in items else v for k, v in after.items()},
+            {k: _settled(items[k], v, room) if k in items else v for k, v in after.items()},
             after.slots.get("*"),
             is_open=after.slots["open"],
         )

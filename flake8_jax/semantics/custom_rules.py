@@ -36,6 +36,7 @@ from flake8_jax.semantics.values import (
     FunctionValue,
     HostArray,
     PartialValue,
+    Room,
     TransformedValue,
     Tree,
     TupleValue,
@@ -126,7 +127,7 @@ def fixed_positions(tv: TransformedValue) -> list[int] | None:
     return found
 
 
-def _plain(value: Value, depth: int = 8) -> Value:
+def _plain(value: Value, depth: int = 8, room: Room | None = None) -> Value:
     """The value without the tracer of the differentiation around it."""
     if isinstance(value, (Array, Tree)):
         if value.level != GRAD:
@@ -134,7 +135,8 @@ def _plain(value: Value, depth: int = 8) -> Value:
         if isinstance(value, Tree):
             return Tree(CONCRETE)
         return Array(CONCRETE, value.dtype, value.ndim, value.length)
-    return lattice.map_leaves(value, lambda v: _plain(v, depth - 1)) if depth else value
+    room = room if room is not None else Room()
+    return lattice.map_leaves(value, lambda v: _plain(v, depth - 1, room)) if depth and room.enter(value) else value
 
 
 # --- do the rules fit ---------------------------------------------------------------------------------------

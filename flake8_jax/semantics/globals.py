@@ -114,7 +114,7 @@ def note_second_assignment(m: Machine, scope: ModuleScope, name: str) -> None:
 
 def note_rebinding(m: Machine, frame: Frame, name: str, scope: ModuleScope | None = None) -> None:
     """Eager code rebinds a module-level variable: ``global``, or an attribute of a module."""
-    if m.mode.staged or m.mode.presumed or _fills_itself(frame.fn, name) or _is_temporary(frame):
+    if m.mode.staged or m.mode.presumed or _fills_itself(m, frame.fn, name) or _is_temporary(frame):
         return
     m.note_everywhere(rebound(scope if scope is not None else frame.scope, name))
 
@@ -132,7 +132,7 @@ def note_contents(
     if isinstance(value, DictValue) and isinstance(key, Const):
         held = [v for v in (value.slots.get(("k", key.value)),) if v is not None]
     base = _base_name(node)
-    if any(isinstance(v, _DATA) for v in held) and (base is None or not _fills_itself(frame.fn, base)):
+    if any(isinstance(v, _DATA) for v in held) and (base is None or not _fills_itself(m, frame.fn, base)):
         m.keep_alive.append(value)
         m.note_everywhere(changed(value))
 
@@ -152,15 +152,26 @@ def _base_name(node: Any) -> str | None:
     return node.id if isinstance(node, ir.Name) else None
 
 
-def _fills_itself(fn: ir.Function | None, name: str) -> bool:
+def _fills_itself(m: Machine, fn: ir.Function | None, name: str) -> bool:
     """The function looks at the variable in a test before it changes it."""
-    todo: list[Any] = list(fn.body) if fn is not None else []
+    if fn is None:
+        return False
+    tested = m.tested_names.get(id(fn))
+    if tested is None:
+        tested = m.tested_names[id(fn)] = _tested_names(fn)
+    return name in tested
+
+
+def _tested_names(fn: ir.Function) -> frozenset[str]:
+    """The names that the tests of a function read."""
+    found: set[str] = set()
+    todo: list[Any] = list(fn.body)
     while todo:
         node = todo.pop()
-        if isinstance(node, (ir.If, ir.While, ir.IfExp, ir.Assert)) and name in names_read(node.test):
-            return True
+        if isinstance(node, (ir.If, ir.While, ir.IfExp, ir.Assert)):
+            found.update(names_read(node.test))
         if isinstance(node, (ir.If, ir.While, ir.For, ir.With, ir.Try)):
             for field in ("body", "orelse", "finalbody"):
                 todo += getattr(node, field, ())
             todo += [s for handler in getattr(node, "handlers", ()) for s in handler.body]
-    return False
+    return frozenset(found)

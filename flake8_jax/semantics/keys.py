@@ -32,6 +32,7 @@ from flake8_jax.semantics.values import (
     ListValue,
     Opaque,
     Recipe,
+    Room,
     Site,
     Static,
     Tree,
@@ -143,7 +144,7 @@ def settle_splits(m: Machine, mark: int, result: Value) -> None:
             m.write(m.uses, key, settled)
 
 
-def _holds_key(value: Value, depth: int = 4) -> bool:
+def _holds_key(value: Value, depth: int = 4, room: Room | None = None) -> bool:
     """The value is or contains a key, or may."""
     if isinstance(value, Array):
         return value.dtype == "key"
@@ -156,7 +157,8 @@ def _holds_key(value: Value, depth: int = 4) -> bool:
         parts = [v for v in value.slots.values() if isinstance(v, Value)]
     elif isinstance(value, GeneratorValue):
         parts = [value.element]
-    return depth > 0 and any(_holds_key(part, depth - 1) for part in parts)
+    room = room if room is not None else Room()
+    return depth > 0 and bool(parts) and room.enter(value) and any(_holds_key(part, depth - 1, room) for part in parts)
 
 
 SHUFFLES = frozenset({"jax.random.permutation", "jax.random.shuffle"})

@@ -38,6 +38,7 @@ from flake8_jax.semantics.values import (
     ListValue,
     Opaque,
     PartialValue,
+    Room,
     Static,
     TransformedValue,
     Tree,
@@ -57,6 +58,7 @@ SHAPES = frozenset({"jax.ShapeDtypeStruct", "jax.core.ShapedArray"})
 """What stands for an array where only shapes are asked for."""
 NUMBERS = (bool, int, float, complex)
 MAX_NODES = 100
+MAX_JOINED = 5000
 VARYING = frozenset({Static, Array, HostArray, Unknown, Tree, ListValue})
 """What may differ from one iteration of a loop to the next (see ``variation``)."""
 SEED = "seed"
@@ -91,7 +93,7 @@ def joint_birth(a: int, b: int) -> int:
     return a if a == b else max(a, b) if min(a, b) >= 0 else NO_BIRTH
 
 
-def join(a: Value, b: Value, depth: int = 6) -> Value:
+def join(a: Value, b: Value, depth: int = 6, room: Room | None = None) -> Value:
     """What is known of a value that is ``a`` on one path and ``b`` on the other."""
     if a is b:
         return a
@@ -102,12 +104,16 @@ def join(a: Value, b: Value, depth: int = 6) -> Value:
     if depth == 0:
         return Unknown("join")
     ta, tb = type(a), type(b)
+    if ta in _CONTAINERS and tb in _CONTAINERS:
+        room = room if room is not None else Room(MAX_JOINED)
+        if not room.enter(a) or not room.enter(b):
+            return Unknown("join")
     if ta is Unknown or tb is Unknown:
         return Unknown("join", host_test=getattr(a, "host_test", False) or getattr(b, "host_test", False))
     if ta is UnionValue or tb is UnionValue:
-        return union_of([*members_of(a), *members_of(b)], depth)
+        return union_of([*members_of(a), *members_of(b)], depth, room)
     if ta is tb:
-        joined = _join_same_type(a, b, depth)
+        joined = _join_same_type(a, b, depth, room)
         if joined is not None:
             return joined
     elif {ta, tb} == {Const, Static} or {ta, tb} == {Static, HostArray}:
@@ -121,7 +127,7 @@ def join(a: Value, b: Value, depth: int = 6) -> Value:
     return UnionValue((a, b))
 
 
-def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
+def _join_same_type(a: Any, b: Any, depth: int, room: Room | None) -> Value | None:
     kind = type(a)
     if kind is Const:
         if same_const(a.value, b.value):
@@ -153,7 +159,8 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
         return host
     if kind is TupleValue:
         if len(a.elts) == len(b.elts) and a.cls is b.cls:
-            return TupleValue(tuple(join(x, y, depth - 1) for x, y in zip(a.elts, b.elts, strict=True)), a.cls, a.names)
+            elements = tuple(join(x, y, depth - 1, room) for x, y in zip(a.elts, b.elts, strict=True))
+            return TupleValue(elements, a.cls, a.names)
         return None
     if kind is External:
         # ``jnp`` where JAX is there and ``np`` where it is not: of a run without JAX there is nothing to say.
@@ -161,11 +168,10 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
             return a  # type: ignore[no-any-return]
         return b if b.name == f"jax.{a.name}" else None
     if kind is ListValue and a.is_tuple == b.is_tuple:
-        return ListValue(
-            None, join(any_element(a), any_element(b), depth - 1), is_tuple=a.is_tuple, born=joint_birth(a.born, b.born)
-        )
+        element = join(any_element(a, depth - 1, room), any_element(b, depth - 1, room), depth - 1, room)
+        return ListValue(None, element, is_tuple=a.is_tuple, born=joint_birth(a.born, b.born))
     if kind is DictValue:
-        return _join_dicts(a, b, depth)
+        return _join_dicts(a, b, depth, room)
     if kind is FunctionValue and a.fn is b.fn and a.closure is b.closure:
         return a  # type: ignore[no-any-return]
     if kind is Instance and a.cls is b.cls:
@@ -177,11 +183,11 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
         )
         made.complete = a.complete and b.complete
         for name in {**a.slots, **b.slots}:
-            made.slots[name] = join(a.slots.get(name, MISSING), b.slots.get(name, MISSING), depth - 1)
+            made.slots[name] = join(a.slots.get(name, MISSING), b.slots.get(name, MISSING), depth - 1, room)
         return made
     if kind is ExternalInstance and a.cls == b.cls:
         merged = {
-            name: join(a.slots.get(name, MISSING), b.slots.get(name, MISSING), depth - 1)
+            name: join(a.slots.get(name, MISSING), b.slots.get(name, MISSING), depth - 1, room)
             for name in {**a.slots, **b.slots}
         }
         return ExternalInstance(a.cls, merged, join_levels(a.level, b.level), joint_birth(a.born, b.born))
@@ -190,11 +196,13 @@ def _join_same_type(a: Any, b: Any, depth: int) -> Value | None:
     return None
 
 
-def _join_dicts(a: DictValue, b: DictValue, depth: int) -> DictValue:
+def _join_dicts(a: DictValue, b: DictValue, depth: int, room: Room | None) -> DictValue:
     items_a, items_b = dict(a.items()), dict(b.items())
-    items = {k: join(items_a.get(k, MISSING), items_b.get(k, MISSING), depth - 1) for k in {**items_a, **items_b}}
+    items = {
+        k: join(items_a.get(k, MISSING), items_b.get(k, MISSING), depth - 1, room) for k in {**items_a, **items_b}
+    }
     rest_a, rest_b = a.slots.get("*", MISSING), b.slots.get("*", MISSING)
-    rest = None if rest_a is MISSING and rest_b is MISSING else join(rest_a, rest_b, depth - 1)
+    rest = None if rest_a is MISSING and rest_b is MISSING else join(rest_a, rest_b, depth - 1, room)
     is_open = a.slots["open"] or b.slots["open"] or items_a.keys() != items_b.keys()
     return DictValue(items, rest, is_open=is_open, born=joint_birth(a.born, b.born))
 
@@ -204,7 +212,7 @@ def members_of(value: Value) -> tuple[Value, ...]:
     return value.members if isinstance(value, UnionValue) else (value,)
 
 
-def union_of(values: Iterable[Value], depth: int = 6) -> Value:
+def union_of(values: Iterable[Value], depth: int = 6, room: Room | None = None) -> Value:
     """The union of some values, with like members joined; Unknown when there are too many."""
     kept: list[Value] = []
     for value in values:
@@ -215,7 +223,7 @@ def union_of(values: Iterable[Value], depth: int = 6) -> Value:
                 if member is other:
                     break
                 if type(member) is type(other) and not isinstance(member, (FunctionValue, BoundMethod, ClassValue)):
-                    joined = join(other, member, depth - 1)
+                    joined = join(other, member, depth - 1, room)
                     if not isinstance(joined, UnionValue):
                         kept[i] = joined
                         break
@@ -228,21 +236,21 @@ def union_of(values: Iterable[Value], depth: int = 6) -> Value:
     return UnionValue(tuple(kept)) if len(kept) <= MAX_UNION else Unknown("union")
 
 
-def join_all(values: Iterable[Value]) -> Value:
+def join_all(values: Iterable[Value], depth: int = 6, room: Room | None = None) -> Value:
     """The join of any number of values; Unknown for none."""
     result: Value | None = None
     for value in values:
-        result = value if result is None else join(result, value)
+        result = value if result is None else join(result, value, depth, room)
     return result if result is not None else Unknown("nothing")
 
 
-def any_element(value: ListValue) -> Value:
+def any_element(value: ListValue, depth: int = 6, room: Room | None = None) -> Value:
     """What an element taken at an unknown index may be."""
     known = value.known()
     if known is None:
         rest = value.slots.get("*")
         return rest if rest is not None else Unknown("element")
-    return join_all(known) if known else Unknown("element of an empty list")
+    return join_all(known, depth, room) if known else Unknown("element of an empty list")
 
 
 def equivalent(a: Value, b: Value, depth: int = 6) -> bool:
@@ -254,10 +262,13 @@ def equivalent(a: Value, b: Value, depth: int = 6) -> bool:
     return bool(fingerprint_one(a) == fingerprint_one(b))
 
 
+_CONTAINERS = frozenset({TupleValue, ListValue, DictValue, Instance, ExternalInstance, UnionValue})
+
+
 # --- staging boundaries ---------------------------------------------------------------------------
 
 
-def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8) -> Value:
+def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
     """What ``value`` is inside a function staged at ``level``. ``lane``: vmap's view, with the leading axis gone.
 
     None, strings, functions and instances of classes that are no pytrees stay as they are.
@@ -282,16 +293,17 @@ def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8) -> 
     if kind is HostArray:
         ndim = value.ndim  # type: ignore[attr-defined]
         return Array(level, value.dtype, ndim - 1 if lane and ndim else ndim)  # type: ignore[attr-defined]
-    if depth == 0:
+    room = room if room is not None else Room()
+    if depth == 0 or not room.enter(value):
         return Unknown("deep")
     if kind is ExternalInstance and value.cls in SHAPES:  # type: ignore[attr-defined]
         return Array(level)
 
     def inner(v: Value) -> Value:
-        return tracify(v, level, lane=lane, depth=depth - 1)
+        return tracify(v, level, lane=lane, depth=depth - 1, room=room)
 
     if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
-        return filter_in(value, level, lane=lane, depth=depth)
+        return filter_in(value, level, lane=lane, depth=depth, room=room)
     inside = map_leaves(value, inner)
     if isinstance(value, Instance) and inside is not value:
         if value.cls.leaf_names is not None:
@@ -301,15 +313,16 @@ def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8) -> 
     return inside
 
 
-def filter_in(value: Value, level: int, *, lane: bool = False, depth: int = 8) -> Value:
+def filter_in(value: Value, level: int, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
     """equinox's and nnx' view: arrays become tracers, everything else stays static."""
     if isinstance(value, (Array, Tree)):
         return tracify(value, level, lane=lane)
     if isinstance(value, HostArray):
         return Array(level, value.dtype, value.ndim - 1 if lane and value.ndim else value.ndim)
-    if depth == 0 or isinstance(value, (Unknown, Const, Static)):
+    room = room if room is not None else Room()
+    if depth == 0 or isinstance(value, (Unknown, Const, Static)) or not room.enter(value):
         return value
-    return map_leaves(value, lambda v: filter_in(v, level, lane=lane, depth=depth - 1))
+    return map_leaves(value, lambda v: filter_in(v, level, lane=lane, depth=depth - 1, room=room))
 
 
 def _keep_leaves(value: Instance, inside: Value, leaves: frozenset[str]) -> None:
@@ -379,7 +392,7 @@ def key_taken(keys: Array, step: str) -> Value:
     return found
 
 
-def release(value: Value, level: int, depth: int = 8, *, dispatched: int = 0) -> Value:
+def release(value: Value, level: int, depth: int = 8, *, dispatched: int = 0, room: Room | None = None) -> Value:
     """What a staged function's result is outside: arrays of ``level``; a value that came in unchanged is itself again."""
     if isinstance(value, Array):
         if value.origin is not None:
@@ -395,16 +408,20 @@ def release(value: Value, level: int, depth: int = 8, *, dispatched: int = 0) ->
         return value
     if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
         return over_arrays(value, lambda v: release(v, level, dispatched=dispatched))
-    return map_leaves(value, lambda v: release(v, level, depth - 1, dispatched=dispatched))
+    room = room if room is not None else Room()
+    if not room.enter(value):
+        return value
+    return map_leaves(value, lambda v: release(v, level, depth - 1, dispatched=dispatched, room=room))
 
 
-def over_arrays(value: Value, f: Callable[[Value], Value], depth: int = 8) -> Value:
+def over_arrays(value: Value, f: Callable[[Value], Value], depth: int = 8, room: Room | None = None) -> Value:
     """The value with ``f`` applied to the arrays in it; what equinox and nnx filter out stays as it is."""
     if isinstance(value, (Array, Tree, HostArray)):
         return f(value)
-    if depth == 0 or isinstance(value, (Unknown, Const, Static)):
+    room = room if room is not None else Room()
+    if depth == 0 or isinstance(value, (Unknown, Const, Static)) or not room.enter(value):
         return value
-    return map_leaves(value, lambda v: over_arrays(v, f, depth - 1))
+    return map_leaves(value, lambda v: over_arrays(v, f, depth - 1, room))
 
 
 def map_leaves(value: Value, f: Callable[[Value], Value], born: int = NO_BIRTH) -> Value:
@@ -446,9 +463,10 @@ def map_leaves(value: Value, f: Callable[[Value], Value], born: int = NO_BIRTH) 
     return value
 
 
-def copied(value: Value, born: int = NO_BIRTH, depth: int = 4) -> Value:
+def copied(value: Value, born: int = NO_BIRTH, depth: int = 4, room: Room | None = None) -> Value:
     """A copy of a container or an object and, ``depth`` levels down, of those in it."""
-    if not isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
+    room = room if room is not None else Room()
+    if not isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)) or not room.enter(value):
         return value
     made: Value
     if isinstance(value, Instance):
@@ -460,11 +478,11 @@ def copied(value: Value, born: int = NO_BIRTH, depth: int = 4) -> Value:
     if depth:
         for slot, part in list(made.slots.items()):  # type: ignore[attr-defined]
             if isinstance(part, Value):
-                made.slots[slot] = copied(part, born, depth - 1)  # type: ignore[attr-defined]
+                made.slots[slot] = copied(part, born, depth - 1, room)  # type: ignore[attr-defined]
     return made
 
 
-def element_of_axis(value: Value, depth: int = 8) -> Value:
+def element_of_axis(value: Value, depth: int = 8, room: Room | None = None) -> Value:
     """One slice along the leading axis of every leaf: what ``scan`` and ``map`` hand to their body."""
     if isinstance(value, Array):
         row = Array(value.level, value.dtype, value.ndim - 1 if value.ndim else None, row_length(value))
@@ -475,12 +493,13 @@ def element_of_axis(value: Value, depth: int = 8) -> Value:
         return Array(MAYBE, value.dtype, value.ndim - 1 if value.ndim else None)
     if isinstance(value, Tree):
         return Tree(value.level)
-    if isinstance(value, Unknown) or depth == 0:
+    room = room if room is not None else Room()
+    if isinstance(value, Unknown) or depth == 0 or not room.enter(value):
         return Unknown("axis element")
-    return map_leaves(value, lambda v: element_of_axis(v, depth - 1))
+    return map_leaves(value, lambda v: element_of_axis(v, depth - 1, room))
 
 
-def stack_axis(value: Value, depth: int = 8) -> Value:
+def stack_axis(value: Value, depth: int = 8, room: Room | None = None) -> Value:
     """The reverse: every leaf gains a leading axis."""
     if isinstance(value, Array):
         return Array(value.level, value.dtype, value.ndim + 1 if value.ndim is not None else None)
@@ -490,11 +509,12 @@ def stack_axis(value: Value, depth: int = 8) -> Value:
         return Array(MAYBE, const_kind(value.value), 1)
     if isinstance(value, Static):
         return Array(MAYBE, "", None)
-    if isinstance(value, Unknown) or depth == 0:
+    room = room if room is not None else Room()
+    if isinstance(value, Unknown) or depth == 0 or not room.enter(value):
         return Unknown("stacked")
     if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
         return over_arrays(value, stack_axis)
-    return map_leaves(value, lambda v: stack_axis(v, depth - 1))
+    return map_leaves(value, lambda v: stack_axis(v, depth - 1, room))
 
 
 _STAND_FOR_OTHERS = frozenset({Array, Tree, Unknown})

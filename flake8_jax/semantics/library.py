@@ -54,6 +54,7 @@ from flake8_jax.semantics.values import (
     ListValue,
     PartialValue,
     Recipe,
+    Room,
     Site,
     Static,
     TransformedValue,
@@ -195,7 +196,7 @@ def _tree_of(value: Value | None) -> Value:
     return Tree(found) if found is not None else Unknown("tree")
 
 
-def _leaves_level(value: Value, depth: int = 8) -> int | None:
+def _leaves_level(value: Value, depth: int = 8, room: Room | None = None) -> int | None:
     """The level that all leaves of a pytree have, None where they differ or are not all known to be arrays."""
     if isinstance(value, (Array, Tree)):
         return value.level
@@ -211,7 +212,8 @@ def _leaves_level(value: Value, depth: int = 8) -> int | None:
         parts = list(value.members)
     elif isinstance(value, Instance) and "pytree" in value.cls.traits and value.complete:
         parts = [v for name, v in value.slots.items() if name not in value.cls.static_names]
-    levels = {_leaves_level(v, depth - 1) for v in parts} if depth else {None}
+    room = room if room is not None else Room()
+    levels = {_leaves_level(v, depth - 1, room) for v in parts} if depth and room.enter(value) else {None}
     return levels.pop() if len(levels) == 1 else None
 
 
@@ -230,7 +232,7 @@ def _like(value: Value | None, level: int) -> Value:
     return Array(level)
 
 
-def relevelled(value: Value, level: int, depth: int = 8) -> Value:
+def relevelled(value: Value, level: int, depth: int = 8, room: Room | None = None) -> Value:
     """A pytree of the same structure with new arrays of ``level`` for leaves."""
     if isinstance(value, Array):
         return Array(level, value.dtype, value.ndim, value.length, size=value.size)
@@ -240,9 +242,10 @@ def relevelled(value: Value, level: int, depth: int = 8) -> Value:
         return Array(level, size=value.size)
     if isinstance(value, (Const, Static)):
         return value if isinstance(value, Const) and value.value is None else Array(level)
-    if depth == 0:
+    room = room if room is not None else Room()
+    if depth == 0 or not room.enter(value):
         return Tree(level)
-    return lattice.map_leaves(value, lambda v: relevelled(v, level, depth - 1))
+    return lattice.map_leaves(value, lambda v: relevelled(v, level, depth - 1, room))
 
 
 def make_instance(

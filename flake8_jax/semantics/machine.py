@@ -73,6 +73,8 @@ _NO_LOOPS: frozenset[int] = frozenset()
 MAX_CALL_DEPTH = 40
 MAX_RESOLVING = 8
 """Names that lead to names, in modules that import each other; behind so many they lead nowhere."""
+MAX_FORWARDED = 4
+"""Objects whose ``__call__`` is another object, or leads to one without a call of a function in between."""
 MAX_STEPS_PER_ENTRY = 30_000
 MAX_STATEMENTS_PER_ENTRY = 100_000
 """An entry that has run so many statements, and as many again as its file has lines, ends. Those of JAX, Flax, Brax and
@@ -291,12 +293,15 @@ class Machine:
         self.telling: set[int] = set()
         self.lanes_met: set[Lane] = set()
         self.free_names: dict[int, tuple[str, ...]] = {}
+        self.tested_names: dict[int, frozenset[str]] = {}
         self.instantiating: list[Any] = []
         self.presumption: Presumption | None = None
         self.keep_alive: list[Any] = []
         self.called_functions: set[int] = set()
         self.callees: set[int] = set()
         self._resolving = 0
+        self.forwarded: list[int] = []
+        """For each call of an object that is under way, how many functions were running when it began."""
         self.calls: CallGraph | None = None
         self.function_names: dict[int, FunctionName] = {}
         self.skipped: frozenset[FunctionName] = frozenset()
@@ -347,6 +352,16 @@ class Machine:
             caller = next((names[id(link.fn)] for link in reversed(self.stack) if id(link.fn) in names), None)
             names[id(fn)] = name = (func.scope.path, fn.qualname)
             self.calls.note(name, caller)
+
+    def forward(self) -> bool:
+        """An object is about to be called: not if that only led to the call of another object again and again
+        (``A.__call__ = A()``). Else ``forwarded`` has one more entry, to be taken off when the call has ended."""
+        functions = sum([link.fn is not None for link in self.stack])
+        if self.forwarded.count(functions) >= MAX_FORWARDED:
+            self.count("recursion or depth")
+            return False
+        self.forwarded.append(functions)
+        return True
 
     # --- slots and branches ---------------------------------------------------------------------
 
@@ -493,6 +508,7 @@ class Machine:
         resolving, self._resolving = self._resolving, 0
         watches, self.watches = self.watches, []
         instantiating, inside, chosen_at = len(self.instantiating), self.inside, self.chosen_at
+        forwarded, self.forwarded = self.forwarded, []
         try:
             run()
         except (BudgetSpentError, RecursionError) as error:
@@ -511,6 +527,7 @@ class Machine:
                 self.timing, self.arms,
             ) = saved  # fmt: skip
             self.sheltered, self.choosing, self._resolving = sheltered, choosing, resolving
+            self.forwarded = forwarded
             if self.loops:  # what was made meanwhile is for good
                 self.clock += 1
                 for loop in self.loops:

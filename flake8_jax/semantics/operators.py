@@ -104,16 +104,18 @@ def dispatched_from(m: Machine, values: Iterable[Value]) -> int:
     return next((id(loop) for loop in reversed(m.loops) if id(loop) in found), 1)
 
 
-def derived_from(values: Iterable[Value]) -> str:
+def derived_from(values: Iterable[Value], depth: int = 6) -> str:
     """``Array.derived`` of what is computed from ``values``: the reason, where all of them are shapes and numbers."""
     found = ""
+    if depth == 0:
+        return found
     for value in values:
         if isinstance(value, Array) and value.derived:
             found = value.derived
         elif isinstance(value, Static) and value.kind in ("int", "float", "shape"):
             found = found or "static"
         elif isinstance(value, (TupleValue, ListValue)):
-            inner = derived_from(_elements(value) or (Unknown(),))
+            inner = derived_from(_elements(value) or (Unknown(),), depth - 1)
             if not inner:
                 return ""
             found = inner

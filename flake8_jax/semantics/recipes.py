@@ -27,6 +27,7 @@ from flake8_jax.semantics.values import (
     Instance,
     Opaque,
     Recipe,
+    Room,
     Tree,
     TupleValue,
     UnionValue,
@@ -136,11 +137,12 @@ _CODES = {"f8": "float64", "d": "double", "i8": "int64", "u8": "uint64", "c16": 
 WIDE = frozenset({"float64", "int64", "uint64", "complex128", "double", "longlong", "ulonglong", "cdouble"})
 
 
-def mark_tangents(m: Machine, value: Value, depth: int = 4) -> None:
+def mark_tangents(m: Machine, value: Value, depth: int = 4, room: Room | None = None) -> None:
     """``grad`` differentiates by the arrays in ``value``."""
+    room = room if room is not None else Room()
     if isinstance(value, (Array, Opaque)):
         m.tangents.add(value)
-    elif depth:
+    elif depth and room.enter(value):
         parts: list[Any] = []
         if isinstance(value, TupleValue):
             parts = list(value.elts)
@@ -149,7 +151,7 @@ def mark_tangents(m: Machine, value: Value, depth: int = 4) -> None:
         elif isinstance(value, Instance) or hasattr(value, "slots"):
             parts = [v for v in value.slots.values() if isinstance(v, Value)]
         for part in parts:
-            mark_tangents(m, part, depth - 1)
+            mark_tangents(m, part, depth - 1, room)
 
 
 def has_tangent(value: Value, tangents: frozenset[Value] | set[Value]) -> bool:

@@ -44,6 +44,7 @@ from flake8_jax.semantics.values import (
     ListValue,
     Opaque,
     PartialValue,
+    Room,
     Static,
     TransformedValue,
     Tree,
@@ -107,15 +108,17 @@ def path_of(
 _MUTABLE = frozenset({ListValue, DictValue, Instance, ExternalInstance})
 
 
-def is_mutable(value: Value) -> bool:
+def is_mutable(value: Value, room: Room | None = None) -> bool:
     if type(value) in _MUTABLE:
         return True
-    if isinstance(value, TupleValue):
-        return any(is_mutable(v) for v in value.elts)
-    return isinstance(value, UnionValue) and any(is_mutable(v) for v in value.members)
+    if not isinstance(value, (TupleValue, UnionValue)):
+        return False
+    room = room if room is not None else Room()
+    parts = value.elts if isinstance(value, TupleValue) else value.members
+    return not room.enter(value) or any(is_mutable(v, room) for v in parts)
 
 
-def holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5) -> bool:
+def holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5, room: Room | None = None) -> bool:
     """The value contains a function closed over a frame of this very run: another run gives another one."""
     if depth == 0:
         return True
@@ -139,7 +142,10 @@ def holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5) -> 
         parts = [value.operand]
     elif isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
         parts = [v for v in value.slots.values() if isinstance(v, Value)][:40]
-    return any(holds_fresh_closure(v, closure, depth - 1) for v in parts)
+    if not parts:
+        return False
+    room = room if room is not None else Room()
+    return not room.enter(value) or any(holds_fresh_closure(v, closure, depth - 1, room) for v in parts)
 
 
 def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope, node: Any, fn: ir.Function) -> Value:
@@ -196,7 +202,9 @@ def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:
 _KEPT = frozenset({Const, Static, External, BuiltinValue, ClassValue, FunctionValue})
 
 
-def transplant(value: Value, mapping: dict[int, Any], m: Machine, trace: int = 0, depth: int = 8) -> Value:
+def transplant(
+    value: Value, mapping: dict[int, Any], m: Machine, trace: int = 0, depth: int = 8, room: Room | None = None
+) -> Value:
     """A remembered result for other inputs: inputs are exchanged, everything made in the run is made anew.
 
     trace: the one that the run was part of. What is older than that was not made in it.
@@ -220,8 +228,12 @@ def transplant(value: Value, mapping: dict[int, Any], m: Machine, trace: int = 0
             made.origin = mapping.get(id(origin), origin)  # type: ignore[attr-defined]
         return made
 
+    room = room if room is not None else Room()
+    if not room.enter(value):
+        return value
+
     def inner(v: Value) -> Value:
-        return transplant(v, mapping, m, trace, depth - 1)
+        return transplant(v, mapping, m, trace, depth - 1, room)
 
     if trace > 0 and isinstance(value, (Instance, ListValue, DictValue, ExternalInstance)) and value.born < trace:
         return value

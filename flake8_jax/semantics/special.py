@@ -37,6 +37,7 @@ from flake8_jax.semantics.values import (
     ListValue,
     PartialValue,
     PropertyValue,
+    Room,
     Static,
     Tree,
     TupleValue,
@@ -147,14 +148,15 @@ def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 MAX_LEAVES = 32
 
 
-def collect_leaves(value: Value, found: list[Value], depth: int = 8) -> bool:
+def collect_leaves(value: Value, found: list[Value], depth: int = 8, room: Room | None = None) -> bool:
     """Gather the leaves of a pytree; False if its structure is not fully known."""
     if isinstance(value, (Array, HostArray, Static)) or (isinstance(value, Const) and value.value is not None):
         found.append(value)
         return True
     if isinstance(value, Const):
         return True
-    if depth == 0 or len(found) > MAX_LEAVES:
+    room = room if room is not None else Room()
+    if depth == 0 or len(found) > MAX_LEAVES or not room.enter(value):
         return False
     children: list[Value] | None = None
     if isinstance(value, TupleValue):
@@ -167,7 +169,7 @@ def collect_leaves(value: Value, found: list[Value], depth: int = 8) -> bool:
         children = [v for k, v in value.slots.items() if k not in value.cls.static_names]
     if children is None:
         return False
-    return all(collect_leaves(c, found, depth - 1) for c in children)
+    return all(collect_leaves(c, found, depth - 1, room) for c in children)
 
 
 def leaf_of(value: Value, depth: int = 6) -> Value:
@@ -253,12 +255,13 @@ def _device_get(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return _to_host(args.values[0])
 
 
-def _to_host(value: Value, depth: int = 6) -> Value:
+def _to_host(value: Value, depth: int = 6, room: Room | None = None) -> Value:
     if isinstance(value, Array):
         return value if value.level >= 2 else HostArray(value.dtype, value.ndim)
-    if isinstance(value, (Tree, Unknown)) or depth == 0:
+    room = room if room is not None else Room()
+    if isinstance(value, (Tree, Unknown)) or depth == 0 or not room.enter(value):
         return value if isinstance(value, Tree) and value.level >= 2 else Unknown("host tree")
-    return lattice.map_leaves(value, lambda v: _to_host(v, depth - 1))
+    return lattice.map_leaves(value, lambda v: _to_host(v, depth - 1, room))
 
 
 def _chain(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:

@@ -54,23 +54,25 @@ def describe(value: Value) -> str:
     return "a function"
 
 
-def parameter_names(value: Value) -> list[str] | None:
+def parameter_names(value: Value, depth: int = 1000) -> list[str] | None:
     """Positional parameter names of a callable; None where its signature is not known."""
+    if depth == 0:  # an object whose ``__call__`` leads back to it
+        return None
     if isinstance(value, FunctionValue):
         return [p.name for p in value.fn.params if p.kind in ("positional", "posonly")]
     if isinstance(value, BoundMethod):
-        names = parameter_names(value.func)
+        names = parameter_names(value.func, depth - 1)
         return names[1:] if names is not None else None
     if isinstance(value, PartialValue):
-        names = parameter_names(value.func)
+        names = parameter_names(value.func, depth - 1)
         return None if names is None else [n for n in names[len(value.args) :] if n not in value.kwargs]
     if isinstance(value, TransformedValue):
-        return parameter_names(value.operand)
+        return parameter_names(value.operand, depth - 1)
     if isinstance(value, Instance):
         found = find_in_class(value.cls, "__call__")
         if found is None:
             return None
-        names = parameter_names(found[1])
+        names = parameter_names(found[1], depth - 1)
         return names[1:] if names is not None else None
     return None
 

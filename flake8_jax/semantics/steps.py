@@ -36,6 +36,7 @@ from flake8_jax.semantics.values import (
     ListValue,
     Opaque,
     PartialValue,
+    Room,
     TransformedValue,
     Tree,
     TupleValue,
@@ -99,10 +100,12 @@ def note_step(
             leaves.add(leaf)
 
 
-def _held_arrays(value: Value, depth: int = 4) -> list[Value]:
+def _held_arrays(value: Value, depth: int = 4, room: Room | None = None) -> list[Value]:
     if isinstance(value, (Array, Tree, Unknown)):
         return [canonical_key(value)]
-    return [leaf for part in _parts(value) for leaf in _held_arrays(part, depth - 1)] if depth else []
+    room = room if room is not None else Room()
+    parts = _parts(value)
+    return [v for part in parts for v in _held_arrays(part, depth - 1, room)] if depth and parts and room.enter(value) else []
 
 
 def _entry(m: Machine) -> int:

@@ -37,6 +37,7 @@ from flake8_jax.semantics.values import (
     Instance,
     ListValue,
     PartialValue,
+    Room,
     Static,
     TransformedValue,
     Tree,
@@ -271,15 +272,18 @@ def _unmapped(tv: TransformedValue, args: Arguments, entries: tuple[Value, ...] 
     return ""
 
 
-def misfit(spec: Value, value: Value, option: str, *, ranks: bool = False, depth: int = 6) -> str:
+def misfit(
+    spec: Value, value: Value, option: str, *, ranks: bool = False, depth: int = 6, room: Room | None = None
+) -> str:
     """What is wrong with a spec for this value. ranks: its leaves are axes that the value has to have."""
+    room = room if room is not None else Room()
     if isinstance(value, UnionValue):
-        found = [misfit(spec, member, option, ranks=ranks, depth=depth) for member in value.members]
+        found = [misfit(spec, member, option, ranks=ranks, depth=depth, room=room) for member in value.members]
         return found[0] if found and all(found) else ""
     if isinstance(spec, Const) and ranks and type(spec.value) is int:
         least = spec.value + 1 if spec.value >= 0 else -spec.value
         return f"`{option}` has axis {spec.value} for an argument without it" if _is_flat(value, least) else ""
-    if depth == 0 or not isinstance(spec, (TupleValue, ListValue, DictValue)):
+    if depth == 0 or not isinstance(spec, (TupleValue, ListValue, DictValue)) or not room.enter(spec):
         return ""
     if _other_kind(spec, value):
         return f"`{option}` is a {_kind(spec)} where the value is none"
@@ -302,7 +306,7 @@ def misfit(spec: Value, value: Value, option: str, *, ranks: bool = False, depth
         if len(mine) != len(its):
             return f"`{option}` has {len(mine)} entries where the value has {len(its)} elements"
         pairs = list(zip(mine, its))
-    problems = (misfit(axis, part, option, ranks=ranks, depth=depth - 1) for axis, part in pairs)
+    problems = (misfit(axis, part, option, ranks=ranks, depth=depth - 1, room=room) for axis, part in pairs)
     return next((problem for problem in problems if problem), "")
 
 

@@ -87,6 +87,7 @@ from flake8_jax.semantics.values import (
     Instance,
     ListValue,
     PartialValue,
+    Room,
     Static,
     StaticMethodValue,
     TransformedValue,
@@ -133,6 +134,19 @@ def apply_transform(
     return model(m, frame, node, name, fact, bound, args)
 
 
+MAX_LAYERS = 40
+"""Transforms of transforms, and so on: of more than so many, what they make is not known."""
+
+
+def _layers(operand: Value) -> int:
+    """How many functions a callable hands its arguments through."""
+    layers = 0
+    while isinstance(operand, (TransformedValue, PartialValue, BoundMethod)) and layers < MAX_LAYERS:
+        operand = operand.operand if isinstance(operand, TransformedValue) else operand.func
+        layers += 1
+    return layers
+
+
 def _wrap(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, operand: Value, options: dict[str, Value],
     decorating: bool,
@@ -147,6 +161,8 @@ def _wrap(
         m.presumption.drivers.update(id(link.fn) for link in m.stack if link.fn is not None and not m.mode.staged)
     if fact.model == "lift" and isinstance(operand, ClassValue):
         return operand
+    if _layers(operand) >= MAX_LAYERS:
+        return Unknown("transform")
     if isinstance(operand, (Unknown, Const, Static)) and fact.model != "custom":
         return TransformedValue(name, fact, operand, options, m.site(frame.scope, node))
     made = TransformedValue(name, fact, operand, options, m.site(frame.scope, node))
@@ -332,13 +348,14 @@ def _first_star(params: list[str]) -> int:
     return next((i for i, p in enumerate(params) if p.startswith("*")), len(params))
 
 
-def _shapes(value: Value, depth: int = 8) -> Value:
+def _shapes(value: Value, depth: int = 8, room: Room | None = None) -> Value:
     """ShapeDtypeStructs in place of arrays: static."""
     if isinstance(value, (Array, Tree, Unknown, HostArray)):
         return Unknown("shape and dtype")
-    if depth == 0:
+    room = room if room is not None else Room()
+    if depth == 0 or not room.enter(value):
         return Unknown("shape and dtype")
-    return lattice.map_leaves(value, lambda v: _shapes(v, depth - 1))
+    return lattice.map_leaves(value, lambda v: _shapes(v, depth - 1, room))
 
 
 def _stage(

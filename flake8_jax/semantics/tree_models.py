@@ -23,6 +23,7 @@ from flake8_jax.semantics.values import (
     HostArray,
     Instance,
     ListValue,
+    Room,
     Static,
     Tree,
     TupleValue,
@@ -41,7 +42,7 @@ def run_tree_map(
     with_path = fact.model == "tree_map_with_path"
     is_leaf = bound.get("is_leaf")
     custom_leaves = is_leaf is not None and not (isinstance(is_leaf, Const) and is_leaf.value is None)
-    budget = [10]
+    budget, room = [10], Room(MAX_MAPPED)
 
     if custom_leaves and is_leaf is not None and not isinstance(is_leaf, Unknown):
         # The predicate sees every subtree on the way down, the leaves included.
@@ -55,21 +56,32 @@ def run_tree_map(
     loop = LoopState("tree_map", node)
     m.loops.append(loop)
     begin_iteration(m, loop)
-    mapped = _map_trees(m, trees, at_leaf, budget, custom_leaves)
+    mapped = _map_trees(m, trees, at_leaf, budget, room, custom_leaves)
     m.loops.pop()
     return mapped
 
 
+MAX_MAPPED = 4000
+"""So many values of a pytree are mapped one by one."""
+MAX_LEAVES = 100
+"""So many leaves, and containers in place of their leaves, are mapped before further containers are not looked into."""
+
+
 def _map_trees(
-    m: Machine, trees: list[Value], at_leaf: Callable[[list[Value]], Value], budget: list[int], custom_leaves: bool
-) -> Value:
+    m: Machine, trees: list[Value], at_leaf: Callable[[list[Value]], Value], budget: list[int], room: Room,
+    custom_leaves: bool,
+) -> Value:  # fmt: skip
     first = trees[0]
     if isinstance(first, Const) and first.value is None:
         return NONE
     if isinstance(first, UnionValue):
-        return lattice.union_of([_map_trees(m, [t, *trees[1:]], at_leaf, budget, custom_leaves) for t in first.members])
+        return lattice.union_of(
+            [_map_trees(m, [t, *trees[1:]], at_leaf, budget, room, custom_leaves) for t in first.members]
+        )
     if isinstance(first, (Array, HostArray, Const, Static)) or budget[0] <= 0:
         budget[0] -= 1
+        if budget[0] < -MAX_LEAVES and isinstance(first, (TupleValue, ListValue, DictValue, Instance)):
+            return Unknown("mapped tree")
         if budget[0] < 0:
             return at_leaf([leaf_of(t) for t in trees])
         return at_leaf(trees)  # where the first tree has a leaf, the others may have a whole subtree
@@ -94,9 +106,12 @@ def _map_trees(
             return Tree(max(v.level for v in result.elts))  # type: ignore[attr-defined]
         return Unknown("mapped tree")
 
+    if not room.enter(first):
+        return Unknown("mapped tree")
+
     def child(step: Callable[[Value], Value | None]) -> Value:
         children = [step(t) or Unknown("rest") for t in trees]
-        return _map_trees(m, children, at_leaf, budget, custom_leaves)
+        return _map_trees(m, children, at_leaf, budget, room, custom_leaves)
 
     if isinstance(first, TupleValue):
         return TupleValue(tuple(child(partial(_nth, i=i)) for i in range(len(first.elts))), first.cls, first.names)

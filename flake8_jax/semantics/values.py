@@ -180,12 +180,26 @@ class Static(Value):
         self.born = born
 
 
-class TupleValue(Value):
-    """A tuple of known length; a NamedTuple when ``cls`` is set (``names`` are then its fields)."""
+MAX_WEIGHT = 10_000
 
-    __slots__ = ("cls", "elts", "names")
+
+class TupleValue(Value):
+    """A tuple of known length; a NamedTuple when ``cls`` is set (``names`` are then its fields).
+
+    weight: so many tuples a walk through it meets. ``t = (t, t)`` over and over would be more than anyone can walk: where
+    it gets too heavy, the tuples in it are unknown.
+    """
+
+    __slots__ = ("cls", "elts", "names", "weight")
 
     def __init__(self, elts: tuple[Value, ...], cls: Value | None = None, names: tuple[str, ...] = ()) -> None:
+        self.weight: int = 1
+        for value in elts:
+            if type(value) is TupleValue:
+                self.weight += value.weight
+        if self.weight > MAX_WEIGHT:
+            elts = tuple([Unknown("large") if type(v) is TupleValue and v.weight > 1 else v for v in elts])
+            self.weight = len(elts)
         self.elts = elts
         self.cls = cls
         self.names = names
@@ -575,13 +589,44 @@ class Missing:
 MISSING: Any = Missing()
 
 
-def level_of(value: Value, depth: int = 4) -> int:
+MAX_VISITS = 20_000
+
+
+class Room:
+    """How many more values one walk through a value may visit.
+
+    A list can contain itself, and a list of lists that share their elements unfolds into very many: a bound on the depth
+    alone does not bound such a walk.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int = MAX_VISITS) -> None:
+        self.left = left
+
+    def enter(self, value: Value) -> bool:
+        """Visit what ``value`` holds; False if that is too much."""
+        if type(value) is TupleValue:
+            self.left -= 1 + len(value.elts)
+        elif isinstance(value, UnionValue):
+            self.left -= 1 + len(value.members)
+        else:
+            self.left -= 1 + len(getattr(value, "slots", ()))
+        return self.left >= 0
+
+
+def level_of(value: Value, depth: int = 4, room: Room | None = None) -> int:
     """The highest tracing level of any array in ``value``; CONCRETE where there is none, MAYBE where unknown."""
     if isinstance(value, (Array, Tree)):
         return value.level
     if isinstance(value, Unknown):
         return MAYBE
     if depth == 0:
+        return MAYBE
+    if type(value) not in _HOLDERS:
+        return CONCRETE
+    room = room if room is not None else Room()
+    if not room.enter(value):
         return MAYBE
     parts: tuple[Value, ...] = ()
     if isinstance(value, TupleValue):
@@ -598,13 +643,16 @@ def level_of(value: Value, depth: int = 4) -> int:
         if "pytree" in value.cls.traits:
             for k, v in value.slots.items():
                 if k not in value.cls.static_names:
-                    best = max(best, level_of(v, depth - 1))
+                    best = max(best, level_of(v, depth - 1, room))
         return best
     elif isinstance(value, ExternalInstance):
-        return max((level_of(v, depth - 1) for v in value.slots.values()), default=CONCRETE)
+        return max((level_of(v, depth - 1, room) for v in value.slots.values()), default=CONCRETE)
     elif isinstance(value, GeneratorValue):
         parts = (value.element,)
-    return max((level_of(v, depth - 1) for v in parts), default=CONCRETE)
+    return max((level_of(v, depth - 1, room) for v in parts), default=CONCRETE)
+
+
+_HOLDERS = frozenset({TupleValue, UnionValue, ListValue, DictValue, Instance, ExternalInstance, GeneratorValue})
 
 
 def is_traced_array(value: Value) -> bool:

@@ -39,9 +39,10 @@ def token(text: str) -> Matcher:
 
 
 class Scope:
-    """What one body binds. ``prefix`` comes before the qualified names of what is defined in it."""
+    """What one body binds. ``prefix`` comes before the qualified names of what is defined in it. ``loops``: the number of
+    loops of this body that the cursor is inside of."""
 
-    __slots__ = ("bound", "globals", "is_generator", "nonlocals", "prefix")
+    __slots__ = ("bound", "globals", "is_generator", "loops", "nonlocals", "prefix")
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
@@ -49,6 +50,7 @@ class Scope:
         self.globals: dict[str, None] = {}
         self.nonlocals: dict[str, None] = {}
         self.is_generator = False
+        self.loops = 0
 
     def qualname(self, name: str) -> str:
         """The ``__qualname__`` of something called ``name`` defined here."""

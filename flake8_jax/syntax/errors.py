@@ -29,6 +29,15 @@ class SyntaxProblem(Exception):
         self.column = column
 
 
+class MisplacedStatement(Exception):
+    """A statement that Python's grammar allows, but its compiler refuses there. ``message`` is CPython's."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+
+
 class LoweringError(Exception):
     """The walk and the text disagree: a defect of this package, never of the user's file.
 

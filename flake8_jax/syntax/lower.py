@@ -32,7 +32,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.stack import StackError, on_stack
 from flake8_jax.syntax import scopes
 from flake8_jax.syntax.cursor import Cursor
-from flake8_jax.syntax.errors import LoweringError, SyntaxProblem
+from flake8_jax.syntax.errors import LoweringError, MisplacedStatement, SyntaxProblem
 from flake8_jax.syntax.statements import statements
 
 __all__ = ["LoweringError", "SyntaxProblem", "line_starts", "lower"]
@@ -147,6 +147,8 @@ def _lower(text: str, starts: list[int]) -> ir.Module:
             raise LoweringError("end of the file", cursor.pos)
     except RecursionError as error:
         raise _problem("the code is nested too deeply", starts, cursor.pos) from error
+    except MisplacedStatement as error:
+        raise _problem(error.message, starts, error.offset) from error
     except LoweringError as error:
         # LibCST accepts some texts that are not Python; there, its tree need not fit.
         reason = _python_problem(text)

@@ -20,7 +20,7 @@ import libcst as cst
 
 from flake8_jax.core import ir
 from flake8_jax.syntax.cursor import Cursor, Matcher, Scope, token
-from flake8_jax.syntax.errors import LoweringError
+from flake8_jax.syntax.errors import LoweringError, MisplacedStatement
 from flake8_jax.syntax.expressions import (
     CLOSE_BRACKET,
     CLOSE_PAREN,
@@ -210,6 +210,20 @@ def _keyword_statement(make: Callable[[int, int], ir.Stmt], length: int) -> Call
     return keyword_statement
 
 
+def _loop_statement(
+    make: Callable[[int, int], ir.Stmt], length: int, outside: str
+) -> Callable[[Cursor, Any], ir.Stmt]:
+    """``break`` or ``continue``; ``outside``: what CPython says of one that no loop is around."""
+    keyword = _keyword_statement(make, length)
+
+    def loop_statement(cursor: Cursor, node: Any) -> ir.Stmt:
+        if not cursor.scope.loops:
+            raise MisplacedStatement(outside, cursor.pos)
+        return keyword(cursor, node)
+
+    return loop_statement
+
+
 def _declared_names(cursor: Cursor, nodes: Sequence[cst.NameItem], length: int) -> list[str]:
     cursor.advance(length)
     names: list[str] = []
@@ -372,11 +386,18 @@ def _if_statement(cursor: Cursor, node: cst.If) -> ir.Stmt:
 _NO_TEST = ir.Name(0, 0, "")
 
 
+def _loop_body(cursor: Cursor, node: cst.BaseSuite, line_start: int) -> Statements:
+    cursor.scope.loops += 1
+    body = _suite(cursor, node, line_start)
+    cursor.scope.loops -= 1
+    return body
+
+
 def _while(cursor: Cursor, node: cst.While) -> ir.Stmt:
     start = cursor.pos
     cursor.advance(len("while"))
     test = expression(cursor, node.test)
-    body = _suite(cursor, node.body, start)
+    body = _loop_body(cursor, node.body, start)
     orelse = _orelse(cursor, node.orelse)
     return ir.While(start, cursor.pos, test, body, orelse)
 
@@ -391,7 +412,7 @@ def _for(cursor: Cursor, node: cst.For) -> ir.Stmt:
     cursor.bind(target)
     cursor.expect(_in, node)
     iterable = expression(cursor, node.iter)
-    body = _suite(cursor, node.body, start)
+    body = _loop_body(cursor, node.body, start)
     orelse = _orelse(cursor, node.orelse)
     return ir.For(start, cursor.pos, target, iterable, body, orelse, is_async)
 
@@ -583,8 +604,8 @@ _SMALL: dict[type[cst.CSTNode], Callable[[Cursor, Any], ir.Stmt]] = {
     cst.Assert: _assert,
     cst.Del: _delete,
     cst.Pass: _keyword_statement(ir.Pass, len("pass")),
-    cst.Break: _keyword_statement(ir.Break, len("break")),
-    cst.Continue: _keyword_statement(ir.Continue, len("continue")),
+    cst.Break: _loop_statement(ir.Break, len("break"), "'break' outside loop"),
+    cst.Continue: _loop_statement(ir.Continue, len("continue"), "'continue' not properly in loop"),
     cst.Global: _global,
     cst.Nonlocal: _nonlocal,
     cst.Import: _import_statement,

@@ -42,6 +42,54 @@ def test_what_is_not_python_is_a_problem(text: str) -> None:
     assert caught.value.message
 
 
+@pytest.mark.parametrize("word", ["break", "continue"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "if a:\n ",
+        "def f():\n ",
+        "class C:\n ",
+        "for i in a:\n def f():\n  ",
+        "while a:\n class C:\n  ",
+        "for i in a:\n pass\nelse:\n ",
+        "while a:\n pass\nelse:\n ",
+        "try:\n pass\nfinally:\n ",
+        "with a:\n ",
+        "match a:\n case 1:\n  ",
+        "for i in a:\n break\nif a: ",
+    ],
+)
+def test_a_loop_statement_outside_of_a_loop_is_a_problem_as_for_the_compiler(before: str, word: str) -> None:
+    text = f"{before}{word}\n"
+    with pytest.raises(SyntaxError) as expected:
+        compile(text, "a.py", "exec")
+    with pytest.raises(SyntaxProblem) as caught:
+        lower(text)
+    assert caught.value.message == expected.value.msg
+    assert (caught.value.row, caught.value.column) == (expected.value.lineno, expected.value.offset)
+
+
+@pytest.mark.parametrize("word", ["break", "continue"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "for i in a:\n ",
+        "while a:\n if b:\n  ",
+        "for i in a:\n for j in a:\n  pass\n else:\n  ",
+        "while a:\n def f():\n  pass\n ",
+        "while a:\n class C:\n  pass\n ",
+        "while a:\n x = lambda: 1\n ",
+        "for i in a:\n try:\n  pass\n finally:\n  ",
+        "for i in a:\n match i:\n  case 1:\n   ",
+    ],
+)
+def test_a_loop_statement_in_a_loop_is_none(before: str, word: str) -> None:
+    text = f"{before}{word}\n"
+    compile(text, "a.py", "exec")
+    lower(text)
+
+
 def test_python_that_the_parser_does_not_know_is_a_problem_with_its_row() -> None:
     with pytest.raises(SyntaxProblem, match="not supported by LibCST") as caught:
         lower("a = 1\n(b): int\n")

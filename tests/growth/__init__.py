@@ -1,0 +1,1 @@
+"""Programs that grow, and tests that the analysis grows no faster."""
