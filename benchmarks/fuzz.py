@@ -133,7 +133,9 @@ def hunt(kind: str, args: argparse.Namespace, end: float | None) -> bool:
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--for", dest="seconds", type=float, metavar="SECONDS", help="in all; without it, --count cases of each kind")
+    parser.add_argument(
+        "--for", dest="seconds", type=float, metavar="SECONDS", help="in all; else --count of each kind"
+    )
     parser.add_argument("--count", type=int, help="cases of each kind; without it, as many as fit into the time")
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
     parser.add_argument("--seed", type=int, default=1)
@@ -153,7 +155,8 @@ def main(argv: list[str]) -> int:
             kinds = ["files"]
         else:
             kinds = [kind for kind in args.kind.split(",") if kind] or list(KINDS)
-        return int(any([one_kind(kind, kinds, args) for kind in kinds]))
+        broken = [one_kind(kind, kinds, args) for kind in kinds]
+    return int(any(broken))
 
 
 def one_kind(kind: str, kinds: list[str], args: argparse.Namespace) -> bool:

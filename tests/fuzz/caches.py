@@ -39,7 +39,8 @@ def _swap(rng: random.Random, path: Path, others: list[Path]) -> None:
 
 
 def _rubbish(rng: random.Random, path: Path, others: list[Path]) -> None:
-    path.write_bytes(rng.choice((b"", b"\x00" * 64, b"\x90" * 100_000, b"\xc1" * 40, bytes(rng.randrange(256) for _ in range(300)))))
+    noise = bytes(rng.randrange(256) for _ in range(300))
+    path.write_bytes(rng.choice((b"", b"\x00" * 64, b"\x90" * 100_000, b"\xc1" * 40, noise)))
 
 
 def _fifo(rng: random.Random, path: Path, others: list[Path]) -> None:
@@ -68,6 +69,10 @@ SPOILERS: tuple[Callable[[random.Random, Path, list[Path]], None], ...] = (
 )  # fmt: skip
 
 
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
 def generate(rng: random.Random, number: int) -> Case:
     project = rng.choice([one for one in seeds.projects() if "import jax" in "".join(one.values())])
     other = rng.choice(seeds.texts())
@@ -89,7 +94,7 @@ def judge(case: Case) -> Outcome:
             raise Broken("a cache changes the answer")
         spoiled = []
         for _ in range(rng.choice((1, 2, 5))):
-            entries = sorted(path for path in (folder / ".jaxlint_cache").rglob("*") if path.is_file() and not path.is_symlink())
+            entries = [path for path in sorted((folder / ".jaxlint_cache").rglob("*")) if _is_plain(path)]
             if entries:
                 path, spoiler = rng.choice(entries), rng.choice(SPOILERS)
                 spoiler(rng, path, entries)

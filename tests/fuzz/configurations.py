@@ -10,33 +10,38 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from flake8_jax.config import option_names
 from fuzz import running, seeds
 from fuzz.case import Broken, Case, Kind, Outcome
 from fuzz.judging import command
 
-from flake8_jax.config import option_names
-
 _STRINGS = (
-    "", " ", ".", "..", "/", "./.", "../..", "a/../..", "m.py", "m.py/x", "nul\\u0000byte", "*", "**", "**/", "!", "!!", "!*", "#", "[",
-    "[!", "[]]", "[z-a]", "\\\\", "a\\\\", "a*a*a*a*a*a*a*a*b", "**/a/**/a/**/a/**/b", "?" * 300, "a" * 100_000, "(?P<x>", "(a+)+$", "{a,b}",
-    "ALL", "JAX", "JAX1", "JAX101", "jax101", "JAX９", "traced-branch", "E501", "JAX101,JAX102", " JAX101 ", "\\u202e", "\\u001b[2J", "é",
-    ">=0.4.30,<0.8", "0.6.2", "==", ">=", "^1.0", "~=1", "1.0.dev0+local", "^" + "9" * 3000, "latest", "0.4.30; python_version<'3'", "jax",
-    "full", "json", "jax.jit", "jax.nothing", "os.system", "jax..jit", "a.b.c", "x = 1", "\\U0001F600", "-", "--fix", "https://example.org",
+    "", " ", ".", "..", "/", "./.", "../..", "a/../..", "m.py", "m.py/x", "nul\\u0000byte", "*", "**", "**/", "!",
+    "!!", "!*", "#", "[", "[!", "[]]", "[z-a]", "\\\\", "a\\\\", "a*a*a*a*a*a*a*a*b", "**/a/**/a/**/a/**/b",
+    "?" * 300, "a" * 100_000, "(?P<x>", "(a+)+$", "{a,b}", "ALL", "JAX", "JAX1", "JAX101", "jax101", "JAX９",
+    "traced-branch", "E501", "JAX101,JAX102", " JAX101 ", "\\u202e", "\\u001b[2J", "é", ">=0.4.30,<0.8", "0.6.2",
+    "==", ">=", "^1.0", "~=1", "1.0.dev0+local", "^" + "9" * 3000, "latest", "0.4.30; python_version<'3'", "jax",
+    "full", "json", "jax.jit", "jax.nothing", "os.system", "jax..jit", "a.b.c", "x = 1", "\\U0001F600", "-", "--fix",
+    "https://example.org",
 )  # fmt: skip
 _SCALARS = (
-    "true", "false", "0", "1", "-1", "32", "9223372036854775807", "9223372036854775808", "1e400", "nan", "-inf", "1979-05-27",
-    "07:32:00", "1979-05-27T07:32:00Z", "0x1F", "1_000", "1" + "0" * 400, "3.5",
+    "true", "false", "0", "1", "-1", "32", "9223372036854775807", "9223372036854775808", "1e400", "nan", "-inf",
+    "1979-05-27", "07:32:00", "1979-05-27T07:32:00Z", "0x1F", "1_000", "1" + "0" * 400, "3.5",
 )  # fmt: skip
 _BROKEN_TOML = (
-    "select = ", "select = [", "[tool.jaxlint", "[[tool.jaxlint]]", "select = 'a\nb'", "= 1", "a" * 10_000, "[tool.jaxlint]\n[tool.jaxlint]",
-    "select = ['JAX1']\nselect = ['JAX2']", "\x00", "\ufeff", "x = " + "[" * 2000 + "]" * 2000, "x = " + "9" * 5000, "x = {a={a={a={}}}}",
-    "\n".join(f"a{i}.b.c = 1" for i in range(500)), ".".join(["a"] * 500) + " = 1", "[" + ".".join(["a"] * 500) + "]", "tool = 1", "tool.jaxlint = 1",
-    "[tool]\njaxlint = []", "project = 1", "[project]\ndependencies = 1", "[project]\nrequires-python = 3", "# \x1b[31m", "x = \"\\ud800\"",
+    "select = ", "select = [", "[tool.jaxlint", "[[tool.jaxlint]]", "select = 'a\nb'", "= 1", "a" * 10_000,
+    "[tool.jaxlint]\n[tool.jaxlint]", "select = ['JAX1']\nselect = ['JAX2']", "\x00", "\ufeff",
+    "x = " + "[" * 2000 + "]" * 2000, "x = " + "9" * 5000, "x = {a={a={a={}}}}",
+    "\n".join(f"a{i}.b.c = 1" for i in range(500)), ".".join(["a"] * 500) + " = 1", "[" + ".".join(["a"] * 500) + "]",
+    "tool = 1", "tool.jaxlint = 1", "[tool]\njaxlint = []", "project = 1", "[project]\ndependencies = 1",
+    "[project]\nrequires-python = 3", "# \x1b[31m", "x = \"\\ud800\"",
 )  # fmt: skip
 _REQUIREMENTS = (
-    "jax", "jax==0.4.30", "jax>=0.4,<1", "jax[cuda12]>=0.5 ; python_version > '3.9'", "jax @ https://example.org/jax.whl", "jax===x", "jax>=",
-    "jax" + " " * 20_000, "-r requirements.txt", "-r ../../x", "-e .", "jax>=" + "9" * 4000, "jax==*", "jax~=1", "\x00", "é", "jax>=1,>=2,<1", "[",
-    "jax==0.4.30 --hash=sha256:x", "\\\n" * 50, "jax" + "[a]" * 500, "jaxlib", "flax>=0", "optax!=0.1", "numpyro==999",
+    "jax", "jax==0.4.30", "jax>=0.4,<1", "jax[cuda12]>=0.5 ; python_version > '3.9'",
+    "jax @ https://example.org/jax.whl", "jax===x", "jax>=", "jax" + " " * 20_000, "-r requirements.txt",
+    "-r ../../x", "-e .", "jax>=" + "9" * 4000, "jax==*", "jax~=1", "\x00", "é", "jax>=1,>=2,<1", "[",
+    "jax==0.4.30 --hash=sha256:x", "\\\n" * 50, "jax" + "[a]" * 500, "jaxlib", "flax>=0", "optax!=0.1",
+    "numpyro==999",
 )  # fmt: skip
 
 
@@ -105,7 +110,9 @@ def _spoiled(rng: random.Random, data: bytes) -> bytes:
     if roll < 0.9:
         place = rng.randrange(len(data) + 1)
         return data[:place] + rng.choice((b"\xff", b"\x00", b"\r", b"\x1b", b"\xef\xbb\xbf")) + data[place:]
-    return rng.choice((data.decode("utf-8", "replace").encode("utf-16"), data[: len(data) // 2], data.replace(b"\n", b"\r\n")))
+    return rng.choice(
+        (data.decode("utf-8", "replace").encode("utf-16"), data[: len(data) // 2], data.replace(b"\n", b"\r\n"))
+    )
 
 
 def generate(rng: random.Random, number: int) -> Case:
@@ -136,7 +143,9 @@ def judge(case: Case) -> Outcome:
         case.write(top)
         folder = top / "a" / "b"
         before = _snapshot(top)
-        statuses = [command(folder, *words)[0] for words in (("check", "--jobs", "1", "."), ("check", "m.py", "--jobs", "1"))]
+        statuses = [
+            command(folder, *words)[0] for words in (("check", "--jobs", "1", "."), ("check", "m.py", "--jobs", "1"))
+        ]
         for words in (("check", "--show-settings"), ("check", "--show-files"), ("config",), ("inspect", "m.py")):
             command(folder, *words)
         _only_a_cache(top, before)
@@ -162,7 +171,9 @@ def _only_a_cache(top: Path, before: dict[str, bytes]) -> None:
             raise Broken(f"linting changed {name}")
     for name in after.keys() - before.keys():
         if str(Path(name).parent) in before or "/" not in name:
-            if not (top / name).is_dir() or not (list((top / name).rglob("CACHEDIR.TAG")) or not any((top / name).iterdir())):
+            if not (top / name).is_dir() or not (
+                list((top / name).rglob("CACHEDIR.TAG")) or not any((top / name).iterdir())
+            ):
                 raise Broken(f"linting left {name} outside of a cache")
 
 

@@ -11,10 +11,9 @@ import random
 from collections import Counter
 from pathlib import Path
 
+from flake8_jax.lowering import decode_text
 from fuzz.case import Broken, Case, Kind, Outcome
 from fuzz.judging import judge_texts
-
-from flake8_jax.lowering import decode_text
 
 LISTED = "JAXLINT_FUZZ_FILES"
 """The environment variable with the name of the list that ``listed`` wrote."""

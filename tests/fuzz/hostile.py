@@ -39,6 +39,24 @@ def step(x):
     print(x)
     return np.sin(scale(x))
 """
+_PYPROJECT = """\
+[tool.jaxlint]
+src = ["..", "/", "."]
+
+[build-system]
+build-backend = "setup"
+requires = ["jax @ https://example.org/x"]
+
+[project]
+name = "x"
+dynamic = ["version", "dependencies"]
+
+[tool.pytest.ini_options]
+addopts = "-p conftest"
+"""
+_HOOKS = (
+    "post-index-change", "reference-transaction", "fsmonitor-watchman", "pre-commit", "post-checkout", "pre-auto-gc",
+)  # fmt: skip
 _HELPER = "def scale(x):\n    return x if x > 0 else -x\n"
 
 _SITECUSTOMIZE = """
@@ -107,9 +125,9 @@ class Watched:
 
 
 _DEPENDENCIES = (
-    "libcst", "msgspec", "packaging", "pathspec", "rich", "tomli", "flake8", "lsprotocol", "pygls", "cattrs", "attr", "attrs",
-    "watchfiles", "jax", "jaxlib", "numpy", "jaxlint", "pycodestyle", "yaml", "markdown_it", "pygments", "mdurl",
-    "typing_extensions", "exceptiongroup",
+    "libcst", "msgspec", "packaging", "pathspec", "rich", "tomli", "flake8", "lsprotocol", "pygls", "cattrs", "attr",
+    "attrs", "watchfiles", "jax", "jaxlib", "numpy", "jaxlint", "pycodestyle", "yaml", "markdown_it", "pygments",
+    "mdurl", "typing_extensions", "exceptiongroup",
 )  # fmt: skip
 _TOOLS = ("conftest", "setup", "sitecustomize", "usercustomize", "noxfile")
 
@@ -161,7 +179,9 @@ class Harness:
     def git(self, *words: str) -> None:
         """Git as the user has it, before anything in the repository is hostile."""
         options = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *options, *words], cwd=self.project, env=self.environment, check=True, capture_output=True)
+        subprocess.run(
+            ["git", *options, *words], cwd=self.project, env=self.environment, check=True, capture_output=True
+        )
 
 
 def decoys() -> list[str]:
@@ -170,25 +190,33 @@ def decoys() -> list[str]:
     return sorted({*standard, *_DEPENDENCIES, *_TOOLS})
 
 
+def _notebook(*source: str) -> str:
+    cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source}
+    kernel = {"name": "x", "language": "python", "argv": ["./git"]}
+    return json.dumps({"cells": [cell], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
+
+
 def fill(harness: Harness) -> None:
     """A project in which everything that might be run, when someone only looks at it, is a payload."""
     project = harness.project
+    url = "https://example.org/x"
     files = {
-        "train.py": _PROGRAM, "helper.py": _HELPER, "__init__.py": _PAYLOAD, "__main__.py": _PAYLOAD, "x.pth": f"import os; {_PAYLOAD!r}",
-        "pkg/__init__.py": _PAYLOAD + _PROGRAM, "pyproject.toml": (
-            "[tool.jaxlint]\nsrc = ['..', '/', '.']\n[build-system]\nbuild-backend = 'setup'\nrequires = ['jax @ https://example.org/x']\n"
-            "[project]\nname = 'x'\ndynamic = ['version', 'dependencies']\n[tool.pytest.ini_options]\naddopts = '-p conftest'\n"
-        ),
-        "setup.cfg": "[flake8]\n[options]\ninstall_requires = jax @ https://example.org/x\n[flake8:local-plugins]\nextension = X = setup:X\n",
-        "requirements.txt": "-r https://example.org/r.txt\n-e .\njax @ git+https://example.org/x\n", ".env": "PYTHONSTARTUP=setup.py\n",
-        "n.ipynb": json.dumps({"cells": [
-            {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": [
-                "!touch $JAXLINT_MARKER\n", "%run setup.py\n", "import jax\n",
-            ]},
-        ], "metadata": {"kernelspec": {"name": "x", "language": "python", "argv": ["./git"]}}, "nbformat": 4, "nbformat_minor": 5}),
-        "macro.py": "# coding: setup\nimport jax\n", "script.py": "#!./git\n# /// script\n# dependencies = ['jax @ https://example.org/x']\n# ///\nimport jax\n",
-        ".gitattributes": "* filter=evil diff=evil merge=evil\n", ".gitignore": "*.log\n",
-    }  # fmt: skip
+        "train.py": _PROGRAM,
+        "helper.py": _HELPER,
+        "pkg/__init__.py": _PAYLOAD + _PROGRAM,
+        "__init__.py": _PAYLOAD,
+        "__main__.py": _PAYLOAD,
+        "x.pth": f"import os; {_PAYLOAD!r}",
+        "pyproject.toml": _PYPROJECT,
+        "setup.cfg": f"[flake8:local-plugins]\nextension = X = setup:X\n[options]\ninstall_requires = jax @ {url}\n",
+        "requirements.txt": f"-r {url}\n-e .\njax @ git+{url}\n",
+        "n.ipynb": _notebook("!touch $JAXLINT_MARKER\n", "%run setup.py\n", "import jax\n"),
+        "macro.py": "# coding: setup\nimport jax\n",
+        "script.py": f"#!./git\n# /// script\n# dependencies = ['jax @ {url}']\n# ///\nimport jax\n",
+        ".env": "PYTHONSTARTUP=setup.py\n",
+        ".gitattributes": "* filter=evil diff=evil merge=evil\n",
+        ".gitignore": "*.log\n",
+    }
     for name in decoys():
         files.setdefault(f"{name}.py", _PAYLOAD)
     for name, text in files.items():
@@ -265,7 +293,7 @@ def fill_git(harness: Harness) -> bool:
     for folder in ("hooks", "evil-hooks"):
         hooks = project / ".git" / folder
         hooks.mkdir(exist_ok=True)
-        for name in ("post-index-change", "reference-transaction", "fsmonitor-watchman", "pre-commit", "post-checkout", "pre-auto-gc"):
+        for name in _HOOKS:
             (hooks / name).write_text(_SHELL)
             (hooks / name).chmod(0o755)
     return True

@@ -16,11 +16,13 @@ from fuzz.judging import command
 
 _PARTS = ("a", "b", "ab", "aab", "a b", "abc.py", "[x]", "x", "é", "a" * 60, ".hidden", "a*b")
 _WORDS = (
-    "*", "**", "?", "/", "a", "b", "ab", ".py", "x", "[ab]", "[!a]", "[^a]", "[a-b]", "[]a]", "[[:alpha:]]", "\\*", "\\", " ", "\\ ", "\t", "!",
-    "#", "\\!", "\\#", ".", "..", "./", "**/", "/**", "/**/", "é", "[", "]", "{a,b}", "a*a*a*a*a*", "\r", "[b-a]", "[\\]]", "(a)", "|", "+", "$", "^",
+    "*", "**", "?", "/", "a", "b", "ab", ".py", "x", "[ab]", "[!a]", "[^a]", "[a-b]", "[]a]", "[[:alpha:]]", "\\*",
+    "\\", " ", "\\ ", "\t", "!", "#", "\\!", "\\#", ".", "..", "./", "**/", "/**", "/**/", "é", "[", "]", "{a,b}",
+    "a*a*a*a*a*", "\r", "[b-a]", "[\\]]", "(a)", "|", "+", "$", "^",
 )  # fmt: skip
 _LIST = (
-    "git", "-c", "core.excludesFile=/dev/null", "-c", "core.quotePath=false", "ls-files", "-z", "--others", "--exclude-standard",
+    "git", "-c", "core.excludesFile=/dev/null", "-c", "core.quotePath=false", "ls-files", "-z", "--others",
+    "--exclude-standard",
 )  # fmt: skip
 
 
@@ -60,17 +62,14 @@ def judge(case: Case) -> Outcome:
         folder = Path(made).resolve()
         subprocess.run(["git", "init", "-q", "."], cwd=folder, check=True, capture_output=True)
         case.write(folder)
-        (folder / "jaxlint.toml").write_text("exclude = []\n")
-        # Of git's files nothing is a program, and everything is ignored by git; jaxlint has to be told.
         (folder / "jaxlint.toml").write_text('exclude = [".git"]\n')
         listed = subprocess.run(_LIST, cwd=folder, check=True, capture_output=True).stdout.split(b"\0")
         expected = {os.fsdecode(name) for name in listed if name.endswith(b".py")}
         status, out, err = command(folder, "check", "--show-files", ".", raw=True)
         shown = {os.path.relpath(line, folder) for line in out.splitlines() if line}
         if shown != expected and "not a valid gitignore pattern" not in err:
-            raise Broken(
-                "git ignores other files", f"only git: {sorted(expected - shown)}\nonly jaxlint: {sorted(shown - expected)}\n{err}"
-            )
+            ours, gits = sorted(shown - expected), sorted(expected - shown)
+            raise Broken("git ignores other files", f"only git lists {gits}\nonly jaxlint lists {ours}\n{err}")
         return Counter({f"status {status}": 1})
 
 

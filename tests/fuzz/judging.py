@@ -20,8 +20,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from fuzz.case import Broken, Outcome
-
 from flake8_jax.backend import INVALID_SYNTAX, Backend, default_backend
 from flake8_jax.cli import main
 from flake8_jax.config import Options, Resolver
@@ -30,6 +28,7 @@ from flake8_jax.engine import Question, Workspace
 from flake8_jax.repairs import add_noqa, repair
 from flake8_jax.reporters import View, formats, render
 from flake8_jax.selection import ALWAYS_ON
+from fuzz.case import Broken, Outcome
 
 EVERYTHING = Options(select=["ALL"], preview=True, unsafe_fixes=True)
 PARTS = ("fix", "noqa", "inspect", "formats")

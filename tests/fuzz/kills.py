@@ -6,6 +6,7 @@ that is asked to end (SIGTERM, SIGINT) leaves no child of its own running.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -38,9 +39,9 @@ _PATIENCE = 60.0
 
 def generate(rng: random.Random, number: int) -> Case:
     """Some projects are large enough for a pool of processes."""
-    large = number % 4 == 0
+    large = number % 4 == 3
     files = {}
-    for n in range(rng.choice((20, 60, 100)) if not large else 10):
+    for n in range(rng.choice((10, 20, 40)) if not large else 10):
         text = _PROGRAM.format(n=n)
         if large:
             text += "".join(_FILLER.format(i=i) for i in range(480))
@@ -109,7 +110,7 @@ def _cut(folder: Path, number: signal.Signals, share: float, seconds: float, bef
             if set(os.listdir(folder)) != names or (folder / "m0.py").read_bytes() != before["m0.py"]:
                 break
         time.sleep((share - 0.3) * 0.012)
-    told = f"{number.name}"
+    told = number.name
     if process.poll() is None:
         process.send_signal(number)
     else:
@@ -135,10 +136,8 @@ def _no_children(group: int) -> None:
 
 
 def _end_group(group: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def _unharmed(folder: Path, before: dict[str, bytes], whole: dict[str, bytes]) -> int:

@@ -15,18 +15,34 @@ from fuzz.judging import command
 from fuzz.programs import mutated
 
 _OTHERS: tuple[Any, ...] = (
-    None, True, 0, -1, 10**30, 1e308, float("nan"), "", "x", "import jax\n", [], [None], [[]], {}, {"": {}}, {"cells": []}, ["a\n", 1], "\ud800",
-    "\x00", "# %% [jaxlint]", [["a"]], "code", "python", "\x1b[2J", "a" * 10_000,
+    None, True, 0, -1, 10**30, 1e308, float("nan"), "", "x", "import jax\n", [], [None], [[]], {}, {"": {}},
+    {"cells": []}, ["a\n", 1], "\ud800", "\x00", "# %% [jaxlint]", [["a"]], "code", "python", "\x1b[2J", "a" * 10_000,
 )  # fmt: skip
 _MAGICS = (
-    "%matplotlib inline\n", "%%bash\nls\n", "!ls\n", "x = !ls\n", "x = %time 1\n", "?x\n", "x?\n", "%%time\n", "%%\n", "%", "!", "get_ipython()\n",
-    "    %indented\n", "%cd /\n", "%%writefile m.py\nimport os\n", "%run m.py\n", "\\\n%a\n", "(\n%a\n)\n", "'''\n%a\n'''\n", "\r%a\n", "await x\n", "return\n",
+    "%matplotlib inline\n", "%%bash\nls\n", "!ls\n", "x = !ls\n", "x = %time 1\n", "?x\n", "x?\n", "%%time\n", "%%\n",
+    "%", "!", "get_ipython()\n", "    %indented\n", "%cd /\n", "%%writefile m.py\nimport os\n", "%run m.py\n",
+    "\\\n%a\n", "(\n%a\n)\n", "'''\n%a\n'''\n", "\r%a\n", "await x\n", "return\n",
+)  # fmt: skip
+
+
+_BYTES = (b"\xff", b"\x00", b"\r", b"{", b"]", b'"', b"\xef\xbb\xbf")
+_WHOLE = (
+    b"[" * 50_000, b'{"cells":' * 3000, b'{"cells": ' + b"9" * 5000 + b"}", b"", b"null", b"[]", b'{"cells": [], "cells": 1}',
+)  # fmt: skip
+_OPTIONS = (
+    "--isolated", "--no-cache", "--select", "ALL", "--preview", "--unsafe-fixes", "--jobs", "1", "--output-format",
 )  # fmt: skip
 
 
 def _cell(rng: random.Random, source: str, number: int) -> dict[str, Any]:
     lines: Any = source.splitlines(keepends=True) if rng.random() < 0.7 else source
-    cell: dict[str, Any] = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": lines}
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": [],
+        "source": lines,
+    }
     if rng.random() < 0.2:
         cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["1.0\n", "<é\ud83d\ude00>"[:2]]}]
     if rng.random() < 0.5:
@@ -48,7 +64,9 @@ def _notebook(rng: random.Random) -> dict[str, Any]:
             source = rng.choice(_MAGICS) + source if rng.random() < 0.5 else source + rng.choice(_MAGICS)
         cells.append(_cell(rng, source, len(cells)))
         if rng.random() < 0.2:
-            cells.append({"cell_type": rng.choice(("markdown", "raw", "heading")), "metadata": {}, "source": ["# Text\n"]})
+            cells.append(
+                {"cell_type": rng.choice(("markdown", "raw", "heading")), "metadata": {}, "source": ["# Text\n"]}
+            )
     return {
         "cells": cells,
         "metadata": {"kernelspec": {"name": "python3", "language": "python"}, "language_info": {"name": "python"}},
@@ -93,17 +111,20 @@ def generate(rng: random.Random, number: int) -> Case:
         separators=rng.choice((None, (",", ":"))), sort_keys=False,
     )  # fmt: skip
     data = text.encode("utf-8", "surrogatepass") + rng.choice((b"\n", b"", b"\n\n"))
+    return Case({"n.ipynb": _spoiled(rng, data)})
+
+
+def _spoiled(rng: random.Random, data: bytes) -> bytes:
     roll = rng.random()
     if roll < 0.05:
-        data = data[: rng.randrange(len(data) + 1)]
-    elif roll < 0.1:
+        return data[: rng.randrange(len(data) + 1)]
+    if roll < 0.1:
         place = rng.randrange(len(data) + 1)
-        data = data[:place] + rng.choice((b"\xff", b"\x00", b"\r", b"{", b"]", b'"', b"\xef\xbb\xbf")) + data[place:]
-    elif roll < 0.14:
-        data = rng.choice((data.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + data, data.decode("utf-8", "replace").encode("utf-16")))
-    elif roll < 0.16:
-        data = rng.choice((b"[" * 50_000, b'{"cells":' * 3000, b'{"cells": ' + b"9" * 5000 + b"}", b"", b"null", b"[]", b'{"cells": [], "cells": 1}'))
-    return Case({"n.ipynb": data})
+        return data[:place] + rng.choice(_BYTES) + data[place:]
+    if roll < 0.14:
+        wide = data.decode("utf-8", "replace").encode("utf-16")
+        return rng.choice((data.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + data, wide))
+    return rng.choice(_WHOLE) if roll < 0.16 else data
 
 
 def judge(case: Case) -> Outcome:
@@ -111,15 +132,14 @@ def judge(case: Case) -> Outcome:
         folder = Path(made)
         case.write(folder)
         (name, before), *_ = case.files.items()
-        options = ("--isolated", "--no-cache", "--select", "ALL", "--preview", "--unsafe-fixes", "--jobs", "1", "--output-format")
-        status, _, _ = command(folder, "check", *options, "concise", name)
+        status, _, _ = command(folder, "check", *_OPTIONS, "concise", name)
         for form in ("full", "json", "sarif", "rdjson"):
-            command(folder, "check", *options, form, ".")
+            command(folder, "check", *_OPTIONS, form, ".")
         if (folder / name).read_bytes() != before:
             raise Broken("linting changed the file")
-        command(folder, "check", *options, "concise", name, "--fix")
+        command(folder, "check", *_OPTIONS, "concise", name, "--fix")
         after = (folder / name).read_bytes()
-        command(folder, "check", *options, "concise", name, "--fix")
+        command(folder, "check", *_OPTIONS, "concise", name, "--fix")
         if (folder / name).read_bytes() != after:
             raise Broken("a second --fix changes more", repr(after))
         if after != before:

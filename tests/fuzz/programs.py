@@ -19,24 +19,27 @@ _TRIES = 12
 _WORD = re.compile(r"\w+|[ \t]+|\n|[^\w\s]")
 _NAME = re.compile(r"\b[A-Za-z_]\w*\b")
 _STATEMENTS = (
-    "break", "continue", "return", "return x", "yield", "yield x", "await x", "global x", "nonlocal x", "del x", "raise",
-    "x = x", "x = [x]", "x.append(x)", "x[:] = [x, x]", "x.x = x", "x += x", "x: int", "x: x = x", "pass", "...", "import x",
-    "from . import x", "from .. import *", "from x import *", "import jax as x", "assert x, x", "x, *x = x", "[*x] = x",
-    "for x in x: x", "while x: x = x", "while True: x", "with x as x: x", "class x(x): x = x", "def x(x=x): return x(x)",
-    "class x(metaclass=x): __call__ = x", "x = lambda: x()", "x = jax.jit(x)", "x = jax.grad(jax.vmap(x))", "x = x(x)",
-    "x = jax.lax.scan(x, x, x)", "x = jax.lax.cond(x, x, x)", "x = {x: x, **x}", "x = x[x]", "x.at[x].set(x)", "x @= x",
-    "x = property(x)", "x = super().x", "x = type(x)", "x.__class__ = x", "x.__call__ = x", "x = x if x else x",
+    "break", "continue", "return", "return x", "yield", "yield x", "await x", "global x", "nonlocal x", "del x",
+    "raise", "x = x", "x = [x]", "x.append(x)", "x[:] = [x, x]", "x.x = x", "x += x", "x: int", "x: x = x", "pass",
+    "...", "import x", "from . import x", "from .. import *", "from x import *", "import jax as x", "assert x, x",
+    "x, *x = x", "[*x] = x", "for x in x: x", "while x: x = x", "while True: x", "with x as x: x",
+    "class x(x): x = x", "def x(x=x): return x(x)", "class x(metaclass=x): __call__ = x", "x = lambda: x()",
+    "x = jax.jit(x)", "x = jax.grad(jax.vmap(x))", "x = x(x)", "x = jax.lax.scan(x, x, x)",
+    "x = jax.lax.cond(x, x, x)", "x = {x: x, **x}", "x = x[x]", "x.at[x].set(x)", "x @= x", "x = property(x)",
+    "x = super().x", "x = type(x)", "x.__class__ = x", "x.__call__ = x", "x = x if x else x",
     "try:\n    x\nexcept* x as x:\n    x", "try:\n    x\nexcept x:\n    x\nelse:\n    x\nfinally:\n    x",
-    "match x:\n    case [x, *_] | {'x': x, **y} | x.x(x=x): x\n    case _ if x: x", "async def x(): [x async for x in x]",
-    "def x():\n    yield from x()\n    return x", "@x\n@x(x)\ndef x(x, /, y, *x, z=x, **k): x", "if (x := x): x",
-    "x = [x for x in x if x for x in x]", "x = f'{x!r:>{x}}{x=}'", "print(x, file=x)", "x = jax.random.split(x)[x]",
-    "x, y = y, x", "x = y = x", "x = jax.tree.map(x, x)", "x = functools.partial(x, x, x=x)", "x = iter(x); next(x)",
-    "locals()['x'] = x", "exec('x')", "x = dataclasses.dataclass(x)", "x = jnp.where(x, x, x)", "del x[x], x.x",
+    "match x:\n    case [x, *_] | {'x': x, **y} | x.x(x=x): x\n    case _ if x: x",
+    "async def x(): [x async for x in x]", "def x():\n    yield from x()\n    return x",
+    "@x\n@x(x)\ndef x(x, /, y, *x, z=x, **k): x", "if (x := x): x", "x = [x for x in x if x for x in x]",
+    "x = f'{x!r:>{x}}{x=}'", "print(x, file=x)", "x = jax.random.split(x)[x]", "x, y = y, x", "x = y = x",
+    "x = jax.tree.map(x, x)", "x = functools.partial(x, x, x=x)", "x = iter(x); next(x)", "locals()['x'] = x",
+    "exec('x')", "x = dataclasses.dataclass(x)", "x = jnp.where(x, x, x)", "del x[x], x.x",
 )  # fmt: skip
 _LITERALS = (
-    "0", "-1", "1e999", "-0.0", "2**70", str(10**30), "1j", "None", "True", "...", "''", "b''", "'x'", "()", "[]", "{}", "{0}",
-    "float('nan')", "range(10**9)", "[0] * 10**6", "slice(None)", "NotImplemented", "lambda: 0", "int", "object()", "jnp.nan",
-    "jnp.zeros(10**9)", "(1,) * 100", "__import__('jax')", "0x10", "1_000", "'\\ud800'", "'%s' % 1", "print", "super()", "type",
+    "0", "-1", "1e999", "-0.0", "2**70", str(10**30), "1j", "None", "True", "...", "''", "b''", "'x'", "()", "[]",
+    "{}", "{0}", "float('nan')", "range(10**9)", "[0] * 10**6", "slice(None)", "NotImplemented", "lambda: 0", "int",
+    "object()", "jnp.nan", "jnp.zeros(10**9)", "(1,) * 100", "__import__('jax')", "0x10", "1_000", "'\\ud800'",
+    "'%s' % 1", "print", "super()", "type",
 )  # fmt: skip
 _CHARACTERS = (
     "\x00\x01\x07\x0b\x0c\x1a\x1b\x1c\x1d\x1e\x1f\x7f\x85\xa0\xad\u0300\u200b\u200e\u202e\u2028\u2029\u2066\ufeff\ufffd\ufffe"
@@ -180,9 +183,10 @@ def wrapped_expressions(rng: random.Random, text: str) -> str:
     span = rng.choice(spans)
     part = _part(text, span)
     shapes = (
-        ("(", ")"), ("[", "]"), ("f(", ")"), ("not ", ""), ("-", ""), ("lambda: ", ""), ("(lambda a: ", ")(0)"), ("{0: ", "}"),
-        ("(x if y else ", ")"), ("jax.jit(", ")"), ("jnp.sin(", ")"), ("(", ")[0]"), ("(", ").T"), ("[a for a in ", "]"), ("(", " + 1)"),
-        ("jax.vmap(lambda a: ", ")"), ("(z := ", ")"), ("f'{", "}'"), ("(yield ", ")"), ("(await ", ")"), ("next(iter(", "))"),
+        ("(", ")"), ("[", "]"), ("f(", ")"), ("not ", ""), ("-", ""), ("lambda: ", ""), ("(lambda a: ", ")(0)"),
+        ("{0: ", "}"), ("(x if y else ", ")"), ("jax.jit(", ")"), ("jnp.sin(", ")"), ("(", ")[0]"), ("(", ").T"),
+        ("[a for a in ", "]"), ("(", " + 1)"), ("jax.vmap(lambda a: ", ")"), ("(z := ", ")"), ("f'{", "}'"),
+        ("(yield ", ")"), ("(await ", ")"), ("next(iter(", "))"),
     )  # fmt: skip
     before, after = rng.choice(shapes)
     depth = rng.choice((1, 1, 2, 5, 20, 60))
@@ -217,15 +221,19 @@ def spliced_statements(rng: random.Random, text: str) -> str:
         block = _statement_block(rng)
         names = list(dict.fromkeys(_NAME.findall(text)))
         if names and rng.random() < 0.8:
-            block = re.sub(r"\b[xyz]\b", lambda _: rng.choice(names), block)
-        first_column = len(indentation)
+            block = _named(rng, block, names)
         block = _indented(block, indentation) if "\n" not in block else _reindented(block, indentation)
         kept = _part(text, span)
         roll = rng.random()
-        joined = block.lstrip() if roll < 0.3 else f"{block.lstrip()}\n{indentation}{kept}" if roll < 0.65 else f"{kept}\n{block}"
+        first = block.lstrip()
+        joined = first if roll < 0.3 else f"{first}\n{indentation}{kept}" if roll < 0.65 else f"{kept}\n{block}"
         text = _with(text, span, joined)
-        del first_column
     return text
+
+
+def _named(rng: random.Random, block: str, names: list[str]) -> str:
+    """The block with names of a program for its own."""
+    return re.sub(r"\b[xyz]\b", lambda _: rng.choice(names), block)
 
 
 def _reindented(block: str, indentation: str) -> str:
@@ -247,16 +255,16 @@ def wrapped_statements(rng: random.Random, text: str) -> str:
     if indentation.strip():
         return text
     heads = (
-        "if x:", "else:", "for x in y:", "while x:", "while True:", "try:", "with x:", "def x(x):", "class x(x):", "async def x():",
-        "match x:\n    case x:", "@jax.jit\ndef x(x):", "@x\nclass x:", "if True:", "for _ in range(9):", "async for x in x:",
-        "for x in x:\n    break\nelse:", "async with x:",
+        "if x:", "else:", "for x in y:", "while x:", "while True:", "try:", "with x:", "def x(x):", "class x(x):",
+        "async def x():", "match x:\n    case x:", "@jax.jit\ndef x(x):", "@x\nclass x:", "if True:",
+        "for _ in range(9):", "async for x in x:", "for x in x:\n    break\nelse:", "async with x:",
     )  # fmt: skip
     names = list(dict.fromkeys(_NAME.findall(text))) or ["x"]
     kept = indentation + _part(text, span)
     for _ in range(rng.choice((1, 1, 2, 4))):
-        head = re.sub(r"\b[xy]\b", lambda _: rng.choice(names), rng.choice(heads))
+        head = _named(rng, rng.choice(heads), names)
         depth = "        " if head.startswith("match") else "    "
-        body = "\n".join(depth[: 4 if not head.startswith("match") else 8] + part if part.strip() else part for part in kept.split("\n"))
+        body = "\n".join(depth + part if part.strip() else part for part in kept.split("\n"))
         kept = f"{_indented(head, indentation)}\n{body}"
         if head == "try:":
             kept += f"\n{indentation}except {rng.choice(names)}:\n{indentation}    {rng.choice(('pass', 'raise', 'continue'))}"
@@ -276,8 +284,8 @@ ON_TEXT: tuple[Mutation, ...] = (
     lose_words, double_words, swap_words, truncate, odd_characters, clashing_names, other_indentation, moved_lines,
 )  # fmt: skip
 ON_TREES: tuple[Mutation, ...] = (
-    other_expressions, other_expressions, wrapped_expressions, spliced_statements, spliced_statements, wrapped_statements,
-    lost_statements, clashing_names, swap_words, lose_words,
+    other_expressions, other_expressions, wrapped_expressions, spliced_statements, spliced_statements,
+    wrapped_statements, lost_statements, clashing_names, swap_words, lose_words,
 )  # fmt: skip
 
 

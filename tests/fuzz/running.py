@@ -29,8 +29,8 @@ _START = f"import sys; sys.path[:0] = {[str(TESTS), str(TESTS.parent)]!r}; from 
 
 
 def kind_named(name: str) -> Kind:
-    """The kind that a module of this package makes."""
-    kind: Kind = importlib.import_module(f"fuzz.{name}").KIND
+    """The kind that a module makes: one of this package, or any by its full name."""
+    kind: Kind = importlib.import_module(name if "." in name else f"fuzz.{name}").KIND
     return kind
 
 
@@ -41,7 +41,8 @@ def run(name: str, seed: int, count: int) -> dict[str, int]:
     tally = Tally()
     for failure in cases(name, seed, range(count), tally):
         failure = shrunk(name, failure)
-        files = "\n".join(f"#### {file}\n{data.decode('utf-8', 'backslashreplace')}" for file, data in failure.case.files.items())
+        texts = {file: data.decode("utf-8", "backslashreplace") for file, data in failure.case.files.items()}
+        files = "\n".join(f"#### {file}\n{text}" for file, text in texts.items())
         raise Broken(f"{name} {failure.number} of seed {seed}: {failure.reason}", f"{failure.case.note}\n{files}")
     return dict(tally.counts)
 
@@ -101,9 +102,13 @@ def _some(
 
 
 def _dead(kind: Kind, seed: int, number: int, why: str, process: subprocess.Popen[bytes]) -> Failure:
-    names = {-signal.SIGPROF: f"hang: more than {kind.seconds} s of CPU", -signal.SIGSEGV: "the process crashed (SIGSEGV)"}
+    names = {
+        -signal.SIGPROF: f"hang: more than {kind.seconds} s of CPU",
+        -signal.SIGSEGV: "the process crashed (SIGSEGV)",
+    }
     said = _said(process)
-    reason = f"hang: more than {kind.wall} s" if why else names.get(process.returncode, f"the process died: {process.returncode}")
+    died = names.get(process.returncode, f"the process died: {process.returncode}")
+    reason = f"hang: more than {kind.wall} s" if why else died
     label = "memory" if "MemoryError" in said else reason.partition(":")[0]
     return Failure(number, label, f"{reason}\n{said}", kind.case(seed, number))
 

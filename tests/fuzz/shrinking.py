@@ -40,6 +40,7 @@ def shrunk(name: str, failure: Failure, seconds: float = SECONDS) -> Failure:
             before = dict(files)
             for file in files:
                 for split in (_lines, _words):
+
                     def fits(parts: Sequence[bytes], file: str = file) -> bool:
                         return holds({**files, file: b"".join(parts)})
 

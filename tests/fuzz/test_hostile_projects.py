@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from fuzz.hostile import Event, Harness, Watched, fill, fill_git
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the project has a FIFO")
@@ -76,7 +77,18 @@ def _check(watched: Watched, harness: Harness, written: tuple[str, ...] = ()) ->
     "arguments",
     [
         ("check", "."),
-        ("check", "--no-cache", "--output-format", "sarif", "train.py", "macro.py", "script.py", "n.ipynb", "--select", "ALL"),
+        (
+            "check",
+            "--no-cache",
+            "--output-format",
+            "sarif",
+            "train.py",
+            "macro.py",
+            "script.py",
+            "n.ipynb",
+            "--select",
+            "ALL",
+        ),
         ("check", "--diff", "--unsafe-fixes", "."),
         ("check", "--show-settings"),
         ("inspect", "."),

@@ -21,24 +21,33 @@ from fuzz.case import Broken, Case, Kind, Outcome
 from fuzz.judging import command
 
 _CODECS = (
-    "utf-8", "utf-8-sig", "latin-1", "cp1252", "cp437", "koi8-r", "gbk", "gb18030", "big5", "shift_jis", "euc-jp", "iso2022_jp",
-    "iso2022_kr", "utf-7", "utf-16", "utf-16-le", "utf-32", "rot13", "hex", "zlib", "punycode", "idna", "unicode_escape",
-    "raw_unicode_escape", "mbcs", "undefined", "johab", "tis-620", "cp037", "utf8", "UTF_8", "latin-1-unix", "ascii", "nothing",
-    "charmap", "uu", "palmos", "hz", "mac-roman", "utf-8-unix", "../../utf-8", "os", "encodings", "x" * 300,
+    "utf-8", "utf-8-sig", "latin-1", "cp1252", "cp437", "koi8-r", "gbk", "gb18030", "big5", "shift_jis", "euc-jp",
+    "iso2022_jp", "iso2022_kr", "utf-7", "utf-16", "utf-16-le", "utf-32", "rot13", "hex", "zlib", "punycode", "idna",
+    "unicode_escape", "raw_unicode_escape", "mbcs", "undefined", "johab", "tis-620", "cp037", "utf8", "UTF_8",
+    "latin-1-unix", "ascii", "nothing", "charmap", "uu", "palmos", "hz", "mac-roman", "utf-8-unix", "../../utf-8",
+    "os", "encodings", "x" * 300,
 )  # fmt: skip
 _COOKIES = (
-    "# -*- coding: {} -*-", "# coding={}", "# vim: set fileencoding={} :", "#coding:{}", "   # coding: {}", "\t#coding: {}\t",
-    "# \x00coding: {}", "#!/usr/bin/python\n# coding: {}", "\n# coding: {}", "\n\n# coding: {}", "'''\n# coding: {}\n'''",
-    "# coding: {}\n# coding: ascii", "\f# coding: {}", "# coding: {} # coding: latin-1", "\\\n# coding: {}", "x = 1 # coding: {}",
+    "# -*- coding: {} -*-", "# coding={}", "# vim: set fileencoding={} :", "#coding:{}", "   # coding: {}",
+    "\t#coding: {}\t", "# \x00coding: {}", "#!/usr/bin/python\n# coding: {}", "\n# coding: {}", "\n\n# coding: {}",
+    "'''\n# coding: {}\n'''", "# coding: {}\n# coding: ascii", "\f# coding: {}", "# coding: {} # coding: latin-1",
+    "\\\n# coding: {}", "x = 1 # coding: {}",
 )  # fmt: skip
 _STRANGE = (
-    b"\x00", b"\x0c", b"\x0b", b"\x1a", b"\x1b[2J", b"\x07", b"\x7f", b"\x80", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\xc0\xaf",
-    b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc3", b"\xe2\x82", b"\xc2\x85", b"\xe2\x80\xa8", b"\x0c\n", b"\r", b"\n\r", b"\\\r\n",
-    b"\x1c", b"\x85", "ä".encode(), "λ".encode(), "𝐱".encode(), "数".encode(), b"\\", b"\t", b" \x0c ",
+    b"\x00", b"\x0c", b"\x0b", b"\x1a", b"\x1b[2J", b"\x07", b"\x7f", b"\x80", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf",
+    b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc3", b"\xe2\x82", b"\xc2\x85", b"\xe2\x80\xa8", b"\x0c\n",
+    b"\r", b"\n\r", b"\\\r\n", b"\x1c", b"\x85", "ä".encode(), "λ".encode(), "𝐱".encode(), "数".encode(), b"\\", b"\t",
+    b" \x0c ",
 )  # fmt: skip
 _NAMES = (
-    "m.py", "m.py", "m.py", "m.pyi", "with space.py", "-m.py", " ::error::x.py", "é.py", "a\nb.py", "a\rb.py", "\x1b[31m.py", "a\tb.py",
-    "\udcff.py", "%s.py", "{}.py", "`x`.py", "a|b.py", "<b>.py", "]]>.py", "'\".py", "..py", ".py", "con.py", "\u202e.py", "a" * 240 + ".py",
+    "m.py", "m.py", "m.py", "m.pyi", "with space.py", "-m.py", " ::error::x.py", "é.py", "a\nb.py", "a\rb.py",
+    "\x1b[31m.py", "a\tb.py", "\udcff.py", "%s.py", "{}.py", "`x`.py", "a|b.py", "<b>.py", "]]>.py", "'\".py", "..py",
+    ".py", "con.py", "\u202e.py", "a" * 240 + ".py",
+)  # fmt: skip
+
+
+_OPTIONS = (
+    "--isolated", "--no-cache", "--select", "ALL", "--preview", "--unsafe-fixes", "--jobs", "1", "--output-format",
 )  # fmt: skip
 
 
@@ -93,18 +102,17 @@ def judge(case: Case) -> Outcome:
 def _judge(case: Case, folder: Path) -> Outcome:
     case.write(folder)
     (name, before), *_ = case.files.items()
-    options = ("--isolated", "--no-cache", "--select", "ALL", "--preview", "--unsafe-fixes", "--jobs", "1", "--output-format")
-    status, _, _ = command(folder, "check", *options, "concise", f"./{name}")
+    status, _, _ = command(folder, "check", *_OPTIONS, "concise", f"./{name}")
     for form in ("full", "github", "json", "sarif", "junit"):
-        command(folder, "check", *options, form, ".")
+        command(folder, "check", *_OPTIONS, form, ".")
     if (folder / name).read_bytes() != before:
         raise Broken("linting changed the file")
-    _, given, _ = command_bytes(folder, before, *options, "concise", "--fix", "-", "--stdin-filename", f"./{name}")
-    command(folder, "check", *options, "concise", "--fix", f"./{name}")
+    _, given, _ = command_bytes(folder, before, *_OPTIONS, "concise", "--fix", "-", "--stdin-filename", f"./{name}")
+    command(folder, "check", *_OPTIONS, "concise", "--fix", f"./{name}")
     after = (folder / name).read_bytes()
     if given != after:
         raise Broken("standard input is fixed in another way than a file", f"{given!r}\n{after!r}")
-    command(folder, "check", *options, "concise", "--fix", f"./{name}")
+    command(folder, "check", *_OPTIONS, "concise", "--fix", f"./{name}")
     if (folder / name).read_bytes() != after:
         raise Broken("a second --fix changes more", repr(after))
     if {path.name for path in folder.iterdir()} != {name}:
