@@ -61,27 +61,45 @@ def _value(rng: random.Random, depth: int = 0) -> str:
     return f"{{ {', '.join(f'{_string(rng)} = {part}' for part in parts)} }}"
 
 
+_SELECTORS = ("ALL", "JAX", "JAX1", "JAX101", "key-reuse")
+_GOOD = {
+    "per-file-ignores": ("JAX101", "JAX1", "ALL", "traced-branch"),
+    "target-jax": (">=0.4.30,<0.8", "0.6.2", ">=0.4.30", "!=0.5.*", "0.4.30rc1"),
+    "output-format": ("full", "json", "sarif", "markdown", "github"),
+    "transforms": ("jax.jit", "jax.vmap", "jax.grad"),
+    **dict.fromkeys(("select", "extend-select", "ignore", "fixable", "unfixable"), _SELECTORS),
+}  # fmt: skip
+"""Strings that some keys have to be told; all others take any."""
+
+
 def _fitting(rng: random.Random, key: str) -> str:
-    """A value of the right type, with a hostile string in it."""
-    if key in ("per-file-ignores",):
-        return f"{{ {_string(rng)} = [{_string(rng)}] }}"
+    """A value of the right type: one that means something, where the key asks for that, or with a hostile string in it."""
+
+    def told() -> str:
+        return f'"{rng.choice(_GOOD[key])}"' if key in _GOOD and rng.random() < 0.8 else _string(rng)
+
+    if key == "per-file-ignores":
+        return f"{{ {_string(rng)} = [{told()}] }}"
     if key == "transforms":
-        return f"{{ {_string(rng)} = {_string(rng)} }}"
+        return f"{{ {_string(rng)} = {told()} }}"
     if key in ("target-jax", "output-format", "cache-dir"):
-        return _string(rng)
+        return told()
     if key in ("unsafe-fixes", "force-exclude", "respect-gitignore", "preview"):
         return rng.choice(("true", "false"))
-    if key == "unroll-threshold":
+    if key == "unroll-threshold" or key.startswith("max-"):
         return rng.choice(_SCALARS)
-    return f"[{', '.join(_string(rng) for _ in range(rng.choice((1, 1, 2, 4))))}]"
+    return f"[{', '.join(told() for _ in range(rng.choice((1, 1, 2, 4))))}]"
 
 
 def _table(rng: random.Random) -> str:
-    keys = [*option_names(), "unknown", "Select", "cache_dir", "", "tool.jaxlint"]
+    keys = list(option_names())
+    if rng.random() < 0.2:
+        keys += ["unknown", "Select", "cache_dir", "", "tool.jaxlint"]
     chosen = rng.sample(keys, rng.choice((1, 1, 2, 4)))
+    fitting = 0.95 if rng.random() < 0.7 else 0.4
     return "\n".join(
         f"{key if key.replace('-', '').replace('_', '').isalnum() else repr(key)} = "
-        f"{_fitting(rng, key) if rng.random() < 0.6 else _value(rng)}"
+        f"{_fitting(rng, key) if rng.random() < fitting else _value(rng)}"
         for key in chosen
     )  # fmt: skip
 

@@ -1,4 +1,7 @@
-"""Ignore files: generated patterns over generated trees; what is linted is what git would not ignore."""
+"""Ignore files: generated patterns over generated trees; what is linted is what git would not ignore.
+
+The tree is in a folder of its own: patterns that leave out all of a folder that was asked for do not count.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +54,11 @@ def generate(rng: random.Random, number: int) -> Case:
             files[f"{folder}{rng.choice(_PARTS).removesuffix('.py')}.py"] = b""
         if rng.random() < 0.3:
             files[f"{folder}.gitignore"] = _patterns(rng)
-    files[rng.choice((".gitignore", ".git/info/exclude"))] = _patterns(rng)
-    return Case(files)
+    files[".gitignore"] = _patterns(rng)
+    case = {f"top/{name}": data for name, data in files.items()}
+    if rng.random() < 0.4:
+        case[".git/info/exclude"] = b"".join(b"top/" + line for line in _patterns(rng).splitlines(keepends=True))
+    return Case(case)
 
 
 def judge(case: Case) -> Outcome:
