@@ -26,7 +26,6 @@ from flake8_jax.cache import Cache, decoded, encoded_module
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.stack import StackError, on_stack
-from flake8_jax.core.starting import outside_project
 
 _WORTH_A_POOL = 300_000
 """Characters to lower from which starting processes costs less than it saves (about half a second of parsing)."""
@@ -190,10 +189,9 @@ def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: P
     # The largest first: the last file to finish decides how long all of it takes.
     keys = sorted(texts, key=lambda key: -len(texts[key]))
     batches = [keys[first : first + _BATCH] for first in range(0, len(keys), _BATCH)]
-    with _pool(workers) as pool:
+    with ProcessPoolExecutor(workers, initializer=gc.disable) as pool:
         try:
-            with outside_project():
-                results = pool.map(_lower_batch_remotely, [[texts[key] for key in batch] for batch in batches])
+            results = pool.map(_lower_batch_remotely, [[texts[key] for key in batch] for batch in batches])
             for batch, lowered in zip(batches, results):
                 tell(len(found), len(keys))
                 for key, sent in zip(batch, lowered):
@@ -207,11 +205,6 @@ def _lower_in_pool(texts: Mapping[str, str], cache: Cache, workers: int, tell: P
     return found
 
 
-def _pool(workers: int) -> ProcessPoolExecutor:
-    with outside_project():
-        return ProcessPoolExecutor(workers, initializer=gc.disable)
-
-
 def _received(sent: _Sent, text: str, decoder: msgspec.msgpack.Decoder[ir.Module]) -> Lowered:
     if sent.problem is not None or sent.crash is not None:
         return Lowered(problem=sent.problem, crash=sent.crash)
@@ -221,10 +214,8 @@ def _received(sent: _Sent, text: str, decoder: msgspec.msgpack.Decoder[ir.Module
 
 def _lower_alone(text: str, decoder: msgspec.msgpack.Decoder[ir.Module]) -> Lowered:
     """Lower in a process of its own, which may die of it."""
-    with _pool(1) as pool:
+    with ProcessPoolExecutor(1) as pool:
         try:
-            with outside_project():
-                sent = pool.submit(_lower_remotely, text)
-            return _received(sent.result(), text, decoder)
+            return _received(pool.submit(_lower_remotely, text).result(), text, decoder)
         except BrokenProcessPool as error:
             return Lowered(crash=f"the parser's process died: {error}")

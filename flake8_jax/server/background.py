@@ -14,7 +14,6 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
 from flake8_jax.config import ConfigError
-from flake8_jax.core.starting import outside_project
 from flake8_jax.server.checker import Setup, Snapshot, Whole, WholeChecker
 
 _POLITENESS = 5
@@ -64,8 +63,7 @@ class Background:
             context = multiprocessing.get_context("spawn")
             ours, theirs = context.Pipe()
             process = context.Process(target=_serve, args=(theirs,), name="jaxlint-whole")
-            with outside_project():
-                process.start()
+            process.start()
             theirs.close()
             self._child = _Child(process, ours)
         return self._child
