@@ -31,8 +31,11 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
+from growth import control_flow
 from growth.generators import GENERATORS, SIZES
 from measure import Cost, run_child
+
+assert control_flow.__doc__  # importing it enters its generators
 
 NOISE = 0.1
 """Seconds: the exponent between two programs says nothing where the smaller one takes less."""

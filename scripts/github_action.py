@@ -37,7 +37,11 @@ def main() -> int:
     except ValueError as error:
         print(f"jaxlint: {error}", file=sys.stderr)
         return 2
-    return subprocess.run([sys.executable, "-m", "flake8_jax", *arguments], check=False).returncode
+    safe = {
+        **os.environ,
+        "PYTHONSAFEPATH": "1",
+    }  # the current directory is the repository, and nothing of it is to be imported
+    return subprocess.run([sys.executable, "-m", "flake8_jax", *arguments], check=False, env=safe).returncode
 
 
 if __name__ == "__main__":

@@ -47,6 +47,8 @@ class Source:
                 row,
                 "Store the file as UTF-8 and remove its encoding declaration.",
             ) from error
+        except UnicodeError as error:  # codecs for names of hosts refuse texts as a whole
+            raise _unusable(self.encoding, 1) from error
         return codecs.BOM_UTF8 + data if self.bom else data
 
 
@@ -74,6 +76,8 @@ def decode(data: bytes) -> Source:
             len(_byte_line_break.findall(content, 0, error.start)) + 1,
             "Store the file as UTF-8, or declare its encoding in the first line: # -*- coding: latin-1 -*-",
         ) from error
+    except UnicodeError as error:
+        raise _unusable(encoding, row) from error
     first_break = _line_break.search(text)
     exact = encoding == "utf-8" or _encodes_to(text, encoding, content)
     return Source(text, encoding, bom, first_break.group() if first_break else "\n", exact)
@@ -82,8 +86,15 @@ def decode(data: bytes) -> Source:
 def _encodes_to(text: str, encoding: str, content: bytes) -> bool:
     try:
         return text.encode(encoding) == content
-    except UnicodeEncodeError:
+    except UnicodeError:
         return False
+
+
+def _unusable(encoding: str, row: int) -> SourceError:
+    """For a codec that refuses texts without naming a character, such as ``undefined`` and ``idna``."""
+    return SourceError(
+        f"{encoding!r} cannot encode source code", row, "Store the file as UTF-8 and remove the declaration."
+    )
 
 
 def _declared_encoding(content: bytes) -> tuple[str, int]:

@@ -19,7 +19,7 @@ GENERATORS: dict[str, Generator] = {}
 SIZES: dict[str, int] = {}
 
 
-def _grows(size: int) -> Callable[[Generator], Generator]:
+def grows(size: int) -> Callable[[Generator], Generator]:
     """Enter a generator under its own name, with the size that the analysis must handle."""
 
     def enter(generator: Generator) -> Generator:
@@ -64,109 +64,109 @@ def _indented(headers: Iterable[str], last: str) -> list[str]:
 # --- chains of operators ---------------------------------------------------------------------------
 
 
-@_grows(3200)
+@grows(3200)
 def sum_of_numbers(n: int) -> str:
     """``1 + 1 + …``."""
     return _program("y = " + " + ".join(["1"] * n))
 
 
-@_grows(3200)
+@grows(3200)
 def sum_of_arrays(n: int) -> str:
     """``x + x + …``."""
     return _program("y = " + " + ".join(["x"] * n))
 
 
-@_grows(3200)
+@grows(3200)
 def sum_of_terms(n: int) -> str:
     """A polynomial: products of arrays and numbers, added up over many lines."""
     return _program(["y = (", *(f"    + {i} * x ** {i}" for i in range(n)), ")"])
 
 
-@_grows(3200)
+@grows(3200)
 def sum_of_strings(n: int) -> str:
     """``"a" + str(a) + …``."""
     return _program("y = " + " + ".join(["'a'", "str(a)"] * (n // 2)))
 
 
-@_grows(3200)
+@grows(3200)
 def sum_of_lists(n: int) -> str:
     """``[0] + [0] + …``."""
     return _program("y = " + " + ".join(["[0]"] * n))
 
 
-@_grows(3200)
+@grows(3200)
 def sum_of_tuples_of_arrays(n: int) -> str:
     """``(x,) + (x,) + …``."""
     return _program("y = " + " + ".join(["(x,)"] * n))
 
 
-@_grows(3200)
+@grows(3200)
 def sum_of_shapes(n: int) -> str:
     """``(3,) + x.shape + …``."""
     return _program("y = " + " + ".join(["(3,)", "x.shape"] * (n // 2)))
 
 
-@_grows(3200)
+@grows(3200)
 def merge_of_dicts(n: int) -> str:
     """``{"k0": x} | {"k1": x} | …``."""
     return _program("y = " + " | ".join(f"{{'k{i}': x}}" for i in range(n)))
 
 
-@_grows(150)
+@grows(150)
 def nested_sum(n: int) -> str:
     """``x + (x + (x + …))``."""
     return _program("y = " + "x + (" * n + "x" + ")" * n)
 
 
-@_grows(800)
+@grows(800)
 def power_tower(n: int) -> str:
     """``x ** x ** …``, which leans to the right."""
     return _program("y = " + " ** ".join(["x"] * n))
 
 
-@_grows(800)
+@grows(800)
 def unary_chain(n: int) -> str:
     """``-~-~…x``."""
     return _program("y = " + "-~" * (n // 2) + "x")
 
 
-@_grows(800)
+@grows(800)
 def negation_chain(n: int) -> str:
     """``not not not …``."""
     return _program("y = " + "not " * n + "a")
 
 
-@_grows(3200)
+@grows(3200)
 def conjunction_of_names(n: int) -> str:
     """``a and b and a and …``."""
     return _program("y = " + " and ".join(["a", "b"] * (n // 2)))
 
 
-@_grows(3200)
+@grows(3200)
 def conjunction_of_tests(n: int) -> str:
     """``if a == 0 and a == 1 and …``."""
     return _program(["y = x", "if " + " and ".join(f"a != {i}" for i in range(n)) + ":", "    y = x + 1"])
 
 
-@_grows(3200)
+@grows(3200)
 def conjunction_of_traced_tests(n: int) -> str:
     """``x[0] > 0 and x[1] > 1 and …``, every operand a finding or hidden behind one."""
     return _program("y = " + " and ".join(f"x[{i}] > {i}" for i in range(n)))
 
 
-@_grows(3200)
+@grows(3200)
 def disjunction_of_calls(n: int) -> str:
     """``bool(a) or bool(b) or …``."""
     return _program("y = " + " or ".join(["bool(a)", "bool(b)"] * (n // 2)))
 
 
-@_grows(3200)
+@grows(3200)
 def mixed_conditions(n: int) -> str:
     """``a is None or b is not None and …``."""
     return _program(["y = x", "if " + " or ".join(["a is None and b > 1"] * (n // 2)) + ":", "    y = x * 2"])
 
 
-@_grows(3200)
+@grows(3200)
 def isinstance_alternatives(n: int) -> str:
     """``isinstance(a, T0) or isinstance(a, T1) or …``."""
     types = ("int", "float", "str", "tuple")
@@ -174,13 +174,13 @@ def isinstance_alternatives(n: int) -> str:
     return _program(["y = x", f"if {tests}:", "    y = x * 2"])
 
 
-@_grows(3200)
+@grows(3200)
 def comparison_chain(n: int) -> str:
     """``a < b < a < …``."""
     return _program("y = " + " < ".join(["a", "b"] * (n // 2)))
 
 
-@_grows(3200)
+@grows(3200)
 def array_comparison_chain(n: int) -> str:
     """``x == x == …``."""
     return _program("y = " + " == ".join(["x"] * n))
@@ -189,85 +189,85 @@ def array_comparison_chain(n: int) -> str:
 # --- chains of attributes, subscripts and calls ----------------------------------------------------
 
 
-@_grows(3200)
+@grows(3200)
 def attribute_chain(n: int) -> str:
     """``x.T.T.T…``."""
     return _program("y = x" + ".T" * n)
 
 
-@_grows(3200)
+@grows(3200)
 def unknown_attribute_chain(n: int) -> str:
     """``unknown.a.a.a…`` read twice."""
     return _program(["y = a" + ".part" * n, "y = a" + ".part" * n])
 
 
-@_grows(3200)
+@grows(3200)
 def subscript_chain(n: int) -> str:
     """``x[0][0][0]…``."""
     return _program(["y = x" + "[0]" * n, "z = b" + "[0]" * n])
 
 
-@_grows(3200)
+@grows(3200)
 def method_chain(n: int) -> str:
     """``x.sum().sum()…``."""
     return _program("y = x" + ".sum()" * n)
 
 
-@_grows(3200)
+@grows(3200)
 def call_chain(n: int) -> str:
     """``a()()()…``."""
     return _program("y = a" + "()" * n)
 
 
-@_grows(800)
+@grows(800)
 def update_chain(n: int) -> str:
     """``x.at[0].set(1).at[0].set(1)…``."""
     return _program("y = x" + ".at[0].set(1)" * n)
 
 
-@_grows(800)
+@grows(800)
 def update_lines(n: int) -> str:
     """``x = x.at[0].set(1)``, line by line."""
     return _program(["y = x", *(f"y = y.at[{i}].set({i})" for i in range(n))])
 
 
-@_grows(150)
+@grows(150)
 def nested_calls(n: int) -> str:
     """``f(f(f(…)))`` of a function of the file."""
     return _program("y = " + "f(" * n + "x" + ")" * n, ["def f(v):", "    return v + 1"])
 
 
-@_grows(150)
+@grows(150)
 def nested_library_calls(n: int) -> str:
     """``jnp.sin(jnp.cos(…))``."""
     return _program("y = " + "jnp.sin(jnp.cos(" * (n // 2) + "x" + "))" * (n // 2))
 
 
-@_grows(800)
+@grows(800)
 def call_lines(n: int) -> str:
     """``y = f(y)``, line by line."""
     return _program(["y = x", *["y = f(y)"] * n], ["def f(v):", "    return v + 1"])
 
 
-@_grows(800)
+@grows(800)
 def calls_on_containers(n: int) -> str:
     """``y = f(y)``, line by line, on a tuple that each call wraps."""
     return _program(["y = x", *["y = f(y)"] * n], ["def f(v):", "    return (v, v)"])
 
 
-@_grows(150)
+@grows(150)
 def nested_subscripts(n: int) -> str:
     """``x[x[x[…]]]``."""
     return _program("y = " + "x[" * n + "0" + "]" * n)
 
 
-@_grows(150)
+@grows(150)
 def nested_vmap(n: int) -> str:
     """``jax.vmap(jax.vmap(…))(x)``."""
     return _program("y = " + "jax.vmap(" * n + "jnp.sin" + ")" * n + "(x)")
 
 
-@_grows(150)
+@grows(150)
 def nested_partials(n: int) -> str:
     """``partial(partial(…))``."""
     return _program(
@@ -279,137 +279,137 @@ def nested_partials(n: int) -> str:
 # --- displays and containers -----------------------------------------------------------------------
 
 
-@_grows(3200)
+@grows(3200)
 def list_of_zeros(n: int) -> str:
     """``[0, 0, …]``."""
     return _program("y = [" + ", ".join(["0"] * n) + "]")
 
 
-@_grows(3200)
+@grows(3200)
 def list_of_numbers(n: int) -> str:
     """``jnp.array([0, 1, 2, …])``."""
     return _program("y = jnp.array([" + ", ".join(map(str, range(n))) + "])")
 
 
-@_grows(3200)
+@grows(3200)
 def list_of_arrays(n: int) -> str:
     """``jnp.stack([x, x, …])``."""
     return _program("y = jnp.stack([" + ", ".join(["x"] * n) + "])")
 
 
-@_grows(3200)
+@grows(3200)
 def list_of_mixed_values(n: int) -> str:
     """A list of arrays, numbers, strings, lists, dicts and functions."""
     kinds = ("x", "1", "'a'", "[x]", "{'k': x}", "(x, 1)", "jnp.sin", "None", "a")
     return _program("y = [" + ", ".join(kinds[i % len(kinds)] for i in range(n)) + "]")
 
 
-@_grows(3200)
+@grows(3200)
 def list_of_tuples(n: int) -> str:
     """``[("name", 0, x), …]``, which a loop walks."""
     rows = ", ".join(f"('name{i}', {i}, x)" for i in range(n))
     return _program([f"rows = [{rows}]", "y = x", "for name, number, value in rows:", "    y = y + value * number"])
 
 
-@_grows(3200)
+@grows(3200)
 def tuple_of_numbers(n: int) -> str:
     """``0, 1, 2, …``, subscripted by a number that is not known."""
     return _program([f"z = ({', '.join(map(str, range(n)))},)", "y = z[a] * x", "w = z[1:-1]"])
 
 
-@_grows(3200)
+@grows(3200)
 def set_of_numbers(n: int) -> str:
     """``{0, 1, 2, …}``."""
     return _program("y = a in {" + ", ".join(map(str, range(n))) + "}")
 
 
-@_grows(3200)
+@grows(3200)
 def membership(n: int) -> str:
     """``a in (0, 1, 2, …)``."""
     return _program("y = a in (" + ", ".join(map(str, range(n))) + ",)")
 
 
-@_grows(3200)
+@grows(3200)
 def dict_of_numbers(n: int) -> str:
     """``{"k0": 0, "k1": 1, …}``."""
     return _program(["z = {" + ", ".join(f"'k{i}': {i}" for i in range(n)) + "}", "y = x * z[a]"])
 
 
-@_grows(3200)
+@grows(3200)
 def dict_of_arrays(n: int) -> str:
     """``{"k0": x, …}``, mapped by ``jax.tree.map``."""
     items = ", ".join(f"'k{i}': x" for i in range(n))
     return _program([f"z = {{{items}}}", "y = jax.tree.map(jnp.sin, z)"])
 
 
-@_grows(3200)
+@grows(3200)
 def dict_stores(n: int) -> str:
     """``z["k0"] = x``, line by line."""
     return _program(["z = {}", *(f"z['k{i}'] = x" for i in range(n)), "y = z"])
 
 
-@_grows(3200)
+@grows(3200)
 def list_appends(n: int) -> str:
     """``z.append(x)``, line by line."""
     return _program(["z = []", *["z.append(x)"] * n, "y = jnp.stack(z)"])
 
 
-@_grows(3200)
+@grows(3200)
 def list_of_copies(n: int) -> str:
     """``[0] * n``, and sums of such."""
     return _program(f"y = [0] * {n} + [x] * {n} + [0] * 3200")
 
 
-@_grows(3200)
+@grows(3200)
 def fields(n: int) -> str:
     """``self.f0 = x``, line by line."""
     lines = ["class C:", "    def __init__(self, x):", *(f"        self.f{i} = x" for i in range(n))]
     return _program("y = C(x).f0", lines)
 
 
-@_grows(150)
+@grows(150)
 def nested_lists(n: int) -> str:
     """``[[[…x…]]]``."""
     return _program("y = " + "[" * n + "x" + "]" * n)
 
 
-@_grows(150)
+@grows(150)
 def nested_tuples(n: int) -> str:
     """``(((x,),),)``."""
     return _program("y = " + "(" * n + "x" + ",)" * n)
 
 
-@_grows(150)
+@grows(150)
 def nested_pairs(n: int) -> str:
     """``(x, (x, (x, …)))``, given to a jitted function."""
     return _program("y = f(" + "(x, " * n + "x" + ")" * n + ")", ["@jax.jit", "def f(v):", "    return v"])
 
 
-@_grows(150)
+@grows(150)
 def nested_dicts(n: int) -> str:
     """``{0: {0: …}}``."""
     return _program("y = " + "{0: " * n + "x" + "}" * n)
 
 
-@_grows(150)
+@grows(150)
 def nested_parentheses(n: int) -> str:
     """``((((x))))``."""
     return _program("y = " + "(" * n + "x" + ")" * n)
 
 
-@_grows(400)
+@grows(400)
 def doubled_tuples(n: int) -> str:
     """``y = (y, y)``, line by line: a value of 2**n leaves."""
     return _program(["y = x", *["y = (y, y)"] * n])
 
 
-@_grows(400)
+@grows(400)
 def doubled_dicts(n: int) -> str:
     """``y = {"a": y, "b": y}``, line by line."""
     return _program(["y = x", *["y = {'a': y, 'b': y}"] * n])
 
 
-@_grows(400)
+@grows(400)
 def doubled_lists_joined(n: int) -> str:
     """``y = [y, y] if a else [x, y]``, line by line."""
     return _program(["y = x", *["y = [y, y] if a else [x, y]"] * n])
@@ -422,49 +422,49 @@ def _functions(n: int) -> list[str]:
     return [line for i in range(n) for line in (f"def f{i}(v):", f"    return v + {i}")]
 
 
-@_grows(1000)
+@grows(1000)
 def list_of_functions(n: int) -> str:
     """``[f0, f1, …][a](x)``."""
     names = ", ".join(f"f{i}" for i in range(n))
     return _program([f"z = [{names}]", "y = z[a](x)"], _functions(n))
 
 
-@_grows(1000)
+@grows(1000)
 def tuple_of_functions(n: int) -> str:
     """``(f0, f1, …)[a](x)``."""
     names = ", ".join(f"f{i}" for i in range(n))
     return _program(f"y = ({names})[a](x)", _functions(n))
 
 
-@_grows(1000)
+@grows(1000)
 def dict_of_functions(n: int) -> str:
     """``{"k0": f0, …}[a](x)``."""
     names = ", ".join(f"'k{i}': f{i}" for i in range(n))
     return _program(f"y = {{{names}}}[a](x)", _functions(n))
 
 
-@_grows(1000)
+@grows(1000)
 def switch_of_functions(n: int) -> str:
     """``jax.lax.switch(a, [f0, f1, …], x)``."""
     names = ", ".join(f"f{i}" for i in range(n))
     return _program(f"y = jax.lax.switch(a, [{names}], x)", _functions(n))
 
 
-@_grows(1000)
+@grows(1000)
 def loop_over_functions(n: int) -> str:
     """``for f in [f0, f1, …]: y = f(y)``."""
     names = ", ".join(f"f{i}" for i in range(n))
     return _program(["y = x", f"for f in [{names}]:", "    y = f(y)"], _functions(n))
 
 
-@_grows(1000)
+@grows(1000)
 def union_of_functions(n: int) -> str:
     """``if a == 0: f = f0``, line by line, and one call of ``f``."""
     choices = [line for i in range(n) for line in (f"if a == {i}:", f"    f = f{i}")]
     return _program(["f = jnp.sin", *choices, "y = f(x)"], _functions(n))
 
 
-@_grows(1000)
+@grows(1000)
 def registered_functions(n: int) -> str:
     """``@register`` puts each function into a dict."""
     lines = ["TABLE = {}", "def register(f):", "    TABLE[f.__name__] = f", "    return f"]
@@ -472,7 +472,7 @@ def registered_functions(n: int) -> str:
     return _program("y = TABLE[a](x)", lines)
 
 
-@_grows(1000)
+@grows(1000)
 def rebound_attribute(n: int) -> str:
     """``holder.f = f0``, each in a function of its own."""
     setters = [line for i in range(n) for line in (f"def set{i}(holder):", f"    holder.f = f{i}")]
@@ -480,13 +480,13 @@ def rebound_attribute(n: int) -> str:
     return _program("y = HOLDER.f(x)", [*lines, *(f"set{i}(HOLDER)" for i in range(n))])
 
 
-@_grows(1000)
+@grows(1000)
 def lambdas(n: int) -> str:
     """``[lambda v: v + 0, …]``."""
     return _program(f"y = [{', '.join(f'lambda v: v + {i}' for i in range(n))}][a](x)")
 
 
-@_grows(1000)
+@grows(1000)
 def function_chain(n: int) -> str:
     """``f1`` calls ``f0``, ``f2`` calls ``f1`` and so on."""
     lines = ["def f0(v):", "    return v"]
@@ -494,33 +494,33 @@ def function_chain(n: int) -> str:
     return _program(f"y = f{n - 1}(x)", lines)
 
 
-@_grows(1000)
+@grows(1000)
 def recursion_through_all(n: int) -> str:
     """Every function calls the next, and the last the first."""
     lines = [line for i in range(n) for line in (f"def f{i}(v):", f"    return f{(i + 1) % n}(v) + 1")]
     return _program("y = f0(x)", lines)
 
 
-@_grows(150)
+@grows(150)
 def nested_lambdas(n: int) -> str:
     """``lambda: lambda: … x``, called."""
     return _program("y = (" + "lambda: " * n + "x)" + "()" * n)
 
 
-@_grows(150)
+@grows(150)
 def nested_lambda_defaults(n: int) -> str:
     """``lambda v=(lambda v=(…): v): v``."""
     return _program("y = " + "(lambda v=" * n + "x" + ": v)" * n)
 
 
-@_grows(90)
+@grows(90)
 def nested_functions(n: int) -> str:
     """``def f0(): def f1(): …``, each with a variable of its own."""
     lines = [" " * i + f"def f{i}(v{i}):" for i in range(n)] + [" " * n + "return v0"]
     return _program("y = f0(x)", [*lines, *(" " * i + f"return f{i}" for i in range(n - 1, 0, -1))])
 
 
-@_grows(800)
+@grows(800)
 def closures(n: int) -> str:
     """``f = wrap(f)``, line by line: a closure over a closure."""
     return _program(
@@ -529,33 +529,33 @@ def closures(n: int) -> str:
     )
 
 
-@_grows(800)
+@grows(800)
 def transforms(n: int) -> str:
     """``f = jax.jit(f)``, line by line."""
     return _program(["f = jnp.sin", *["f = jax.jit(f)"] * n, "y = f(x)"])
 
 
-@_grows(800)
+@grows(800)
 def decorators(n: int) -> str:
     """Many decorators on one function."""
     known = ["def keep(f):", "    return f"]
     return _program("y = g(x)", [*known, *["@keep"] * n, "def g(v):", "    return v"])
 
 
-@_grows(800)
+@grows(800)
 def jit_decorators(n: int) -> str:
     """``@jax.jit`` many times on one function."""
     return _program("y = g(x)", [*["@jax.jit"] * n, "def g(v):", "    return v"])
 
 
-@_grows(1000)
+@grows(1000)
 def parameters(n: int) -> str:
     """One function with many parameters, called with as many arguments."""
     names = ", ".join(f"p{i}" for i in range(n))
     return _program(f"y = g({', '.join(['x'] * n)})", [f"def g({names}):", "    return p0"])
 
 
-@_grows(1000)
+@grows(1000)
 def keywords(n: int) -> str:
     """One function with many keywords and defaults."""
     names = ", ".join(f"p{i}={i}" for i in range(n))
@@ -563,20 +563,20 @@ def keywords(n: int) -> str:
     return _program(f"y = g({given})", [f"def g(*, {names}):", "    return p0"])
 
 
-@_grows(1000)
+@grows(1000)
 def annotated_parameters(n: int) -> str:
     """Many parameters with annotations."""
     names = ", ".join(f"p{i}: jax.Array" for i in range(n))
     return _program(f"y = g({', '.join(['x'] * n)})", [f"def g({names}) -> jax.Array:", "    return p0"])
 
 
-@_grows(1000)
+@grows(1000)
 def keywords_of_a_library_call(n: int) -> str:
     """A library call with many keywords."""
     return _program(f"y = jnp.zeros(3, {', '.join(f'k{i}=x' for i in range(n))})")
 
 
-@_grows(1000)
+@grows(1000)
 def starred_arguments(n: int) -> str:
     """``g(*a, *b, …)`` and ``[*a, *b, …]``."""
     return _program(
@@ -588,7 +588,7 @@ def starred_arguments(n: int) -> str:
     )
 
 
-@_grows(1000)
+@grows(1000)
 def double_starred_arguments(n: int) -> str:
     """``g(**a, **b, …)`` and ``{**a, **b, …}``."""
     return _program(
@@ -598,7 +598,7 @@ def double_starred_arguments(n: int) -> str:
     )  # fmt: skip
 
 
-@_grows(1000)
+@grows(1000)
 def early_returns(n: int) -> str:
     """``if a == 0: return …`` line by line."""
     lines = ["def g(v, k):", *(line for i in range(n) for line in (f"    if k == {i}:", f"        return v + {i}"))]
@@ -608,7 +608,7 @@ def early_returns(n: int) -> str:
 # --- classes ---------------------------------------------------------------------------------------
 
 
-@_grows(1000)
+@grows(1000)
 def super_chain(n: int) -> str:
     """Classes in a row, each of whose methods calls that of its base."""
     lines = ["class C0:", "    def __init__(self):", "        self.w = 1", "    def f(self, v):", "        return v"]
@@ -618,7 +618,7 @@ def super_chain(n: int) -> str:
     return _program(f"y = C{n - 1}().f(x)", lines)
 
 
-@_grows(1000)
+@grows(1000)
 def class_chain(n: int) -> str:
     """Classes in a row, each with a method of its own."""
     lines = ["class C0:", "    def f(self, v):", "        return v"]
@@ -627,7 +627,7 @@ def class_chain(n: int) -> str:
     return _program(f"y = C{n - 1}().f(x)", lines)
 
 
-@_grows(1000)
+@grows(1000)
 def dataclass_chain(n: int) -> str:
     """Dataclasses in a row, each with one field more."""
     lines = ["import dataclasses", "@dataclasses.dataclass", "class C0:", "    f0: int = 0"]
@@ -636,7 +636,7 @@ def dataclass_chain(n: int) -> str:
     return _program(f"y = x * C{n - 1}().f0", lines)
 
 
-@_grows(1000)
+@grows(1000)
 def diamonds(n: int) -> str:
     """Two classes with one base, a class with these two as its bases, and so on."""
     lines = ["class A0:", "    def f(self, v):", "        return v"]
@@ -647,7 +647,7 @@ def diamonds(n: int) -> str:
     return _program(f"y = A{n // 3}().f(x)", lines)
 
 
-@_grows(1000)
+@grows(1000)
 def bases(n: int) -> str:
     """One class with many bases."""
     lines = [line for i in range(n) for line in (f"class B{i}:", f"    def f{i}(self, v):", "        return v")]
@@ -655,7 +655,7 @@ def bases(n: int) -> str:
     return _program("y = C().f0(x)", [*lines, f"class C({names}):", "    pass"])
 
 
-@_grows(1000)
+@grows(1000)
 def heirs(n: int) -> str:
     """One base class with many subclasses that override its method."""
     lines = [
@@ -670,7 +670,7 @@ def heirs(n: int) -> str:
     return _program("y = C0().f(x)", lines)
 
 
-@_grows(1000)
+@grows(1000)
 def methods(n: int) -> str:
     """One class with many methods, each calling the next."""
     lines = ["class C:"]
@@ -679,7 +679,7 @@ def methods(n: int) -> str:
     return _program("y = C().f0(x)", [*lines, f"    def f{n}(self, v):", "        return v"])
 
 
-@_grows(1000)
+@grows(1000)
 def dataclass_fields(n: int) -> str:
     """A dataclass and a NamedTuple with many fields."""
     names = [f"    f{i}: jax.Array" for i in range(n)]
@@ -696,14 +696,14 @@ def dataclass_fields(n: int) -> str:
     )
 
 
-@_grows(1000)
+@grows(1000)
 def linked_instances(n: int) -> str:
     """``node = Node(node)``, line by line."""
     lines = ["class Node:", "    def __init__(self, rest, v):", "        self.rest = rest", "        self.v = v"]
     return _program(["z = None", *["z = Node(z, x)"] * n, "y = z.v"], lines)
 
 
-@_grows(90)
+@grows(90)
 def nested_classes(n: int) -> str:
     """``class A: class A: …``."""
     return _program("y = x", _indented(["class A:"] * n, "pass"))
@@ -712,49 +712,49 @@ def nested_classes(n: int) -> str:
 # --- expressions in expressions --------------------------------------------------------------------
 
 
-@_grows(150)
+@grows(150)
 def nested_ternaries(n: int) -> str:
     """``x if a else (x if a else (…))``."""
     return _program("y = " + "x if a else (" * n + "b" + ")" * n)
 
 
-@_grows(800)
+@grows(800)
 def ternary_chain(n: int) -> str:
     """``x if a == 0 else x + 1 if a == 1 else …``."""
     return _program("y = " + "".join(f"x + {i} if a == {i} else " for i in range(n)) + "x")
 
 
-@_grows(150)
+@grows(150)
 def nested_ternary_tests(n: int) -> str:
     """``x if (a if (…) else b) else x``."""
     return _program("y = " + "(x if " * n + "a" + " else b)" * n)
 
 
-@_grows(60)
+@grows(60)
 def nested_comprehensions(n: int) -> str:
     """``[[[x for i in b] for i in b] …]``."""
     return _program("y = " + "[" * n + "x" + " for i in b]" * n)
 
 
-@_grows(60)
+@grows(60)
 def nested_comprehension_iterables(n: int) -> str:
     """``[i for i in [i for i in …]]``."""
     return _program("y = " + "[i for i in " * n + "b" + "]" * n)
 
 
-@_grows(200)
+@grows(200)
 def comprehension_clauses(n: int) -> str:
     """``[x for i0 in b for i1 in b … if a …]``."""
     return _program("y = [x " + " ".join(f"for i{i} in b if a" for i in range(n)) + "]")
 
 
-@_grows(800)
+@grows(800)
 def formatted_fields(n: int) -> str:
     """An f-string with many fields."""
     return _program("y = f'" + "".join("{a}{x}" for _ in range(n // 2)) + "'")
 
 
-@_grows(100)
+@grows(100)
 def nested_formatted_strings(n: int) -> str:
     """``f"{f'{…}'}"``, with the four kinds of quotes over and over (Python 3.12)."""
     quotes = ("'", '"')
@@ -765,25 +765,25 @@ def nested_formatted_strings(n: int) -> str:
     return _program(f"y = {text}")
 
 
-@_grows(1600)
+@grows(1600)
 def implicit_concatenation(n: int) -> str:
     """``"a" "b" f"{x}" …``."""
     return _program("y = " + " ".join(["'a'", "f'{a}'"] * (n // 2)))
 
 
-@_grows(150)
+@grows(150)
 def nested_walrus(n: int) -> str:
     """``(y := (y := (… x)))``."""
     return _program("y = " + "(y := " * n + "x" + ")" * n)
 
 
-@_grows(150)
+@grows(150)
 def nested_annotation(n: int) -> str:
     """``def g(v: list[list[…]])``."""
     return _program("y = g([x])", [f"def g(v: {'list[' * n}jax.Array{']' * n}):", "    return v"])
 
 
-@_grows(800)
+@grows(800)
 def union_annotation(n: int) -> str:
     """``def g(v: int | str | …)``."""
     return _program(
@@ -791,19 +791,19 @@ def union_annotation(n: int) -> str:
     )
 
 
-@_grows(150)
+@grows(150)
 def nested_slices(n: int) -> str:
     """``x[x[x[0:1]:1]:1]``."""
     return _program("y = " + "x[" * n + "0" + ":1]" * n)
 
 
-@_grows(150)
+@grows(150)
 def nested_stars(n: int) -> str:
     """``[*[*[… x]]]``."""
     return _program("y = " + "[*" * n + "b" + "]" * n)
 
 
-@_grows(150)
+@grows(150)
 def mixed_brackets(n: int) -> str:
     """``([{f([{…}])}])``."""
     opening = ("(", "[", "{0: ", "jnp.sin(")
@@ -813,7 +813,7 @@ def mixed_brackets(n: int) -> str:
     )
 
 
-@_grows(150)
+@grows(150)
 def nested_decorator(n: int) -> str:
     """``@keep(keep(…))``."""
     return _program(
@@ -821,13 +821,13 @@ def nested_decorator(n: int) -> str:
     )
 
 
-@_grows(150)
+@grows(150)
 def nested_awaits(n: int) -> str:
     """``await (await (…))``."""
     return _program("y = x", ["async def g(v):", f"    return {'(await ' * n}v{')' * n}"])
 
 
-@_grows(150)
+@grows(150)
 def nested_yields(n: int) -> str:
     """``yield (yield (…))``."""
     return _program("y = g(x)", ["def g(v):", f"    z = {'(yield ' * n}v{')' * n}", "    return z"])
@@ -836,81 +836,81 @@ def nested_yields(n: int) -> str:
 # --- statements ------------------------------------------------------------------------------------
 
 
-@_grows(3200)
+@grows(3200)
 def chained_assignment(n: int) -> str:
     """``y = y0 = y1 = … = x``."""
     return _program("y = " + " = ".join(f"y{i}" for i in range(n)) + " = x")
 
 
-@_grows(3200)
+@grows(3200)
 def unpacking(n: int) -> str:
     """``y, y1, … = x, x, …``."""
     return _program("y, " + ", ".join(f"y{i}" for i in range(n)) + " = x, " + ", ".join(["x"] * n))
 
 
-@_grows(150)
+@grows(150)
 def nested_unpacking(n: int) -> str:
     """``(y, (y, (y, …))) = b``."""
     return _program("(" + "y, (" * n + "y" + ")" * n + ") = b")
 
 
-@_grows(3200)
+@grows(3200)
 def assignments(n: int) -> str:
     """``y0 = x + 0``, line by line."""
     return _program(["y = x", *(f"y{i} = x + {i}" for i in range(n))])
 
 
-@_grows(3200)
+@grows(3200)
 def module_assignments(n: int) -> str:
     """Globals that a jitted function reads."""
     return _program("y = x + " + " + ".join(f"V{i}" for i in range(n)), [f"V{i} = {i}" for i in range(n)])
 
 
-@_grows(3200)
+@grows(3200)
 def augmented_assignments(n: int) -> str:
     """``y += x``, line by line."""
     return _program(["y = x", *["y += x"] * n])
 
 
-@_grows(800)
+@grows(800)
 def with_items(n: int) -> str:
     """``with a as w0, a as w1, …``."""
     return _program(["with " + ", ".join(f"a as w{i}" for i in range(n)) + ":", "    y = x"])
 
 
-@_grows(800)
+@grows(800)
 def except_clauses(n: int) -> str:
     """One ``try`` with many handlers."""
     handlers = [line for i in range(n) for line in (f"except (TypeError, KeyError, E{i}):", f"    y = x + {i}")]
     return _program(["try:", "    y = x", *handlers], [f"class E{i}(Exception): pass" for i in range(n)])
 
 
-@_grows(800)
+@grows(800)
 def deletions(n: int) -> str:
     """``del y0, y1, …``."""
     return _program(["y = x", *(f"y{i} = x" for i in range(n)), "del " + ", ".join(f"y{i}" for i in range(n))])
 
 
-@_grows(3200)
+@grows(3200)
 def assertions(n: int) -> str:
     """``assert a > 0``, line by line."""
     return _program([*(f"assert a != {i}" for i in range(n)), "y = x"])
 
 
-@_grows(1000)
+@grows(1000)
 def prints(n: int) -> str:
     """``print(x)``, line by line: a finding each."""
     return _program([*["print(x)"] * n, "y = x"])
 
 
-@_grows(1000)
+@grows(1000)
 def imports(n: int) -> str:
     """``import m0, m1, …`` and ``from m import n0, n1, …``."""
     names = ", ".join(f"n{i}" for i in range(n))
     return _program("y = n0(x)", [f"import {', '.join(f'm{i}' for i in range(n))}", f"from m import {names}"])
 
 
-@_grows(1000)
+@grows(1000)
 def globals_declared(n: int) -> str:
     """``global g0, g1, …``, all of them written."""
     names = [f"g{i}" for i in range(n)]
@@ -918,19 +918,19 @@ def globals_declared(n: int) -> str:
     return _program("y = x", [*(f"{name} = 0" for name in names), *lines, "setup(1)"])
 
 
-@_grows(18)
+@grows(18)
 def nested_ifs(n: int) -> str:
     """``if a == 0: if a == 1: …``."""
     return _program(["y = x", *_indented([f"if a == {i}:" for i in range(n)], "y = x + 1")])
 
 
-@_grows(18)
+@grows(18)
 def nested_withs(n: int) -> str:
     """``with a: with a: …``."""
     return _program(_indented(["with a:"] * n, "y = x"))
 
 
-@_grows(18)
+@grows(18)
 def nested_tries(n: int) -> str:
     """``try: try: … except: … except: …``."""
     lines = [" " * i + "try:" for i in range(n)] + [" " * n + "y = x"]
@@ -939,20 +939,20 @@ def nested_tries(n: int) -> str:
     return _program(lines)
 
 
-@_grows(400)
+@grows(400)
 def match_cases(n: int) -> str:
     """One ``match`` with many cases."""
     cases = [line for i in range(n) for line in (f"    case {i}:", f"        y = x + {i}")]
     return _program(["y = x", "match a:", *cases])
 
 
-@_grows(400)
+@grows(400)
 def match_alternatives(n: int) -> str:
     """``case 0 | 1 | 2 | …``."""
     return _program(["y = x", "match a:", "    case " + " | ".join(map(str, range(n))) + ":", "        y = x + 1"])
 
 
-@_grows(400)
+@grows(400)
 def match_elements(n: int) -> str:
     """``case [p0, p1, …]`` and ``case {"k0": p0, …}``."""
     names = ", ".join(f"p{i}" for i in range(n))

@@ -39,6 +39,7 @@ def test_decoding_and_back(data: bytes, encoding: str, text: str) -> None:
         (b"a\n\xff\n", 2, "0xff"),
         (b"# coding: latin-17\n", 1, "latin-17"),
         (b"#!x\n# coding: hex\n", 2, "not a text encoding"),
+        (b"# coding: undefined\na = 1\n", 1, "undefined"),
         (BOM + b"# coding: latin-1\n", 1, "byte-order mark"),
         (b"# coding: ascii\n\n'\xe9'\n", 3, "0xe9"),
         ("a = 1\n".encode("utf-16"), 1, "0xff"),
@@ -68,3 +69,9 @@ def test_an_encoding_that_loses_bytes_is_not_exact() -> None:
 )
 def test_newline(data: bytes, newline: str) -> None:
     assert decode(data).newline == newline
+
+
+def test_an_edit_in_a_codec_that_refuses_whole_texts_is_refused() -> None:
+    source = decode(b"# coding: idna\n")
+    with pytest.raises(SourceError, match="idna"):
+        source.encode("# coding: idna\n" + "a" * 80 + "..\n")

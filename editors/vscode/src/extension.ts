@@ -49,7 +49,9 @@ export async function deactivate(): Promise<void> {
 async function start(output: vscode.OutputChannel): Promise<void> {
   const configured = vscode.workspace.getConfiguration("jaxlint").get<string[]>("command", []);
   const command = serverCommand(configured, await interpreter());
-  const server: ServerOptions = { ...command, options: { cwd: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath } };
+  // Python 3.11 and newer import nothing from the workspace then.
+  const env = { ...process.env, PYTHONSAFEPATH: "1" };
+  const server: ServerOptions = { ...command, options: { cwd: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath, env } };
   const options: LanguageClientOptions = {
     // Not the other side of a diff, nor what an extension makes up: nobody can repair those.
     documentSelector: ["file", "untitled"].flatMap((scheme) => [

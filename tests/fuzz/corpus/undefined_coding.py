@@ -1,0 +1,3 @@
+# coding: undefined
+# Broke: a codec that refuses every text raised UnicodeError.
+import jax
