@@ -40,6 +40,13 @@ class Program:
     def __init__(self, files: Iterable[tuple[str, str, ir.Module]]) -> None:
         self._files = {path: (text, tree) for path, text, tree in files}
         self._sources: dict[str, FixSource] = {}
+        self._own = _packages(self._files)
+
+    def is_library(self, module: str) -> bool:
+        """Whether the tables describe the library that a module belongs to, and it is not the project itself: its names are
+        no functions of the project."""
+        root = module.partition(".")[0]
+        return (root in load().libraries or root in ("numpy", "scipy")) and root not in self._own
 
     def source(self, path: str) -> FixSource:
         """What fixers need to know of a file; the same object every time."""
@@ -61,13 +68,24 @@ class Program:
         if name in (source.module.star_exports or ()) or name in source.module.rebound_names:
             return None
         found = [Use(source, node) for node in names(source, name) if scope_of(source, node) is None]
-        for path, (text, _) in self._files.items():
-            if path != source.path and re.search(rf"\b{re.escape(name)}\b", text):
-                elsewhere = self._uses_elsewhere(path, name)
-                if elsewhere is None:
-                    return None
-                found += elsewhere
+        spelled, left = {name}, [name]
+        while left:
+            wanted = left.pop()
+            for path in self._mentioning(wanted):
+                if path != source.path:
+                    elsewhere = self._uses_elsewhere(path, wanted)
+                    if elsewhere is None:
+                        return None
+                    found += elsewhere
+                    new = self._imports(self.source(path), wanted)[0] - spelled  # another file may import the alias
+                    spelled |= new
+                    left += new
         return found
+
+    def _mentioning(self, name: str) -> list[str]:
+        """The files in whose text a name stands."""
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        return [path for path, (text, _) in self._files.items() if word.search(text)]
 
     def called(self, source: FixSource, call: ir.Call) -> tuple[FixSource, ir.FunctionDef] | None:
         """The undecorated function of the project that a call surely runs, by its name or by an import."""
@@ -77,7 +95,7 @@ class Program:
             if len(bound) == 1 and isinstance(bound[0], ir.FunctionDef):
                 return None if bound[0].decorators else (source, bound[0])
         module, _, name = (Imports(source, call).resolve(func) or "").rpartition(".")
-        if not module or _is_library(module):
+        if not module or self.is_library(module):
             return None
         tail = "/" + module.replace(".", "/") + ".py"
         paths = [path for path in self._files if path.replace(os.sep, "/").endswith(tail)]
@@ -93,17 +111,13 @@ class Program:
         """Whether another file may take a name of this one's top level."""
         if name in (source.module.star_exports or ()) or os.path.basename(source.path) == "__init__.py":
             return True
-        return any(
-            path != source.path
-            and re.search(rf"\b{re.escape(name)}\b", text)
-            and self._uses_elsewhere(path, name) != []
-            for path, (text, _) in self._files.items()
-        )
+        others = [path for path in self._mentioning(name) if path != source.path]
+        return any(self._uses_elsewhere(path, name) != [] for path in others)
 
     def _uses_elsewhere(self, path: str, name: str) -> list[Use] | None:
         """Where another file may mean a function of that name; None where it hands the name on."""
         source = self.source(path)
-        aliases, modules, star = _imports(source, name)
+        aliases, modules, star = self._imports(source, name)
         if aliases and os.path.basename(path) == "__init__.py":
             return None
         found = [Use(source, node) for alias in aliases for node in names(source, alias)]
@@ -117,6 +131,20 @@ class Program:
                 found.append(Use(source, node))
         return found
 
+    def _imports(self, source: FixSource, name: str) -> tuple[set[str], set[str], bool]:
+        """How a file may spell a function of the project: names for it, names of modules, and whether by a star import."""
+        aliases: set[str] = set()
+        modules: set[str] = set()
+        star = False
+        for node in _imports_of(source):
+            if isinstance(node, ir.Import):
+                modules.update(imported_name(n, from_import=False) for n in node.names if not self.is_library(n.name))
+            elif node.level or not self.is_library(node.module):
+                star = star or any(n.name == "*" for n in node.names)
+                aliases.update(n.alias or n.name for n in node.names if n.name == name)
+                modules.update(n.alias or n.name for n in node.names if n.name not in ("*", name))
+        return aliases, modules, star
+
 
 def _owner_by_name(source: FixSource, node: ir.Name) -> ir.Function | ir.Module | None:
     """The function or module whose variable a name is; None for one that is rebound from elsewhere."""
@@ -124,21 +152,6 @@ def _owner_by_name(source: FixSource, node: ir.Name) -> ir.Function | ir.Module 
     if owner is not None:
         return None if any(p.name == node.id for p in owner.params) else owner
     return None if node.id in source.module.rebound_names else source.module
-
-
-def _imports(source: FixSource, name: str) -> tuple[set[str], set[str], bool]:
-    """How a file may spell a function of the project: names for it, names of modules, and whether by a star import."""
-    aliases: set[str] = set()
-    modules: set[str] = set()
-    star = False
-    for node in _imports_of(source):
-        if isinstance(node, ir.Import):
-            modules.update(imported_name(n, from_import=False) for n in node.names if not _is_library(n.name))
-        elif node.level or not _is_library(node.module):
-            star = star or any(n.name == "*" for n in node.names)
-            aliases.update(n.alias or n.name for n in node.names if n.name == name)
-            modules.update(n.alias or n.name for n in node.names if n.name not in ("*", name))
-    return aliases, modules, star
 
 
 def _imports_of(source: FixSource) -> list[ir.Import | ir.ImportFrom]:
@@ -149,10 +162,10 @@ def _imports_of(source: FixSource) -> list[ir.Import | ir.ImportFrom]:
     )
 
 
-def _is_library(module: str) -> bool:
-    """Whether the tables describe the library that a module belongs to: its names are no functions of the project."""
-    root = module.partition(".")[0]
-    return root in load().libraries or root in ("numpy", "scipy")
+def _packages(paths: Iterable[str]) -> frozenset[str]:
+    """The names that the project's own packages and modules may have."""
+    parts = [re.split(r"[/\\]", os.path.splitext(path)[0]) for path in paths]
+    return frozenset([part for names in parts for part in names])
 
 
 def names(source: FixSource, name: str) -> list[ir.Name]:

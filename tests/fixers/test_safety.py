@@ -96,6 +96,22 @@ def test_callers_in_other_files(other: str, expected: bool) -> None:
     assert is_surely_traced(source, marked(source)) is expected
 
 
+def test_an_alias_may_be_imported_from_a_third_file() -> None:
+    program = project(
+        module=HELPER + JITTED, second="from module import helper as h\n", third="from second import h\nh(np.ones(3))\n"
+    )
+    source = program.source("/p/module.py")
+    assert not is_surely_traced(source, marked(source))
+
+
+def test_a_project_that_is_a_library_itself_calls_its_own_functions() -> None:
+    other = "from flax.module import helper\nhelper(np.ones(3))\n"
+    texts = {"module": HELPER + JITTED, "other": other}
+    files = [(f"/p/flax/{name}.py", HEAD + textwrap.dedent(text)) for name, text in texts.items()]
+    source = Program([(path, text, lower(text)) for path, text in files]).source("/p/flax/module.py")
+    assert not is_surely_traced(source, marked(source))
+
+
 def test_what_a_package_exports_has_unknown_callers() -> None:
     program = project(module=HELPER + JITTED, __init__="from .module import helper\n")
     source = program.source("/p/module.py")
