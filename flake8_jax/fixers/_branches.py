@@ -28,6 +28,9 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import bound_before, fresh, leaves, read_outside, surely_binds, target_names, uses
 from flake8_jax.fixers._source import FixSource, Place, Refused
 
+MAX_TESTS = 64
+"""Nobody wants a longer chain of conditional expressions as one selection."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -54,7 +57,8 @@ class Setting:
 
 def setting(source: FixSource, at: ir.Node) -> Setting:
     around = source.functions(at)
-    numbers = array_names(around[0] if around else source.module)
+    root = around[0] if around else source.module
+    numbers = source.remember("array names", root, lambda: array_names(root))
     return Setting(source, Imports(source, at), numbers, around[0] if around else None)
 
 
@@ -144,6 +148,8 @@ def convert_ternary(source: FixSource, node: ir.IfExp) -> Fix:
         values.append(last.body)
         last = last.orelse
     values.append(last)
+    if len(tests) > MAX_TESTS:
+        raise Refused
     use = _with_comparison_operands(setting(source, node), tests)
     text = select(use, [condition(source, t, use.imports) for t in tests], values)
     if source.lost_comments(node.start, node.end, [(n.start, n.end) for n in (*tests, *values)]):

@@ -58,6 +58,10 @@ def _rebound(statements: list[ir.Stmt]) -> set[str]:
     return taken
 
 
+def _importing(body: list[ir.Stmt]) -> list[ir.Stmt]:
+    return [s for s in body if isinstance(s, (ir.Import, ir.ImportFrom))]
+
+
 def _of_module(module: ir.Module) -> dict[str, str]:
     taken = _rebound(module.body) | set(module.rebound_names)
     return {n: q for n, q in _bindings(module.body).items() if n not in taken}
@@ -71,7 +75,8 @@ class Imports:
         self.edits: list[Edit] = []
         self._visible = source.remember("imports", source.module, lambda: _of_module(source.module))
         for function in reversed(source.functions(at)):
-            own = [s for s in function.body if s.end <= at.start]  # type: ignore[attr-defined]
+            importing = source.remember("importing", function, functools.partial(_importing, function.body))
+            own = [s for s in importing if s.end <= at.start]  # type: ignore[attr-defined]
             taken = source.remember("rebound", function, functools.partial(_rebound, function.body))
             here = {n: q for n, q in _bindings(own).items() if n not in taken and not function.is_lambda}
             hidden = {*function.local_names, *(p.name for p in function.params)} - set(function.global_names)
