@@ -212,7 +212,10 @@ def _worked_out(
 
     settings = resolver.settings_for(_start(args, cwd))
     if settings.output_format not in formats():
-        raise ConfigError(f"unknown output format `{settings.output_format}`; known are {', '.join(formats())}")
+        from flake8_jax.config import place_of
+
+        where = place_of(settings, ["output-format"])
+        raise ConfigError(f"{where}: unknown output format `{settings.output_format}`; known are {', '.join(formats())}")
     paths = args.paths or ["."]
     if "-" in paths and len(paths) > 1:
         raise ConfigError("`-` stands for standard input and cannot be given together with paths")

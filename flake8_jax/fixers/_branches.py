@@ -28,6 +28,9 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import bound_before, fresh, leaves, read_outside, surely_binds, target_names, uses
 from flake8_jax.fixers._source import FixSource, Place, Refused
 
+MAX_TESTS = 64
+"""Nobody wants a longer chain of conditional expressions as one selection."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -145,6 +148,8 @@ def convert_ternary(source: FixSource, node: ir.IfExp) -> Fix:
         values.append(last.body)
         last = last.orelse
     values.append(last)
+    if len(tests) > MAX_TESTS:
+        raise Refused
     use = _with_comparison_operands(setting(source, node), tests)
     text = select(use, [condition(source, t, use.imports) for t in tests], values)
     if source.lost_comments(node.start, node.end, [(n.start, n.end) for n in (*tests, *values)]):

@@ -61,6 +61,8 @@ _FOLD: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 BIG = 1 << 53
+MAX_ELEMENTS = 256
+"""So many elements of a sum of sequences, or items of merged dicts, are known one by one."""
 
 
 def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) -> int:
@@ -174,7 +176,7 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
             return found
         return Unknown("operator")
     if op == "+" and kinds == (TupleValue, TupleValue):
-        return TupleValue(left.elts + right.elts)  # type: ignore[attr-defined]
+        return _tuple_of(left.elts + right.elts)  # type: ignore[attr-defined]
     if op in "+*" and (isinstance(left, (ListValue, TupleValue)) or isinstance(right, (ListValue, TupleValue))):
         return _sequence_binary(m, left, op, right)
     if op == "|" and kinds == (DictValue, DictValue):
@@ -308,8 +310,17 @@ def _sequence_binary(m: Machine, left: Value, op: str, right: Value) -> Value:
         more = _elements(other)
         if elements is not None and more is not None:
             joined = elements + more if sequence is left else more + elements
+            if len(joined) > MAX_ELEMENTS:
+                return ListValue(None, lattice.join_all(joined), is_tuple=is_tuple, born=m.mode.trace)
             return TupleValue(joined) if is_tuple else ListValue(joined, born=m.mode.trace)
     return ListValue(None, _any(sequence, other), is_tuple=is_tuple, born=m.mode.trace)
+
+
+def _tuple_of(elements: tuple[Value, ...]) -> Value:
+    """A tuple; of very many elements it is only known what they may be."""
+    if len(elements) <= MAX_ELEMENTS:
+        return TupleValue(elements)
+    return ListValue(None, lattice.join_all(elements), is_tuple=True)
 
 
 def _any(a: Value, b: Value) -> Value | None:
@@ -327,6 +338,8 @@ def _elements(value: Value) -> tuple[Value, ...] | None:
 def _merged_dict(m: Machine, left: DictValue, right: DictValue) -> DictValue:
     items = {**dict(left.items()), **dict(right.items())}
     rests = [v for v in (left.slots.get("*"), right.slots.get("*")) if v is not None]
+    if len(items) > MAX_ELEMENTS:
+        return DictValue({}, lattice.join_all([*items.values(), *rests]), is_open=True, born=m.mode.trace)
     return DictValue(
         items,
         lattice.join_all(rests) if rests else None,

@@ -115,7 +115,7 @@ class Documents:
 
     def get(self, uri: str) -> Buffer | None:
         """The buffer with this URI, or the notebook with this cell."""
-        return self._buffers.get(self._notebook_of.get(uri, uri))
+        return self._buffers.get(uri) or self._buffers.get(self._notebook_of.get(uri, ""))
 
     def at_path(self, path: str) -> Buffer | None:
         return next((buffer for buffer in self if buffer.path == path), None)

@@ -46,7 +46,7 @@ _FOCUSED_PATIENCE = (1.0, 8.0)
 """The least and the most."""
 _WHOLE_PATIENCE = 3.0
 """The least. Twice as long as the last answer took, if that is more: an answer for an earlier text is still of use."""
-_FIRST_PATIENCE = 10.0
+_FIRST_PATIENCE = 20.0
 """For the first whole answer, which fills the cache."""
 _NO_PATIENCE = 0.3
 """For a question about a long text that has been replaced by another one since."""

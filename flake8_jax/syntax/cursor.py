@@ -15,8 +15,8 @@ so every position is the text's own, whatever the tree chose to leave implicit.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Optional
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Optional
 
 from flake8_jax.core import ir
 from flake8_jax.syntax.errors import LoweringError
@@ -64,12 +64,16 @@ class Scope:
 class Cursor:
     """A text, a position in it, and what has been collected on the way.
 
+    ``chains``: the first operand and the links of each long chain, by its stand-in (see ``chains``).
+
     ``scope`` is the body being walked. ``globally_bound`` are names that functions declare ``global`` and bind.
     """
 
-    __slots__ = ("globally_bound", "line_break", "logical_lines", "n_functions", "pos", "scope", "text", "walrus_bound")
+    __slots__ = (
+        "chains", "globally_bound", "line_break", "logical_lines", "n_functions", "pos", "scope", "text", "walrus_bound"
+    )  # fmt: skip
 
-    def __init__(self, text: str, line_break: str) -> None:
+    def __init__(self, text: str, line_break: str, chains: Mapping[str, Sequence[Any]] | None = None) -> None:
         self.text = text
         self.pos = 0
         self.scope = Scope("")
@@ -78,6 +82,7 @@ class Cursor:
         self.logical_lines: list[tuple[int, int]] = []
         self.globally_bound: dict[str, None] = {}
         self.walrus_bound: dict[str, None] = {}
+        self.chains = chains
 
     def skip(self) -> int:
         """Move over trivia; the new position."""

@@ -120,11 +120,27 @@ def identifier(raw: str) -> str:
 def name(cursor: Cursor, node: cst.Name) -> ir.Expr:
     start = cursor.pos
     raw = node.value
+    if cursor.chains is not None and raw in cursor.chains:
+        return _chain(cursor, cursor.chains[raw])
     end = cursor.pos = start + len(raw)
     word = _WORDS.get(raw)
     if word is not None:
         return ir.Constant(start, end, word[0], word[1])
     return ir.Name(start, end, intern(raw if raw.isascii() else identifier(raw)))
+
+
+def _chain(cursor: Cursor, elements: Sequence[cst.BaseElement]) -> ir.Expr:
+    """Put a long chain together again: its first operand, and links that each follow a stand-in (see ``chains``)."""
+    if len(elements) > MAX_CHAIN:
+        raise RecursionError("chain of operators, attributes or calls too long")
+    start = cursor.pos
+    value = expression(cursor, elements[0].value)
+    for element in elements[1:]:
+        spine = SPINE.get(type(element.value))
+        if spine is None or element.value.lpar:
+            raise LoweringError(type(element.value).__name__, cursor.pos)
+        value = spine[1](cursor, element.value, start, value)
+    return value
 
 
 def _number(convert: Callable[[str], tuple[str, literals.Value]]) -> Leaf:

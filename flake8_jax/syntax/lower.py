@@ -8,10 +8,9 @@ weight      an upper bound of how deep a text can be nested, taken from counts o
 LibCST's parser is native code that recurses without a check, so a deep enough text would end the process. It is
 therefore run in a thread whose stack is sized by the text's weight; a text too heavy for any stack is refused.
 
-Limits, each reported as a ``SyntaxProblem``: about 300 nested brackets, lambdas or conditional expressions (CPython
-itself refuses 200 nested brackets), and MAX_CHAIN links in one chain of operators, attributes or calls; ``elif``
-arms have no limit. LibCST needs time quadratic in the length of a chain, and exponential in the depth of nested
-``match`` patterns (eight nested mappings take seconds); nothing here can change that.
+Limits, each reported as a ``SyntaxProblem``: 200 nested brackets, as CPython has it; about 300 nested lambdas or conditional
+expressions; patterns that nest deeper than a dozen levels (see ``chains``); and MAX_CHAIN links in one chain of operators,
+attributes or calls. ``elif`` arms have no limit.
 
 Encoding or decoding a representation nested deeper than the recursion limit raises RecursionError in msgspec.
 """
@@ -23,7 +22,7 @@ import gc
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import libcst as cst
@@ -31,6 +30,7 @@ import libcst as cst
 from flake8_jax.core import ir
 from flake8_jax.core.stack import StackError, on_stack
 from flake8_jax.syntax import scopes
+from flake8_jax.syntax.chains import Chain, NestingError, StandIns, chains_in, outline
 from flake8_jax.syntax.cursor import Cursor
 from flake8_jax.syntax.errors import LoweringError, MisplacedStatement, SyntaxProblem
 from flake8_jax.syntax.statements import statements
@@ -47,12 +47,16 @@ _REFUSALS: tuple[type[Exception], ...] = (
 )
 _PARSE_ERRORS: tuple[type[Exception], ...] = (cst.ParserSyntaxError, *_REFUSALS)
 
+_UNREADABLE: tuple[type[Exception], ...] = (*_PARSE_ERRORS, LoweringError, UnicodeEncodeError)
+
 _check = cst.CSTNode.__post_init__
 
 _STACK_UNIT = 1 << 20
 _STACK_PER_LEVEL = 16 << 10
 """Twice what one nested bracket was measured to take of the parser's stack."""
 _LARGEST_STACK = 1 << 30
+_LONGEST_PLAIN_CHAIN = 2000
+"""LibCST reads a longer one in more than a few seconds."""
 
 
 def lower(text: str) -> ir.Module:
@@ -138,8 +142,52 @@ def _unchecked_nodes() -> Iterator[None]:
 
 
 def _lower(text: str, starts: list[int]) -> ir.Module:
-    tree = _parse(text, starts)
-    cursor = Cursor(text, "\n" if "\n" in text or "\r" not in text else "\r")
+    found = _chains(text, starts)
+    if not found:
+        return _lowered(text, starts, _parse(text, starts), None)
+    try:
+        tree, parts = _parsed_with_stand_ins(StandIns(text, found))
+        return _lowered(text, starts, tree, parts)
+    except _UNREADABLE as error:
+        reason = _python_problem(text)
+        if reason is not None:
+            raise reason from error
+        longest = max(found, key=lambda chain: len(chain.cuts))
+        if len(longest.cuts) > _LONGEST_PLAIN_CHAIN:
+            raise _problem("this long expression is not supported by LibCST", starts, longest.start) from error
+    return _lowered(text, starts, _parse(text, starts), None)
+
+
+def _chains(text: str, starts: list[int]) -> list[Chain]:
+    """The chains that are too long for LibCST. Raises SyntaxProblem for what is nested too deeply for it."""
+    try:
+        seen = outline(text)
+        if seen.brackets >= 0:
+            problem = _python_problem(text)
+            if problem is not None:
+                raise problem
+        return chains_in(text, seen.lines)
+    except NestingError as error:
+        raise _python_problem(text) or _problem(error.message, starts, error.offset) from error
+
+
+def _parsed_with_stand_ins(texts: StandIns) -> tuple[cst.Module, dict[str, Sequence[cst.BaseElement]]]:
+    """The tree of a text with stand-ins for its long chains, and what they stand for."""
+    parts: dict[str, Sequence[cst.BaseElement]] = {}
+    with _unchecked_nodes():
+        tree = cst.parse_module(texts.module())
+        for number in range(len(texts.chains)):
+            made = cst.parse_expression(texts.parts(number))
+            if not isinstance(made, cst.Tuple):
+                raise LoweringError("Tuple", texts.chains[number].start)
+            parts[texts.name(number)] = made.elements
+    return tree, parts
+
+
+def _lowered(
+    text: str, starts: list[int], tree: cst.Module, parts: dict[str, Sequence[cst.BaseElement]] | None
+) -> ir.Module:
+    cursor = Cursor(text, "\n" if "\n" in text or "\r" not in text else "\r", parts)
     body: list[ir.Stmt] = []
     try:
         statements(cursor, tree.body, body)

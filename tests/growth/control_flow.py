@@ -183,7 +183,8 @@ def functions_in_a_circle(n: int) -> str:
 def registered_functions(n: int) -> str:
     """Functions in a table, called by name."""
     body = "@register('n{0}')\ndef f{0}(x):\n    return x if x > {0} else -x\n\n\n"
-    register = "TABLE = {}\n\n\ndef register(name):\n    def wrap(f):\n        TABLE[name] = f\n        return f\n    return wrap\n\n\n"
+    wrap = "    def wrap(f):\n        TABLE[name] = f\n        return f\n    return wrap\n\n\n"
+    register = f"TABLE = {{}}\n\n\ndef register(name):\n{wrap}"
     functions = "".join(body.format(i) for i in range(n))
     caller = "@jax.jit\ndef g(x):\n    for f in TABLE.values():\n        x = f(x)\n    return x\n"
     return f"{_HEAD}{register}{functions}{caller}"

@@ -249,6 +249,11 @@ def test_a_text_and_a_notebook_of_the_same_name_do_not_mix() -> None:
     assert documents.close("file:///a.ipynb") is None, "no text of that name is open"
     documents.open(types.TextDocumentItem("file:///a.ipynb", "python", 1, "y = 1"))
     assert documents.get("cell:1") is None
+    documents.open_notebook(types.DidOpenNotebookDocumentParams(notebook, texts))
+    text = documents.open(texts[0])
+    assert documents.get("cell:1") is text, "what is open under this name comes before a cell"
+    assert documents.close("cell:1") is text and documents.close_notebook("file:///a.ipynb") is not None
+    documents.open(types.TextDocumentItem("file:///a.ipynb", "python", 1, "y = 1"))
     assert [buffer.text for buffer in documents] == ["y = 1"]
 
 
