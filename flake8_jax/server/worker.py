@@ -81,9 +81,18 @@ class _Child:
     def receive(self) -> Any:
         """What the child sends. Raises EOFError where it has ended: processes that it started may keep its pipe open."""
         while not self.pipe.poll(_GLANCE):
-            if not self.process.is_alive() and not self.pipe.poll():
+            if self.has_ended() and not self.pipe.poll():
                 raise EOFError
         return self.pipe.recv()
+
+    def has_ended(self) -> bool:
+        """Whether the process has ended. It is not reaped yet, so that its number stays that of its group."""
+        if not hasattr(os, "waitid") or self.process.pid is None:
+            return not self.process.is_alive()
+        try:
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            return True
 
     def kill(self) -> None:
         """End the process and those that it started."""
@@ -203,8 +212,10 @@ class Worker(Generic[Checker]):
     def _started(self) -> _Child:
         """The child, which is ready to be asked. Raises Interrupted at the end, WorkerFailed."""
         child = self._child
-        if child is not None and child.process.is_alive():
+        if child is not None and not child.has_ended():
             return child
+        if child is not None:
+            self._ended(child)
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         arguments = (theirs, self._make, self._politeness)
@@ -227,9 +238,13 @@ class Worker(Generic[Checker]):
         with self._lock:
             if self._child is child:
                 self._child = None
-        child.process.join(_GRACE)
-        status = child.process.exitcode
+        deadline = time.monotonic() + _GRACE
+        while not child.has_ended() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        hangs = not child.has_ended()
         child.kill()
+        child.process.join(_GRACE)
+        status = None if hangs else child.process.exitcode
         if status is None or status >= 0:
             return f"ended with status {status}" if status is not None else "answers no more"
         return f"was ended by signal {-status}"
