@@ -78,17 +78,36 @@ class _Origins:
         return {(*kind, start): place[0] for kind, places in self._places.items() for start, place in places.items()}
 
 
+@dataclass(frozen=True)
+class _Withdrawn:
+    """A fix that did not hold. inserted: what it would have written: another fix for the same place is tried again."""
+
+    name: str
+    reason: str
+    inserted: tuple[str, ...]
+
+
 @dataclass
 class _State:
-    """A project between passes. ``withdrawn`` holds path, code and present offset of findings not to try again."""
+    """A project between passes. withdrawn: by path, code and present offset of the finding."""
 
     run: ProjectRun
     texts: dict[str, str]
     origins: _Origins
     before: dict[str, str] = field(default_factory=dict)
-    withdrawn: set[tuple[str, str, int]] = field(default_factory=set)
+    withdrawn: dict[tuple[str, str, int], _Withdrawn] = field(default_factory=dict)
     fixed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    taken_back: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
+
+    def taken_back(self) -> list[Repair]:
+        """The fixes that did not hold, by path and rule."""
+        reasons: dict[tuple[str, str, str], list[str]] = {}
+        for (path, code, _), withdrawn in self.withdrawn.items():
+            reasons.setdefault((path, code, withdrawn.name), []).append(withdrawn.reason)
+        return [Repair(*key, len(said), said[0]) for key, said in sorted(reasons.items())]
+
+    def is_withdrawn(self, finding: Finding) -> bool:
+        known = self.withdrawn.get((finding.path, finding.code, finding.start))
+        return known is not None and known.inserted == _inserted(finding)
 
 
 def repair(
@@ -119,9 +138,7 @@ def repair(
         Change(path, before, texts[path]) for state in states for path, before in sorted(state.before.items())
     )
     fixed = tuple(Repair(*key, count) for state in states for key, count in sorted(state.fixed.items()))
-    withdrawn = tuple(
-        Repair(*key, len(reasons), reasons[0]) for state in states for key, reasons in sorted(state.taken_back.items())
-    )
+    withdrawn = tuple(repair for state in states for repair in state.taken_back())
     applied = tuple(origin for state in states for origin in state.origins.applied)
     left = {origin: place for state in states for origin, place in state.origins.left().items()}
     return Outcome(_with_repairs(report, fixed, withdrawn, changes), texts, applied, left)
@@ -173,7 +190,7 @@ def _candidates(
         if (fix := item.finding.fix) is not None
         and (unsafe or fix.applicability == "safe")
         and item.code in selection.fixable
-        and (item.path, item.code, item.finding.start) not in state.withdrawn
+        and not state.is_withdrawn(item.finding)
         and (only is None or state.origins.of(item.finding) in only)
     ]
 
@@ -188,17 +205,20 @@ def _one_pass(
     trial = _Trial(workspace, question, state)
     settled, run, texts = trial.settle(chosen)
     for finding, reason in trial.refused:
-        state.withdrawn.add((finding.path, finding.code, finding.start))
-        state.taken_back.setdefault((finding.path, finding.code, finding.name), []).append(reason)
+        state.withdrawn[finding.path, finding.code, finding.start] = _Withdrawn(finding.name, reason, _inserted(finding))
     if not settled:
         return bool(trial.refused)
     edits = _edits_by_path(settled)
     for path in edits:
         state.before.setdefault(path, trial.text(path))
     for finding in settled:
+        state.withdrawn.pop((finding.path, finding.code, finding.start), None)
         state.fixed[finding.path, finding.code, finding.name] += 1
     state.origins.settle(settled, edits)
-    state.withdrawn = {(path, code, moved(start, edits.get(path, ()))[0]) for path, code, start in state.withdrawn}
+    state.withdrawn = {
+        (path, code, moved(start, edits.get(path, ()))[0]): withdrawn
+        for (path, code, start), withdrawn in state.withdrawn.items()
+    }
     state.run, state.texts = run, texts
     return True
 
@@ -214,6 +234,10 @@ def compatible(findings: Sequence[Finding]) -> list[Finding]:
             there.extend(edit for edit in edits if edit not in there)
             chosen.append(finding)
     return chosen
+
+
+def _inserted(finding: Finding) -> tuple[str, ...]:
+    return tuple(edit.content for edit in _fix(finding).edits)
 
 
 def _fix(finding: Finding) -> Fix:
