@@ -1,4 +1,4 @@
-# A second --fix changed more: the fix of the second use did not hold in the first pass, and was not tried again.
+# Broke: a second --fix changed more. The fix of the second use did not hold in the first pass, and was not tried again.
 from jax import random
 
 
