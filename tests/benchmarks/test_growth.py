@@ -49,6 +49,11 @@ def test_what_is_wrong_is_told(benchmark: ModuleType) -> None:
     assert growth(benchmark, 0.5, exit_code=-9).failures(2, 1.3) == ["exit code -9"]
 
 
+def test_of_two_measurements_the_smaller_values_count(benchmark: ModuleType) -> None:
+    both = benchmark.least(growth(benchmark, 0.5, 1.0, 4.0), growth(benchmark, 0.6, 0.9, 2.0))
+    assert [run.seconds for run in both.runs] == [0.5, 0.9, 2.0]
+
+
 def test_sizes_end_with_the_whole(benchmark: ModuleType) -> None:
     assert benchmark.sizes_of(3200) == (800, 1600, 3200)
     assert benchmark.sizes_of(1) == (1,)

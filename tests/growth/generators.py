@@ -76,7 +76,7 @@ def sum_of_arrays(n: int) -> str:
     return _program("y = " + " + ".join(["x"] * n))
 
 
-@_grows(3200)
+@_grows(1600)
 def sum_of_terms(n: int) -> str:
     """A polynomial: products of arrays and numbers, added up over many lines."""
     return _program(["y = (", *(f"    + {i} * x ** {i}" for i in range(n)), ")"])
@@ -478,6 +478,41 @@ def rebound_attribute(n: int) -> str:
     setters = [line for i in range(n) for line in (f"def set{i}(holder):", f"    holder.f = f{i}")]
     lines = [*_functions(n), *setters, "class Holder:", "    f = None", "HOLDER = Holder()"]
     return _program("y = HOLDER.f(x)", [*lines, *(f"set{i}(HOLDER)" for i in range(n))])
+
+
+@_grows(1000)
+def list_of_objects(n: int) -> str:
+    """``[C0(), C1(), …][a](x)``: objects of as many classes."""
+    classes = [line for i in range(n) for line in (f"class C{i}:", "    def __call__(self, v):", f"        return v + {i}")]
+    return _program(f"y = [{', '.join(f'C{i}()' for i in range(n))}][a](x)", classes)
+
+
+@_grows(1000)
+def returned_functions(n: int) -> str:
+    """A function that returns another function for each number."""
+    lines = ["def choose(k):", *(line for i in range(n) for line in (f"    if k == {i}:", f"        return f{i}"))]
+    return _program("y = choose(a)(x)", [*_functions(n), *lines, "    return jnp.sin"])
+
+
+@_grows(1000)
+def joined_callables(n: int) -> str:
+    """``f = f0 if a else f``, line by line, each time called."""
+    lines = [line for i in range(n) for line in (f"f = f{i} if a > {i} else f", "y = f(x)")]
+    return _program(["f = jnp.sin", *lines], _functions(n))
+
+
+@_grows(1000)
+def jitted_functions(n: int) -> str:
+    """``[jax.jit(f0), jax.jit(f1), …]``, which a loop walks."""
+    names = ", ".join(f"jax.jit(f{i})" for i in range(n))
+    return _program(["y = x", f"for f in [{names}]:", "    y = f(y)"], _functions(n))
+
+
+@_grows(800)
+def partials(n: int) -> str:
+    """``f = partial(f, 1)``, line by line."""
+    lines = ["from functools import partial", "def g(*v):", "    return v"]
+    return _program(["f = g", *["f = partial(f, 1)"] * n, "y = f(x)"], lines)
 
 
 @_grows(1000)
