@@ -65,7 +65,7 @@ class Growth:
     def exponent(self) -> float | None:
         """The largest exponent that is above the noise."""
         pairs = [(a, b) for a, b in zip(self.runs, self.runs[1:]) if a.seconds > NOISE]
-        return max((math.log(b.seconds / a.seconds, b.size / a.size) for a, b in pairs), default=None)
+        return max((math.log(max(b.seconds, NOISE) / a.seconds, b.size / a.size) for a, b in pairs), default=None)
 
     def failures(self, limit: float, max_exponent: float) -> list[str]:
         """What is wrong with this growth, in words."""

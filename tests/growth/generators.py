@@ -118,19 +118,19 @@ def nested_sum(n: int) -> str:
     return _program("y = " + "x + (" * n + "x" + ")" * n)
 
 
-@_grows(800)
+@_grows(400)
 def power_tower(n: int) -> str:
     """``x ** x ** …``, which leans to the right."""
     return _program("y = " + " ** ".join(["x"] * n))
 
 
-@_grows(800)
+@_grows(400)
 def unary_chain(n: int) -> str:
     """``-~-~…x``."""
     return _program("y = " + "-~" * (n // 2) + "x")
 
 
-@_grows(800)
+@_grows(400)
 def negation_chain(n: int) -> str:
     """``not not not …``."""
     return _program("y = " + "not " * n + "a")
@@ -753,7 +753,7 @@ def nested_ternaries(n: int) -> str:
     return _program("y = " + "x if a else (" * n + "b" + ")" * n)
 
 
-@_grows(800)
+@_grows(300)
 def ternary_chain(n: int) -> str:
     """``x if a == 0 else x + 1 if a == 1 else …``."""
     return _program("y = " + "".join(f"x + {i} if a == {i} else " for i in range(n)) + "x")
