@@ -345,6 +345,14 @@ def _is_atom(item: _Item) -> bool:
 # --- texts with stand-ins --------------------------------------------------------------------------
 
 
+_TOGETHER = 200
+"""So many pieces are parsed at once: LibCST needs more than twice as long for all of a very long chain."""
+
+
+def _tuple_text(pieces: list[str]) -> str:
+    return "(" + ",\n".join(pieces) + ",)\n"
+
+
 class StandIns:
     """The texts that are parsed in place of one with long chains."""
 
@@ -365,13 +373,18 @@ class StandIns:
         self._next = 0
         return self._replaced(0, len(self.text))
 
-    def parts(self, number: int) -> str:
-        """A tuple of a chain's first operand and its links, each of them as if it followed the stand-in."""
+    def parts(self, number: int) -> Iterator[str]:
+        """Tuples of a chain's first operand and its links, each of them as if it followed the stand-in."""
         chain = self.chains[number]
         self._next = number + 1
         pieces = [self._replaced(chain.start, chain.cuts[0])]
-        pieces += [self.name(number) + self._replaced(start, end) for start, end in pairwise(chain.cuts)]
-        return "(" + ",\n".join(pieces) + ",)\n"
+        for start, end in pairwise(chain.cuts):
+            pieces.append(self.name(number) + self._replaced(start, end))
+            if len(pieces) == _TOGETHER:
+                yield _tuple_text(pieces)
+                pieces = []
+        if pieces:
+            yield _tuple_text(pieces)
 
     def _replaced(self, start: int, end: int) -> str:
         return "".join(self._pieces(start, end))

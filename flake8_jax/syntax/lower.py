@@ -177,10 +177,13 @@ def _parsed_with_stand_ins(texts: StandIns) -> tuple[cst.Module, dict[str, Seque
     with _unchecked_nodes():
         tree = cst.parse_module(texts.module())
         for number in range(len(texts.chains)):
-            made = cst.parse_expression(texts.parts(number))
-            if not isinstance(made, cst.Tuple):
-                raise LoweringError("Tuple", texts.chains[number].start)
-            parts[texts.name(number)] = made.elements
+            elements: list[cst.BaseElement] = []
+            for part in texts.parts(number):
+                made = cst.parse_expression(part)
+                if not isinstance(made, cst.Tuple):
+                    raise LoweringError("Tuple", texts.chains[number].start)
+                elements += made.elements
+            parts[texts.name(number)] = elements
     return tree, parts
 
 

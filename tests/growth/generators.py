@@ -76,7 +76,7 @@ def sum_of_arrays(n: int) -> str:
     return _program("y = " + " + ".join(["x"] * n))
 
 
-@grows(3200)
+@grows(1600)
 def sum_of_terms(n: int) -> str:
     """A polynomial: products of arrays and numbers, added up over many lines."""
     return _program(["y = (", *(f"    + {i} * x ** {i}" for i in range(n)), ")"])
@@ -118,19 +118,19 @@ def nested_sum(n: int) -> str:
     return _program("y = " + "x + (" * n + "x" + ")" * n)
 
 
-@grows(800)
+@grows(400)
 def power_tower(n: int) -> str:
     """``x ** x ** …``, which leans to the right."""
     return _program("y = " + " ** ".join(["x"] * n))
 
 
-@grows(800)
+@grows(400)
 def unary_chain(n: int) -> str:
     """``-~-~…x``."""
     return _program("y = " + "-~" * (n // 2) + "x")
 
 
-@grows(800)
+@grows(400)
 def negation_chain(n: int) -> str:
     """``not not not …``."""
     return _program("y = " + "not " * n + "a")
@@ -481,6 +481,41 @@ def rebound_attribute(n: int) -> str:
 
 
 @grows(1000)
+def list_of_objects(n: int) -> str:
+    """``[C0(), C1(), …][a](x)``: objects of as many classes."""
+    classes = [line for i in range(n) for line in (f"class C{i}:", "    def __call__(self, v):", f"        return v + {i}")]
+    return _program(f"y = [{', '.join(f'C{i}()' for i in range(n))}][a](x)", classes)
+
+
+@grows(1000)
+def returned_functions(n: int) -> str:
+    """A function that returns another function for each number."""
+    lines = ["def choose(k):", *(line for i in range(n) for line in (f"    if k == {i}:", f"        return f{i}"))]
+    return _program("y = choose(a)(x)", [*_functions(n), *lines, "    return jnp.sin"])
+
+
+@grows(1000)
+def joined_callables(n: int) -> str:
+    """``f = f0 if a else f``, line by line, each time called."""
+    lines = [line for i in range(n) for line in (f"f = f{i} if a > {i} else f", "y = f(x)")]
+    return _program(["f = jnp.sin", *lines], _functions(n))
+
+
+@grows(1000)
+def jitted_functions(n: int) -> str:
+    """``[jax.jit(f0), jax.jit(f1), …]``, which a loop walks."""
+    names = ", ".join(f"jax.jit(f{i})" for i in range(n))
+    return _program(["y = x", f"for f in [{names}]:", "    y = f(y)"], _functions(n))
+
+
+@grows(800)
+def partials(n: int) -> str:
+    """``f = partial(f, 1)``, line by line."""
+    lines = ["from functools import partial", "def g(*v):", "    return v"]
+    return _program(["f = g", *["f = partial(f, 1)"] * n, "y = f(x)"], lines)
+
+
+@grows(1000)
 def lambdas(n: int) -> str:
     """``[lambda v: v + 0, …]``."""
     return _program(f"y = [{', '.join(f'lambda v: v + {i}' for i in range(n))}][a](x)")
@@ -718,7 +753,7 @@ def nested_ternaries(n: int) -> str:
     return _program("y = " + "x if a else (" * n + "b" + ")" * n)
 
 
-@grows(800)
+@grows(300)
 def ternary_chain(n: int) -> str:
     """``x if a == 0 else x + 1 if a == 1 else …``."""
     return _program("y = " + "".join(f"x + {i} if a == {i} else " for i in range(n)) + "x")
