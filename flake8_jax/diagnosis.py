@@ -116,7 +116,13 @@ def placed(
                 used.setdefault(directive, set()).add(finding.code)
         if selection.is_on(UNUSED_NOQA.code, path):
             shown += _unused(path, text, module, comments, used, selection)
-    items = [place(finding, positions, noqa_row(text, module, finding.start)) for finding in shown]
+    noqa_rows: dict[int, int] = {}  # a line may have many findings
+    items: list[Diagnostic] = []
+    for finding in shown:
+        row = positions.row(finding.start)
+        if row not in noqa_rows:
+            noqa_rows[row] = noqa_row(text, module, finding.start)
+        items.append(place(finding, positions, noqa_rows[row]))
     if path.endswith(SUFFIX):
         rows = Rows(text)
         items = [in_cell(item, rows) for item in items]

@@ -12,7 +12,6 @@ of type parameters, which the representation leaves out.
 from __future__ import annotations
 
 import re
-import typing
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Any
@@ -22,8 +21,6 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.syntax.cursor import TRIVIA
 
-_ORDERED: tuple[type, ...] = (ir.Argument, *typing.get_args(ir.Stmt))
-"""What stands in a list in the order of the text. A file may have as many findings as statements."""
 _opening = re.compile(rf"{TRIVIA}([A-Za-z]*)('''|\"\"\"|'|\")")
 _stops = {
     quote: re.compile(rf"\\[\s\S]|\{{|{re.escape(quote)}") for quote in ("'", '"', "'''", '"""')
@@ -54,13 +51,16 @@ def string_nodes(module: ir.Module, start: int, end: int) -> Iterator[ir.Constan
             elif isinstance(node, ir.Constant):
                 if node.kind in ("str", "bytes"):
                     yield node
+            elif isinstance(node, ir.Dict):  # `**other` has no key
+                pending += [[key for key in node.keys if key is not None], node.values]
             else:
                 pending.extend(getattr(node, field) for field in node.__struct_fields__)
 
 
 def _overlapping(items: list[Any], start: int, end: int) -> list[Any]:
-    """The items of a list that overlap ``start..end``, where they stand in the order of the text; else all of them."""
-    if not isinstance(items[0], _ORDERED):
+    """The items of a list that overlap ``start..end``. Nodes and arguments stand in the order of the text; of anything else,
+    all. A file may have as many findings as statements."""
+    if not isinstance(items[0], (ir.Node, ir.Argument)):
         return items
     return items[bisect_left(items, start, key=_end_of) : bisect_right(items, end, key=_first)]
 
