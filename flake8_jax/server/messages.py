@@ -7,6 +7,8 @@ text that is not open.
 from __future__ import annotations
 
 import contextlib
+import os
+import stat
 from collections.abc import Sequence
 
 from lsprotocol import types
@@ -21,6 +23,8 @@ from flake8_jax.server.documents import Buffer
 from flake8_jax.server.positions import Encoding, Places
 
 SOURCE = "jaxlint"
+_LARGEST = 20 << 20
+"""Bytes of a file that is read to place its findings."""
 _SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -78,10 +82,7 @@ def placed_diagnostics(path: str, said: Sequence[Diagnostic], encoding: Encoding
 
     A row says nothing of a notebook, so the message says which cell.
     """
-    places = Places("", encoding)
-    if said and not path.endswith(SUFFIX):
-        with contextlib.suppress(OSError):  # it is gone: so are its findings, as soon as that is known
-            places = Places(read_text(path)[0], encoding)
+    places = Places(_text_at(path) if said and not path.endswith(SUFFIX) else "", encoding)
     found = []
     for item in said:
         start, end = places.of(item.row, item.column), places.of(item.end_row, item.end_column)
@@ -90,6 +91,15 @@ def placed_diagnostics(path: str, said: Sequence[Diagnostic], encoding: Encoding
             diagnostic.message = f"cell {item.cell}: {diagnostic.message}"
         found.append(diagnostic)
     return found
+
+
+def _text_at(path: str) -> str:
+    """The text of a file; "" where there is none. A device, or a file that is no source, might have no end."""
+    with contextlib.suppress(OSError):  # it is gone: so are its findings, as soon as that is known
+        found = os.stat(path)
+        if stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST:
+            return read_text(path)[0]
+    return ""
 
 
 def _diagnostic(item: Diagnostic, at: types.Range, view: View | None, related: bool) -> types.Diagnostic:

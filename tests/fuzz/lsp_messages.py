@@ -38,6 +38,8 @@ _SHOWN = 600
 """Bytes of a message that a failure shows."""
 _PROMISED = 300
 """The most bytes that a spoiled header speaks of, beside those that the server refuses."""
+_MEMORY = 6 << 30
+"""Bytes of address space, which is more than what is used."""
 BATCH = 50
 BATCHES = 8
 """For one server."""
@@ -70,6 +72,13 @@ def framed(content: object) -> bytes:
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
+def _limit_memory() -> None:
+    """A server that reads something without an end fails, and not the machine."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+
+
 # --- the server --------------------------------------------------------------------------------------------
 
 
@@ -85,6 +94,7 @@ class Server:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            preexec_fn=_limit_memory if os.name == "posix" else None,
         )
         self._answer = answer
         self._said = threading.Condition()

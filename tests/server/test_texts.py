@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from flake8_jax.server.checker import Setup, Snapshot, WholeChecker  # noqa: E40
 from flake8_jax.server.documents import Documents, edited, path_of  # noqa: E402
 from flake8_jax.server.functions import code_under  # noqa: E402
 from flake8_jax.server.merging import line_edits  # noqa: E402
-from flake8_jax.server.messages import result_id  # noqa: E402
+from flake8_jax.server.messages import placed_diagnostics, result_id  # noqa: E402
 from flake8_jax.server.notebooks import joined, without_magics  # noqa: E402
 from flake8_jax.server.positions import Encoding, Places  # noqa: E402
 from flake8_jax.server.preferences import preferences, usable  # noqa: E402
@@ -270,6 +271,17 @@ def test_a_row_and_a_column_of_a_text_become_a_position_in_its_units() -> None:
     assert places.of(2, 7) == types.Position(1, 7)
     assert Places("x = 1\n'🙂é', y\n", "utf-8").of(2, 7) == types.Position(1, 10)
     assert places.of(9, 3) == types.Position(8, 2), "a text that has become shorter since"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_only_files_are_read_to_place_findings(tmp_path: Path) -> None:
+    """A text that is open under the name of a device has findings, and may be closed before they are asked for."""
+    os.mkfifo(tmp_path / "pipe.py")
+    finding = Finding("JAX101", "traced-branch", "error", "x", 6, 11, "why", None)
+    said = [Diagnostic(finding, 2, 3, 2, 8, 2)]
+    for path in (tmp_path / "pipe.py", tmp_path, tmp_path / "gone.py", Path("/dev/zero")):
+        (placed,) = placed_diagnostics(str(path), said, "utf-16")
+        assert placed.range.start == types.Position(1, 2)
 
 
 def test_an_answer_whose_findings_moved_to_other_rows_is_another_one() -> None:
