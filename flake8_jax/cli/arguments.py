@@ -155,3 +155,19 @@ def wants_color(choice: str, is_terminal: bool) -> bool:
 
 def absolute(paths: Sequence[str], cwd: str) -> tuple[str, ...]:
     return tuple(os.path.normpath(os.path.join(cwd, path)) for path in paths)
+
+
+def refuse_source_as_output(output: str | None, paths: Sequence[str], option: str = "--output-file") -> None:
+    """Raise ConfigError where an output file would take the place of a program.
+
+    ``-o *.py`` in a shell, or a forgotten name, gives such a file.
+    """
+    from flake8_jax.discovery import SUFFIXES
+
+    if output is None or not os.path.isfile(output):
+        return
+    is_source = any(name.lower().endswith(SUFFIXES) for name in (output, os.path.realpath(output)))
+    if is_source or any(os.path.isfile(path) and os.path.samefile(path, output) for path in paths):
+        raise ConfigError(
+            f"{option} {output}: a source file is there, and it would be overwritten; remove it or name another file"
+        )

@@ -14,6 +14,7 @@ from flake8_jax.cli.arguments import (
     add_log_options,
     add_project_options,
     add_selection_options,
+    refuse_source_as_output,
     resolver_from,
     wants_color,
 )
@@ -80,6 +81,7 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
         raise ConfigError(
             f"{notebooks[0]}: notebooks are linted but not run; `jupyter nbconvert --to script` makes a program"
         )
+    refuse_source_as_output(args.output_file, args.paths)
     args.extend_exclude = [*(args.extend_exclude or ()), f"*{SUFFIX}"]
     workspace = Workspace(
         backend or default_backend(), resolver_from(args, cwd), use_cache=not args.no_cache, jobs=args.jobs

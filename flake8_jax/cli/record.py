@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from flake8_jax.cli.arguments import refuse_source_as_output
 from flake8_jax.cli.running import add_process_options, find_python, split_command
 from flake8_jax.cli.said import print_json, say, tell
 from flake8_jax.config import ConfigError
@@ -68,6 +69,7 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     for root in roots:
         if not os.path.exists(root):
             raise ConfigError(f"{root}: there is no such file or directory (`--root`)")
+    refuse_source_as_output(args.profile, (), "--profile")
     request = {"roots": roots, "command": command, "watches": [], "record": True}
     limits = Limits(args.timeout, args.memory, not args.no_network)
     # The command's own output goes where it would go, but for readers of JSON.
