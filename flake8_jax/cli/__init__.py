@@ -19,6 +19,8 @@ from flake8_jax.cli.process import run_to_the_end
 _RUNNING = ("bench", "env", "locate", "mre", "probe", "prove", "recompiles", "record", "verify")
 """Commands with a module of their own that start a process with JAX."""
 COMMANDS = ("check", "rule", "rules", "inspect", "config", "clean", "format", "version", "server", *_RUNNING)
+_ANYWHERE = frozenset({"rule", "rules", "config", "format", "version", "server"})
+"""Commands that do not need the current directory."""
 _GLOBAL_FLAGS = frozenset({"-q", "--quiet", "-s", "--silent", "-v", "--verbose", "--isolated"})
 
 _HELP = """\
@@ -86,6 +88,14 @@ def _dispatch(given: list[str]) -> int:
         print(_HELP, end="")
         return 0
     command, rest = _split(given)
+    if command not in _ANYWHERE:
+        try:
+            os.getcwd()
+        except OSError as error:
+            print(
+                f"jaxlint: the current directory cannot be used: {error.strerror}; change to another", file=sys.stderr
+            )
+            return 2
     if command == "version":
         print(f"jaxlint {__version__}")
         return 0

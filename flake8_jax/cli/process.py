@@ -210,6 +210,9 @@ def _status(main: Callable[[], int]) -> int:
                 print(error.code, file=sys.stderr)
         except (OutputError, KeyboardInterrupt, Terminated):
             raise
+        except MemoryError as error:
+            print(f"jaxlint: there is not enough memory{f': {error}' if str(error) else ''}", file=sys.stderr)
+            status = 2
         except BaseException:  # the outermost boundary: a defect of ours
             import traceback
 

@@ -12,11 +12,11 @@ def write_whole(path: str, data: bytes) -> None:
     A link stays one and its target is written. A device or a pipe gets the data as it comes; so does a file whose folder takes
     no new files.
     """
-    target = os.path.realpath(path)
-    mode = _mode_of(target)
+    mode = _mode_of(path)
     if mode is not None and not stat.S_ISREG(mode):
-        _write(target, data)
+        _write(path, data)  # the target of a link such as /dev/stdout may have no path
         return
+    target = os.path.realpath(path)
     if mode is not None and not os.access(target, os.W_OK):
         raise PermissionError(13, "the file is read-only", path)
     temporary = os.path.join(os.path.dirname(target), f".jaxlint-{os.getpid()}-{os.urandom(4).hex()}")

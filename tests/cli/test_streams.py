@@ -124,6 +124,51 @@ def test_an_output_file_is_whole_or_as_it_was(project: Path, capsys: pytest.Capt
         assert f"--output-file {path}: cannot be written: " in capsys.readouterr().err
 
 
+@posix
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="there is no /dev/stdout")
+def test_an_output_file_that_is_a_pipe(project: Path) -> None:
+    _, out, err = shell(project, "JAXLINT -n -o /dev/stdout a.py | cat")
+    assert ("JAX101" in out, err) == (True, "")
+
+
+@pytest.mark.parametrize("name", ["a.py", "other.PY", "link", "notes"])
+def test_an_output_file_takes_the_place_of_no_source(
+    project: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``-o *.py`` in a shell, or a forgotten name."""
+    (project / "other.PY").write_text("x = 1\n")
+    (project / "notes").write_text("import jax\n")
+    (project / "link").symlink_to("a.py")
+    before = (project / name).read_bytes()
+    for words in (["check", "-n"], ["verify"]):
+        end = ["--", "true"] if words == ["verify"] else []
+        assert main([*words, "-o", str(project / name), str(project / "notes"), str(project / "a.py"), *end]) == 2
+        assert "a source file is there, and it would be overwritten" in capsys.readouterr().err
+    assert (project / name).read_bytes() == before
+
+
+@posix
+@pytest.mark.parametrize(
+    "words", ["check .", "clean", "inspect .", "check -w", "check --show-settings", "env", "verify -- true"]
+)
+def test_a_current_directory_that_is_gone(project: Path, words: str) -> None:
+    gone = f'mkdir gone && cd gone && rmdir "$PWD" && JAXLINT {words}'
+    status, out, err = shell(
+        project, gone, module="-P -m flake8_jax" if sys.version_info >= (3, 11) else "-m flake8_jax"
+    )
+    assert (status, out) == (2, "")
+    assert err.startswith("jaxlint: the current directory cannot be used: ")
+
+
+@posix
+def test_too_little_memory_is_no_defect(project: Path) -> None:
+    code = "from flake8_jax.cli import process; process.run_to_the_end(lambda: bytearray(1 << 60))"
+    assert shell(project, f'JAXLINT "{code}"', module="-c") == (2, "", "jaxlint: there is not enough memory\n")
+    if sys.platform == "linux":
+        status, _, err = shell(project, "ulimit -v 500000; JAXLINT -n a.py")
+        assert (status, err) == (2, "jaxlint: there is not enough memory: the system refuses a stack of 512 MiB\n")
+
+
 @full
 def test_an_output_file_that_is_a_device(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "-n", "-o", "/dev/null", str(project / "a.py")]) == 1
