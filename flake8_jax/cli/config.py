@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
-import sys
 from collections.abc import Sequence
 
+from flake8_jax.cli.said import tell
 from flake8_jax.config import ConfigError, Options, Resolver, option_documentation
+from flake8_jax.core.printable import one_line
 
 
 def run_config(arguments: Sequence[str]) -> int:
@@ -26,7 +27,7 @@ def run_config(arguments: Sequence[str]) -> int:
     if args.key not in documentation:
         close = difflib.get_close_matches(args.key, documentation, n=1)
         hint = f"; did you mean `{close[0]}`?" if close else ""
-        print(f"jaxlint: unknown key `{args.key}`{hint}", file=sys.stderr)
+        tell(f"unknown key `{args.key}`{hint}")
         return 2
     print(documentation[args.key])
     return 0
@@ -45,10 +46,10 @@ def run_clean(arguments: Sequence[str]) -> int:
     try:
         settings = Resolver(cwd, flags=Options(cache_dir=args.cache_dir)).settings_for(cwd)
     except ConfigError as error:
-        print(f"jaxlint: {error}", file=sys.stderr)
+        tell(error)
         return 2
     parent = cache_parent(settings, cwd)
-    home = cache_home(parent)
+    home = one_line(cache_home(parent))
     removed = remove(parent)
     if removed is None:
         print(f"{home}: there is no cache of jaxlint here")
@@ -56,7 +57,7 @@ def run_clean(arguments: Sequence[str]) -> int:
     if not (removed.left or removed.failed):
         print(f"{home}: removed")
     for path in removed.left:
-        print(f"jaxlint: {path}: left, because the cache did not write it", file=sys.stderr)
+        tell(f"{path}: left, because the cache did not write it")
     for line in removed.failed:
-        print(f"jaxlint: {line}; it was not removed", file=sys.stderr)
+        tell(f"{line}; it was not removed")
     return 2 if removed.failed else 0

@@ -138,6 +138,20 @@ def test_configuration_errors(project: Path, settings: str, capfd: pytest.Captur
     assert err.count("\n") == 1
 
 
+def test_settings_and_the_cache(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Names from the configuration, on standard output too."""
+    name = '"\\u001b]0;x##vso[task.complete result=Failed;]\\u009b\\n::error::x"'
+    (project / "jaxlint.toml").write_text(
+        f"cache-dir = {name}\nexclude = [{name}]\ntransforms = {{ {name} = 'jax.jit' }}\n"
+    )
+    for words in (["check", "--show-settings"], ["check"], ["clean"], ["clean"]):
+        assert main(words) in (0, 1)
+        out, err = capfd.readouterr()
+        assert "vso[task.complete" in out + err or words == ["check"]
+        assert_harmless(out)
+        assert_harmless(err)
+
+
 def test_arguments_and_defects(project: Path) -> None:
     """The log of the whole process is harmless whatever writes to it: argparse, and a failure of ours."""
     code = (
