@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from flake8_jax.cli.arguments import (
     add_log_options,
     add_project_options,
     add_selection_options,
+    refuse_source_as_output,
     resolver_from,
     wants_color,
 )
@@ -28,7 +29,7 @@ from flake8_jax.cli.progress import progress_bar
 from flake8_jax.cli.said import print_program, tell
 from flake8_jax.config import ConfigError, Resolver
 from flake8_jax.core.printable import one_line
-from flake8_jax.core.report import RunReport
+from flake8_jax.core.report import Change, RunReport
 from flake8_jax.core.writing import write_whole
 from flake8_jax.reporters import View, formats, render
 
@@ -138,6 +139,7 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
             return _show_files(resolver, absolute(args.paths or ["."], cwd))
         if (wrong := _wrong_together(args)) is not None:
             raise ConfigError(wrong)
+        refuse_source_as_output(args.output_file, args.paths)
         if args.watch:
             return _watch(args, resolver, cwd, backend)
         with progress_bar(not (args.quiet or args.silent)) as progress:
@@ -295,7 +297,7 @@ def _fix(call: _Call) -> int:
         return max(_trouble_status(report), 1 if report.changes else 0)
     if stdin is not None:
         return _finish(call, _print_repaired(stdin, outcome.texts[stdin.path], report))
-    return _finish(call, _write(report))
+    return _finish(call, _with_refusals(report, _write(report.changes)))
 
 
 def _print_repaired(stdin: _Stdin, text: str, report: RunReport) -> RunReport:
@@ -313,16 +315,21 @@ def _print_repaired(stdin: _Stdin, text: str, report: RunReport) -> RunReport:
     return report
 
 
-def _write(report: RunReport) -> RunReport:
-    """Write the changes; what could not be written becomes a message."""
+def _write(changes: Sequence[Change]) -> dict[str, str]:
+    """Write the changes; returns why, by path, for each that could not be written."""
     from flake8_jax.files import NotWritten, replace_text
 
     refused: dict[str, str] = {}
-    for change in report.changes:
+    for change in changes:
         try:
             replace_text(change.path, change.before, change.after)
         except NotWritten as error:
             refused[change.path] = str(error)
+    return refused
+
+
+def _with_refusals(report: RunReport, refused: Mapping[str, str]) -> RunReport:
+    """The report with messages on what was not written, and without the fixes in it."""
     fixed = tuple(item for item in report.fixed if item.path not in refused)
     return msgspec.structs.replace(report, messages=(*report.messages, *refused.values()), fixed=fixed)
 
@@ -394,6 +401,8 @@ def _write_baseline(call: _Call) -> int:
     from flake8_jax.baseline import BaselineError, write
 
     path = call.args.baseline or DEFAULT_BASELINE
+    if call.args.baseline is None and os.path.islink(path):  # the project's link, of which the user need not know
+        raise ConfigError(f"{path}: this is a symbolic link; remove it, or name the file to write with `--baseline`")
     report = call.workspace.check(call.question)
     _trouble(call, report)
     if _trouble_status(report):
@@ -454,10 +463,12 @@ def _add_noqa(call: _Call) -> int:
 
     if call.stdin is not None:
         raise ConfigError("--add-noqa changes files; it cannot be used with standard input")
-    report = _write(add_noqa(call.workspace, call.question))
+    silenced = add_noqa(call.workspace, call.question)
+    refused = _write(silenced.changes)
+    report = _with_refusals(silenced, refused)
     _trouble(call, report)
     if not (call.args.quiet or call.args.silent):
-        added = len(report.diagnostics)
+        added = sum(item.path not in refused for item in report.diagnostics)
         print(f"Silenced {added} problem{'s' if added != 1 else ''}.")
     return _trouble_status(report)
 
@@ -465,7 +476,7 @@ def _add_noqa(call: _Call) -> int:
 def _show_settings(resolver: Resolver, start: str) -> int:
     print(f"# settings in {one_line(start)}")
     for name, value in vars(resolver.settings_for(start)).items():
-        print(f"{name.replace('_', '-')} = {value!r}")
+        print(one_line(f"{name.replace('_', '-')} = {value!r}"))
     return 0
 
 

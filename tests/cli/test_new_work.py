@@ -293,6 +293,21 @@ def test_what_is_kept_is_not_reported(repository: Repository) -> None:
     assert len(repository.lint()[1]) == 1
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links need rights elsewhere")
+@pytest.mark.parametrize("there", [False, True])
+def test_a_link_of_the_project_leads_nothing_out_of_it(repository: Repository, tmp_path: Path, there: bool) -> None:
+    repository.write("a.py", BRANCH.format(name="f"))
+    target = tmp_path / "elsewhere.json"
+    if there:
+        target.write_text('{"version": 1, "findings": []}')
+    (repository.folder / ".jaxlint-baseline.json").symlink_to(target)
+    status, _, err = repository.said("--write-baseline")
+    assert (status, "this is a symbolic link" in err) == (2, True)
+    assert target.read_text() == '{"version": 1, "findings": []}' if there else not target.exists()
+    assert repository.said("--write-baseline", "--baseline", ".jaxlint-baseline.json")[0] == 0
+    assert target.exists()
+
+
 def test_entries_survive_moves_and_other_layouts(repository: Repository) -> None:
     path = repository.write("a.py", BRANCH.format(name="f"))
     repository.said("--write-baseline", "--baseline", "known.json")
