@@ -53,7 +53,7 @@ from flake8_jax.semantics.remembering import (
     transplant,
 )
 from flake8_jax.semantics.replicas import note_call, note_unknown_call
-from flake8_jax.semantics.scopes import Frame, ModuleScope
+from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.steps import hand_over
 from flake8_jax.semantics.unrolling import leave_function
 from flake8_jax.semantics.values import (
@@ -893,8 +893,3 @@ def _remember(
         since(m, logged),
         variations_of(m, result),
     )
-
-
-def function_location(scope: ModuleScope, fn: ir.Function) -> tuple[str, str]:
-    """Path and qualified name of a function, for messages."""
-    return scope.path, fn.qualname
