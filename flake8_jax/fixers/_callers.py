@@ -41,6 +41,7 @@ class Program:
         self._files = {path: (text, tree) for path, text, tree in files}
         self._sources: dict[str, FixSource] = {}
         self._own = _packages(self._files)
+        self._said: dict[str, bool] = {}
 
     def is_library(self, module: str) -> bool:
         """Whether the tables describe the library that a module belongs to, and it is not the project itself: its names are
@@ -81,6 +82,12 @@ class Program:
                     spelled |= new
                     left += new
         return found
+
+    def says(self, pattern: str) -> bool:
+        """Whether a regular expression is found in the text of some file, strings and comments included."""
+        if pattern not in self._said:
+            self._said[pattern] = any(re.search(pattern, text) for text, _ in self._files.values())
+        return self._said[pattern]
 
     def _mentioning(self, name: str) -> list[str]:
         """The files in whose text a name stands."""

@@ -80,5 +80,19 @@ def _argument(source: FixSource, imports: Imports, call: ir.Call, edits: list[Ed
         if source.comments(value.start, value.end):
             raise Refused
         edits += [Edit(value.start, inner.start, ""), Edit(inner.end, value.end, "")]
-        return inner
+        value = inner
+    # ``math`` takes numbers, and the product alone takes a sequence of them.
+    if _is_sequence(value) if twin != "math.prod" else _is_one_number(value):
+        raise Refused
     return value
+
+
+def _is_sequence(node: ir.Expr) -> bool:
+    return isinstance(node, (ir.List, ir.Tuple)) or (isinstance(node, ir.Attribute) and node.attr == "shape")
+
+
+def _is_one_number(node: ir.Expr) -> bool:
+    if isinstance(node, ir.Subscript):
+        shape = isinstance(node.value, ir.Attribute) and node.value.attr == "shape"
+        return shape and not isinstance(node.index, ir.Slice)
+    return isinstance(node, ir.Constant) or (isinstance(node, ir.Attribute) and node.attr in ("ndim", "size"))

@@ -11,13 +11,16 @@ from flake8_jax.semantics.values import ClassValue, Const, External, Static, Tup
 
 _LARGEST = 2**31 - 1
 _ENOUGH = 1 << 64
+_EXPORTS = r"\bjax(\.experimental)?(\.export\b|\s+import\b.*\b(export|jax2tf)\b|\.jax2tf\b)"
 _INSPECTING = frozenset({"type", "id", "hash", "vars", "dir"})
 
 
 def decided_print(fix: Fix, source: FixSource, nodes: list[ir.Expr]) -> Fix:
     """The fix, safe where the fields are traced in every run (or small numbers that say something of a traced array)."""
     traced = [is_surely_traced(source, node) for node in nodes]
-    certain = any(traced) and all(t or _is_small(node) for t, node in zip(traced, nodes, strict=True))
+    certain = any(traced) and all(t or _is_small(source, node) for t, node in zip(traced, nodes, strict=True))
+    if certain and source.program is not None and source.program.says(_EXPORTS):
+        return decided(fix, safe=False, otherwise="`jax.export` does not take a function that prints")
     return decided(fix, safe=certain, otherwise="values that are not traced are printed as arrays of JAX's dtypes")
 
 
@@ -83,14 +86,15 @@ def _bound_value(source: FixSource, node: ir.Expr) -> ir.Expr | None:
     return bound[0].value
 
 
-def _is_small(node: ir.Expr) -> bool:
-    """A number of dimensions, a length, a dtype: printed alike."""
+def _is_small(source: FixSource, node: ir.Expr) -> bool:
+    """A number of dimensions, a length, a dtype of what is traced: printed alike."""
     if isinstance(node, ir.Attribute):
-        return node.attr in ("ndim", "dtype")
+        return node.attr in ("ndim", "dtype") and is_surely_traced(source, node.value)
     if isinstance(node, ir.Subscript):
-        return (
-            isinstance(node.value, ir.Attribute) and node.value.attr == "shape" and not isinstance(node.index, ir.Slice)
-        )
-    return (
-        isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id == "len" and len(node.args) == 1
-    )
+        shape = node.value
+        if not isinstance(shape, ir.Attribute) or shape.attr != "shape" or isinstance(node.index, ir.Slice):
+            return False
+        return is_surely_traced(source, shape.value)
+    if not isinstance(node, ir.Call) or not isinstance(node.func, ir.Name) or len(node.args) != 1:
+        return False
+    return node.func.id == "len" and not node.args[0].star and is_surely_traced(source, node.args[0].value)

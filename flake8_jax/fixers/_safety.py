@@ -28,7 +28,7 @@ from flake8_jax.fixers._expressions import ARRAY_METHODS, is_update
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import binder_before, leaves, target_names
 from flake8_jax.fixers._source import STATEMENTS, FixSource
-from flake8_jax.fixers._staging import Running, staging_of
+from flake8_jax.fixers._staging import Running, is_computed_while_tracing, staging_of
 from flake8_jax.knowledge import load
 
 _STATIC_ATTRIBUTES = frozenset(
@@ -45,6 +45,17 @@ _VIEW_FUNCTIONS = frozenset({
 """NumPy's functions of these names may give a view: what is written into the result shows in the argument."""
 _ARRAYS = ("array", "float", "int", "bool", "complex", "key", "like(")
 _JAX_FUNCTIONS = ("jax.numpy.", "jax.nn.", "jax.random.", "jax.scipy.", "jax.lax.")
+_PLAIN_RESULTS = frozenset({
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "argwhere", "around", "array", "asarray", "astype",
+    "bincount", "ceil", "count_nonzero", "digitize", "empty_like", "equal", "fix", "flatnonzero", "floor",
+    "floor_divide", "full_like", "greater", "greater_equal", "heaviside", "isclose", "iscomplex", "isfinite", "isinf",
+    "isnan", "isneginf", "isposinf", "isreal", "less", "less_equal", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "nonzero", "not_equal", "one_hot", "ones_like", "rint", "round", "searchsorted", "sign", "signbit",
+    "stop_gradient", "trunc", "view", "zeros_like",
+})  # fmt: skip
+"""Functions and methods whose result depends on no derivative, or on a shape alone: ``grad`` and ``vmap`` without ``jit``
+may compute it on plain values."""
+_PLAIN_OPERATORS = frozenset({"//", "&", "|", "^", "<<", ">>"})
 MOST_STEPS = 200
 """An answer that takes more steps is no."""
 
@@ -67,7 +78,7 @@ def runs_only_traced(source: FixSource, node: ir.Node) -> bool:
     """Every caller of the function around a node is known, and traces all of it."""
     around = source.functions(node)
     staging = staging_of(source, around[0]) if around else None
-    return staging is not None and staging.ambient
+    return staging is not None and staging.ambient and not is_computed_while_tracing(source, node)
 
 
 # --- what a value surely is ------------------------------------------------------------------------
@@ -98,6 +109,69 @@ def is_surely_host_array(source: FixSource, node: ir.Expr) -> bool:
         return False
     fact = load().function(Imports(source, node).resolve(node.func) or "")
     return fact is not None and fact.returns == "host"
+
+
+def may_be_tree(source: FixSource, node: ir.Expr, depth: int = 8) -> bool:
+    """The value may be None or a container of arrays: it comes from a parameter, and not every call of the function surely
+    gives that an array or a number."""
+    while isinstance(node, ir.Subscript):
+        node = node.value
+    if not isinstance(node, ir.Name):
+        return isinstance(node, (ir.Tuple, ir.List, ir.IfExp, ir.NamedExpr))
+    owner = scope_of(source, node)
+    if depth == 0 or owner is None:
+        return True
+    if not may_hold_argument(source, node, owner):
+        values = [s.value for s in binders(source, owner, node.id) if isinstance(s, (ir.Assign, ir.AnnAssign))]
+        return any(value is not None and may_be_tree(source, value, depth - 1) for value in values)
+    definition = source.parent(owner)
+    if not isinstance(definition, ir.FunctionDef) or source.program is None:
+        return True
+    uses = source.program.uses(source, definition)
+    return not uses or not all(_gives_array(use, owner, node.id, depth - 1) for use in uses)
+
+
+def _gives_array(use: Use, function: ir.Function, name: str, depth: int) -> bool:
+    """One use of a function is a call that surely gives a parameter an array or a number."""
+    call = use.source.parent(use.node)
+    if not isinstance(call, ir.Call) or call.func is not use.node or any(a.star for a in call.args):
+        return False
+    positional = [p.name for p in function.params if p.kind in ("posonly", "positional")]
+    for position, argument in enumerate(call.args):
+        if name == (argument.keyword or (positional[position] if position < len(positional) else None)):
+            value = argument.value
+            if isinstance(value, ir.Constant):
+                return value.kind in ("int", "float")
+            known = is_surely_array(use.source, value) and not may_be_tree(use.source, value, depth)
+            return known or is_surely_host_array(use.source, value)
+    return False
+
+
+def is_surely_host_array_of_numbers(source: FixSource, node: ir.Expr) -> bool:
+    """The value is a NumPy array in every run, and holds neither strings nor objects: it is computed or made of numbers."""
+    if not is_surely_host_array(source, node):
+        return False
+    if isinstance(node, ir.Name):
+        owner = scope_of(source, node)
+        (statement,) = binders(source, owner if owner is not None else source.module, node.id)
+        node = statement.value if isinstance(statement, ir.Assign) and statement.value is not None else node
+    if not isinstance(node, ir.Call):
+        return False
+    imports = Imports(source, node)
+    dtypes = [a.value for a in node.args if a.keyword == "dtype"]
+    if dtypes:
+        name = imports.resolve(dtypes[0]) or source.slice(dtypes[0])
+        return name.removeprefix("builtins.").removeprefix("numpy.").rstrip("0123456789_").strip("'\"") in _NUMBERS
+    name = (imports.resolve(node.func) or "").rpartition(".")[2]
+    if name in ("array", "asarray"):
+        return len(node.args) == 1 and isinstance(node.args[0].value, (ir.List, ir.Tuple)) and all(
+            isinstance(e, ir.Constant) and e.kind in ("int", "float", "bool") for e in node.args[0].value.elts
+        )
+    return (name in _OF_NUMBERS and len(node.args) == 1) or name in ("linspace", "sqrt", "exp", "log", "sin", "cos")
+
+
+_NUMBERS = frozenset({"float", "int", "uint", "bool", "complex", "double", "single"})
+_OF_NUMBERS = frozenset({"zeros", "ones", "empty", "eye", "identity", "arange"})
 
 
 def holds_surely_a_tracer(source: FixSource, call: ir.Call) -> bool:
@@ -134,12 +208,16 @@ class _Judge:
         if isinstance(node, ir.Name):
             return self._name(node)
         if isinstance(node, ir.BinOp):
+            if node.op in _PLAIN_OPERATORS and not self._stays_traced(node):
+                return False
             return self.holds(node.left) or self.holds(node.right)
         if isinstance(node, ir.UnaryOp):
             return node.op != "not" and self.holds(node.operand)
         if isinstance(node, ir.Compare):
             ordinary = not any(op in ("is", "is not", "in", "not in") for op in node.ops)
-            return ordinary and len(node.ops) == 1 and (self.holds(node.left) or self.holds(node.comparators[0]))
+            if not ordinary or len(node.ops) != 1 or not self._stays_traced(node):
+                return False
+            return (self.holds(node.left) or self.holds(node.comparators[0]))
         if isinstance(node, ir.Subscript):
             return self.holds(node.value)
         if isinstance(node, ir.Attribute):
@@ -160,6 +238,9 @@ class _Judge:
         if isinstance(node.func, ir.Call):
             return self._transformed(node, node.func)
         name = Imports(self.source, node).resolve(node.func)
+        last = node.func.attr if isinstance(node.func, ir.Attribute) else (name or "").rpartition(".")[2]
+        if last in _PLAIN_RESULTS and not self._stays_traced(node):
+            return False
         found = self.source.program.called(self.source, node) if self.source.program is not None else None
         if found is not None:
             return self._returned(*found)
@@ -213,7 +294,13 @@ class _Judge:
             return False
         return self._is_ambient(node) and any(self.holds(a.value) for a in node.args if not a.star)
 
+    def _stays_traced(self, node: ir.Node) -> bool:
+        """Whatever is computed from a tracer here is one: no ``grad`` or ``vmap`` alone may see that it is constant."""
+        return not self.only_traced or self._is_ambient(node)
+
     def _is_ambient(self, node: ir.Node) -> bool:
+        if is_computed_while_tracing(self.source, node):
+            return False
         around = self.source.functions(node)
         staging = staging_of(self.source, around[0], self.running) if around else None
         return staging is not None and staging.ambient

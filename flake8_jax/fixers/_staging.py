@@ -19,14 +19,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import Use
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.model import TransformFact
 
-_ALL_TRACED = frozenset({"scan", "map", "fori_loop", "while_loop", "cond", "switch", "associative_scan", "call"})
+_ALL_TRACED = frozenset({"scan", "map", "fori_loop", "while_loop", "cond", "switch", "call"})
 """Models of transforms all of whose operands' arguments are tracers."""
+_RUNS_EAGERLY = r"\b(jax_)?disable_jit\b|\bfake_jit\b|\b__wrapped__\b|\binspect\.unwrap\b|\bimport\b.*\bunwrap\b"
+"""Where a project says this, it may run a transformed function on plain values."""
 _SETS_RULES = frozenset({"defvjp", "defjvp", "defjvps"})
 MOST_CALLERS = 6
 """A chain of callers that is longer counts as unknown."""
@@ -75,6 +78,8 @@ def _staging_of(source: FixSource, function: ir.Function, running: Running) -> S
     if any(function is other for other in running.functions):
         return Staging(frozenset(p.name for p in function.params), True, reached=False)
     running.looked_at.append(function)
+    if source.program is not None and source.program.says(_RUNS_EAGERLY):
+        return None
     if len(running.functions) >= MOST_CALLERS or len(running.looked_at) > MOST_FUNCTIONS:
         return None
     above = source.parent(function)
@@ -156,9 +161,9 @@ def _use(use: Use, function: ir.Function, running: Running) -> Staging | None:
         call = source.parent(above)
         if isinstance(call, ir.Call):
             return _handed_over(source, call, above, function, running)
-    if isinstance(above, (ir.List, ir.Tuple)):  # the branches of a ``switch``
+    if isinstance(above, (ir.List, ir.Tuple)):  # the branches of a ``switch``, which just calls one that is alone
         argument = source.parent(above)
-        if not isinstance(argument, ir.Argument):
+        if not isinstance(argument, ir.Argument) or sum(not isinstance(e, ir.Starred) for e in above.elts) < 2:
             return None
         call = source.parent(argument)
         if isinstance(call, ir.Call):
@@ -188,6 +193,12 @@ def _handed_over(
         parameter = name if other is argument else parameter
     if parameter not in fact.operands or any(other.star == 2 for other in call.args):
         return None
+    if fact.model == "associative_scan":  # it calls the function itself, on what it is given
+        around = source.functions(call)
+        caller = staging_of(source, around[0], running) if around else None
+        if caller is None or not caller.ambient or is_computed_while_tracing(source, call):
+            return None
+        return Staging(frozenset(p.name for p in function.params), True, False, caller.reached)
     staging = _staged_by(fact, given, function)
     above = source.parent(call)
     if staging is None or fact.model != "wrap" or not isinstance(above, ir.Call) or above.func is not call:
@@ -253,6 +264,21 @@ def _static_names(node: ir.Expr, positional: list[str]) -> set[str] | None:
     return {positional[n] for n in numbers if -len(positional) <= n < len(positional)}
 
 
+def is_computed_while_tracing(source: FixSource, node: ir.Node) -> bool:
+    """Whether ``jax.ensure_compile_time_eval()`` around a node, in its function, computes what depends on no tracer."""
+    for above in source.ancestors(node):
+        if isinstance(above, ir.Function):
+            return False
+        if isinstance(above, ir.With):
+            for item in above.items:
+                for inner in walk(item):
+                    if isinstance(inner, ir.Attribute) and inner.attr == "ensure_compile_time_eval":
+                        return True
+                    if isinstance(inner, ir.Name) and inner.id == "ensure_compile_time_eval":
+                        return True
+    return False
+
+
 def _called(source: FixSource, call: ir.Call, function: ir.Function, running: Running) -> Staging | None:
     """A function is called by name: its parameters are what the caller gives it."""
     from flake8_jax.fixers._safety import is_surely_traced
@@ -271,4 +297,5 @@ def _called(source: FixSource, call: ir.Call, function: ir.Function, running: Ru
         name = argument.keyword or (positional[position] if position < len(positional) else None)
         if name is not None and is_surely_traced(source, argument.value, running):
             traced.add(name)
-    return Staging(frozenset(traced), caller.ambient, at_boundary=False, reached=caller.reached)
+    ambient = caller.ambient and not is_computed_while_tracing(source, call)
+    return Staging(frozenset(traced), ambient, at_boundary=False, reached=caller.reached)

@@ -44,8 +44,8 @@ def fix(event: Store, source: FixSource) -> Fix | None:
     else:
         return None
     array = rebindable(source, target.value)
-    if is_kernel(source, target):
-        return None
+    if is_kernel(source, target) or isinstance(target.index, (ir.List, ir.Comprehension)):
+        return None  # ``.at`` takes no list as an index
     kept = [(part.start, part.end) for part in (target.value, target.index, statement.value)]
     if source.lost_comments(statement.start, statement.end, kept):
         return None
@@ -73,8 +73,32 @@ def _decided(fix: Fix, source: FixSource, target: ir.Subscript, statement: ir.As
         if not is_surely_array(source, array):
             return decided(fix, safe=False, otherwise="a caller that passes a NumPy array gets an error, or no change")
         return decided(fix, safe=False, otherwise="other references to the array keep the old values")
+    if isinstance(statement, ir.Assign) and not _any_order(target.index, statement.value, Imports(source, target)):
+        return decided(fix, safe=False, otherwise="the index is computed before the value")
+    if isinstance(statement, ir.AugAssign) and statement.op == "-" and not _is_signed(statement.value):
+        return decided(fix, safe=False, otherwise="the negative of an unsigned or boolean value is not what is subtracted")
     once = isinstance(statement, ir.Assign) or selects_each_item_once(source, target.index)
     return decided(fix, safe=once, otherwise="an item whose index occurs twice is updated twice")
+
+
+def _any_order(index: ir.Expr, value: ir.Expr, imports: Imports) -> bool:
+    """It is the same whether the index or the value is computed first, as far as the text tells."""
+    if effect(index, imports) is not Effect.PURE:
+        return isinstance(value, (ir.Constant, ir.Name))
+    return effect(value, imports) is not Effect.EFFECT or isinstance(index, (ir.Constant, ir.Slice))
+
+
+def _is_signed(value: ir.Expr) -> bool:
+    """A number that is written out, or a result of arithmetic with a float."""
+    if isinstance(value, ir.Constant):
+        return value.kind in ("int", "float")
+    if isinstance(value, ir.UnaryOp):
+        return value.op == "-" and _is_signed(value.operand)
+    if not isinstance(value, ir.BinOp):
+        return False
+    sides = (value.left, value.right)
+    floats = any(isinstance(side, ir.Constant) and side.kind == "float" for side in sides)
+    return value.op == "/" or floats or any(isinstance(side, ir.BinOp) and _is_signed(side) for side in sides)
 
 
 def _augmented(source: FixSource, target: ir.Subscript, statement: ir.AugAssign) -> tuple[str, str] | None:

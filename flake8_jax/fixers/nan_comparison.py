@@ -1,13 +1,13 @@
 """JAX704: ``x == jnp.nan`` becomes ``jnp.isnan(x)``. Limitations: chains of comparisons, membership.
 
-The fix is safe where the value is an array in every run: for None or a string, ``isnan`` raises.
+The fix is safe where the value is one array of numbers in every run: for None, a tuple or strings, ``isnan`` raises.
 """
 
 from __future__ import annotations
 
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import decided, is_surely_array, is_surely_host_array
+from flake8_jax.fixers._safety import decided, is_surely_array, is_surely_host_array_of_numbers, may_be_tree
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.semantics.events import NanComparison
 from flake8_jax.semantics.values import Array, HostArray, Tree
@@ -31,5 +31,6 @@ def fix(event: NanComparison, source: FixSource) -> Fix | None:
     called = imports.spell(function)
     text = f"{'~' if event.op == '!=' else ''}{called}({source.argument(node)})"
     fix = Fix(f"Ask `{called}`", "safe", (Edit(whole.start, whole.end, text), *imports.edits))
-    certain = is_surely_array(source, node) or is_surely_host_array(source, node)
-    return decided(fix, safe=certain, otherwise="a caller that passes no array gets an error")
+    certain = is_surely_array(source, node) and not may_be_tree(source, node)
+    certain = certain or is_surely_host_array_of_numbers(source, node)
+    return decided(fix, safe=certain, otherwise="a caller that passes no array of numbers gets an error")

@@ -54,12 +54,19 @@ def fix(event: TransformCall, source: FixSource) -> Fix | None:
             if any(_has_no_hash(element) for element in value.known() or ()):
                 raise Refused
             worst = max(worst, _use(event, source, parameter))
-            comma = "," if len(node.elts) == 1 and not source.slice(node)[:-1].rstrip().endswith(",") else ""
+            comma = "," if len(node.elts) == 1 and not _has_comma(source, node) else ""
             edits += [Edit(node.start, node.start + 1, "("), Edit(node.end - 1, node.end, comma + ")")]
     if not edits or worst is Use.BREAKS:
         return None
     fix = Fix("Pass a tuple", "safe", tuple(edits))
     return decided(fix, safe=worst is Use.ALIKE, otherwise="the function may treat a tuple otherwise than a list")
+
+
+def _has_comma(source: FixSource, node: ir.List) -> bool:
+    """Whether a comma follows the last element of a list."""
+    start, end = node.elts[-1].end, node.end - 1
+    comments = source.comments(start, end)
+    return any(source.text[i] == "," and not any(c.start <= i < c.end for c in comments) for i in range(start, end))
 
 
 def _has_no_hash(value: Value) -> bool:
