@@ -164,8 +164,10 @@ def is_surely_host_array_of_numbers(source: FixSource, node: ir.Expr) -> bool:
         return name.removeprefix("builtins.").removeprefix("numpy.").rstrip("0123456789_").strip("'\"") in _NUMBERS
     name = (imports.resolve(node.func) or "").rpartition(".")[2]
     if name in ("array", "asarray"):
-        return len(node.args) == 1 and isinstance(node.args[0].value, (ir.List, ir.Tuple)) and all(
-            isinstance(e, ir.Constant) and e.kind in ("int", "float", "bool") for e in node.args[0].value.elts
+        return (
+            len(node.args) == 1
+            and isinstance(node.args[0].value, (ir.List, ir.Tuple))
+            and all(isinstance(e, ir.Constant) and e.kind in ("int", "float", "bool") for e in node.args[0].value.elts)
         )
     return (name in _OF_NUMBERS and len(node.args) == 1) or name in ("linspace", "sqrt", "exp", "log", "sin", "cos")
 
@@ -217,7 +219,7 @@ class _Judge:
             ordinary = not any(op in ("is", "is not", "in", "not in") for op in node.ops)
             if not ordinary or len(node.ops) != 1 or not self._stays_traced(node):
                 return False
-            return (self.holds(node.left) or self.holds(node.comparators[0]))
+            return self.holds(node.left) or self.holds(node.comparators[0])
         if isinstance(node, ir.Subscript):
             return self.holds(node.value)
         if isinstance(node, ir.Attribute):

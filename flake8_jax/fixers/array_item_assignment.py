@@ -76,7 +76,9 @@ def _decided(fix: Fix, source: FixSource, target: ir.Subscript, statement: ir.As
     if isinstance(statement, ir.Assign) and not _any_order(target.index, statement.value, Imports(source, target)):
         return decided(fix, safe=False, otherwise="the index is computed before the value")
     if isinstance(statement, ir.AugAssign) and statement.op == "-" and not _is_signed(statement.value):
-        return decided(fix, safe=False, otherwise="the negative of an unsigned or boolean value is not what is subtracted")
+        return decided(
+            fix, safe=False, otherwise="the negative of an unsigned or boolean value is not what is subtracted"
+        )
     once = isinstance(statement, ir.Assign) or selects_each_item_once(source, target.index)
     return decided(fix, safe=once, otherwise="an item whose index occurs twice is updated twice")
 
