@@ -163,7 +163,7 @@ class Server:
         said = self._process.stderr.readline()
         if said:
             time.sleep(1)  # the rest of a traceback
-            said += self._process.stderr.read1(100_000)
+            said += os.read(self._process.stderr.fileno(), 100_000)
             self._problem(f"on standard error: {said.decode(errors='replace')}")
             self._process.stderr.read()
 
