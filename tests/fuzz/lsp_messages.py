@@ -102,6 +102,7 @@ class Server:
         self.results: dict[int, Json] = {}
         self.published: dict[str, list[Json]] = {}
         self.problems: list[str] = []
+        self.errors: list[str] = []
         self.ended = False
         self._outgoing: queue.Queue[bytes | None] = queue.Queue()
         self._threads = [
@@ -118,7 +119,7 @@ class Server:
             self._said.wait_for(lambda: holds() or self.ended or bool(self.problems), patience())
             if self.ended:
                 self._said.wait_for(lambda: bool(self.problems), 2)  # why
-            assert not self.problems, self.problems[0]
+            assert not self.problems, self._first_problem()
             status = self._process.wait(patience()) if self.ended else None
             assert holds(), (
                 f"the server ended with {status}, before {what}" if self.ended else f"no {what} in {patience():.0f} s"
@@ -133,7 +134,7 @@ class Server:
             raise AssertionError(f"the server does not end in {patience():.0f} s") from None
         for thread in self._threads:
             thread.join(patience())
-        assert not self.problems, self.problems[0]
+        assert not self.problems, self._first_problem()
         return status
 
     def kill(self) -> None:
@@ -160,12 +161,9 @@ class Server:
 
     def _read_errors(self) -> None:
         assert self._process.stderr is not None
-        said = self._process.stderr.readline()
-        if said:
-            time.sleep(1)  # the rest of a traceback
-            said += self._process.stderr.read1(100_000)
-            self._problem(f"on standard error: {said.decode(errors='replace')}")
-            self._process.stderr.read()
+        for line in self._process.stderr:
+            self.errors.append(line.decode(errors="replace"))
+            self._problem("on standard error: ")
 
     def _read(self) -> None:
         stream = self._process.stdout
@@ -198,6 +196,10 @@ class Server:
         said = str(message.get("params", "")) if message.get("method") in _LOGS else str(message.get("error", ""))
         if "please report it" in said or "Traceback" in said:
             self._problem(f"a failure of jaxlint: {said}")
+
+    def _first_problem(self) -> str:
+        time.sleep(0.5)  # the rest of a traceback is on its way
+        return self.problems[0] + "".join(self.errors)
 
     def _problem(self, text: str) -> None:
         with self._said:
