@@ -30,6 +30,7 @@ from flake8_jax.semantics import lattice
 from flake8_jax.semantics.events import ColdCall, Timed
 from flake8_jax.semantics.names import names_read
 from flake8_jax.semantics.values import (
+    MAX_HELD,
     Array,
     AtValue,
     BoundMethod,
@@ -402,7 +403,10 @@ def may_wait(value: Value, depth: int = 6, room: Room | None = None) -> bool:
     """The value may hold an array of the device, so that reading it waits."""
     room = room if room is not None else Room()
     if isinstance(value, Static):
-        return any(may_wait(v, depth - 1, room) for v in value.holds) if depth else True
+        if not depth or len(value.holds) >= MAX_HELD:
+            return True
+        # What a string in this one holds, this one holds as well.
+        return any(may_wait(v, depth - 1, room) for v in value.holds if not isinstance(v, Static))
     if is_host_value(value) or isinstance(value, (BoundMethod, TransformedValue, PartialValue, StaticMethodValue)):
         return False
     if not depth or not room.enter(value):

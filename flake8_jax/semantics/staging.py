@@ -197,25 +197,32 @@ def outer_level(m: Machine, args: Arguments, operand: Value | None = None) -> in
 
 def _closed_over(m: Machine, value: Value, depth: int = 4) -> int:
     """The highest level of the arrays that calling a value may bring in."""
-    if depth == 0:
-        return CONCRETE
-    held: list[Value] = []
+    level, seen, layer = CONCRETE, set[Value](), [value]
+    for step in range(depth):
+        # Functions share what they hold, so that a walk along every path would take many times as long.
+        held = dict.fromkeys(part for holder in layer for part in _held(m, holder, given=step == 0))
+        layer = [part for part in held if part not in seen]
+        seen.update(layer)
+        level = max([level, *[level_of(part) for part in layer if not isinstance(part, (FunctionValue, Unknown))]])
+    return level
+
+
+def _held(m: Machine, value: Value, *, given: bool) -> list[Value]:
+    """What calling a value may bring in at once. given: the value itself is an argument, which may be a list of such values."""
     if isinstance(value, FunctionValue):
-        held = list(captured_values(m, value).values())
-    elif isinstance(value, PartialValue):
-        held = [value.func, *value.args, *value.kwargs.values()]
-    elif isinstance(value, BoundMethod):
-        held = [value.func]
-        if isinstance(value.self_value, Instance):
-            held += [v for v in value.self_value.slots.values() if isinstance(v, Value)]
-    elif isinstance(value, TransformedValue):
-        held = [value.operand]
-    elif isinstance(value, UnionValue):
-        held = list(value.members)
-    elif isinstance(value, (TupleValue, ListValue)) and depth == 4:
-        held = list(known_elements(value) or ())
-    levels = [_closed_over(m, v, depth - 1) for v in held]
-    return max([*levels, *[level_of(v) for v in held if not isinstance(v, (FunctionValue, Unknown))]], default=CONCRETE)
+        return list(captured_values(m, value).values())
+    if isinstance(value, PartialValue):
+        return [value.func, *value.args, *value.kwargs.values()]
+    if isinstance(value, BoundMethod):
+        of_self = value.self_value.slots.values() if isinstance(value.self_value, Instance) else ()
+        return [value.func, *[v for v in of_self if isinstance(v, Value)]]
+    if isinstance(value, TransformedValue):
+        return [value.operand]
+    if isinstance(value, UnionValue):
+        return list(value.members)
+    if isinstance(value, (TupleValue, ListValue)) and given:
+        return list(known_elements(value) or ())
+    return []
 
 
 Model = Callable[[Machine, Frame, Any, str, TransformFact, dict[str, Value], Arguments], Value]

@@ -162,11 +162,15 @@ class Const(Value):
         self.value = value
 
 
+MAX_HELD = 100
+"""A string that is built of strings, line by line, holds what they hold: so many values are known."""
+
+
 class Static(Value):
     """A host value known while tracing, but not to us. kind: ``int bool str float shape dtype set`` or ``""``.
 
-    holds: the values interpolated into a string (``f"{x}"``) without a format spec. born: of a set. guess: the kind is
-    only what is most likely, as that of a dict's keys is.
+    holds: the values interpolated into a string (``f"{x}"``) without a format spec, and what such a string among them holds.
+    born: of a set. guess: the kind is only what is most likely, as that of a dict's keys is.
     """
 
     __slots__ = ("born", "guess", "holds", "kind")
@@ -176,8 +180,16 @@ class Static(Value):
     ) -> None:
         self.guess = guess
         self.kind = kind
-        self.holds = holds
+        self.holds = holds if len(holds) < 2 else _distinct(holds)
         self.born = born
+
+
+def _distinct(held: tuple[Value, ...]) -> tuple[Value, ...]:
+    """What a string holds, each value once. Of too many those that are Python's own go first."""
+    distinct = tuple(dict.fromkeys(held))
+    if len(distinct) <= MAX_HELD:
+        return distinct
+    return tuple(sorted(distinct, key=lambda value: isinstance(value, Static)))[:MAX_HELD]
 
 
 MAX_WEIGHT = 10_000

@@ -42,6 +42,20 @@ def _functions(size: int, make: Callable[[int], str]) -> str:
 # --- loops -----------------------------------------------------------------------------------------
 
 
+@grows(300)
+def partials_of_partials(n: int) -> str:
+    """``f = partial(f, f, h=f)``, line by line: all of them are reached from the last along very many paths."""
+    lines = (f"f{i + 1} = partial(f{i}, f{i}, h=f{i})\n" for i in range(n))
+    first = "from functools import partial\n\n\ndef f0(g, h=None):\n    return g\n\n\n"
+    return _HEAD + first + "".join(lines) + f"y = jax.jit(f{n})(jnp.ones(3))\n"
+
+
+@grows(1000)
+def strings_of_strings(n: int) -> str:
+    """``s += f"{s}{x}"``: a string that holds what it held before, twice."""
+    return _program('def f(x, s=""):', (f's += str({i}) + "{{}}".format(s) + f"{{s}}{{x}}"' for i in range(n)), "print(s)")
+
+
 @grows(16)
 def nested_for_loops(n: int) -> str:
     """``for`` in ``for``: a loop that is run twice to find what changes runs those in it twice each."""
