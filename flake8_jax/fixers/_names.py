@@ -13,7 +13,9 @@ Not modelled: ``exec``, ``locals()``, names deleted with ``del`` (a deletion cou
 from __future__ import annotations
 
 import builtins
+import functools
 import keyword
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -231,9 +233,11 @@ def binder_before(source: FixSource, statement: ir.Stmt, name: str) -> ir.Stmt |
     """The last statement before this one that surely binds the name, going outwards to the function's start."""
     place: Place = source.place(statement)
     while True:
-        for earlier in reversed(place.block[: place.index]):
-            if surely_binds(earlier, name):
-                return earlier
+        block = place.block
+        binding = source.remember(f"{name} in {id(block)}", place.owner, functools.partial(_binding, block, name))
+        earlier = bisect_left(binding, place.index)
+        if earlier:
+            return block[binding[earlier - 1]]
         owner = place.owner
         if isinstance(owner, (ir.ExceptHandler, ir.MatchCase)):
             owner = source.parent(owner)
@@ -244,6 +248,11 @@ def binder_before(source: FixSource, statement: ir.Stmt, name: str) -> ir.Stmt |
         if isinstance(owner, ir.With) and surely_binds(owner, name):
             return owner
         place = source.place(owner)
+
+
+def _binding(block: list[ir.Stmt], name: str) -> list[int]:
+    """Which statements of a block surely bind a name."""
+    return [index for index, statement in enumerate(block) if surely_binds(statement, name)]
 
 
 def read_outside(source: FixSource, function: ir.Function, inside: msgspec.Struct, name: str) -> bool:
