@@ -39,12 +39,18 @@ def repaired_safely(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str,
     return repair(tmp_path_factory.mktemp("safely"), [case for case in CASES if case.safety])
 
 
+ALONE = {"run-without-jit", "unwrapped", "exported"}
+"""What these programs say makes fixes unsafe in all of their project, so each has a project of its own."""
+
+
 def repair(root: Path, cases: list[Case], *options: str) -> dict[tuple[str, str], str]:
     texts: dict[tuple[str, str], str] = {}
-    for rule in sorted({case.rule for case in cases}):
-        folder = root / rule.replace("-", "_")
+    projects: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        projects.setdefault((case.rule, case.name if case.name in ALONE else ""), []).append(case)
+    for (rule, name), mine in projects.items():
+        folder = root / f"{rule}{name}".replace("-", "_")
         folder.mkdir()
-        mine = [case for case in cases if case.rule == rule]
         for case in mine:
             (folder / f"{case.module}.py").write_bytes(as_written(case).encode())
         command = [sys.executable, "-m", "flake8_jax", "check", "--isolated", "--no-cache", "--select", rule]
