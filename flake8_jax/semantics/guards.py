@@ -13,7 +13,10 @@ probes in another project's code.
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -32,6 +35,10 @@ _EXPECTING = ("raises", "suppress", "deprecated_call", "warns", "catch_warnings"
 _LEAVES = (ir.Return, ir.Raise, ir.Continue, ir.Break)
 
 
+_BLOCKS = frozenset({"body", "orelse", "finalbody"})
+_start = attrgetter("start")
+
+
 class Guards:
     """What the files of the project say of releases. Answers are remembered; nothing else changes."""
 
@@ -40,6 +47,10 @@ class Guards:
         self._flags: frozenset[str] | None = None
         self._assigned: set[str] = set()
         self._modules: dict[str, bool] = {}
+        self._names: dict[str, dict[str, list[ir.Name]]] = {}
+        self._behind: dict[int, bool] = {}
+        self._local: dict[int, frozenset[str]] = {}
+        self._leaving: dict[tuple[int, frozenset[str]], float] = {}
 
     @property
     def flags(self) -> frozenset[str]:
@@ -98,8 +109,11 @@ class Guards:
     def _local_flags(self, path: list[Any]) -> Iterator[str]:
         for node in path:
             if isinstance(node, ir.Function) and not node.is_lambda:
-                for statement in _shallow(node.body):
-                    yield from self._flags_of(statement)
+                known = self._local.get(id(node))
+                if known is None:
+                    known = frozenset(flag for statement in _shallow(node.body) for flag in self._flags_of(statement))
+                    self._local[id(node)] = known
+                yield from known
 
     def _guards(self, node: Any, below: Any, local: frozenset[str], failures: frozenset[str] = _FAILURES) -> bool:
         """``node`` guards what is in its part ``below``; with ``failures`` among what its handlers catch."""
@@ -121,27 +135,46 @@ class Guards:
     def _left_before(self, node: Any, start: int, local: frozenset[str]) -> bool:
         """``if jax.__version__ < …: return …`` stands before it in the same block."""
         for block in _blocks(node):
-            if not any(s.start <= start < s.end for s in block):
-                continue
-            for statement in block:
-                if statement.end > start:
-                    break
-                if isinstance(statement, ir.Assert) and self.probes(statement.test, local):
-                    return True
-                if isinstance(statement, ir.If) and self.probes(statement.test, local):
-                    arms = (statement.body, statement.orelse)
-                    if any(arm and (isinstance(arm[-1], _LEAVES) or _skips(arm[-1])) for arm in arms):
-                        return True
+            if block and block[0].start <= start < block[-1].end and self._first_end(block, local) <= start:
+                return True
         return False
+
+    def _first_end(self, block: list[ir.Stmt], local: frozenset[str]) -> float:
+        """Where the first statement of a block ends that leaves the block on some releases."""
+        known = self._leaving.get((id(block), local))
+        if known is None:
+            known = next((float(s.end) for s in block if self._leaves(s, local)), math.inf)
+            self._leaving[id(block), local] = known
+        return known
+
+    def _leaves(self, statement: ir.Stmt, local: frozenset[str]) -> bool:
+        if isinstance(statement, ir.Assert):
+            return self.probes(statement.test, local)
+        if not isinstance(statement, ir.If) or not self.probes(statement.test, local):
+            return False
+        arms = (statement.body, statement.orelse)
+        return any(arm and (isinstance(arm[-1], _LEAVES) or _skips(arm[-1])) for arm in arms)
 
     def _used_behind_probe(self, scope: ModuleScope, node: ir.FunctionDef) -> bool:
         """The function is named in a guarded place: it is one of several implementations."""
-        name = node.function.name
-        if scope.text.count(name) < 2:
-            return False
-        for part in _walk(scope.tree):
-            named = isinstance(part, ir.Name) and part.id == name
-            if named and not node.start <= part.start < node.end:
+        known = self._behind.get(id(node))
+        if known is None:
+            known = self._behind[id(node)] = self._named_behind_probe(scope, node)
+        return known
+
+    def _uses(self, scope: ModuleScope, name: str) -> list[ir.Name]:
+        """Where a module uses a name."""
+        names = self._names.get(scope.path)
+        if names is None:
+            names = self._names[scope.path] = {}
+            for part in _walk(scope.tree):
+                if isinstance(part, ir.Name):
+                    names.setdefault(part.id, []).append(part)
+        return names.get(name, [])
+
+    def _named_behind_probe(self, scope: ModuleScope, node: ir.FunctionDef) -> bool:
+        for part in self._uses(scope, node.function.name):
+            if not node.start <= part.start < node.end:
                 path = list(_path(scope.tree, part.start, part.end))
                 local = frozenset(self._local_flags(path))
                 for i, above in enumerate(path[:-1]):
@@ -257,11 +290,25 @@ def _path(tree: ir.Module, start: int, end: int) -> Iterator[Any]:
     node: Any = tree
     while node is not None:
         yield node
-        node = next((part for part in _parts(node) if _covers(part, start, end)), None)
+        node = next((part for part in _near(node, start) if _covers(part, start, end)), None)
+
+
+def _near(node: msgspec.Struct, start: int) -> Iterator[msgspec.Struct]:
+    """The parts of a node, of a block only the statement that begins last before this offset."""
+    for name in node.__struct_fields__:
+        value = getattr(node, name)
+        if isinstance(value, msgspec.Struct):
+            yield value
+        elif type(value) is list:
+            if name in _BLOCKS:
+                i = bisect_right(value, start, key=_start)
+                yield from value[max(i - 1, 0) : i]
+            else:
+                yield from [item for item in value if isinstance(item, msgspec.Struct)]
 
 
 def _covers(part: Any, start: int, end: int) -> bool:
     own = getattr(part, "start", None)
     if own is not None:
         return bool(own <= start and end <= part.end)
-    return any(_covers(inner, start, end) for inner in _parts(part))  # a function, a handler, a match case
+    return any(_covers(inner, start, end) for inner in _near(part, start))  # a function, a handler, a match case

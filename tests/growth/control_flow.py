@@ -50,6 +50,12 @@ def partials_of_partials(n: int) -> str:
     return _HEAD + first + "".join(lines) + f"y = jax.jit(f{n})(jnp.ones(3))\n"
 
 
+@grows(400)
+def functions_with_a_removed_name(n: int) -> str:
+    """Functions that use what later releases lack, and are used themselves."""
+    return _functions(n, lambda i: f"def f{i}(x):\n    return jax.tree_map(f{(i + 1) % n}, x)\n\n\n")
+
+
 @grows(1000)
 def strings_of_strings(n: int) -> str:
     """``s += f"{s}{x}"``: a string that holds what it held before, twice."""
