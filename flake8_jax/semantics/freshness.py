@@ -338,23 +338,32 @@ def note_called(m: Machine, made: TransformedValue) -> None:
 
 def note_kept(m: Machine, value: Value, depth: int = 3) -> None:
     """The value is put where it may outlive the iteration: an attribute, a container, a variable of an outer scope."""
-    if isinstance(value, TransformedValue):
-        if value.loop is not None:
-            m.note(value.fact_against, value.site.scope, value.site.start)
-        elif isinstance(value.operand, TransformedValue):
-            note_kept(m, value.operand)
-        return
-    parts: tuple[Any, ...] = ()
+    seen, layer = {value}, [value]
+    for step in range(depth + 1):
+        for kept in layer:
+            if isinstance(kept, TransformedValue):
+                _note_transform_kept(m, kept)
+        if step < depth:
+            # Containers share what they hold, so that a walk along every path would take many times as long.
+            layer = [p for p in dict.fromkeys(part for kept in layer for part in _kept_with(kept)) if p not in seen]
+            seen.update(layer)
+
+
+def _note_transform_kept(m: Machine, value: TransformedValue) -> None:
+    if value.loop is not None:
+        m.note(value.fact_against, value.site.scope, value.site.start)
+    elif isinstance(value.operand, TransformedValue):
+        _note_transform_kept(m, value.operand)
+
+
+def _kept_with(value: Value) -> tuple[Value, ...]:
     if isinstance(value, TupleValue):
-        parts = value.elts
-    elif isinstance(value, UnionValue):
-        parts = value.members
-    elif isinstance(value, (ListValue, DictValue)):
-        parts = tuple(value.slots.values())
-    if depth:
-        for part in parts:
-            if isinstance(part, Value):
-                note_kept(m, part, depth - 1)
+        return value.elts
+    if isinstance(value, UnionValue):
+        return value.members
+    if isinstance(value, (ListValue, DictValue)):
+        return tuple(part for part in value.slots.values() if isinstance(part, Value))
+    return ()
 
 
 # --- what loops look like -------------------------------------------------------------------------------

@@ -56,6 +56,13 @@ def functions_with_a_removed_name(n: int) -> str:
     return _functions(n, lambda i: f"def f{i}(x):\n    return jax.tree_map(f{(i + 1) % n}, x)\n\n\n")
 
 
+@grows(40)
+def dicts_of_dicts_in_a_loop(n: int) -> str:
+    """``p["n0"] = {**p, k: p[k]}``, line by line in a loop: every dict holds all others."""
+    lines = (f"    p['n{i}'] = {{**p, k: p[k]}}" for i in range(n))
+    return _program("def f(p, x):", ("for k in p:", "    p[k] = x", *lines)) + "\n\nf({'a': {'b': 1}}, 2)\n"
+
+
 @grows(1000)
 def strings_of_strings(n: int) -> str:
     """``s += f"{s}{x}"``: a string that holds what it held before, twice."""
