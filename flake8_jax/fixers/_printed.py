@@ -12,6 +12,8 @@ from flake8_jax.semantics.values import ClassValue, Const, External, Static, Tup
 _LARGEST = 2**31 - 1
 _ENOUGH = 1 << 64
 _EXPORTS = r"\bjax(\.experimental)?(\.export\b|\s+import\b.*\b(export|jax2tf)\b|\.jax2tf\b)"
+_NEVER_RUN = r"\b(eval_shape|make_jaxpr|linear_transpose)\b|\.(lower|trace)\("
+"""What traces a function without running it: its ``print`` ran while JAX traced, but ``jax.debug.print`` never does."""
 _INSPECTING = frozenset({"type", "id", "hash", "vars", "dir"})
 
 
@@ -21,6 +23,8 @@ def decided_print(fix: Fix, source: FixSource, nodes: list[ir.Expr]) -> Fix:
     certain = any(traced) and all(t or _is_small(source, node) for t, node in zip(traced, nodes, strict=True))
     if certain and source.program is not None and source.program.says(_EXPORTS):
         return decided(fix, safe=False, otherwise="`jax.export` does not take a function that prints")
+    if certain and source.program is not None and source.program.says(_NEVER_RUN):
+        return decided(fix, safe=False, otherwise="a function that is traced and never run prints nothing")
     return decided(fix, safe=certain, otherwise="values that are not traced are printed as arrays of JAX's dtypes")
 
 

@@ -39,7 +39,7 @@ def repaired_safely(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str,
     return repair(tmp_path_factory.mktemp("safely"), [case for case in CASES if case.safety])
 
 
-ALONE = {"run-without-jit", "unwrapped", "exported"}
+ALONE = {"run-without-jit", "unwrapped", "exported", "traced-and-never-run"}
 """What these programs say makes fixes unsafe in all of their project, so each has a project of its own."""
 
 
