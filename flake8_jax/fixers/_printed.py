@@ -12,8 +12,9 @@ from flake8_jax.semantics.values import ClassValue, Const, External, Static, Tup
 _LARGEST = 2**31 - 1
 _ENOUGH = 1 << 64
 _EXPORTS = r"\bjax(\.experimental)?(\.export\b|\s+import\b.*\b(export|jax2tf)\b|\.jax2tf\b)"
-_NEVER_RUN = r"\b(eval_shape|make_jaxpr|linear_transpose)\b|\.(lower|trace)\("
-"""What traces a function without running it: its ``print`` ran while JAX traced, but ``jax.debug.print`` never does."""
+_NEVER_RUN = r"\b(eval_shape|make_jaxpr|linear_transpose)\b|\.lower\(\s*[^)\s]"
+"""What traces a function without running it: its ``print`` ran while JAX traced, but ``jax.debug.print`` never does. Unlike
+``jitted.lower(x)``, ``str.lower()`` takes no argument."""
 _INSPECTING = frozenset({"type", "id", "hash", "vars", "dir"})
 
 
