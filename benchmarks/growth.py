@@ -2,7 +2,7 @@
 
     python benchmarks/growth.py [NAMES] [--limit 2] [--max-exponent 1.3] [--memory 4096]
 
-Each generator of ``tests/growth/generators.py`` makes a program of a quarter, of half and of the whole of its size. A child
+Each generator of ``tests/growth`` makes a program of a quarter, of half and of the whole of its size. A child
 process with a limit on CPU time and memory runs ``check --no-cache`` on each.
 
 Vocabulary
@@ -33,11 +33,8 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from growth import control_flow
 from growth.generators import GENERATORS, SIZES
 from measure import Cost, run_child
-
-assert control_flow.__doc__  # importing it enters its generators
 
 NOISE = 0.15
 """Seconds: the exponent between two programs says nothing where the smaller one takes less."""

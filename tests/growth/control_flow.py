@@ -1,13 +1,13 @@
 """Programs that grow by their statements: loops, branches, functions that call each other, and many findings.
 
-Limitations: see ``growth.generators``, whose vocabulary this uses.
+Limitations: see ``growth.registry``, whose vocabulary this uses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from growth.generators import grows
+from growth.registry import grows
 
 _HEAD = "import jax\nimport jax.numpy as jnp\n\n\n"
 
@@ -66,7 +66,9 @@ def dicts_of_dicts_in_a_loop(n: int) -> str:
 @grows(1000)
 def strings_of_strings(n: int) -> str:
     """``s += f"{s}{x}"``: a string that holds what it held before, twice."""
-    return _program('def f(x, s=""):', (f's += str({i}) + "{{}}".format(s) + f"{{s}}{{x}}"' for i in range(n)), "print(s)")
+    return _program(
+        'def f(x, s=""):', (f's += str({i}) + "{{}}".format(s) + f"{{s}}{{x}}"' for i in range(n)), "print(s)"
+    )
 
 
 @grows(16)
@@ -249,7 +251,9 @@ def suppressed_findings(n: int) -> str:
 @grows(400)
 def jitted_functions_with_findings(n: int) -> str:
     """Functions with findings of their own."""
-    return _functions(n, lambda i: f"@jax.jit\ndef f{i}(x):\n    if x > 0:\n        return x + {i}\n    return float(x)\n\n\n")
+    return _functions(
+        n, lambda i: f"@jax.jit\ndef f{i}(x):\n    if x > 0:\n        return x + {i}\n    return float(x)\n\n\n"
+    )
 
 
 @grows(400)
