@@ -144,7 +144,7 @@ def elif_arms_of_isinstance(n: int) -> str:
 
 
 @grows(400)
-def match_cases(n: int) -> str:
+def match_cases_that_draw(n: int) -> str:
     """A ``match`` statement with many cases."""
     cases = [line for i in range(n) for line in (f"    case 'm{i}':", "        x = x + jax.random.normal(key)")]
     return _program("def f(key, x, mode):", ["match mode:", *cases])
@@ -209,7 +209,7 @@ def functions_in_a_circle(n: int) -> str:
 
 
 @grows(400)
-def registered_functions(n: int) -> str:
+def registered_functions_with_findings(n: int) -> str:
     """Functions in a table, called by name."""
     body = "@register('n{0}')\ndef f{0}(x):\n    return x if x > {0} else -x\n\n\n"
     wrap = "    def wrap(f):\n        TABLE[name] = f\n        return f\n    return wrap\n\n\n"
