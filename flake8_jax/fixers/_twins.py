@@ -23,7 +23,7 @@ from flake8_jax.fixers._safety import is_surely_array
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.twins import TwinParameter, twin_calls
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     GeneratorValue,

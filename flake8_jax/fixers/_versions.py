@@ -21,7 +21,7 @@ from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.history import load_histories
-from flake8_jax.semantics.events import ApiUse
+from flake8_jax.semantics.events.events import ApiUse
 
 
 def replaced(event: ApiUse, source: FixSource) -> Fix | None:

@@ -23,7 +23,7 @@ from flake8_jax.fixers._safety import (
 )
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.fixers._updates import rebindable
-from flake8_jax.semantics.events import Store
+from flake8_jax.semantics.events.events import Store
 
 _METHODS = {"+": "add", "*": "multiply", "/": "divide", "**": "power"}
 

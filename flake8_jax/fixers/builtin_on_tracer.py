@@ -11,8 +11,8 @@ from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._host_calls import MATH
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.semantics.events import LibraryCall
-from flake8_jax.semantics.values import Array, GeneratorValue, ListValue, TupleValue, UnionValue, Value
+from flake8_jax.semantics.domain.values import Array, GeneratorValue, ListValue, TupleValue, UnionValue, Value
+from flake8_jax.semantics.events.events import LibraryCall
 
 _PAIRWISE = {"builtins.max": "jax.numpy.maximum", "builtins.min": "jax.numpy.minimum"}
 _WHOLE = {

@@ -10,8 +10,8 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._expressions import Effect, condition, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.semantics.events import Indexing, LibraryCall, MethodCall
-from flake8_jax.semantics.values import Array
+from flake8_jax.semantics.domain.values import Array
+from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall
 
 _WHERE = frozenset(["sum", "mean", "prod", "any", "all", "std", "var"])
 _EXTREME = frozenset(["max", "min"])

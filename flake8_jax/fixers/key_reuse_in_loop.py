@@ -12,7 +12,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import evaluated_once, feeds, is_local, passed_key, plain_arguments, split_before
 from flake8_jax.fixers._names import fresh, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.semantics.events import KeyUse
+from flake8_jax.semantics.events.events import KeyUse
 
 _SPLIT = "Split the key in every iteration"
 _FOLD = "Fold the loop's index into the key"

@@ -18,7 +18,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._names import uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.semantics.events import Setting
+from flake8_jax.semantics.events.events import Setting
 
 _MOVABLE = (ir.Assign, ir.AugAssign, ir.ExprStmt)
 _SIDE_EFFECTS = (ir.NamedExpr, ir.Yield, ir.YieldFrom, ir.Await)

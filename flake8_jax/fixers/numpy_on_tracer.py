@@ -12,7 +12,7 @@ from flake8_jax.fixers._safety import decided, holds_surely_a_tracer
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers._twins import twin_call
 from flake8_jax.knowledge import load
-from flake8_jax.semantics.events import LibraryCall
+from flake8_jax.semantics.events.events import LibraryCall
 
 _DTYPES = frozenset(
     [

@@ -24,7 +24,7 @@ from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._printed import decided_print, refuse_static
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.semantics.events import LibraryCall, MethodCall
+from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 _RESERVED = frozenset(["fmt", "ordered", "partitioned", "args", "kwargs", "skip_format_check"])
 _CONVERSION = re.compile(r"%(?:%|(?P<flags>[-+ 0#]*)(?P<width>\d*)(?P<precision>\.\d+)?(?P<type>[sdrfeEgGi]))|%")

@@ -14,7 +14,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._safety import decided, is_surely_traced
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers.host_item import drop_method
-from flake8_jax.semantics.events import LibraryCall, MethodCall
+from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 
 @repair("sync-in-staged")

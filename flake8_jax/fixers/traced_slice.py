@@ -10,8 +10,8 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.semantics.events import Slicing
-from flake8_jax.semantics.values import Array, Tree
+from flake8_jax.semantics.domain.values import Array, Tree
+from flake8_jax.semantics.events.events import Slicing
 
 
 @repair("traced-slice")

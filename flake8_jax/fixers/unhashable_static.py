@@ -19,8 +19,8 @@ from flake8_jax.fixers._safety import decided, is_bound, may_hold_argument
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.model import FunctionFact
-from flake8_jax.semantics.events import TransformCall
-from flake8_jax.semantics.values import Array, DictValue, FunctionValue, HostArray, ListValue, Value
+from flake8_jax.semantics.domain.values import Array, DictValue, FunctionValue, HostArray, ListValue, Value
+from flake8_jax.semantics.events.events import TransformCall
 
 _ALIKE = frozenset({
     "all", "any", "enumerate", "len", "list", "map", "max", "min", "range", "reversed", "set", "frozenset", "sorted",

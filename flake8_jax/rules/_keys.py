@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 from bisect import bisect_right
 
-from flake8_jax.semantics.events import Context, KeyUse
-from flake8_jax.semantics.values import Site
+from flake8_jax.semantics.domain.values import Site
+from flake8_jax.semantics.events.events import Context, KeyUse
 
 
 def place(site: Site, context: Context) -> str:

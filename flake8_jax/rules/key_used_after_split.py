@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import by_callee, is_loop_reuse, place
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events import KeyUse
+from flake8_jax.semantics.events.events import KeyUse
 
 
 @rule("JAX303", "error")

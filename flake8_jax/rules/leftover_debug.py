@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.semantics.events import Setting
+from flake8_jax.semantics.events.events import Setting
 from flake8_jax.semantics.settings import OFF, is_on
 
 _COSTS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.clocks import WARM
-from flake8_jax.semantics.events import Timed
+from flake8_jax.semantics.events.events import Timed
 
 
 @rule("JAX902", "warning")

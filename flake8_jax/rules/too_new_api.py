@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
-from flake8_jax.semantics.events import ApiUse
+from flake8_jax.semantics.events.events import ApiUse
 from flake8_jax.semantics.versions import Span
 
 

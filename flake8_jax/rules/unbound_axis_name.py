@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.axes import bound_note
-from flake8_jax.semantics.events import UnboundAxis
+from flake8_jax.semantics.events.events import UnboundAxis
 
 
 @rule("JAX602", "error")

@@ -7,11 +7,9 @@ Under a transform the boundary decides, not the annotation: ``n: int`` under pla
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.scopes import Frame, ModuleScope
-from flake8_jax.semantics.types import ARRAY_CLASSES
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import (
     MAYBE,
     NONE,
     Array,
@@ -27,6 +25,8 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.types import ARRAY_CLASSES
 
 _STATIC = {"int": "int", "bool": "bool", "str": "str", "float": "float"}
 _SCALARS = frozenset({"jaxtyping.Scalar", "jaxtyping.ScalarLike"})
@@ -166,4 +166,4 @@ def _either(m: Machine, scope: ModuleScope, frame: Frame | None, nodes: list[ir.
     values = [value_of_annotation(m, scope, frame, n) for n in nodes]
     if any(v is None for v in values):
         return None
-    return lattice.union_of([v for v in values if v is not None])
+    return joining.union_of([v for v in values if v is not None])

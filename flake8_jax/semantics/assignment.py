@@ -8,20 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.births import tell_change, undo_changes
 from flake8_jax.semantics.dispatch import evaluate
-from flake8_jax.semantics.events import Hashing, Iteration, Store
-from flake8_jax.semantics.freshness import note_kept
-from flake8_jax.semantics.globals import note_contents, note_rebinding, note_second_assignment
-from flake8_jax.semantics.iteration import iterated, known_elements
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.names import reads_itself
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.settings import ENVIRON, set_variable
-from flake8_jax.semantics.sizes import note_filled
-from flake8_jax.semantics.steps import keep
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.code import reads_itself
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.sizes import note_filled
+from flake8_jax.semantics.domain.values import (
     GRAD,
     Array,
     Const,
@@ -37,6 +30,13 @@ from flake8_jax.semantics.values import (
     hashes_tracer,
     level_of,
 )
+from flake8_jax.semantics.events.events import Hashing, Iteration, Store
+from flake8_jax.semantics.freshness import note_kept
+from flake8_jax.semantics.globals import note_contents, note_rebinding, note_second_assignment
+from flake8_jax.semantics.iteration import iterated, known_elements
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.settings import ENVIRON, set_variable
+from flake8_jax.semantics.steps import keep
 
 
 def tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: str) -> None:
@@ -119,7 +119,7 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
             note_kept(m, value)
             _tell_rebinding(m, frame, target, "global", value, source, op, 0)
             note_rebinding(m, frame, name)
-            joined = lattice.join(frame.scope.slots.get(name, value), value)
+            joined = joining.join(frame.scope.slots.get(name, value), value)
             # Which of its values a global has by then, only the host knows.
             m.write(frame.scope.slots, name, Unknown(name, host_test=True) if type(joined) is Unknown else joined)
             return
@@ -147,7 +147,7 @@ def _unpack(m: Machine, frame: Frame, target: ir.Tuple | ir.List, value: Value, 
             value = Unknown("unpack")
     if isinstance(value, UnionValue):
         per_member = [_unpacked(m, frame, target, v, len(targets), star, source) for v in value.members]
-        values = [lattice.union_of(column) for column in zip(*per_member, strict=True)]
+        values = [joining.union_of(column) for column in zip(*per_member, strict=True)]
     else:
         values = _unpacked(m, frame, target, value, len(targets), star, source)
     for t, v in zip(targets, values, strict=True):

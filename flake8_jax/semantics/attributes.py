@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.births import outlives, tell_change, undo_changes
 from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.classes import (
@@ -18,14 +17,10 @@ from flake8_jax.semantics.classes import (
     mro_of,
     overrides_of,
 )
-from flake8_jax.semantics.freshness import note_kept, now
-from flake8_jax.semantics.globals import is_code, note_rebinding, tell_global
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.names import names_read, reads_itself
-from flake8_jax.semantics.operators import result_level
-from flake8_jax.semantics.presumption import ARRAY_ATTRIBUTES
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.code import names_read, reads_itself
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
     MAYBE,
@@ -59,6 +54,11 @@ from flake8_jax.semantics.values import (
     Value,
     level_of,
 )
+from flake8_jax.semantics.freshness import note_kept, now
+from flake8_jax.semantics.globals import is_code, note_rebinding, tell_global
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.operators import result_level
+from flake8_jax.semantics.presumption import ARRAY_ATTRIBUTES
 from flake8_jax.semantics.variation import look_at_size
 
 _STATIC_KINDS = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "nbytes": "int", "itemsize": "int"}
@@ -84,7 +84,7 @@ def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) 
     if kind is ClassValue:
         return _class_attribute(m, base, attr)  # type: ignore[arg-type]
     if kind is UnionValue:
-        return lattice.union_of(
+        return joining.union_of(
             [load_attribute(m, frame, node, v, attr) for v in base.members if not _is_none(v)]  # type: ignore[attr-defined]
         )
     if kind is ExternalInstance:
@@ -279,7 +279,7 @@ def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value
     if isinstance(found, (FunctionValue, TransformedValue)):
         return BoundMethod(found, self_value, now(m))
     if isinstance(found, UnionValue):  # replaced on one of two paths
-        return lattice.union_of([bind_to(m, frame, node, v, self_value, owner) for v in found.members])
+        return joining.union_of([bind_to(m, frame, node, v, self_value, owner) for v in found.members])
     if isinstance(found, Instance) and find_in_class(found.cls, "__get__") is not None:
         return Unknown("descriptor")
     if isinstance(found, PartialValue) and not isinstance(found.func, External):
@@ -306,7 +306,7 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
             candidates.insert(0, found[1])
         if len(candidates) > 6:
             return Unknown(attr)
-        return lattice.union_of([bind_to(m, frame, node, v, base, cls) for v in candidates])
+        return joining.union_of([bind_to(m, frame, node, v, base, cls) for v in candidates])
     if found is not None:
         owner, value = found
         if "enum" in cls.traits:
@@ -460,7 +460,7 @@ def store_attribute(
     if isinstance(base, ModuleValue):
         if not is_code(value):  # patching a module's functions is not modelled
             note_rebinding(m, frame, attr, base.scope)
-            m.write(base.scope.slots, attr, lattice.join(base.scope.slots.get(attr, value), value))
+            m.write(base.scope.slots, attr, joining.join(base.scope.slots.get(attr, value), value))
     elif isinstance(base, (Instance, ExternalInstance)):
         setter = _setter(base, attr) if isinstance(base, Instance) else None
         if setter is None:
@@ -478,7 +478,7 @@ def store_attribute(
     elif isinstance(base, UnionValue):
         for member in base.members:
             if isinstance(member, (Instance, ExternalInstance)):
-                m.write(member.slots, attr, lattice.join(member.slots.get(attr, value), value))
+                m.write(member.slots, attr, joining.join(member.slots.get(attr, value), value))
 
 
 def _setter(base: Instance, attr: str) -> Value | None:

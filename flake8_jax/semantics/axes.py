@@ -16,12 +16,12 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
-from flake8_jax.semantics.events import MeshMismatch, UnboundAxis
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import Const, DictValue, ExternalInstance, Value
+from flake8_jax.semantics.events.events import MeshMismatch, UnboundAxis
 from flake8_jax.semantics.iteration import known_elements
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.replicas import note_collective
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import Const, DictValue, ExternalInstance, Value
 
 ANY = "*"
 MESHES = frozenset({"jax.sharding.Mesh", "jax.sharding.AbstractMesh"})

@@ -18,11 +18,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from flake8_jax.semantics.events import Mutation
-from flake8_jax.semantics.freshness import note_needs_python
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     NO_BIRTH,
     ClassValue,
     DictValue,
@@ -35,6 +32,9 @@ from flake8_jax.semantics.values import (
     UnionValue,
     Value,
 )
+from flake8_jax.semantics.events.events import Mutation
+from flake8_jax.semantics.freshness import note_needs_python
+from flake8_jax.semantics.machine import Machine
 
 UNDONE = "change undone"
 CHANGED_HERE = "changed by staged code"

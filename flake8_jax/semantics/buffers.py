@@ -19,13 +19,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.events import DonatedUse
-from flake8_jax.semantics.keys import DONATE, Place, Use, contradict, current_path, normal_condition
-from flake8_jax.semantics.lattice import canonical_key
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.steps import look_back
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.joining import canonical_key
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     Array,
     DictValue,
     ExternalInstance,
@@ -41,6 +37,10 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.events import DonatedUse
+from flake8_jax.semantics.keys import DONATE, Place, Use, contradict, current_path, normal_condition
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.steps import look_back
 
 MAX_LEAVES = 60
 _READING_SPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.random.", "numpy.")

@@ -7,7 +7,6 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import tell_hash
 from flake8_jax.semantics.births import tell_change, undo_changes
 from flake8_jax.semantics.buffers import read_by_library, read_by_method
@@ -16,19 +15,10 @@ from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.classes import replaced
 from flake8_jax.semantics.containers import at_update, dict_method, list_method, string_method
 from flake8_jax.semantics.dispatch import CALL
-from flake8_jax.semantics.events import Formatting, LibraryCall, MethodCall
-from flake8_jax.semantics.freshness import note_kept
-from flake8_jax.semantics.globals import note_contents
-from flake8_jax.semantics.iteration import iterated, known_elements
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.operators import as_array, dispatched_from, result_level, test_truth, truth_of
-from flake8_jax.semantics.recipes import note_method, pass_tangent, tell_wide_dtype
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.sizes import size_of_method
-from flake8_jax.semantics.steps import keep
-from flake8_jax.semantics.types import has_attribute, instance_test
-from flake8_jax.semantics.unrolling import least_trips, note_variety, trips_of
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.sizes import size_of_method
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
     FALSE,
@@ -65,6 +55,16 @@ from flake8_jax.semantics.values import (
     is_host_value,
     is_traced_array,
 )
+from flake8_jax.semantics.events.events import Formatting, LibraryCall, MethodCall
+from flake8_jax.semantics.freshness import note_kept
+from flake8_jax.semantics.globals import note_contents
+from flake8_jax.semantics.iteration import iterated, known_elements
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.operators import as_array, dispatched_from, result_level, test_truth, truth_of
+from flake8_jax.semantics.recipes import note_method, pass_tangent, tell_wide_dtype
+from flake8_jax.semantics.steps import keep
+from flake8_jax.semantics.types import has_attribute, instance_test
+from flake8_jax.semantics.unrolling import least_trips, note_variety, trips_of
 from flake8_jax.semantics.variation import vary_builtin, vary_method
 
 MAX_UNROLLED = 16
@@ -428,7 +428,7 @@ def _extremum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         name = node.func.id if isinstance(node, ir.Call) and isinstance(node.func, ir.Name) else "max"
         numbers = [v.value for v in values if isinstance(v, Const)]
         return Const(min(numbers) if name == "min" else max(numbers))
-    return lattice.join_all(values) if values else Unknown("max")
+    return joining.join_all(values) if values else Unknown("max")
 
 
 def _sum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -467,7 +467,7 @@ def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Unknown("sorted")
     _tell_order(m, frame, node, "sorted", args)
     if isinstance(args.values[0], (Array, Tree)) and args.values[0].level == ABSTRACT:
-        return ListValue(None, lattice.element_of_axis(args.values[0]), born=m.mode.trace)  # comparing raises already
+        return ListValue(None, joining.element_of_axis(args.values[0]), born=m.mode.trace)  # comparing raises already
     listed = _to_list(m, frame, node, Arguments(args.values[:1]), is_tuple=False)
     known = known_elements(listed)
     if known is None or len(known) < 2:
@@ -476,7 +476,7 @@ def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     types = {type(c) for c in constants}
     if len(constants) == len(known) and not args.kwargs and types in ({int}, {float}, {str}):
         return ListValue(tuple(Const(c) for c in sorted(constants)), born=m.mode.trace)
-    joined = lattice.join_all(known)  # in which order, nobody knows
+    joined = joining.join_all(known)  # in which order, nobody knows
     return ListValue(tuple(freshen(joined) for _ in known), born=m.mode.trace)
 
 

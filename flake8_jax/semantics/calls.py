@@ -19,7 +19,6 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.asserting import asserts, waited_for
 from flake8_jax.semantics.axes import bound_note
 from flake8_jax.semantics.buffers import read_by_method
@@ -28,35 +27,9 @@ from flake8_jax.semantics.clocks import Mark, forget_order, note_lost, since
 from flake8_jax.semantics.clocks import mark as log_mark
 from flake8_jax.semantics.clocks import note_call as note_work
 from flake8_jax.semantics.dispatch import CALL, EVALUATE, evaluate, run_block
-from flake8_jax.semantics.events import CachedCall
-from flake8_jax.semantics.freshness import shelters
-from flake8_jax.semantics.iteration import iterated, known_elements
-from flake8_jax.semantics.keys import settle_splits
-from flake8_jax.semantics.machine import (
-    MAX_CALL_DEPTH,
-    MAX_STEPS_PER_ENTRY,
-    NORMAL,
-    NOTHING,
-    RETURN,
-    Link,
-    Machine,
-    Mode,
-)
-from flake8_jax.semantics.remembering import (
-    _MUTABLE,
-    Remembered,
-    call_text,
-    holds_fresh_closure,
-    is_mutable,
-    path_of,
-    repeat,
-    transplant,
-)
-from flake8_jax.semantics.replicas import note_call, note_unknown_call
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.steps import hand_over
-from flake8_jax.semantics.unrolling import leave_function
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     MISSING,
     NO_BIRTH,
     NONE,
@@ -85,6 +58,33 @@ from flake8_jax.semantics.values import (
     Value,
     freshen,
 )
+from flake8_jax.semantics.events.events import CachedCall
+from flake8_jax.semantics.freshness import shelters
+from flake8_jax.semantics.iteration import iterated, known_elements
+from flake8_jax.semantics.keys import settle_splits
+from flake8_jax.semantics.machine import (
+    MAX_CALL_DEPTH,
+    MAX_STEPS_PER_ENTRY,
+    NORMAL,
+    NOTHING,
+    RETURN,
+    Link,
+    Machine,
+    Mode,
+)
+from flake8_jax.semantics.remembering import (
+    _MUTABLE,
+    Remembered,
+    call_text,
+    holds_fresh_closure,
+    is_mutable,
+    path_of,
+    repeat,
+    transplant,
+)
+from flake8_jax.semantics.replicas import note_call, note_unknown_call
+from flake8_jax.semantics.steps import hand_over
+from flake8_jax.semantics.unrolling import leave_function
 from flake8_jax.semantics.variation import depend, variations_of, vary_joined
 
 MAX_DESCENT = 8
@@ -139,7 +139,7 @@ def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
             else:
                 supply = iterated(m, frame, argument.value, value, "star", None)
                 element = supply() if supply is not None else Unknown("star")
-                args.star = element if args.star is None else lattice.join(args.star, element)
+                args.star = element if args.star is None else joining.join(args.star, element)
         elif argument.star == 2:
             if isinstance(value, DictValue):
                 args.kwargs.update({k: v for k, v in value.items() if isinstance(k, str)})
@@ -153,7 +153,7 @@ def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
             args.kwargs[argument.keyword] = value
             args.keyword_nodes[argument.keyword] = argument.value
         elif args.star is not None:
-            args.star = lattice.join(args.star, value)
+            args.star = joining.join(args.star, value)
     return args
 
 
@@ -290,7 +290,7 @@ def _call_any(
         arms.append(m.take_back(mark))
     m.chosen_at = chosen_at
     m.merge(arms)
-    return lattice.union_of(results) if results else Unknown("call")
+    return joining.union_of(results) if results else Unknown("call")
 
 
 def _suits(func: FunctionValue, args: Arguments) -> bool:
@@ -332,7 +332,7 @@ def _narrowed(args: Arguments, conditions: frozenset[tuple[Any, bool]]) -> Argum
         if wanted is None or not isinstance(value, UnionValue):
             return value
         kept = [v for v in value.members if (isinstance(v, Const) and v.value is None) == wanted]
-        return lattice.union_of(kept) if kept else value
+        return joining.union_of(kept) if kept else value
 
     return Arguments(
         [narrow(v) for v in args.values], {k: narrow(v) for k, v in args.kwargs.items()}, args.nodes, args.keyword_nodes,
@@ -416,7 +416,7 @@ def bind(m: Machine, func: FunctionValue, args: Arguments) -> dict[str, Value]:
             extras = tuple(positional[taken:])
             taken = len(positional)
             if args.star is not None or args.unknown_rest:
-                element = lattice.join_all([*extras, args.star if args.star is not None else Unknown(p.name)])
+                element = joining.join_all([*extras, args.star if args.star is not None else Unknown(p.name)])
                 bound[p.name] = ListValue(None, element, is_tuple=True, born=m.mode.trace)
             else:
                 bound[p.name] = TupleValue(extras)
@@ -442,7 +442,7 @@ def is_only_static(value: Value) -> bool:
         parts = value.elts if isinstance(value, TupleValue) else value.members
         return bool(parts) and all(is_only_static(v) for v in parts)
     if isinstance(value, ListValue):
-        return is_only_static(lattice.any_element(value))
+        return is_only_static(joining.any_element(value))
     return isinstance(value, (Static, Const))
 
 
@@ -494,9 +494,9 @@ def refined(value: Unknown | Tree, said: Value) -> Value:
         array.origin = value
         return array
     if isinstance(said, (TupleValue, ListValue, DictValue, ExternalInstance)):
-        return lattice.tracify(said, value.level)
+        return joining.tracify(said, value.level)
     if isinstance(said, Instance) and "pytree" in said.cls.traits:
-        return lattice.tracify(said, value.level)
+        return joining.tracify(said, value.level)
     return value
 
 
@@ -507,7 +507,7 @@ def free_names(m: Machine, fn: ir.Function) -> tuple[str, ...]:
     """Names that a function reads but does not bind: its possible captures."""
     found = m.free_names.get(id(fn))
     if found is None:
-        from flake8_jax.semantics.names import names_read
+        from flake8_jax.semantics.domain.code import names_read
 
         local = set(fn.local_names)
         found = tuple(sorted(n for n in names_read(fn) if n not in local))
@@ -675,8 +675,8 @@ def _descends(m: Machine, func: FunctionValue, args: Arguments, running: list[Li
 
 
 def _tell_cached(m: Machine, frame: Frame, node: Any, func: FunctionValue, args: Arguments) -> None:
-    from flake8_jax.semantics.events import Hashing
-    from flake8_jax.semantics.values import GRAD, holds_tracer
+    from flake8_jax.semantics.domain.values import GRAD, holds_tracer
+    from flake8_jax.semantics.events.events import Hashing
 
     if not m.wants(Hashing) or node is None:
         return
@@ -686,13 +686,13 @@ def _tell_cached(m: Machine, frame: Frame, node: Any, func: FunctionValue, args:
             return
 
 
-def _shared(m: Machine, mode: Mode, prints: lattice.Fingerprint) -> tuple[Any, ...]:
+def _shared(m: Machine, mode: Mode, prints: joining.Fingerprint) -> tuple[Any, ...]:
     """The inputs that all lanes of a vmap around the running code receive alike, with that vmap."""
     found: list[Any] = []
     for number, value in enumerate(prints.objects):
         root: Value | None = value
         while root is not None:
-            root = lattice.canonical_key(root)
+            root = joining.canonical_key(root)
             for lane in mode.lanes:
                 if root in lane.shared:
                     m.lanes_met.add(lane)  # it stays alive, and so its identity stays its own
@@ -711,7 +711,7 @@ _NO_LOOPS: frozenset[int] = frozenset()
 def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode) -> tuple[Any, list[Any], bool]:
     """Key of a run, its inputs in order, and whether such a run may be remembered at all."""
     loops = _NO_LOOPS if mode.staged or not m.loops else frozenset([id(loop) for loop in m.loops])
-    prints = lattice.Fingerprint(m.uses, loops=loops, trace=mode.trace)
+    prints = joining.Fingerprint(m.uses, loops=loops, trace=mode.trace)
     prints.presumed = mode.presumed
     if m.variations and not mode.staged:
         prints.variations = m.variations
@@ -732,18 +732,18 @@ def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode:
     for name, value in bound.items():
         if m.timing and type(value) is HostArray and value.readings:
             parts.append(value.readings)
-        prints.budget = lattice.MAX_NODES
+        prints.budget = joining.MAX_NODES
         parts.append((name, prints.of(value)))
     if func.closure is not None:
         for name, value in captured_values(m, func).items():
-            prints.budget = lattice.MAX_NODES
+            prints.budget = joining.MAX_NODES
             parts.append(("^" + name, prints.of(value)))
     if m.assumed:
         parts.append(frozenset(c for c in m.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
     if mode.lanes:
         parts.append(_shared(m, mode, prints))
     used = bool(m.uses) and any(
-        lattice.canonical_key(v) in m.uses for v in prints.objects if isinstance(v, (Array, Opaque))
+        joining.canonical_key(v) in m.uses for v in prints.objects if isinstance(v, (Array, Opaque))
     )
     try:
         # Two hashes in place of the key itself: thousands of runs are remembered, and keys are large.
@@ -758,7 +758,7 @@ def _generalised(value: Value) -> Value:
     """Arguments with their numbers forgotten. Words stay: they name the way that a function takes, and without them it
     would take all."""
     if isinstance(value, Const) and value.value is not None and type(value.value) not in (bool, str):
-        return Static(lattice.const_kind(value.value))
+        return Static(joining.const_kind(value.value))
     if isinstance(value, TupleValue):
         elements = tuple([_generalised(v) for v in value.elts])
         same = all(new is old for new, old in zip(elements, value.elts))
@@ -814,12 +814,12 @@ def _run(
     if fn.is_generator:
         forget_order(m, logged)
         result: Value = GeneratorValue(
-            lattice.union_of(inner.yields) if inner.yields else Unknown("yield"), born=m.mode.trace
+            joining.union_of(inner.yields) if inner.yields else Unknown("yield"), born=m.mode.trace
         )
     elif inner.returns:
         result = inner.returns[0]
         for other in inner.returns[1:]:
-            result = lattice.join(result, other)
+            result = joining.join(result, other)
         if m.variations and len(inner.returns) > 1:
             vary_joined(m, inner.returns, result)
     else:
@@ -853,7 +853,7 @@ def _remember(
     index_of_key: dict[int, int] = {}
     if effects:
         index_of_slots = {id(v.slots): i for i, v in enumerate(inputs) if type(v) in _MUTABLE}
-        index_of_key = {id(lattice.canonical_key(v)): i for i, v in enumerate(inputs) if isinstance(v, (Array, Opaque))}
+        index_of_key = {id(joining.canonical_key(v)): i for i, v in enumerate(inputs) if isinstance(v, (Array, Opaque))}
     outer_frames: set[int] = set()
     outer = func.closure
     while outer is not None:
@@ -865,7 +865,7 @@ def _remember(
     if effects:
         taken = {
             id(part): (whole, step)
-            for whole in map(lattice.canonical_key, inputs)
+            for whole in map(joining.canonical_key, inputs)
             if isinstance(whole, Array) and whole.parts
             for step, part in whole.parts.items()
         }

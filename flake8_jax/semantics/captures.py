@@ -19,11 +19,9 @@ from typing import Any
 import msgspec
 
 from flake8_jax.semantics.births import outlives
-from flake8_jax.semantics.events import CapturedConstant
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.scopes import Frame, ModuleScope
-from flake8_jax.semantics.sizes import is_large
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.sizes import is_large
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     Array,
     ClassValue,
@@ -37,6 +35,8 @@ from flake8_jax.semantics.values import (
     TupleValue,
     Value,
 )
+from flake8_jax.semantics.events.events import CapturedConstant
+from flake8_jax.semantics.machine import Machine
 
 COMPILING = frozenset({"jit", "pjit", "pmap", "filter_jit", "filter_pmap"})
 """Transforms that compile what they stage, by the last part of their names."""

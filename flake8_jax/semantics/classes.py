@@ -15,12 +15,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.births import birth_of_generic
-from flake8_jax.semantics.machine import Machine, Mode
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.unrolling import note_variety
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     Array,
     ClassField,
     ClassValue,
@@ -36,6 +34,8 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.machine import Machine, Mode
+from flake8_jax.semantics.unrolling import note_variety
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.calls import Arguments
@@ -426,7 +426,7 @@ def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> V
         values = tuple(_field_value(m, cls, f) for f in cls.fields)
         m.instantiating.pop()
         made: Value = TupleValue(values, cls, tuple(f.name for f in cls.fields))
-        return lattice.tracify(made, level) if level is not None else made
+        return joining.tracify(made, level) if level is not None else made
     if level is None:
         if cls.generic is None:
             made_generic = cls.generic = Instance(cls, exact=False)
@@ -436,7 +436,7 @@ def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> V
     base = generic_instance(m, cls)
     if not isinstance(base, Instance) or "pytree" not in cls.traits:
         return base
-    traced = lattice.tracify(base, level)
+    traced = joining.tracify(base, level)
     if isinstance(traced, Instance):
         traced.level = level
         _forget_origins(traced)
@@ -538,7 +538,7 @@ def replaced(m: Machine, value: Value, changes: dict[str, Value]) -> Value:
         made.slots.update(changes)
         return made
     if isinstance(value, UnionValue):
-        return lattice.union_of([replaced(m, v, changes) for v in value.members])
+        return joining.union_of([replaced(m, v, changes) for v in value.members])
     return Unknown("replace")
 
 

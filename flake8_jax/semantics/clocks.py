@@ -26,10 +26,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
-from flake8_jax.semantics.events import ColdCall, Timed
-from flake8_jax.semantics.names import names_read
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.values import (
     MAX_HELD,
     Array,
     AtValue,
@@ -59,13 +58,14 @@ from flake8_jax.semantics.values import (
     Value,
     is_host_value,
 )
+from flake8_jax.semantics.events.events import ColdCall, Timed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flake8_jax.semantics.calls import Arguments
+    from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
     from flake8_jax.semantics.machine import Link, LoopState, Machine
-    from flake8_jax.semantics.scopes import Frame, ModuleScope
 
 COMPILED, COMPUTED, WAIT, LOST, YIELD = "compiled", "computed", "wait", "lost", "yield"
 
@@ -218,7 +218,7 @@ def note_wait(m: Machine, frame: Frame, node: Any) -> None:
 
 def note_truth(m: Machine, frame: Frame, node: Any, value: Value) -> None:
     """The truth of a value is asked for. A flag that nobody knows is none of the device's."""
-    if any(isinstance(v, (Array, Tree)) for v in lattice.members_of(value)):
+    if any(isinstance(v, (Array, Tree)) for v in joining.members_of(value)):
         note_wait(m, frame, node)
 
 
@@ -486,7 +486,7 @@ def _computes(name: str, returns: str, shape_params: list[str]) -> bool:
 
 def _has_array(args: Arguments) -> bool:
     """Something among the arguments surely is an array, or anything that is handed to a function of arrays."""
-    return any(isinstance(v, (Array, Tree, Unknown)) for value in args.values for v in lattice.members_of(value))
+    return any(isinstance(v, (Array, Tree, Unknown)) for value in args.values for v in joining.members_of(value))
 
 
 # --- remembered runs ------------------------------------------------------------------------------------

@@ -8,24 +8,16 @@ from __future__ import annotations
 import math
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import assign, tell_hash
 from flake8_jax.semantics.conditions import condition_of
 from flake8_jax.semantics.dispatch import evaluate
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import Const, DictValue, GeneratorValue, ListValue, Static, Unknown, Value
 from flake8_jax.semantics.freshness import begin_iteration, note_staged_loop
 from flake8_jax.semantics.iteration import SMALL, iterated, known_elements
 from flake8_jax.semantics.machine import LoopState, Machine
-from flake8_jax.semantics.scopes import Frame
 from flake8_jax.semantics.unrolling import enter_loop, leave_loop, trips_of
-from flake8_jax.semantics.values import (
-    Const,
-    DictValue,
-    GeneratorValue,
-    ListValue,
-    Static,
-    Unknown,
-    Value,
-)
 from flake8_jax.semantics.variation import forget, iterates
 
 
@@ -124,5 +116,5 @@ def _element_by_element(m: Machine, frame: Frame, inner: Frame, node: ir.Compreh
     if node.kind == "dict":
         if all(isinstance(k, Const) for k in keys):
             return DictValue({k.value: v for k, v in zip(keys, values, strict=True)}, born=m.mode.trace)  # type: ignore[attr-defined]
-        return DictValue({}, lattice.join_all(values), is_open=True, born=m.mode.trace)
+        return DictValue({}, joining.join_all(values), is_open=True, born=m.mode.trace)
     return ListValue(tuple(values), born=m.mode.trace)

@@ -16,22 +16,11 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.buffers import read
 from flake8_jax.semantics.dispatch import evaluate, lookup
-from flake8_jax.semantics.events import TruthTest
-from flake8_jax.semantics.machine import Machine, Writes, either_key, labelled
-from flake8_jax.semantics.operators import (
-    as_array,
-    compare,
-    negated,
-    test_truth,
-    truth_of,
-    unary,
-)
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.types import untraced_outcome
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     MISSING,
     NONE,
     Array,
@@ -49,6 +38,17 @@ from flake8_jax.semantics.values import (
     Value,
     is_traced_array,
 )
+from flake8_jax.semantics.events.events import TruthTest
+from flake8_jax.semantics.machine import Machine, Writes, either_key, labelled
+from flake8_jax.semantics.operators import (
+    as_array,
+    compare,
+    negated,
+    test_truth,
+    truth_of,
+    unary,
+)
+from flake8_jax.semantics.types import untraced_outcome
 from flake8_jax.semantics.variation import vary_binary, vary_joined, vary_unary
 
 
@@ -303,7 +303,7 @@ def _narrow_attribute(
     if not isinstance(owner, Instance) or owner.slots.get(node.attr) is not value:
         return (), ()
     slots, attr = owner.slots, node.attr
-    kept = lattice.union_of([v for v in value.members if not (isinstance(v, Const) and v.value is None)] or [value])
+    kept = joining.union_of([v for v in value.members if not (isinstance(v, Const) and v.value is None)] or [value])
 
     def learn_not_none(m: Machine) -> None:
         m.write(slots, attr, kept)
@@ -323,7 +323,7 @@ def _narrow_members(
     kept = [v for v in value.members if keep(v)]
     if not kept or len(kept) == len(value.members):
         return ()
-    narrowed = lattice.union_of(kept)
+    narrowed = joining.union_of(kept)
     slots = _slots_of(frame, name)
 
     def learn(m: Machine) -> None:
@@ -452,7 +452,7 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
             operands.learn(condition.when_true if node.op == "and" else condition.when_false)
     operands.close()
     del m.conditions[conditions:]
-    return lattice.join_all(results)
+    return joining.join_all(results)
 
 
 def _is_number(node: ir.Expr) -> bool:
@@ -464,7 +464,7 @@ def _short_circuit_value(value: Value, op: str) -> Value:
     """``x or y`` gives x only where x is true: None and False members fall away."""
     if isinstance(value, UnionValue) and op == "or":
         kept = [v for v in value.members if truth_of(v) is not False]
-        return lattice.union_of(kept) if kept else value
+        return joining.union_of(kept) if kept else value
     return value
 
 
@@ -530,7 +530,7 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
         arms.append(m.take_back(mark))
     m.merge(arms)
     labels: list[tuple[Any, bool] | None] = [(condition.key, True), (condition.key, False)]
-    joined = either_key(results, labels if condition.key is not None else None) or lattice.join(results[0], results[1])
+    joined = either_key(results, labels if condition.key is not None else None) or joining.join(results[0], results[1])
     if m.variations:
         vary_joined(m, results, joined)
     if isinstance(joined, UnionValue) and condition.key is not None:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.captures import embed
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.operators import result_level
-from flake8_jax.semantics.recipes import pass_tangent
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     CONCRETE,
     GRAD,
     MAYBE,
@@ -38,13 +35,16 @@ from flake8_jax.semantics.values import (
     Value,
     freshen,
 )
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.operators import result_level
+from flake8_jax.semantics.recipes import pass_tangent
 from flake8_jax.semantics.variation import note_appended, note_shortened
 
 
 def item_of(m: Machine, base: Value, index: Value) -> Value:
     """``base[index]`` for values that are no instances of project classes."""
     if isinstance(index, UnionValue) and not isinstance(base, (Array, Tree)):
-        return lattice.union_of([item_of(m, base, i) for i in index.members])
+        return joining.union_of([item_of(m, base, i) for i in index.members])
     kind = type(base)
     if kind is TupleValue:
         return _sequence_item(base, base.elts, index, is_tuple=True)  # type: ignore[attr-defined]
@@ -53,8 +53,8 @@ def item_of(m: Machine, base: Value, index: Value) -> Value:
         if known is not None:
             return _sequence_item(base, known, index, is_tuple=base.is_tuple, born=m.mode.trace)  # type: ignore[attr-defined]
         if isinstance(index, SliceValue):
-            return ListValue(None, lattice.any_element(base), is_tuple=base.is_tuple)  # type: ignore[arg-type,attr-defined]
-        return _repeatable(m, base, index, lattice.any_element(base))  # type: ignore[arg-type]
+            return ListValue(None, joining.any_element(base), is_tuple=base.is_tuple)  # type: ignore[arg-type,attr-defined]
+        return _repeatable(m, base, index, joining.any_element(base))  # type: ignore[arg-type]
     if kind is DictValue:
         return _dict_item(m, base, index)  # type: ignore[arg-type]
     if kind is Array or kind is Tree:
@@ -125,8 +125,8 @@ def _sequence_item(
             except TypeError:
                 return Unknown("item")
             return TupleValue(chosen) if is_tuple else ListValue(chosen, born=born)
-        return ListValue(None, lattice.join_all(elements) if elements else None, is_tuple=is_tuple, born=born)
-    return freshen(lattice.join_all(elements)) if elements else Unknown("item")
+        return ListValue(None, joining.join_all(elements) if elements else None, is_tuple=is_tuple, born=born)
+    return freshen(joining.join_all(elements)) if elements else Unknown("item")
 
 
 def _dict_item(m: Machine, base: DictValue, index: Value) -> Value:
@@ -150,7 +150,7 @@ def _dict_item(m: Machine, base: DictValue, index: Value) -> Value:
     if "factory" in base.slots and not values:
         return _missing_item(m, base, "*")
     return (
-        freshen(lattice.join_all(values)) if values and not (base.slots["open"] and rest is None) else Unknown("item")
+        freshen(joining.join_all(values)) if values and not (base.slots["open"] and rest is None) else Unknown("item")
     )
 
 
@@ -187,7 +187,7 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
         found = base.parts.get(step)
         if found is None:
             found = Array(base.level, "key", 0)
-            lattice.keep_seed(base, found)
+            joining.keep_seed(base, found)
             base.parts[step] = found
             if isinstance(base.origin, Array):
                 found.origin = _array_item(m, base.origin, index)
@@ -213,7 +213,7 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
 def _taken_length(base: Array, index: Value) -> int | None:
     """The length of what is taken out of an array: of one row, or as many rows as the index lists."""
     if _index_is_integer(index):
-        return lattice.row_length(base)
+        return joining.row_length(base)
     return _listed_length(index)
 
 
@@ -235,13 +235,13 @@ def set_item(m: Machine, base: Value, index: Value, value: Value) -> None:
             m.write(base.slots, ("k", index.value), value)
         else:
             rest = base.slots.get("*")
-            m.write(base.slots, "*", value if rest is None else lattice.join(rest, value))
+            m.write(base.slots, "*", value if rest is None else joining.join(rest, value))
             m.write(base.slots, "open", True)
             for slot in [k for k in base.slots if type(k) is tuple]:
                 if slot[0] == "at":
                     m.write(base.slots, slot, MISSING)
                 else:
-                    m.write(base.slots, slot, lattice.join(base.slots[slot], value))
+                    m.write(base.slots, slot, joining.join(base.slots[slot], value))
     elif isinstance(base, ListValue):
         n = base.slots["n"]
         if isinstance(index, Const) and n is not None and isinstance(index.value, int) and -n <= index.value < n:
@@ -254,10 +254,10 @@ def _summarise(m: Machine, base: ListValue, extra: Value) -> None:
     """Give up the known elements of a list: any of them, or ``extra``, may be anywhere."""
     known = base.known()
     if known is not None:
-        joined = lattice.join_all([*known, extra])
+        joined = joining.join_all([*known, extra])
         m.write(base.slots, "n", None)
     else:
-        joined = lattice.join(lattice.any_element(base), extra) if base.slots.get("*") is not None else extra
+        joined = joining.join(joining.any_element(base), extra) if base.slots.get("*") is not None else extra
     m.write(base.slots, "*", joined)
     for slot in [k for k in base.slots if type(k) is tuple]:
         m.write(base.slots, slot, MISSING)
@@ -271,7 +271,7 @@ def delete_item(m: Machine, base: Value, index: Value) -> None:
     elif isinstance(base, ListValue):
         note_shortened(m, base)
         if base.slots["n"]:
-            _summarise(m, base, lattice.any_element(base))
+            _summarise(m, base, joining.any_element(base))
 
 
 def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: Any) -> None:
@@ -334,7 +334,7 @@ def list_method(m: Machine, frame: Frame, node: Any, base: ListValue, name: str,
                 m.write(base.slots, i, v)
             m.write(base.slots, "n", len(left))
             return taken
-        element = freshen(lattice.any_element(base))
+        element = freshen(joining.any_element(base))
         if known:
             _summarise(m, base, element)
         return element
@@ -343,13 +343,13 @@ def list_method(m: Machine, frame: Frame, node: Any, base: ListValue, name: str,
         return (
             ListValue(known, born=m.mode.trace)
             if known is not None
-            else ListValue(None, lattice.any_element(base), born=m.mode.trace)
+            else ListValue(None, joining.any_element(base), born=m.mode.trace)
         )
     if name in ("index", "count"):
         return Static("int")
     if name in ("clear", "remove", "sort", "reverse"):
         if base.slots["n"]:
-            _summarise(m, base, lattice.any_element(base))
+            _summarise(m, base, joining.any_element(base))
         return NONE
     return Unknown("list method")
 
@@ -367,7 +367,7 @@ def dict_method(
         if closed:
             return ListValue(pairs, is_tuple=True)
         element = TupleValue(
-            (Static("str", guess=True), lattice.join_all(values) if values and rest is not None else Unknown("value"))
+            (Static("str", guess=True), joining.join_all(values) if values and rest is not None else Unknown("value"))
         )
         return GeneratorValue(element)
     if name == "keys":
@@ -379,7 +379,7 @@ def dict_method(
     if name == "values":
         if closed:
             return ListValue(tuple(v for _, v in items), is_tuple=True)
-        return ListValue(None, lattice.join_all(values) if rest is not None else Unknown("value"), is_tuple=True)
+        return ListValue(None, joining.join_all(values) if rest is not None else Unknown("value"), is_tuple=True)
     if name in ("get", "pop", "setdefault"):
         default = args[1] if len(args) > 1 else NONE
         if args and isinstance(args[0], Const):
@@ -396,7 +396,7 @@ def dict_method(
             set_item(m, base, args[0], default)
         if rest is None:
             return Unknown("item")
-        return lattice.join(freshen(rest), default)
+        return joining.join(freshen(rest), default)
     if name == "update":
         for other in args:
             if isinstance(other, DictValue):
@@ -416,7 +416,7 @@ def dict_method(
             m.write(base.slots, ("k", k), MISSING)
         return NONE
     if name == "popitem":
-        return TupleValue((Static("str", guess=True), lattice.join_all(values) if values else Unknown("value")))
+        return TupleValue((Static("str", guess=True), joining.join_all(values) if values else Unknown("value")))
     return Unknown("dict method")
 
 

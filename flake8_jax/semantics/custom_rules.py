@@ -16,16 +16,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.calls import Arguments, call
-from flake8_jax.semantics.events import RuleIncomplete
-from flake8_jax.semantics.iteration import known_elements
-from flake8_jax.semantics.library import relevelled
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.operators import result_level
-from flake8_jax.semantics.scopes import Frame, ModuleScope
-from flake8_jax.semantics.signatures import is_function, is_no_tuple_of, takes
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.signatures import is_function, is_no_tuple_of, takes
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
     GRAD,
@@ -44,6 +39,11 @@ from flake8_jax.semantics.values import (
     Value,
     level_of,
 )
+from flake8_jax.semantics.events.events import RuleIncomplete
+from flake8_jax.semantics.iteration import known_elements
+from flake8_jax.semantics.library import relevelled
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.operators import result_level
 
 DEFINING = {"defvjp": 2, "defjvp": 1}
 """Methods that set rules, and how many."""
@@ -136,7 +136,7 @@ def _plain(value: Value, depth: int = 8, room: Room | None = None) -> Value:
             return Tree(CONCRETE)
         return Array(CONCRETE, value.dtype, value.ndim, value.length)
     room = room if room is not None else Room()
-    return lattice.map_leaves(value, lambda v: _plain(v, depth - 1, room)) if depth and room.enter(value) else value
+    return joining.map_leaves(value, lambda v: _plain(v, depth - 1, room)) if depth and room.enter(value) else value
 
 
 # --- do the rules fit ---------------------------------------------------------------------------------------

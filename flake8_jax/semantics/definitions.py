@@ -5,14 +5,8 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.semantics.classes import PLAIN_METACLASSES, apply_class_decorator, finish_class, is_known_decorator
 from flake8_jax.semantics.dispatch import evaluate, run_block
-from flake8_jax.semantics.events import NameUse
-from flake8_jax.semantics.expressions import tell_name
-from flake8_jax.semantics.freshness import now
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.pytree_contracts import note_methods
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.settings import note_import
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     BuiltinValue,
     ClassValue,
     Const,
@@ -24,6 +18,12 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.events import NameUse
+from flake8_jax.semantics.expressions import tell_name
+from flake8_jax.semantics.freshness import now
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.pytree_contracts import note_methods
+from flake8_jax.semantics.settings import note_import
 
 
 def make_function(m: Machine, frame: Frame, fn: ir.Function, owner: ClassValue | None = None) -> FunctionValue:
@@ -59,7 +59,7 @@ def define_function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Value:
         and value is function
         and node.function.name in ("__new__", "__init_subclass__", "__class_getitem__")
     ):
-        from flake8_jax.semantics.values import StaticMethodValue
+        from flake8_jax.semantics.domain.values import StaticMethodValue
 
         return StaticMethodValue(function, to_class=node.function.name != "__new__")
     return value
@@ -132,7 +132,7 @@ def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:
 
 def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassValue, value: Value) -> Value:
     from flake8_jax.semantics.calls import Arguments, call
-    from flake8_jax.semantics.values import PartialValue
+    from flake8_jax.semantics.domain.values import PartialValue
 
     applied = evaluate(m, frame, decorator)
     name = ""

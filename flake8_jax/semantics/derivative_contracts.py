@@ -17,9 +17,8 @@ from typing import Any
 
 from flake8_jax.semantics.calls import Arguments
 from flake8_jax.semantics.custom_rules import fixed_positions
-from flake8_jax.semantics.lattice import members_of
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.joining import members_of
+from flake8_jax.semantics.domain.values import (
     NONE,
     BoundMethod,
     Const,
@@ -29,6 +28,7 @@ from flake8_jax.semantics.values import (
     TransformedValue,
     Value,
 )
+from flake8_jax.semantics.machine import Machine
 
 Span = tuple[int, "int | None"]
 

@@ -6,15 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import Const, Deferred, Static, Unknown, Value
 from flake8_jax.semantics.machine import NORMAL, BudgetSpentError, Machine
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import (
-    Const,
-    Deferred,
-    Static,
-    Unknown,
-    Value,
-)
 
 EVALUATE: dict[type, Callable[[Machine, Frame, Any], Value]] = {}
 """Filled in by ``expressions``, which needs ``evaluate`` itself."""

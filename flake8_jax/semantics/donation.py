@@ -16,19 +16,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.buffers import donated_leaves, is_donated, leaves_of, tell_read
 from flake8_jax.semantics.dispatch import CALL
-from flake8_jax.semantics.events import DonatedUse, UndonatedStep
-from flake8_jax.semantics.freshness import note_called
-from flake8_jax.semantics.keys import DONATE, Use, current_path
-from flake8_jax.semantics.lattice import canonical_key
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.names import names_read
-from flake8_jax.semantics.staging import constants_of, parameter_names, static_parameters
-from flake8_jax.semantics.steps import note_step
-from flake8_jax.semantics.transforms import call_transformed
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.joining import canonical_key
+from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
     FunctionValue,
@@ -40,10 +33,17 @@ from flake8_jax.semantics.values import (
     Value,
     freshen,
 )
+from flake8_jax.semantics.events.events import DonatedUse, UndonatedStep
+from flake8_jax.semantics.freshness import note_called
+from flake8_jax.semantics.keys import DONATE, Use, current_path
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.staging import constants_of, parameter_names, static_parameters
+from flake8_jax.semantics.steps import note_step
+from flake8_jax.semantics.transforms import call_transformed
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.calls import Arguments
-    from flake8_jax.semantics.scopes import Frame
+    from flake8_jax.semantics.domain.scopes import Frame
 
 
 def _call(
@@ -164,7 +164,7 @@ def _renewed(m: Machine, result: Value, depth: int = 8) -> Value:
         return freshen(result) if is_donated(m, result) else result
     if depth == 0 or not any(is_donated(m, leaf) for leaf in leaves_of(result)):
         return result
-    return lattice.map_leaves(result, lambda v: _renewed(m, v, depth - 1), m.mode.trace)
+    return joining.map_leaves(result, lambda v: _renewed(m, v, depth - 1), m.mode.trace)
 
 
 def _written(args: Arguments, named: list[tuple[str, Value]]) -> list[ir.Expr | None]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.assignment import tell_hash
 from flake8_jax.semantics.attributes import field_of_tree, load_attribute
 from flake8_jax.semantics.buffers import read
@@ -24,19 +23,10 @@ from flake8_jax.semantics.clocks import note_shown, note_yield
 from flake8_jax.semantics.comprehensions import evaluate_comprehension
 from flake8_jax.semantics.conditions import evaluate_bool_op, evaluate_compare, evaluate_if_exp, evaluate_unary_op
 from flake8_jax.semantics.dispatch import EVALUATE, evaluate, lookup
-from flake8_jax.semantics.events import Discarded, Formatting, Indexing, NameUse, Slicing
-from flake8_jax.semantics.globals import MAY_CHANGE, is_global, tell_global
-from flake8_jax.semantics.iteration import iterated, known_elements
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.operators import (
-    binary,
-    is_awaited,
-)
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.sizes import is_large
-from flake8_jax.semantics.steps import keep, look_back
-from flake8_jax.semantics.unrolling import note_pick, note_variety
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.sizes import is_large
+from flake8_jax.semantics.domain.values import (
     GRAD,
     NONE,
     Array,
@@ -59,6 +49,16 @@ from flake8_jax.semantics.values import (
     Value,
     holds_tracer,
 )
+from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, NameUse, Slicing
+from flake8_jax.semantics.globals import MAY_CHANGE, is_global, tell_global
+from flake8_jax.semantics.iteration import iterated, known_elements
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.operators import (
+    binary,
+    is_awaited,
+)
+from flake8_jax.semantics.steps import keep, look_back
+from flake8_jax.semantics.unrolling import note_pick, note_variety
 from flake8_jax.semantics.variation import vary_binary, vary_item, vary_text
 
 # --- names ----------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def possible_here(m: Machine, value: UnionValue) -> Value:
 
     now = frozenset(m.conditions)
     kept = [v for v, held in zip(value.members, value.conditions or (), strict=True) if not contradict(held, now)]
-    return lattice.union_of(kept) if kept and len(kept) < len(value.members) else value
+    return joining.union_of(kept) if kept and len(kept) < len(value.members) else value
 
 
 def _late_global(m: Machine, frame: Frame, name: str) -> Value:
@@ -134,7 +134,7 @@ def elements_of(m: Machine, frame: Frame, nodes: list[ir.Expr]) -> tuple[list[Va
                 values += known
             else:
                 supply = iterated(m, frame, node.value, starred, "star", None)
-                rest = lattice.join_all(
+                rest = joining.join_all(
                     [v for v in (rest, supply() if supply else None) if v is not None] or [Unknown("star")]
                 )
         else:
@@ -145,14 +145,14 @@ def elements_of(m: Machine, frame: Frame, nodes: list[ir.Expr]) -> tuple[list[Va
 def _tuple(m: Machine, frame: Frame, node: ir.Tuple) -> Value:
     values, rest = elements_of(m, frame, node.elts)
     if rest is not None:
-        return ListValue(None, lattice.join_all([*values, rest]), is_tuple=True, born=m.mode.trace)
+        return ListValue(None, joining.join_all([*values, rest]), is_tuple=True, born=m.mode.trace)
     return TupleValue(tuple(values))
 
 
 def _list(m: Machine, frame: Frame, node: ir.List) -> Value:
     values, rest = elements_of(m, frame, node.elts)
     if rest is not None or len(values) > 64:
-        return ListValue(None, lattice.join_all([*values, *([rest] if rest else [])]), born=m.mode.trace)
+        return ListValue(None, joining.join_all([*values, *([rest] if rest else [])]), born=m.mode.trace)
     return ListValue(tuple(values), born=m.mode.trace)
 
 
@@ -177,7 +177,7 @@ def _dict(m: Machine, frame: Frame, node: ir.Dict) -> Value:
             else:
                 is_open, more = True, Tree(value.level) if isinstance(value, Tree) else Unknown("**")
             if more is not None:
-                rest = more if rest is None else lattice.join(rest, more)
+                rest = more if rest is None else joining.join(rest, more)
             continue
         key = evaluate(m, frame, key_node)
         tell_hash(m, frame, key_node, key, "dict-key")
@@ -185,7 +185,7 @@ def _dict(m: Machine, frame: Frame, node: ir.Dict) -> Value:
             items[key.value] = value
         else:
             is_open = True
-            rest = value if rest is None else lattice.join(rest, value)
+            rest = value if rest is None else joining.join(rest, value)
     return DictValue(items, rest, is_open=is_open, born=m.mode.trace)
 
 
@@ -305,13 +305,13 @@ _INDEX_TRICKS = frozenset({"r_", "c_", "mgrid", "ogrid", "s_", "index_exp"})
 
 def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, *, quiet: bool = False) -> Value:
     """``base[index]``."""
-    if not quiet and all(isinstance(b, DictValue) for b in lattice.members_of(base)):
+    if not quiet and all(isinstance(b, DictValue) for b in joining.members_of(base)):
         tell_hash(m, frame, node.index, index, "dict-lookup")
         quiet = True
     if isinstance(base, External) and base.name.rpartition(".")[2] in _INDEX_TRICKS:
         return Unknown("index trick")
     if isinstance(base, UnionValue):
-        return lattice.union_of([load_item(m, frame, node, b, index, quiet=quiet) for b in base.members])
+        return joining.union_of([load_item(m, frame, node, b, index, quiet=quiet) for b in base.members])
     if not quiet and not isinstance(base, (AtValue, ClassValue, External)):
         _tell_index(m, frame, node, base, index, "load")
     from flake8_jax.semantics.containers import item_of

@@ -23,11 +23,9 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
-from flake8_jax.semantics.events import Repetition
-from flake8_jax.semantics.machine import Link, LoopState, Machine
-from flake8_jax.semantics.names import blocks, bound_paths, names_read, paths_read
-from flake8_jax.semantics.scopes import Frame, is_test_file
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.code import blocks, bound_paths, names_read, paths_read
+from flake8_jax.semantics.domain.scopes import Frame, is_test_file
+from flake8_jax.semantics.domain.values import (
     BoundMethod,
     DictValue,
     External,
@@ -41,6 +39,8 @@ from flake8_jax.semantics.values import (
     UnionValue,
     Value,
 )
+from flake8_jax.semantics.events.events import Repetition
+from flake8_jax.semantics.machine import Link, LoopState, Machine
 
 CALLED_AT_ONCE = "called in the iteration that made it"
 COMPILING = frozenset({"jax.jit", "jax.pmap", "equinox.filter_jit", "flax.nnx.jit", "haiku.jit"})

@@ -15,11 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.events import GlobalRead
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.names import names_read
-from flake8_jax.semantics.scopes import Frame, ModuleScope, is_test_file
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope, is_test_file
+from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
     ClassValue,
@@ -36,6 +34,8 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.events import GlobalRead
+from flake8_jax.semantics.machine import Machine
 
 _CODE = (FunctionValue, ClassValue, BoundMethod, PartialValue, TransformedValue, ModuleValue)
 _DATA = (Const, Static, Unknown, Array, HostArray, TupleValue)

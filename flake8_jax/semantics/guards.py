@@ -24,7 +24,7 @@ import msgspec
 from flake8_jax.core import ir
 
 if TYPE_CHECKING:
-    from flake8_jax.semantics.scopes import ModuleScope
+    from flake8_jax.semantics.domain.scopes import ModuleScope
 
 _PROBES = frozenset({"hasattr", "getattr", "TYPE_CHECKING", "find_spec", "import_module", "importlib", "signature"})
 _FAILURES = frozenset(

@@ -13,15 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.buffers import read
-from flake8_jax.semantics.events import Iteration
-from flake8_jax.semantics.machine import LoopState, Machine
-from flake8_jax.semantics.operators import (
-    result_level,
-)
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     DictValue,
@@ -37,6 +32,11 @@ from flake8_jax.semantics.values import (
     Value,
     freshen,
     is_traced_array,
+)
+from flake8_jax.semantics.events.events import Iteration
+from flake8_jax.semantics.machine import LoopState, Machine
+from flake8_jax.semantics.operators import (
+    result_level,
 )
 from flake8_jax.semantics.variation import note_counter, note_elements
 
@@ -66,12 +66,12 @@ def iterated(
     if known is not None:
         if not known:
             return None
-        joined = lattice.join_all(known)
+        joined = joining.join_all(known)
         if loop is not None:
             note_elements(m, loop, known, joined)
         return lambda: freshen(joined)
     if isinstance(value, ListValue):
-        element = lattice.any_element(value)
+        element = joining.any_element(value)
         return lambda: freshen(element)
     if isinstance(value, GeneratorValue):
         produced = value.element
@@ -91,17 +91,17 @@ def iterated(
         if not keys and not value.slots["open"] and "*" not in value.slots:
             return None
         if keys and len(keys) <= SMALL and not value.slots["open"]:
-            joined_key = lattice.join_all([Const(k) for k in keys])
+            joined_key = joining.join_all([Const(k) for k in keys])
             return lambda: joined_key
         return lambda: Static("str", guess=True)
     if isinstance(value, Array):
         ndim = value.ndim - 1 if value.ndim else None
-        level, length = result_level(m, (value,)), lattice.row_length(value)
+        level, length = result_level(m, (value,)), joining.row_length(value)
 
         def next_row() -> Value:
             row = Array(level, value.dtype, ndim, length, dispatched=value.dispatched)
             if value.dtype == "key":
-                lattice.keep_seed(value, row)
+                joining.keep_seed(value, row)
             return row
 
         return next_row
@@ -117,7 +117,7 @@ def iterated(
         present = [s for s in supplies if s is not None]
         if not present:
             return None
-        return lambda: lattice.union_of([s() for s in present])
+        return lambda: joining.union_of([s() for s in present])
     if isinstance(value, Instance):
         from flake8_jax.semantics.calls import call_method
 

@@ -18,11 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.events import KeyUse, SharedKey
-from flake8_jax.semantics.lattice import SEED, canonical_key, keep_seed, members_of
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.scopes import Frame, ModuleScope
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.joining import SEED, canonical_key, keep_seed, members_of
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     Array,
     Const,
@@ -41,6 +39,8 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.events import KeyUse, SharedKey
+from flake8_jax.semantics.machine import Machine
 
 DONATE = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""

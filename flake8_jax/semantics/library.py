@@ -16,7 +16,6 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import ClassFact, FunctionFact
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.axes import SPEC, check_collective, check_spec
 from flake8_jax.semantics.builtins import dtype_class, tell_call
 from flake8_jax.semantics.calls import Arguments, call
@@ -24,17 +23,10 @@ from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.classes import find_in_class
 from flake8_jax.semantics.clocks import CLOCKS, read_clock
 from flake8_jax.semantics.dispatch import CALL
-from flake8_jax.semantics.events import KeyUse
-from flake8_jax.semantics.iteration import known_elements
-from flake8_jax.semantics.keys import derive_key, made_key, may_be_key, note_drawn, share_like, use_key
-from flake8_jax.semantics.machine import STARTED, TAKEN, Machine
-from flake8_jax.semantics.operators import derived_from, dispatched_from, result_level
-from flake8_jax.semantics.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.settings import note_library_call, note_spawn
-from flake8_jax.semantics.sizes import tell_size
-from flake8_jax.semantics.unrolling import note_variety
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.sizes import tell_size
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
     GRAD,
@@ -65,6 +57,14 @@ from flake8_jax.semantics.values import (
     Value,
     holds_tracer,
 )
+from flake8_jax.semantics.events.events import KeyUse
+from flake8_jax.semantics.iteration import known_elements
+from flake8_jax.semantics.keys import derive_key, made_key, may_be_key, note_drawn, share_like, use_key
+from flake8_jax.semantics.machine import STARTED, TAKEN, Machine
+from flake8_jax.semantics.operators import derived_from, dispatched_from, result_level
+from flake8_jax.semantics.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
+from flake8_jax.semantics.settings import note_library_call, note_spawn
+from flake8_jax.semantics.unrolling import note_variety
 from flake8_jax.semantics.variation import vary_call
 
 REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "median",
@@ -136,7 +136,7 @@ def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Valu
         return relevelled(found, level) if found is not None else Tree(level)
     if head == "arrays_like":
         found = bound.get(parts[0])
-        return lattice.over_arrays(found, lambda v: relevelled(v, level)) if found is not None else Unknown("arrays")
+        return joining.over_arrays(found, lambda v: relevelled(v, level)) if found is not None else Unknown("arrays")
     if head == "list":
         return ListValue(None, value_of_descriptor(m, parts[0], level, bound) if parts else Unknown("element"))
     if head == "tuple":
@@ -169,9 +169,9 @@ def _one_or_list(m: Machine, text: str, level: int, bound: dict[str, Value]) -> 
 def _collective(value: Value | None, level: int) -> Value:
     """``psum`` and its kin: like the argument, but of a number they give another number (``psum(1, axis)``: lanes)."""
     if isinstance(value, UnionValue):
-        return lattice.union_of([_collective(v, level) for v in value.members])
+        return joining.union_of([_collective(v, level) for v in value.members])
     if isinstance(value, (Const, Static)):
-        kind = value.kind if isinstance(value, Static) else lattice.const_kind(value.value)
+        kind = value.kind if isinstance(value, Static) else joining.const_kind(value.value)
         return value if isinstance(value, Const) and value.value is None else Static(kind)
     if value is None or isinstance(value, Unknown):
         return Unknown("collective")
@@ -205,7 +205,7 @@ def _leaves_level(value: Value, depth: int = 8, room: Room | None = None) -> int
         parts = list(value.elts)
     elif isinstance(value, ListValue):
         known = value.known()
-        parts = [lattice.any_element(value)] if known is None else list(known)
+        parts = [joining.any_element(value)] if known is None else list(known)
     elif isinstance(value, DictValue):
         parts = [v for slot, v in value.slots.items() if slot != "open"]
     elif isinstance(value, UnionValue):
@@ -223,7 +223,7 @@ def _like(value: Value | None, level: int) -> Value:
             level = CONCRETE
         return Array(level, value.dtype, None)
     if isinstance(value, Const):
-        return Array(level, lattice.const_kind(value.value) if type(value.value) in lattice.NUMBERS else "")
+        return Array(level, joining.const_kind(value.value) if type(value.value) in joining.NUMBERS else "")
     if isinstance(value, HostArray):
         return Array(level, value.dtype)
     if isinstance(value, Static):
@@ -245,7 +245,7 @@ def relevelled(value: Value, level: int, depth: int = 8, room: Room | None = Non
     room = room if room is not None else Room()
     if depth == 0 or not room.enter(value):
         return Tree(level)
-    return lattice.map_leaves(value, lambda v: relevelled(v, level, depth - 1, room))
+    return joining.map_leaves(value, lambda v: relevelled(v, level, depth - 1, room))
 
 
 def make_instance(
@@ -534,7 +534,7 @@ def _dtype_of(value: Value) -> str:
     """The dtype class of an operand; empty where it is not known."""
     if isinstance(value, (Array, HostArray)):
         return value.dtype
-    return lattice.const_kind(value.value) if isinstance(value, Const) and type(value.value) in lattice.NUMBERS else ""
+    return joining.const_kind(value.value) if isinstance(value, Const) and type(value.value) in joining.NUMBERS else ""
 
 
 def note_rows(result: Array, rows: tuple[Value, ...]) -> None:
@@ -542,7 +542,7 @@ def note_rows(result: Array, rows: tuple[Value, ...]) -> None:
     lengths = {len(known_elements(r) or ()) if not isinstance(r, Array) else r.length for r in rows}
     length = lengths.pop() if len(lengths) == 1 else None
     if length:
-        result.recipe = Recipe(lattice.ROWS, (Const(length),), None, None)
+        result.recipe = Recipe(joining.ROWS, (Const(length),), None, None)
 
 
 _NUMBER_KINDS = ("bool", "int", "float", "complex")
@@ -580,8 +580,8 @@ def _refine_conversion(result: Array, bound: dict[str, Value]) -> None:
                 note_rows(result, elements)
     elif isinstance(source, Const):
         result.ndim = 0
-        if not result.dtype and type(source.value) in lattice.NUMBERS:
-            result.dtype = lattice.const_kind(source.value)
+        if not result.dtype and type(source.value) in joining.NUMBERS:
+            result.dtype = joining.const_kind(source.value)
     elif isinstance(source, Static):
         if source.kind in ("int", "float", "bool"):
             result.ndim, result.dtype = 0, result.dtype or source.kind
@@ -635,7 +635,7 @@ def run_function_arguments(
         if operand is not None:
             from flake8_jax.semantics.transforms import stage_unknown
 
-            for member in known_elements(operand) or lattice.members_of(operand):
+            for member in known_elements(operand) or joining.members_of(operand):
                 if isinstance(member, (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)):
                     stage_unknown(m, frame, node, name, member, parameter)
     for parameter in fact.schedules:
@@ -680,7 +680,7 @@ def _key_call(
         elif isinstance(number, TupleValue):
             made.ndim = 1 + len(number.elts)
         share_like(m, key, made)
-        lattice.keep_seed(key, made)
+        joining.keep_seed(key, made)
         return made
     if fact.key_effect == "derive":
         made = derive_key(m, key, bound.get("data"))
@@ -708,7 +708,7 @@ def _tell_same_call(m: Machine, frame: Frame, node: Any, key: Value) -> None:
         return
     seen: list[Value] = []
     for _, value in key.items():
-        canonical = lattice.canonical_key(value)
+        canonical = joining.canonical_key(value)
         if may_be_key(value) and any(canonical is s for s in seen):
             site = Site(frame.scope, node.start, node.end)
             m.emit(KeyUse(m.context(frame.scope), node, value, "consume", site, "consume", False, "", True, "", None))

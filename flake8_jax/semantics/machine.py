@@ -25,9 +25,8 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.registry import Report, Rule
-from flake8_jax.semantics import lattice
-from flake8_jax.semantics.events import Context, Discarded, NameUse, Timed
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.values import (
     MISSING,
     NONE,
     Array,
@@ -45,17 +44,18 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.events import Context, Discarded, NameUse, Timed
 from flake8_jax.semantics.variation import vary_joined
 
 if TYPE_CHECKING:
     from flake8_jax.knowledge import Knowledge
     from flake8_jax.semantics.captures import Capture
     from flake8_jax.semantics.clocks import Log
+    from flake8_jax.semantics.domain.scopes import ModuleScope
     from flake8_jax.semantics.modules import Modules
     from flake8_jax.semantics.presumption import Presumption
     from flake8_jax.semantics.records import Records
     from flake8_jax.semantics.replicas import Replica
-    from flake8_jax.semantics.scopes import ModuleScope
     from flake8_jax.semantics.settings import Settings
     from flake8_jax.semantics.steps import Steps
     from flake8_jax.semantics.transform_fit import Product
@@ -469,7 +469,7 @@ class Machine:
                     self.write(slots, "open", True)
                 joined = either_key(contents, labels) or contents[0]
                 for other in contents[1:] if joined is contents[0] else ():
-                    joined = lattice.join(joined, other)
+                    joined = joining.join(joined, other)
                 if labels is not None and isinstance(joined, UnionValue):
                     joined = labelled(joined, contents, labels)
                 if self.variations:
@@ -477,7 +477,7 @@ class Machine:
                 self.write(slots, slot, joined)
         for slots in resized:
             elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]
-            self.write(slots, "*", lattice.join_all(elements))
+            self.write(slots, "*", joining.join_all(elements))
             self.write(slots, "n", None)
 
     def weaken(self, writes: Writes) -> None:
@@ -685,7 +685,7 @@ def labelled(joined: UnionValue, contents: list[Any], labels: list[tuple[Any, bo
     for member in joined.members:
         found: frozenset[tuple[Any, bool]] | None = None
         for content, label in zip(contents, labels, strict=True):
-            for i, alternative in enumerate(lattice.members_of(content) if isinstance(content, Value) else ()):
+            for i, alternative in enumerate(joining.members_of(content) if isinstance(content, Value) else ()):
                 if alternative is member:
                     inner = (
                         content.conditions[i] if isinstance(content, UnionValue) and content.conditions else frozenset()
@@ -703,7 +703,7 @@ def either_key(contents: list[Any], labels: list[tuple[Any, bool] | None] | None
     known = [isinstance(c, Array) and c.dtype == "key" for c in contents]
     if not any(known) or not all(k or isinstance(c, (Unknown, Tree)) for k, c in zip(known, contents, strict=True)):
         return None
-    if lattice.canonical_key(contents[0]) is lattice.canonical_key(contents[1]):
+    if joining.canonical_key(contents[0]) is joining.canonical_key(contents[1]):
         return None
     return UnionValue((contents[0], contents[1]))
 

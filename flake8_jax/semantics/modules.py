@@ -11,9 +11,8 @@ import builtins
 from collections.abc import Iterable
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.machine import Machine, new_process
-from flake8_jax.semantics.scopes import Frame, ModuleScope
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import (
     BuiltinValue,
     ClassValue,
     Const,
@@ -24,6 +23,7 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.machine import Machine, new_process
 
 _BUILTIN_NAMES = frozenset(n for n in dir(builtins) if not n.startswith("_"))
 _BUILTIN_ERRORS = frozenset(

@@ -11,18 +11,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.buffers import read
 from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.clocks import note_comparison, note_computed, note_truth, scaled, tell_difference
-from flake8_jax.semantics.events import Formatting, Hashing, NanComparison, TruthTest
-from flake8_jax.semantics.freshness import note_needs_python
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.recipes import note_operator, pass_tangent
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.sizes import joint_size
-from flake8_jax.semantics.unrolling import note_variety
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.sizes import joint_size
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
     FALSE,
@@ -53,6 +48,11 @@ from flake8_jax.semantics.values import (
     holds_tracer,
     is_traced_array,
 )
+from flake8_jax.semantics.events.events import Formatting, Hashing, NanComparison, TruthTest
+from flake8_jax.semantics.freshness import note_needs_python
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.recipes import note_operator, pass_tangent
+from flake8_jax.semantics.unrolling import note_variety
 
 _FOLD: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
@@ -69,7 +69,7 @@ def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) 
     """The level of an array computed from ``values``. library: computed by JAX itself, even from host values alone."""
     level, has_array, unknown = CONCRETE, library, False
     for value in values:
-        for member in lattice.members_of(value):
+        for member in joining.members_of(value):
             if isinstance(member, (Array, Tree)):
                 has_array = True
                 if member.level == MAYBE:
@@ -79,7 +79,7 @@ def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) 
             elif isinstance(member, (Unknown, Instance, ExternalInstance)):
                 unknown = True
             elif isinstance(member, (TupleValue, ListValue, DictValue)):
-                from flake8_jax.semantics.values import level_of
+                from flake8_jax.semantics.domain.values import level_of
 
                 inner = level_of(member)
                 if inner == MAYBE:
@@ -100,7 +100,7 @@ def dispatched_from(m: Machine, values: Iterable[Value]) -> int:
     """``Array.dispatched`` of what is computed from ``values``: it is ready no sooner than they are."""
     if m.mode.staged:
         return 0
-    found = {v.dispatched for value in values for v in lattice.members_of(value) if isinstance(v, Array)}
+    found = {v.dispatched for value in values for v in joining.members_of(value) if isinstance(v, Array)}
     if not any(found):
         return 0
     return next((id(loop) for loop in reversed(m.loops) if id(loop) in found), 1)
@@ -145,9 +145,9 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
     """``left op right``."""
     if isinstance(left, UnionValue) or isinstance(right, UnionValue):
         results = [
-            binary(m, frame, node, a, op, b) for a in lattice.members_of(left) for b in lattice.members_of(right)
+            binary(m, frame, node, a, op, b) for a in joining.members_of(left) for b in joining.members_of(right)
         ]
-        return lattice.union_of(results)
+        return joining.union_of(results)
     if m.lent:
         read(m, frame, node, left, depth=0)
         read(m, frame, node, right, depth=0)
@@ -222,7 +222,7 @@ def _static_binary(left: Value, op: str, right: Value) -> Value:
 
 def _kind(value: Value) -> str:
     if isinstance(value, Const):
-        return lattice.const_kind(value.value)
+        return joining.const_kind(value.value)
     return getattr(value, "kind", "")
 
 
@@ -278,13 +278,13 @@ def _fold(a: Any, op: str, b: Any) -> Value:
     if f is None or a is None or b is None or isinstance(a, (complex, bytes)) or isinstance(b, (complex, bytes)):
         if op in ("==", "!="):
             return TRUE if (a == b) == (op == "==") else FALSE
-        return Static(lattice.const_kind(a))
+        return Static(joining.const_kind(a))
     try:
         value = f(a, b)
     except (TypeError, ZeroDivisionError, OverflowError, ValueError):
         return Unknown("operator")
     if (isinstance(value, int) and abs(value) > BIG) or (isinstance(value, str) and len(value) > 200):
-        return Static(lattice.const_kind(value))
+        return Static(joining.const_kind(value))
     return Const(value)
 
 
@@ -298,7 +298,7 @@ def _sequence_binary(m: Machine, left: Value, op: str, right: Value) -> Value:
             if count >= 0 and count * len(elements) <= 64:
                 repeated = elements * count
                 return TupleValue(repeated) if is_tuple else ListValue(repeated, born=m.mode.trace)
-        return ListValue(None, lattice.join_all(elements) if elements else None, is_tuple=is_tuple, born=m.mode.trace)
+        return ListValue(None, joining.join_all(elements) if elements else None, is_tuple=is_tuple, born=m.mode.trace)
     if (
         isinstance(other, Static)
         and other.kind == "shape"
@@ -311,7 +311,7 @@ def _sequence_binary(m: Machine, left: Value, op: str, right: Value) -> Value:
         if elements is not None and more is not None:
             joined = elements + more if sequence is left else more + elements
             if len(joined) > MAX_ELEMENTS:
-                return ListValue(None, lattice.join_all(joined), is_tuple=is_tuple, born=m.mode.trace)
+                return ListValue(None, joining.join_all(joined), is_tuple=is_tuple, born=m.mode.trace)
             return TupleValue(joined) if is_tuple else ListValue(joined, born=m.mode.trace)
     return ListValue(None, _any(sequence, other), is_tuple=is_tuple, born=m.mode.trace)
 
@@ -320,13 +320,13 @@ def _tuple_of(elements: tuple[Value, ...]) -> Value:
     """A tuple; of very many elements it is only known what they may be."""
     if len(elements) <= MAX_ELEMENTS:
         return TupleValue(elements)
-    return ListValue(None, lattice.join_all(elements), is_tuple=True)
+    return ListValue(None, joining.join_all(elements), is_tuple=True)
 
 
 def _any(a: Value, b: Value) -> Value | None:
-    found = [lattice.join_all(e) for e in (_elements(a), _elements(b)) if e]
+    found = [joining.join_all(e) for e in (_elements(a), _elements(b)) if e]
     unknown = [v for v in (a, b) if _elements(v) is None]
-    return Unknown("element") if unknown else lattice.join_all(found) if found else None
+    return Unknown("element") if unknown else joining.join_all(found) if found else None
 
 
 def _elements(value: Value) -> tuple[Value, ...] | None:
@@ -339,10 +339,10 @@ def _merged_dict(m: Machine, left: DictValue, right: DictValue) -> DictValue:
     items = {**dict(left.items()), **dict(right.items())}
     rests = [v for v in (left.slots.get("*"), right.slots.get("*")) if v is not None]
     if len(items) > MAX_ELEMENTS:
-        return DictValue({}, lattice.join_all([*items.values(), *rests]), is_open=True, born=m.mode.trace)
+        return DictValue({}, joining.join_all([*items.values(), *rests]), is_open=True, born=m.mode.trace)
     return DictValue(
         items,
-        lattice.join_all(rests) if rests else None,
+        joining.join_all(rests) if rests else None,
         is_open=left.slots["open"] or right.slots["open"],
         born=m.mode.trace,
     )
@@ -380,7 +380,7 @@ def _percent_specs(text: str) -> list[str] | None:
 def unary(m: Machine, value: Value, op: str) -> Value:
     """``-x``, ``+x``, ``~x`` (``not`` is a truth test: see ``expressions``)."""
     if isinstance(value, UnionValue):
-        return lattice.union_of([unary(m, v, op) for v in value.members])
+        return joining.union_of([unary(m, v, op) for v in value.members])
     if isinstance(value, Array):
         dispatched = dispatched_from(m, (value,))
         result = Array(
@@ -491,7 +491,7 @@ def identical(left: Value, right: Value) -> Value:
 def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value) -> Value:
     """``item in container``."""
     if isinstance(container, UnionValue):
-        return lattice.union_of([contains(m, frame, node, item, c) for c in container.members])
+        return joining.union_of([contains(m, frame, node, item, c) for c in container.members])
     traced_item = is_traced_array(item) or _numeric_subject(item, container)
     if isinstance(container, (DictValue, Static)) and (isinstance(container, DictValue) or container.kind == "set"):
         if hashes_tracer(item, GRAD) and m.wants(Hashing):
@@ -521,7 +521,7 @@ def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value)
         if isinstance(item, Const) and all(isinstance(e, Const) for e in elements):
             return (
                 TRUE
-                if any(lattice.same_const(item.value, e.value) for e in elements if isinstance(e, Const))
+                if any(joining.same_const(item.value, e.value) for e in elements if isinstance(e, Const))
                 else (
                     FALSE
                     if all(type(item.value) is type(e.value) for e in elements if isinstance(e, Const))
@@ -530,7 +530,7 @@ def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value)
             )
         return Static("bool")
     if isinstance(container, ListValue):
-        if traced_item and isinstance(lattice.any_element(container), (Const, Static)):
+        if traced_item and isinstance(joining.any_element(container), (Const, Static)):
             test_truth(m, frame, item, "in", node, node)
         return Static("bool")
     if isinstance(container, Array):
@@ -617,7 +617,7 @@ def _tell_nan(m: Machine, frame: Frame, node: Any, op: str, value: Value, *, at_
 
 def _over_members(value: Value, f: Callable[[Value], Value]) -> Value:
     if isinstance(value, UnionValue):
-        return lattice.join_all([f(v) for v in value.members])
+        return joining.join_all([f(v) for v in value.members])
     return f(value)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.semantics.containers import item_of
 from flake8_jax.semantics.dispatch import evaluate
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import Const, DictValue, Tree, TupleValue, Unknown, Value
 from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import Const, DictValue, Tree, TupleValue, Unknown, Value
 
 
 def compares_by_value(pattern: ir.Pattern) -> bool:

@@ -26,9 +26,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from flake8_jax.semantics.lattice import canonical_key
-from flake8_jax.semantics.names import names_read, names_used
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.code import names_read, names_used
+from flake8_jax.semantics.domain.joining import canonical_key
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     MAYBE,
     Array,

@@ -27,27 +27,9 @@ from flake8_jax.semantics import donation, statements
 from flake8_jax.semantics.calls import Arguments, call, call_function_value
 from flake8_jax.semantics.classes import find_in_class, generic_instance, mro_of
 from flake8_jax.semantics.custom_rules import check_missing, check_settings
-from flake8_jax.semantics.events import ApiUse, JittedMethod, KeyUse
-from flake8_jax.semantics.lattice import canonical_key, tracify
-from flake8_jax.semantics.machine import (
-    MAX_ENTRIES_PER_FILE,
-    MAX_STATEMENTS_PER_ENTRY,
-    Cut,
-    Emission,
-    Link,
-    Machine,
-    Mode,
-)
-from flake8_jax.semantics.modules import Modules
-from flake8_jax.semantics.presumption import Presumption
-from flake8_jax.semantics.receivers import carries_arrays
-from flake8_jax.semantics.recorded import run_recorded
-from flake8_jax.semantics.records import FunctionRecord, Records
-from flake8_jax.semantics.scopes import Frame, ModuleScope
-from flake8_jax.semantics.settings import Settings
-from flake8_jax.semantics.staging import static_parameters
-from flake8_jax.semantics.transforms import run_root, stage_unknown
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.joining import canonical_key, tracify
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     Array,
     BoundMethod,
@@ -62,6 +44,24 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.events import ApiUse, JittedMethod, KeyUse
+from flake8_jax.semantics.machine import (
+    MAX_ENTRIES_PER_FILE,
+    MAX_STATEMENTS_PER_ENTRY,
+    Cut,
+    Emission,
+    Link,
+    Machine,
+    Mode,
+)
+from flake8_jax.semantics.modules import Modules
+from flake8_jax.semantics.presumption import Presumption
+from flake8_jax.semantics.receivers import carries_arrays
+from flake8_jax.semantics.recorded import run_recorded
+from flake8_jax.semantics.records import FunctionRecord, Records
+from flake8_jax.semantics.settings import Settings
+from flake8_jax.semantics.staging import static_parameters
+from flake8_jax.semantics.transforms import run_root, stage_unknown
 from flake8_jax.semantics.versions import Versions
 
 STACK_BYTES = 512 * 1024 * 1024

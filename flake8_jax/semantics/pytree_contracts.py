@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from flake8_jax.semantics.classes import find_in_class
 from flake8_jax.semantics.derivative_contracts import contract
-from flake8_jax.semantics.values import ClassValue, FunctionValue, StaticMethodValue, Value
+from flake8_jax.semantics.domain.values import ClassValue, FunctionValue, StaticMethodValue, Value
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.calls import Arguments

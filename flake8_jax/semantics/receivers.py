@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flake8_jax.semantics.classes import find_in_class, generic_instance, is_stub
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.values import (
     Array,
     ClassValue,
     DictValue,

@@ -17,10 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from flake8_jax.semantics.events import Computation, WideDtype
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     External,
@@ -33,6 +31,8 @@ from flake8_jax.semantics.values import (
     UnionValue,
     Value,
 )
+from flake8_jax.semantics.events.events import Computation, WideDtype
+from flake8_jax.semantics.machine import Machine
 
 RECORDED = frozenset({
     "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arctanh", "asin", "atanh", "clip",

@@ -21,10 +21,8 @@ from flake8_jax.core.recorded import MOST_AVALS, RecordedFunction, RecordedParam
 from flake8_jax.semantics.axes import ANY
 from flake8_jax.semantics.calls import Arguments, call_function_value
 from flake8_jax.semantics.classes import generic_instance
-from flake8_jax.semantics.machine import Machine, Mode
-from flake8_jax.semantics.records import functions_of
-from flake8_jax.semantics.scopes import Frame, ModuleScope
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
     FALSE,
@@ -36,6 +34,8 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.machine import Machine, Mode
+from flake8_jax.semantics.records import functions_of
 
 _ARRAY = re.compile(r"(bf|f|i|u|c)(\d+)\[([\d,]*)\]|(bool)\[([\d,]*)\]|key(?:\[([\d,]*)\])?")
 _DTYPES = {"f": "float", "bf": "float", "i": "int", "u": "int", "c": "complex", "bool": "bool"}

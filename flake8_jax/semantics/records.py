@@ -9,9 +9,8 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Positions
-from flake8_jax.semantics.lattice import members_of
-from flake8_jax.semantics.machine import Link, Mode
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.joining import members_of
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
     MAYBE,
@@ -36,9 +35,10 @@ from flake8_jax.semantics.values import (
     Value,
     level_of,
 )
+from flake8_jax.semantics.machine import Link, Mode
 
 if TYPE_CHECKING:
-    from flake8_jax.semantics.scopes import ModuleScope
+    from flake8_jax.semantics.domain.scopes import ModuleScope
 
 
 class ChainLink(msgspec.Struct, frozen=True):

@@ -14,21 +14,11 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.captures import embed
 from flake8_jax.semantics.clocks import Slice, repeat_log, repeat_warm
-from flake8_jax.semantics.freshness import now
-from flake8_jax.semantics.globals import repeat_reads
-from flake8_jax.semantics.keys import note_drawn
-from flake8_jax.semantics.machine import (
-    Emission,
-    Link,
-    Machine,
-)
-from flake8_jax.semantics.recipes import repeat_tangents
-from flake8_jax.semantics.scopes import Frame, ModuleScope
-from flake8_jax.semantics.unrolling import repeat_work
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import (
     NO_BIRTH,
     Array,
     BoundMethod,
@@ -54,6 +44,16 @@ from flake8_jax.semantics.values import (
     Value,
     freshen,
 )
+from flake8_jax.semantics.freshness import now
+from flake8_jax.semantics.globals import repeat_reads
+from flake8_jax.semantics.keys import note_drawn
+from flake8_jax.semantics.machine import (
+    Emission,
+    Link,
+    Machine,
+)
+from flake8_jax.semantics.recipes import repeat_tangents
+from flake8_jax.semantics.unrolling import repeat_work
 from flake8_jax.semantics.variation import Varying, vary_again
 
 
@@ -101,7 +101,7 @@ def path_of(
         else:
             return None
         steps.append(step)
-        value = lattice.canonical_key(parent)
+        value = joining.canonical_key(parent)
     return index_of_key[id(value)], tuple(reversed(steps))
 
 
@@ -168,14 +168,14 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
         mapping[id(old)] = new
         same = same and old is new
     for i, steps, uses in found.use_effects:
-        key: Value = lattice.canonical_key(inputs[i])
+        key: Value = joining.canonical_key(inputs[i])
         for step in steps:
             if isinstance(key, Opaque):
                 label = step
                 owner: Opaque = key
                 key = m.part(owner, step, lambda label=label: Unknown(label))  # type: ignore[misc]
             elif isinstance(key, Array):
-                key = lattice.key_taken(key, step)
+                key = joining.key_taken(key, step)
         if any(use.draws for use in uses):
             note_drawn(m, key)
         earlier = m.uses.get(key, ())
@@ -260,8 +260,8 @@ def transplant(
             count=value.count,
         )
     if isinstance(value, UnionValue):  # what its conditions look at belongs to the remembered run
-        return lattice.union_of([inner(v) for v in value.members])
-    return lattice.map_leaves(value, inner, _born_again(m, value))
+        return joining.union_of([inner(v) for v in value.members])
+    return joining.map_leaves(value, inner, _born_again(m, value))
 
 
 def _born_again(m: Machine, value: Value) -> int:

@@ -16,13 +16,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flake8_jax.semantics import lattice
-from flake8_jax.semantics.events import MissingSync
-from flake8_jax.semantics.values import Const, TransformedValue, TupleValue, UnionValue, Value
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.values import Const, TransformedValue, TupleValue, UnionValue, Value
+from flake8_jax.semantics.events.events import MissingSync
 
 if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
     from flake8_jax.semantics.machine import Machine
-    from flake8_jax.semantics.scopes import Frame, ModuleScope
 
 _UPDATES = frozenset({"update", "apply_gradients", "apply_updates"})
 """Methods that optimizers and training states have: they use a gradient and do not know of devices."""
@@ -112,6 +112,6 @@ def note_unknown_call(m: Machine, name: str, arguments: Iterable[Value]) -> None
     handed = {part for argument in arguments for part in _parts(argument)}
     for replica in m.replicas:
         if any(
-            lattice.canonical_key(part) in handed or part in handed for g, *_ in replica.gradients for part in _parts(g)
+            joining.canonical_key(part) in handed or part in handed for g, *_ in replica.gradients for part in _parts(g)
         ):
             replica.doubt = True

@@ -23,10 +23,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.events import Setting
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import (
+    NONE,
+    Array,
+    Const,
+    DictValue,
+    ExternalInstance,
+    HostArray,
+    Unknown,
+    Value,
+)
+from flake8_jax.semantics.events.events import Setting
 from flake8_jax.semantics.machine import IMPORTED, STARTED, TAKEN, Link, Machine
-from flake8_jax.semantics.scopes import Frame, ModuleScope
-from flake8_jax.semantics.values import NONE, Array, Const, DictValue, ExternalInstance, HostArray, Unknown, Value
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.calls import Arguments

@@ -6,20 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.classes import apply_class_decorator, note_leaves, replaced
-from flake8_jax.semantics.freshness import now
-from flake8_jax.semantics.iteration import iterated, known_elements
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.operators import result_level
-from flake8_jax.semantics.pytree_contracts import note_methods, note_registration
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.settings import SETTERS
-from flake8_jax.semantics.stdlib import STANDARD_LIBRARY
-from flake8_jax.semantics.transformed_pairs import PAIRS
-from flake8_jax.semantics.unrolling import trips_of
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     CONCRETE,
     GRAD,
     NONE,
@@ -45,6 +36,15 @@ from flake8_jax.semantics.values import (
     Value,
     freshen,
 )
+from flake8_jax.semantics.freshness import now
+from flake8_jax.semantics.iteration import iterated, known_elements
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.operators import result_level
+from flake8_jax.semantics.pytree_contracts import note_methods, note_registration
+from flake8_jax.semantics.settings import SETTERS
+from flake8_jax.semantics.stdlib import STANDARD_LIBRARY
+from flake8_jax.semantics.transformed_pairs import PAIRS
+from flake8_jax.semantics.unrolling import trips_of
 
 
 def _partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -93,11 +93,11 @@ def _first(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 def _copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``copy.copy``, ``copy.deepcopy``: another object with the same contents."""
-    return lattice.copied(args.values[0], m.mode.trace, depth=0) if args.values else Unknown("copy")
+    return joining.copied(args.values[0], m.mode.trace, depth=0) if args.values else Unknown("copy")
 
 
 def _deep_copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    return lattice.copied(args.values[0], m.mode.trace) if args.values else Unknown("copy")
+    return joining.copied(args.values[0], m.mode.trace) if args.values else Unknown("copy")
 
 
 def _frozen(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -105,7 +105,7 @@ def _frozen(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     given = args.values[0] if args.values else args.kwargs.get("xs", Unknown("freeze"))
     if not isinstance(given, DictValue):
         return given
-    made = lattice.copied(given, m.mode.trace, depth=0)
+    made = joining.copied(given, m.mode.trace, depth=0)
     if isinstance(made, DictValue):
         made.slots["frozen"] = True
     return made
@@ -131,7 +131,7 @@ def _reduce(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return args.values[2] if len(args.values) > 2 else Unknown("reduce")
     start = args.values[2] if len(args.values) > 2 else supply()
     first = call(m, frame, node, args.values[0], Arguments([start, supply()]))
-    return call(m, frame, node, args.values[0], Arguments([lattice.join(start, first), supply()]))
+    return call(m, frame, node, args.values[0], Arguments([joining.join(start, first), supply()]))
 
 
 def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -182,9 +182,9 @@ def leaf_of(value: Value, depth: int = 6) -> Value:
     if depth <= 0:
         return Unknown("deep")
     if collect_leaves(value, found) and found:
-        return freshen(lattice.join_all(found))
+        return freshen(joining.join_all(found))
     if isinstance(value, ListValue):
-        return leaf_of(lattice.any_element(value), depth - 1)
+        return leaf_of(joining.any_element(value), depth - 1)
     if isinstance(value, DictValue) and value.slots.get("*") is not None:
         return leaf_of(value.slots["*"], depth - 1)
     return Unknown("leaf")
@@ -211,7 +211,7 @@ def _unflatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     element: Value
     known = known_elements(leaves)
     if known is not None:
-        element = lattice.join_all(known) if known else Unknown("leaf")
+        element = joining.join_all(known) if known else Unknown("leaf")
     else:
         supply = iterated(m, frame, node, leaves, "quiet", None)
         element = supply() if supply is not None else Unknown("leaf")
@@ -261,7 +261,7 @@ def _to_host(value: Value, depth: int = 6, room: Room | None = None) -> Value:
     room = room if room is not None else Room()
     if isinstance(value, (Tree, Unknown)) or depth == 0 or not room.enter(value):
         return value if isinstance(value, Tree) and value.level >= 2 else Unknown("host tree")
-    return lattice.map_leaves(value, lambda v: _to_host(v, depth - 1, room))
+    return joining.map_leaves(value, lambda v: _to_host(v, depth - 1, room))
 
 
 def _chain(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -270,7 +270,7 @@ def _chain(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         supply = iterated(m, frame, node, value, "quiet", None)
         if supply is not None:
             parts.append(supply())
-    return GeneratorValue(lattice.union_of(parts) if parts else Unknown("chain"))
+    return GeneratorValue(joining.union_of(parts) if parts else Unknown("chain"))
 
 
 def _product(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -292,7 +292,7 @@ def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Array(level)
     axis = args.kwargs.get("axis", args.values[1] if len(args.values) > 1 else Const(0))
     length = len(elements) if isinstance(axis, Const) and axis.value == 0 else None
-    joined = lattice.join_all(elements)
+    joined = joining.join_all(elements)
     if isinstance(joined, Array):
         if level == GRAD and joined.dtype in ("int", "bool"):
             level = CONCRETE

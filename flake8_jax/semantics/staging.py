@@ -11,11 +11,8 @@ from flake8_jax.semantics.births import settle_births
 from flake8_jax.semantics.calls import Arguments, call, captured_values
 from flake8_jax.semantics.captures import COMPILING
 from flake8_jax.semantics.classes import find_in_class
-from flake8_jax.semantics.iteration import known_elements
-from flake8_jax.semantics.machine import Lane, Link, Machine, Mode
-from flake8_jax.semantics.operators import result_level
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
     GRAD,
@@ -35,6 +32,9 @@ from flake8_jax.semantics.values import (
     Value,
     level_of,
 )
+from flake8_jax.semantics.iteration import known_elements
+from flake8_jax.semantics.machine import Lane, Link, Machine, Mode
+from flake8_jax.semantics.operators import result_level
 
 
 def describe(value: Value) -> str:

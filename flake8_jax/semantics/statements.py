@@ -18,24 +18,15 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.asserting import expects_error, waited_for
 from flake8_jax.semantics.assignment import assign, store_item
 from flake8_jax.semantics.births import tell_change, undo_changes
 from flake8_jax.semantics.calls import call_method
 from flake8_jax.semantics.conditions import condition_of, picks_iteration
 from flake8_jax.semantics.dispatch import RUN, evaluate, run_block
-from flake8_jax.semantics.events import DonatedUse, Store, TruthTest
-from flake8_jax.semantics.expressions import load_item
-from flake8_jax.semantics.freshness import begin_iteration, note_staged_loop
-from flake8_jax.semantics.iteration import iterated, known_elements
-from flake8_jax.semantics.machine import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Machine, Watched, Writes
-from flake8_jax.semantics.operators import as_array, binary
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.settings import ENVIRON, note_import, set_variables
-from flake8_jax.semantics.steps import give_back, tell_steps
-from flake8_jax.semantics.unrolling import enter_loop, leave_loop, trips_of, trips_of_while
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     MISSING,
     NONE,
     Array,
@@ -54,6 +45,15 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.events import DonatedUse, Store, TruthTest
+from flake8_jax.semantics.expressions import load_item
+from flake8_jax.semantics.freshness import begin_iteration, note_staged_loop
+from flake8_jax.semantics.iteration import iterated, known_elements
+from flake8_jax.semantics.machine import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Machine, Watched, Writes
+from flake8_jax.semantics.operators import as_array, binary
+from flake8_jax.semantics.settings import ENVIRON, note_import, set_variables
+from flake8_jax.semantics.steps import give_back, tell_steps
+from flake8_jax.semantics.unrolling import enter_loop, leave_loop, trips_of, trips_of_while
 from flake8_jax.semantics.variation import forget, iterates, note_augmented, note_growth, note_self_update, vary_binary
 
 CATCHES_TRACER_ERRORS = frozenset(
@@ -354,7 +354,7 @@ def _match(m: Machine, frame: Frame, node: ir.Match) -> int:
 
 
 def lattice_traced(value: Value) -> bool:
-    from flake8_jax.semantics.values import is_traced_array
+    from flake8_jax.semantics.domain.values import is_traced_array
 
     return is_traced_array(value)
 
@@ -454,7 +454,7 @@ def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *
         if not isinstance(now, Value) or not isinstance(old, Value):
             changed = changed or now != old
             continue
-        if lattice.equivalent(old, now):
+        if joining.equivalent(old, now):
             continue
         changed = True
         if give_up:

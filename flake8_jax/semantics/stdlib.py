@@ -18,15 +18,12 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.attributes import load_attribute
 from flake8_jax.semantics.calls import Arguments, call
 from flake8_jax.semantics.containers import item_of
-from flake8_jax.semantics.iteration import iterated, known_elements
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.operators import binary, compare, negated, test_truth, unary
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     NONE,
     ClassField,
     ClassValue,
@@ -43,6 +40,9 @@ from flake8_jax.semantics.values import (
     Value,
     freshen,
 )
+from flake8_jax.semantics.iteration import iterated, known_elements
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.operators import binary, compare, negated, test_truth, unary
 
 Handler = Callable[[Machine, Frame, Any, Arguments], Value]
 
@@ -161,7 +161,7 @@ def _accumulate(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if element is None:
         return _sequence(start)
     first = start[0] if start else element
-    return GeneratorValue(lattice.join(first, call(m, frame, node, function, Arguments([first, freshen(element)]))))
+    return GeneratorValue(joining.join(first, call(m, frame, node, function, Arguments([first, freshen(element)]))))
 
 
 def _starmap(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -211,7 +211,7 @@ def _selections(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 def _zip_longest(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     fill = args.kwargs.get("fillvalue", NONE)
     elements = [_element(m, frame, node, value) for value in args.values]
-    return GeneratorValue(TupleValue(tuple(fill if e is None else lattice.join(e, fill) for e in elements)))
+    return GeneratorValue(TupleValue(tuple(fill if e is None else joining.join(e, fill) for e in elements)))
 
 
 def _tested(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:

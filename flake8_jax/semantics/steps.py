@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.events import UndonatedStep
-from flake8_jax.semantics.lattice import canonical_key
-from flake8_jax.semantics.scopes import Frame, ModuleScope
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.joining import canonical_key
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
     ClassValue,
@@ -44,6 +43,7 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.events import UndonatedStep
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.machine import LoopState, Machine
@@ -105,7 +105,11 @@ def _held_arrays(value: Value, depth: int = 4, room: Room | None = None) -> list
         return [canonical_key(value)]
     room = room if room is not None else Room()
     parts = _parts(value)
-    return [v for part in parts for v in _held_arrays(part, depth - 1, room)] if depth and parts and room.enter(value) else []
+    return (
+        [v for part in parts for v in _held_arrays(part, depth - 1, room)]
+        if depth and parts and room.enter(value)
+        else []
+    )
 
 
 def _entry(m: Machine) -> int:

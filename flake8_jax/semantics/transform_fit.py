@@ -18,16 +18,12 @@ from typing import Any
 import msgspec
 
 from flake8_jax.knowledge.model import TransformFact
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.calls import Arguments
 from flake8_jax.semantics.classes import find_in_class, is_stub
-from flake8_jax.semantics.events import TransformMismatch
-from flake8_jax.semantics.iteration import known_elements
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.scopes import Frame, ModuleScope
-from flake8_jax.semantics.signatures import CALLABLES, is_no_function
-from flake8_jax.semantics.staging import constants_of
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.signatures import CALLABLES, is_no_function
+from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
     Const,
@@ -46,6 +42,10 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.events import TransformMismatch
+from flake8_jax.semantics.iteration import known_elements
+from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.staging import constants_of
 
 _KEEPING = ("jax.", "equinox.filter_")
 """Transforms whose functions take the arguments that their operands take."""
@@ -138,7 +138,7 @@ def check_application(
 
 def _no_function(name: str, operand: Value) -> str:
     sure = name in _CHECKING and is_no_function(operand)
-    if not sure or any(isinstance(v, Static) and not v.kind for v in lattice.members_of(operand)):
+    if not sure or any(isinstance(v, Static) and not v.kind for v in joining.members_of(operand)):
         return ""
     return f"{_short(name)} takes a function, and this is none"
 
@@ -229,7 +229,7 @@ def check_call(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: 
 
 
 def _takes(operand: Value, count: int) -> bool:
-    from flake8_jax.semantics.signatures import takes
+    from flake8_jax.semantics.domain.signatures import takes
 
     while isinstance(operand, TransformedValue):
         operand = operand.operand
@@ -334,7 +334,7 @@ def _is_flat(value: Value, least: int, depth: int = 4) -> bool:
     if isinstance(value, UnionValue):
         return all(_is_flat(member, least, depth) for member in value.members)
     if isinstance(value, Const):
-        return type(value.value) in lattice.NUMBERS and least > 0
+        return type(value.value) in joining.NUMBERS and least > 0
     if isinstance(value, Array) and value.dtype == "key":
         return False  # a legacy key is an array of two words
     if isinstance(value, (Array, HostArray)):
@@ -503,7 +503,7 @@ def note_product(
 
 
 def _is_number(value: Value | None) -> bool:
-    return isinstance(value, Const) and type(value.value) in lattice.NUMBERS
+    return isinstance(value, Const) and type(value.value) in joining.NUMBERS
 
 
 def _keep(m: Machine, product: Product) -> None:

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.semantics.calls import Arguments, call
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import External, PartialValue, Tree, TupleValue, Unknown, Value
 from flake8_jax.semantics.machine import Machine
 from flake8_jax.semantics.operators import result_level
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import External, PartialValue, Tree, TupleValue, Unknown, Value
 
 Handler = Callable[[Machine, Frame, Any, Arguments], Value]
 

@@ -20,7 +20,6 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.axes import ANY, check_spec
 from flake8_jax.semantics.births import settle_births
 from flake8_jax.semantics.boundaries import cross, result_outside, shared_in_lanes
@@ -39,37 +38,9 @@ from flake8_jax.semantics.control_flow import (
 )
 from flake8_jax.semantics.custom_rules import DEFINING, define, run_rules
 from flake8_jax.semantics.derivative_contracts import note_custom_rules
-from flake8_jax.semantics.events import RootMet, TransformCall
-from flake8_jax.semantics.freshness import tell_compiling, tell_control_flow, tell_traced
-from flake8_jax.semantics.iteration import known_elements
-from flake8_jax.semantics.library import bind_parameters, relevelled, value_of_descriptor
-from flake8_jax.semantics.machine import STARTED, Lane, Link, Machine, Mode
-from flake8_jax.semantics.replicas import enter_replica, leave_replica, note_gradient
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.settings import note_turn
-from flake8_jax.semantics.staging import (
-    Model,
-    constants_of,
-    default_values,
-    defaults_of,
-    describe,
-    enter,
-    outer_level,
-    parameter_names,
-    stage,
-    static_parameters,
-)
-from flake8_jax.semantics.transform_fit import (
-    check_application,
-    check_call,
-    check_operands,
-    check_result,
-    has_aux,
-    is_sure,
-    note_product,
-)
-from flake8_jax.semantics.tree_models import run_tree_map, run_tree_reduce
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
     MAYBE,
@@ -97,6 +68,35 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.events import RootMet, TransformCall
+from flake8_jax.semantics.freshness import tell_compiling, tell_control_flow, tell_traced
+from flake8_jax.semantics.iteration import known_elements
+from flake8_jax.semantics.library import bind_parameters, relevelled, value_of_descriptor
+from flake8_jax.semantics.machine import STARTED, Lane, Link, Machine, Mode
+from flake8_jax.semantics.replicas import enter_replica, leave_replica, note_gradient
+from flake8_jax.semantics.settings import note_turn
+from flake8_jax.semantics.staging import (
+    Model,
+    constants_of,
+    default_values,
+    defaults_of,
+    describe,
+    enter,
+    outer_level,
+    parameter_names,
+    stage,
+    static_parameters,
+)
+from flake8_jax.semantics.transform_fit import (
+    check_application,
+    check_call,
+    check_operands,
+    check_result,
+    has_aux,
+    is_sure,
+    note_product,
+)
+from flake8_jax.semantics.tree_models import run_tree_map, run_tree_reduce
 
 # --- signatures ---------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ def apply_transform(
             chosen_at, m.chosen_at = m.chosen_at, len(m.stack)
             made = [_wrap(m, frame, node, name, fact, o, options, decorating) for o in operand.members]
             m.chosen_at = chosen_at
-            return lattice.union_of(made)
+            return joining.union_of(made)
         return _wrap(m, frame, node, name, fact, operand, options, decorating)
     tell_control_flow(m, frame, node, name, fact, bound)
     if m.wants(RootMet) and fact.operands:
@@ -293,7 +293,7 @@ def _call_now(
     fits = check_operands(m, frame, node, name, operand, bound, args)
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
     own = {p for p in fact.params if not p.startswith("*")}
-    inward = lattice.filter_in if fact.filters else lattice.tracify
+    inward = joining.filter_in if fact.filters else joining.tracify
     if fact.result == "jvp":
         primals = bound.get("primals")
         known = known_elements(primals) if primals is not None else None
@@ -313,7 +313,7 @@ def _call_now(
     if not fits or not check_result(m, frame.scope, node, name, fact, bound, operand, result):
         return Unknown("mismatch")
     outside = outer_level(m, Arguments(values), operand)
-    value = lattice.release(result, outside)
+    value = joining.release(result, outside)
     if fact.result == "same":
         return value
     if fact.result == "shape":
@@ -355,7 +355,7 @@ def _shapes(value: Value, depth: int = 8, room: Room | None = None) -> Value:
     room = room if room is not None else Room()
     if depth == 0 or not room.enter(value):
         return Unknown("shape and dtype")
-    return lattice.map_leaves(value, lambda v: _shapes(v, depth - 1, room))
+    return joining.map_leaves(value, lambda v: _shapes(v, depth - 1, room))
 
 
 def _stage(
@@ -366,7 +366,7 @@ def _stage(
         operand = bound.get(parameter)
         if operand is None:
             continue
-        for member in known_elements(operand) or lattice.members_of(operand):
+        for member in known_elements(operand) or joining.members_of(operand):
             if isinstance(member, (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)):
                 _stage_by_contract(m, frame, node, name, fact, member, bound)
     result = fact.result if fact.result not in ("same", "unknown") else "unknown"
@@ -385,7 +385,7 @@ def _stage_by_contract(
                 0, (len(names) if names else 0) - len(descriptors) + 1
             )
         values = [
-            lattice.tracify(value_of_descriptor(m, d, level, bound), level) if d != "unknown" else Unknown(d)
+            joining.tracify(value_of_descriptor(m, d, level, bound), level) if d != "unknown" else Unknown(d)
             for d in (descriptors[: len(names)] if names is not None else descriptors)
         ]
         stage(m, frame, node, name, operand, Arguments(values, unknown_rest=True), enter(m, fact, name))

@@ -7,15 +7,11 @@ from functools import partial
 from typing import Any
 
 from flake8_jax.knowledge.model import TransformFact
-from flake8_jax.semantics import lattice
 from flake8_jax.semantics.buffers import inherit_donations
 from flake8_jax.semantics.calls import Arguments, call
-from flake8_jax.semantics.freshness import begin_iteration
-from flake8_jax.semantics.iteration import known_elements
-from flake8_jax.semantics.machine import LoopState, Machine
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.special import leaf_of
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     NONE,
     Array,
     Const,
@@ -32,6 +28,10 @@ from flake8_jax.semantics.values import (
     Value,
     freshen,
 )
+from flake8_jax.semantics.freshness import begin_iteration
+from flake8_jax.semantics.iteration import known_elements
+from flake8_jax.semantics.machine import LoopState, Machine
+from flake8_jax.semantics.special import leaf_of
 
 
 def run_tree_map(
@@ -75,7 +75,7 @@ def _map_trees(
     if isinstance(first, Const) and first.value is None:
         return NONE
     if isinstance(first, UnionValue):
-        return lattice.union_of(
+        return joining.union_of(
             [_map_trees(m, [t, *trees[1:]], at_leaf, budget, room, custom_leaves) for t in first.members]
         )
     if isinstance(first, (Array, HostArray, Const, Static)) or budget[0] <= 0:
@@ -120,7 +120,7 @@ def _map_trees(
         if known is not None:
             return ListValue(tuple(child(partial(_nth, i=i)) for i in range(len(known))), born=m.mode.trace)
         return ListValue(
-            None, child(lambda t: lattice.any_element(t) if isinstance(t, ListValue) else None), born=m.mode.trace
+            None, child(lambda t: joining.any_element(t) if isinstance(t, ListValue) else None), born=m.mode.trace
         )
     if isinstance(first, DictValue):
         items = {k: child(partial(_entry, key=k)) for k, _ in first.items()}

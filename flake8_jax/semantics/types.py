@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.dispatch import evaluate, lookup
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
     MAYBE,
@@ -32,6 +31,7 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.machine import Machine
 
 ARRAY_CLASSES = frozenset({"jax.Array", "jax.numpy.ndarray", "jaxtyping.Array", "chex.Array", "jax.typing.ArrayLike",
                            "jax.core.Array", "chex.ArrayDevice"})  # fmt: skip

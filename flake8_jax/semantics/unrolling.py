@@ -22,10 +22,8 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.dispatch import lookup
-from flake8_jax.semantics.events import UnrolledLoop
-from flake8_jax.semantics.machine import NOTHING, Inside, LoopState, Machine
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     GeneratorValue,
@@ -38,6 +36,8 @@ from flake8_jax.semantics.values import (
     UnionValue,
     Value,
 )
+from flake8_jax.semantics.events.events import UnrolledLoop
+from flake8_jax.semantics.machine import NOTHING, Inside, LoopState, Machine
 
 IN_NEST = "inside an unrolled loop"
 _NUMBERS = frozenset({bool, int, float, complex})

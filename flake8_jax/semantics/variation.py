@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics import lattice
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     HostArray,
@@ -42,8 +42,8 @@ from flake8_jax.semantics.values import (
 )
 
 if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import Frame
     from flake8_jax.semantics.machine import LoopState, Machine, Writes
-    from flake8_jax.semantics.scopes import Frame
 
 FEW = 4
 """So many values of a static argument, or shapes, may be meant."""
@@ -73,7 +73,7 @@ class Variation(msgspec.Struct, frozen=True, eq=False):
 
 def vary(m: Machine, value: Value, variation: Variation) -> None:
     """``value`` has that variation, if it is anything that can have one."""
-    if type(value) in lattice.VARYING:
+    if type(value) in joining.VARYING:
         m.variations[value] = variation
 
 
@@ -145,7 +145,7 @@ def _number_kind(value: Value) -> str:
     """The type of a number; ``?`` where nobody knows whether it is one."""
     if isinstance(value, Unknown):
         return "?"
-    return lattice.const_kind(value.value) if isinstance(value, Const) else getattr(value, "kind", "")
+    return joining.const_kind(value.value) if isinstance(value, Const) else getattr(value, "kind", "")
 
 
 def note_appended(m: Machine, value: ListValue) -> None:
@@ -358,7 +358,7 @@ def vary_joined(m: Machine, parts: Sequence[Value], result: Value) -> None:
 
 def vary_item(m: Machine, base: Value, index: Value, taken: Value) -> None:
     """``taken`` is ``base[index]``: a slice between numbers that vary has a shape that does."""
-    if m.mode.staged or type(taken) not in lattice.VARYING:
+    if m.mode.staged or type(taken) not in joining.VARYING:
         return
     if isinstance(taken, Static) or not isinstance(index, (SliceValue, TupleValue, Array, HostArray)):
         depend(m, (index,), taken)
@@ -442,7 +442,7 @@ _LIBRARIES = ("jax.", "numpy.", "math.")
 def vary_call(m: Machine, name: str, values: Sequence[Value], bound: dict[str, Value], result: Value) -> None:
     """The library function ``name`` gave ``result``."""
     last = name.rpartition(".")[2]
-    if m.mode.staged or type(result) not in lattice.VARYING:
+    if m.mode.staged or type(result) not in joining.VARYING:
         return
     if not name.startswith(_LIBRARIES):
         number = number_of(m, values[0]) if values and name == _SCHEDULE else None

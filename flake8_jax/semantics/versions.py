@@ -22,13 +22,13 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.knowledge.history import Change, Histories, Support, Version
 from flake8_jax.knowledge.requirement import required_in_literals
-from flake8_jax.semantics.events import ApiUse
+from flake8_jax.semantics.domain.values import Const, External, UnionValue, Unknown, Value
+from flake8_jax.semantics.events.events import ApiUse
 from flake8_jax.semantics.guards import Guards
-from flake8_jax.semantics.values import Const, External, UnionValue, Unknown, Value
 
 if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
     from flake8_jax.semantics.machine import Machine
-    from flake8_jax.semantics.scopes import Frame, ModuleScope
 
 _NOTHING = Support(None, ())
 _SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)

@@ -33,8 +33,7 @@ from flake8_jax.core.findings import Finding, Positions
 from flake8_jax.core.registry import Report, Rule
 from flake8_jax.rules import all_rules
 from flake8_jax.semantics import Analysis, AnalysisOptions, SourceFile, analyse
-from flake8_jax.semantics.events import LibraryCall
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
     GRAD,
@@ -62,6 +61,7 @@ from flake8_jax.semantics.values import (
     UnionValue,
     Value,
 )
+from flake8_jax.semantics.events.events import LibraryCall
 from flake8_jax.syntax.lower import lower
 
 ROOT = "/project"

@@ -15,9 +15,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from flake8_jax.semantics.events import Computation
-from flake8_jax.semantics.lattice import canonical_key
-from flake8_jax.semantics.values import Array, Const, Recipe, Value
+from flake8_jax.semantics.domain.joining import canonical_key
+from flake8_jax.semantics.domain.values import Array, Const, Recipe, Value
+from flake8_jax.semantics.events.events import Computation
 
 DEEPEST = 10
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from flake8_jax.semantics.sizes import grade, lesser_size
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.sizes import grade, lesser_size
+from flake8_jax.semantics.domain.values import (
     CONCRETE,
     GRAD,
     MAX_UNION,
@@ -198,9 +198,7 @@ def _join_same_type(a: Any, b: Any, depth: int, room: Room | None) -> Value | No
 
 def _join_dicts(a: DictValue, b: DictValue, depth: int, room: Room | None) -> DictValue:
     items_a, items_b = dict(a.items()), dict(b.items())
-    items = {
-        k: join(items_a.get(k, MISSING), items_b.get(k, MISSING), depth - 1, room) for k in {**items_a, **items_b}
-    }
+    items = {k: join(items_a.get(k, MISSING), items_b.get(k, MISSING), depth - 1, room) for k in {**items_a, **items_b}}
     rest_a, rest_b = a.slots.get("*", MISSING), b.slots.get("*", MISSING)
     rest = None if rest_a is MISSING and rest_b is MISSING else join(rest_a, rest_b, depth - 1, room)
     is_open = a.slots["open"] or b.slots["open"] or items_a.keys() != items_b.keys()

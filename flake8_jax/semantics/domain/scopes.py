@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flake8_jax.core import ir
-    from flake8_jax.semantics.values import ClassValue, Value
+    from flake8_jax.semantics.domain.values import ClassValue, Value
 
 
 def is_test_file(path: str) -> bool:

@@ -15,8 +15,8 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.knowledge.history import Change, Support, Version
 from flake8_jax.knowledge.model import FunctionFact, NamespaceFact
-from flake8_jax.semantics.scopes import ModuleScope
-from flake8_jax.semantics.values import Site, Value
+from flake8_jax.semantics.domain.scopes import ModuleScope
+from flake8_jax.semantics.domain.values import Site, Value
 from flake8_jax.semantics.variation import Variation
 
 

@@ -14,11 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from flake8_jax.semantics import lattice
-from flake8_jax.semantics.events import SignatureMismatch
-from flake8_jax.semantics.machine import Machine
-from flake8_jax.semantics.scopes import Frame
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
     BuiltinValue,
@@ -36,6 +34,8 @@ from flake8_jax.semantics.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.events import SignatureMismatch
+from flake8_jax.semantics.machine import Machine
 
 CALLABLES = (FunctionValue, BoundMethod, PartialValue, TransformedValue)
 
@@ -149,7 +149,7 @@ def _kind(value: Value) -> str:
     if isinstance(value, (Array, HostArray)):
         return "leaf"
     if isinstance(value, Const):
-        return "none" if value.value is None else "leaf" if type(value.value) in lattice.NUMBERS else ""
+        return "none" if value.value is None else "leaf" if type(value.value) in joining.NUMBERS else ""
     if isinstance(value, Static):
         return "leaf" if value.kind in ("int", "float", "bool", "complex") else ""
     if isinstance(value, TupleValue):
@@ -173,7 +173,7 @@ def check_operand(m: Machine, frame: Frame, node: Any, name: str, what: str, ope
     if is_no_function(operand):
         tell(m, frame, node, name, f"`{short}` takes a function for `{what}`, and this is none")
         return False
-    for member in lattice.members_of(operand):
+    for member in joining.members_of(operand):
         if count is not None and not takes(member, count):
             known = arity(member)
             assert known is not None

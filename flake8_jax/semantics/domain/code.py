@@ -9,7 +9,7 @@ import msgspec
 from flake8_jax.core import ir
 
 if TYPE_CHECKING:
-    from flake8_jax.semantics.scopes import ModuleScope
+    from flake8_jax.semantics.domain.scopes import ModuleScope
 
 _PLAIN = frozenset({int, str, bool, float, type(None)})
 

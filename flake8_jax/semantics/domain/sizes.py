@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     External,
