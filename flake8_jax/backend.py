@@ -151,7 +151,7 @@ def _analyse(files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResu
     from flake8_jax.fixers import all_fixers
     from flake8_jax.fixers._callers import Program
     from flake8_jax.rules import all_rules
-    from flake8_jax.semantics.project import AnalysisOptions, SourceFile, analyse
+    from flake8_jax.semantics.analysis.analyze import AnalysisOptions, SourceFile, analyse
 
     analysis = analyse(
         [SourceFile(file.path, file.module_name, file.is_package, file.tree, file.text) for file in files],

@@ -161,7 +161,7 @@ def test_crash_names_rule_and_file_and_the_others_report(project: Project) -> No
 def test_what_is_not_analyzed_to_its_end_is_named_from_the_cache_too(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flake8_jax.semantics.project.MAX_STATEMENTS_PER_ENTRY", -150)
+    monkeypatch.setattr("flake8_jax.semantics.analysis.analyze.MAX_STATEMENTS_PER_ENTRY", -150)
     project.write("a.py", "import jax\n\n\ndef long(x):\n" + "    x = x + 1\n" * 200)
     for _ in range(2):
         assert project.lint(".") == 1

@@ -51,7 +51,7 @@ from flake8_jax.semantics.domain.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flake8_jax.semantics.variation import Variation
+    from flake8_jax.semantics.trackers.variation import Variation
 
 _KIND_OF_CONST = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "str"}
 SHAPES = frozenset({"jax.ShapeDtypeStruct", "jax.core.ShapedArray"})

@@ -35,7 +35,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import SignatureMismatch
-from flake8_jax.semantics.machine import Machine
+from flake8_jax.semantics.machine.core import Machine
 
 CALLABLES = (FunctionValue, BoundMethod, PartialValue, TransformedValue)
 

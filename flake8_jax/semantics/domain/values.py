@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flake8_jax.core import ir
     from flake8_jax.knowledge.model import TransformFact
     from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-    from flake8_jax.semantics.machine import Link, LoopState
+    from flake8_jax.semantics.machine.core import Link, LoopState
 
 CONCRETE, MAYBE, GRAD, ABSTRACT = range(4)
 LEVEL_NAMES = ("concrete", "unknown", "traced concretely", "traced")

@@ -17,7 +17,7 @@ from flake8_jax.knowledge.history import Change, Support, Version
 from flake8_jax.knowledge.model import FunctionFact, NamespaceFact
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import Site, Value
-from flake8_jax.semantics.variation import Variation
+from flake8_jax.semantics.trackers.variation import Variation
 
 
 class Context(msgspec.Struct, frozen=True, eq=False):

@@ -1,0 +1,505 @@
+"""Reading and writing attributes of abstract values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.code import names_read, reads_itself
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    GRAD,
+    MAYBE,
+    Array,
+    AtValue,
+    BoundMethod,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    ExternalMethod,
+    FunctionValue,
+    GeneratorValue,
+    HostArray,
+    Instance,
+    ListValue,
+    ModuleValue,
+    Opaque,
+    PartialValue,
+    PropertyValue,
+    Static,
+    StaticMethodValue,
+    SuperValue,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    level_of,
+)
+from flake8_jax.semantics.interpreter.classes import (
+    find_in_class,
+    generic_instance,
+    is_field,
+    is_remade,
+    is_stub,
+    mro_of,
+    overrides_of,
+)
+from flake8_jax.semantics.interpreter.operators import result_level
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.allocations import outlives, tell_change, undo_changes
+from flake8_jax.semantics.trackers.captures import embed
+from flake8_jax.semantics.trackers.freshness import note_kept, now
+from flake8_jax.semantics.trackers.globals import is_code, note_rebinding, tell_global
+from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES
+from flake8_jax.semantics.trackers.variation import look_at_size
+
+_STATIC_KINDS = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "nbytes": "int", "itemsize": "int"}
+_HALVES = frozenset({"T", "mT", "real", "imag", "at", "flat"})
+
+
+def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) -> Value:
+    """``base.attr``."""
+    kind = type(base)
+    if kind is External:
+        return external_attribute(m, base.name, attr)  # type: ignore[attr-defined]
+    if kind is Instance:
+        return _instance_attribute(m, frame, node, base, attr)  # type: ignore[arg-type]
+    if kind is Array:
+        return _array_attribute(m, base, attr)  # type: ignore[arg-type]
+    if kind is Tree or kind is Unknown:
+        return _opaque_attribute(m, base, attr)  # type: ignore[arg-type]
+    if kind is ModuleValue:
+        found = m.modules.attribute(base.scope, attr)  # type: ignore[attr-defined]
+        if m.mode.staged:
+            tell_global(m, frame, node, base.scope, attr, found)  # type: ignore[attr-defined]
+        return found
+    if kind is ClassValue:
+        return _class_attribute(m, base, attr)  # type: ignore[arg-type]
+    if kind is UnionValue:
+        return joining.union_of(
+            [load_attribute(m, frame, node, v, attr) for v in base.members if not _is_none(v)]  # type: ignore[attr-defined]
+        )
+    if kind is ExternalInstance:
+        return _external_instance_attribute(m, base, attr)  # type: ignore[arg-type]
+    if kind is TupleValue:
+        return _tuple_attribute(m, frame, node, base, attr)  # type: ignore[arg-type]
+    if kind is HostArray:
+        if attr in _STATIC_KINDS:
+            return Static(_STATIC_KINDS[attr])
+        if attr in ("T", "real", "imag", "flat"):
+            return HostArray(base.dtype, size=base.size)  # type: ignore[attr-defined]
+        return BuiltinValue("." + attr, base)
+    if kind is SuperValue:
+        return _super_attribute(m, base, attr)  # type: ignore[arg-type]
+    if kind in (
+        ListValue,
+        DictValue,
+        Const,
+        Static,
+        AtValue,
+        GeneratorValue,
+        TransformedValue,
+        BoundMethod,
+        PartialValue,
+    ):
+        if kind is Static and base.kind == "":  # type: ignore[attr-defined]
+            return Unknown(attr)
+        if attr in ("__name__", "__qualname__", "__doc__", "__module__"):
+            return Static("str")
+        if kind is TransformedValue and attr.startswith("def"):
+            base.rules_asked = True  # type: ignore[attr-defined]
+        if kind is TransformedValue and attr in ("__wrapped__", "func", "fun"):
+            return base.operand  # type: ignore[attr-defined,no-any-return]
+        if kind is PartialValue and attr == "func":
+            return base.func  # type: ignore[attr-defined,no-any-return]
+        if kind is BoundMethod and attr == "__self__":
+            return base.self_value  # type: ignore[attr-defined,no-any-return]
+        return BuiltinValue("." + attr, base)
+    if kind is FunctionValue:
+        if attr in ("__name__", "__qualname__", "__doc__", "__module__"):
+            return Static("str")
+        if attr == "__wrapped__":
+            return base.wrapped or base  # type: ignore[attr-defined]
+        return Unknown(attr)
+    if kind is BuiltinValue:
+        return BuiltinValue(base.name + "." + attr, base.bound)  # type: ignore[attr-defined]
+    return Unknown(attr)
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def _numbers() -> dict[str, Const]:
+    """Numbers that libraries have a name for."""
+    names = {
+        float("nan"): ("nan", "NaN", "NAN"), math.inf: ("inf", "Inf", "PINF", "infty"), -math.inf: ("NINF",),
+        math.pi: ("pi",), math.e: ("e",), math.tau: ("tau",),
+    }  # fmt: skip
+    found: dict[str, Const] = {}
+    for number, spellings in names.items():
+        value = Const(number)  # one object a number, so that the hash of NaN is one as well
+        found |= {f"{module}.{name}": value for module in ("math", "numpy", "jax.numpy") for name in spellings}
+    return found
+
+
+NUMBERS = _numbers()
+
+
+def external_attribute(m: Machine, owner: str, attr: str) -> Value:
+    """``jax.numpy`` + ``sin``: the canonical library object, or the value of a known constant."""
+    found = m.library_objects.get((owner, attr))
+    if found is not None:
+        return found
+    name = m.knowledge.canonical(f"{owner}.{attr}")
+    if name in NUMBERS:
+        return NUMBERS[name]
+    descriptor = m.knowledge.constant(name)
+    if descriptor is not None and descriptor not in ("unknown", "dtype"):
+        from flake8_jax.semantics.models.library import value_of_descriptor
+
+        return value_of_descriptor(m, descriptor, MAYBE, {})
+    found = m.library_objects[owner, attr] = External(name)
+    return found
+
+
+def _array_attribute(m: Machine, base: Array, attr: str) -> Value:
+    if attr in _STATIC_KINDS:
+        if m.variations:
+            look_at_size(m, base)
+        return Static(_STATIC_KINDS[attr])
+    if attr == "at":
+        return AtValue(base)
+    if attr in _HALVES:
+        if m.captures:
+            embed(m, (base,))
+        return Array(result_level(m, (base,)), base.dtype, base.ndim, size=base.size)
+    fact = m.knowledge.class_("jax.Array")
+    if fact is not None:
+        if attr in fact.fields:
+            return Static("")
+        if attr in fact.methods:
+            return BuiltinValue("." + attr, base)
+    return Unknown(attr)
+
+
+def _opaque_attribute(m: Machine, base: Opaque, attr: str) -> Value:
+    if m.presumption is not None and attr in ARRAY_ATTRIBUTES:
+        m.presumption.mark(base)
+    if attr in ("shape", "ndim", "dtype") and not (base.parts and "." + attr in base.parts):
+        if m.variations:
+            look_at_size(m, base)
+        return Static(_STATIC_KINDS[attr])
+    if attr == "at":
+        return AtValue(base)
+    if isinstance(base, Tree):
+        if attr in _STATIC_KINDS:
+            return Static(_STATIC_KINDS[attr])
+        if attr in ("T", "mT"):
+            return Array(result_level(m, (base,)))
+        fact = m.knowledge.class_("jax.Array")
+        own = [c.namespace.get(attr) for c in m.modules.pytree_with(attr)]
+        if fact is not None and attr in fact.methods and not any(isinstance(v, FunctionValue) for v in own):
+            return BuiltinValue("." + attr, base)
+        if attr in ("items", "keys", "values", "get", "pop", "update", "copy"):
+            return BuiltinValue("." + attr, base)
+        return m.part(base, "." + attr, lambda: _tree_part(m, base, attr))
+    host = isinstance(base, Unknown) and base.host_test
+    return m.part(base, "." + attr, lambda: Unknown(attr, host_test=host))
+
+
+def field_of_tree(m: Machine, base: Tree, attr: str) -> Value | None:
+    """An attribute that is read, not called, and that pytree classes of the project have as well as arrays do."""
+    if not m.modules.pytree_with(attr):
+        return None
+    return m.part(base, "." + attr, lambda: _tree_part(m, base, attr))
+
+
+def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
+    """An attribute of a traced pytree of unknown class.
+
+    An object that crosses a staging boundary is an instance of a registered class. Where one single pytree class of
+    the project has such an attribute, it is that one; where several have it as a leaf, it is a leaf.
+    """
+    if attr.startswith("__"):
+        return Unknown(attr)
+    candidates = m.modules.pytree_with(attr)
+    if not candidates:
+        return Unknown(attr)
+    origin = [c for c in candidates if not any(b in candidates for b in c.bases)]
+    if len(origin) == 1:
+        known = base.parts.get("as class") if base.parts else None
+        if known is None:
+            known = generic_instance(m, origin[0], base.level)
+            if base.parts is None:
+                base.parts = {}
+            base.parts["as class"] = known
+        if isinstance(known, TupleValue) and attr in known.names:
+            return known.elts[known.names.index(attr)]
+        if isinstance(known, (Instance, TupleValue)):
+            return load_attribute(m, Frame(None, origin[0].scope, None), None, known, attr)
+    if all(any(f.name == attr and not f.static for f in c.fields) for c in candidates):
+        return Tree(base.level)
+    return Unknown(attr)
+
+
+def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value, owner: ClassValue | None) -> Value:
+    """What an attribute found on a class is when it is read through an instance."""
+    if isinstance(found, PropertyValue):
+        from flake8_jax.semantics.interpreter.calls import Arguments, call, tell_cached
+
+        reports = len(m.emissions)
+        m.sheltered += found.cached
+        value = call(m, frame, node, found.fget, Arguments([self_value]))
+        m.sheltered -= found.cached
+        if found.cached and m.mode.staged:
+            m.drop_errors(reports)  # it may have been computed before, where it raised nothing
+        generic = isinstance(self_value, Instance) and self_value.born < 0
+        if isinstance(self_value, Instance) and found.cached and isinstance(found.fget, FunctionValue):
+            if m.mode.staged and outlives(m, self_value, m.mode.trace):
+                tell_cached(m, frame, node, value, found.fget.fn.name)
+            if not generic:  # else every entry looks at it for the first time
+                m.write(self_value.slots, found.fget.fn.name, value)
+        return value
+    if isinstance(found, StaticMethodValue):
+        if not found.to_class:
+            return found.func
+        cls: Value = (
+            self_value.cls if isinstance(self_value, Instance) else owner if owner is not None else Unknown("class")
+        )
+        return BoundMethod(found.func, cls, now(m))
+    if isinstance(found, (FunctionValue, TransformedValue)):
+        return BoundMethod(found, self_value, now(m))
+    if isinstance(found, UnionValue):  # replaced on one of two paths
+        return joining.union_of([bind_to(m, frame, node, v, self_value, owner) for v in found.members])
+    if isinstance(found, Instance) and find_in_class(found.cls, "__get__") is not None:
+        return Unknown("descriptor")
+    if isinstance(found, PartialValue) and not isinstance(found.func, External):
+        return found
+    return found
+
+
+def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
+    value = base.slots.get(attr)
+    if value is not None:
+        return m.resolve(value)
+    cls = base.cls
+    if attr == "__class__":
+        return cls
+    if attr == "__dict__":
+        return DictValue({k: v for k, v in base.slots.items() if isinstance(v, Value)}, is_open=True)
+    found = find_in_class(cls, attr)
+    overrides = [] if base.exact else [o for o in overrides_of(cls, attr) if _comes_here(m, base, o[0])]
+    if overrides and (found is None or isinstance(found[1], (FunctionValue, TransformedValue, PropertyValue))):
+        if any(isinstance(v, (Const, Static, Instance)) and is_field(c, attr, exact=False) for c, v in overrides):
+            return Unknown(attr)
+        candidates = [v for _, v in overrides]
+        if found is not None and not (isinstance(found[1], FunctionValue) and is_stub(found[1].fn)):
+            candidates.insert(0, found[1])
+        if len(candidates) > 6:
+            return Unknown(attr)
+        return joining.union_of([bind_to(m, frame, node, v, base, cls) for v in candidates])
+    if found is not None:
+        owner, value = found
+        if "enum" in cls.traits:
+            return Static("")
+        if "metaclass" in cls.traits and isinstance(value, (Const, Static)):
+            return Unknown(attr)
+        if isinstance(value, Instance) and is_field(cls, attr, exact=base.exact):
+            return Unknown(attr)  # the default of a field, which every constructor may set
+        return bind_to(m, frame, node, value, base, owner)
+    if attr == "replace" and cls.traits & {"dataclass", "pytree"}:
+        return BuiltinValue(".replace", base)
+    for name in cls.external_bases:
+        method = library_member(m, name, attr, base)
+        if method is not None:
+            return method
+    delegate = find_in_class(cls, "__getattr__")
+    if delegate is not None and not attr.startswith("__"):
+        from flake8_jax.semantics.interpreter.calls import Arguments, call
+
+        return call(m, frame, node, bind_to(m, frame, node, delegate[1], base, delegate[0]), Arguments([Const(attr)]))
+    made: Value = Unknown(attr)
+    if (
+        base.level is not None
+        and "pytree" in cls.traits
+        and base.level == ABSTRACT
+        and not cls.has_unknown_base
+        and any(f.name == attr and not f.static for f in cls.fields)
+    ):
+        made = Tree(base.level)
+    # Remembered without the journal: reading decides nothing, but two reads must give one value.
+    base.slots[attr] = made
+    return made
+
+
+def _comes_here(m: Machine, self_value: Instance, sub: ClassValue) -> bool:
+    """Whether an instance of a subclass can be what runs the methods on the call stack: it may override one of them."""
+    for link in m.stack:
+        if link.receiver is not self_value or link.fn is None:
+            continue
+        own = find_in_class(sub, link.fn.name)
+        if own is None or own[0] is self_value.cls or not isinstance(own[1], FunctionValue) or own[1].fn is link.fn:
+            continue
+        if own[0] not in mro_of(self_value.cls) and "super" not in names_read(own[1].fn):
+            return False
+    return True
+
+
+def library_member(m: Machine, cls: str, attr: str, self_value: Value) -> Value | None:
+    """A field or method that a library class gives to its instances and subclasses."""
+    seen: set[str] = set()
+    todo = [cls]
+    while todo:
+        name = m.knowledge.canonical(todo.pop(0))
+        if name in seen:
+            continue
+        seen.add(name)
+        fact = m.knowledge.class_(name)
+        if fact is None:
+            continue
+        if attr in fact.methods:
+            return ExternalMethod(name, attr, self_value, now(m))
+        if attr in fact.fields:
+            from flake8_jax.semantics.models.library import value_of_descriptor
+
+            level = self_value.level if isinstance(self_value, ExternalInstance) else MAYBE
+            return value_of_descriptor(m, fact.fields[attr], level, {})
+        todo += fact.base
+    return None
+
+
+def _external_instance_attribute(m: Machine, base: ExternalInstance, attr: str) -> Value:
+    found = base.slots.get(attr)
+    if found is not None:
+        return found  # type: ignore[no-any-return]
+    member = library_member(m, base.cls, attr, base)
+    if isinstance(member, ExternalMethod):
+        return member
+    made = member if member is not None else Unknown(attr)
+    base.slots[attr] = made
+    return made
+
+
+def _class_attribute(m: Machine, base: ClassValue, attr: str) -> Value:
+    found = find_in_class(base, attr)
+    if "enum" in base.traits and found is not None:
+        return Static("")
+    if found is not None:
+        _owner, value = found
+        if isinstance(value, StaticMethodValue):
+            return BoundMethod(value.func, base) if value.to_class else value.func
+        if isinstance(value, PropertyValue) or (isinstance(value, (Const, Static)) and is_remade(base)):
+            return Unknown(attr)
+        return value
+    if attr in ("__name__", "__qualname__", "__module__", "__doc__"):
+        return Static("str")
+    for name in base.external_bases:
+        method = library_member(m, name, attr, base)
+        if isinstance(method, ExternalMethod):
+            return method
+    if "namedtuple" in base.traits and attr in ("_make",):
+        return Unknown(attr)
+    return Unknown(attr)
+
+
+def _tuple_attribute(m: Machine, frame: Frame, node: Any, base: TupleValue, attr: str) -> Value:
+    if attr in base.names:
+        return base.elts[base.names.index(attr)]
+    if isinstance(base.cls, ClassValue):
+        found = find_in_class(base.cls, attr)
+        if found is not None:
+            return bind_to(m, frame, node, found[1], base, base.cls)
+    if isinstance(base.cls, External):
+        method = library_member(m, base.cls.name, attr, base)
+        if method is not None:
+            return method
+    return BuiltinValue("." + attr, base)
+
+
+def _super_attribute(m: Machine, base: SuperValue, attr: str) -> Value:
+    self_value = base.self_value
+    cls = (
+        self_value.cls
+        if isinstance(self_value, Instance)
+        else self_value
+        if isinstance(self_value, ClassValue)
+        else base.cls
+    )
+    order = mro_of(cls)
+    after = order[order.index(base.cls) + 1 :] if base.cls in order else mro_of(base.cls)[1:]
+    for owner in after:
+        found = owner.namespace.get(attr)
+        if found is not None:
+            if isinstance(found, FunctionValue) and attr == "__new__":
+                return found
+            return bind_to(m, Frame(None, owner.scope, None), None, found, self_value, owner)
+    for name in base.cls.external_bases:
+        method = library_member(m, name, attr, self_value)
+        if method is not None:
+            return method
+    return Unknown(attr)
+
+
+def store_attribute(
+    m: Machine, frame: Frame, node: ir.Attribute, base: Value, attr: str, value: Value, op: str = "",
+    source: ir.Expr | None = None,
+) -> None:  # fmt: skip
+    """``base.attr = value``."""
+    note_kept(m, value)
+    if m.mode.staged:
+        tell_attribute(m, frame, node, base, attr, value, op, source)
+    if isinstance(base, ModuleValue):
+        if not is_code(value):  # patching a module's functions is not modelled
+            note_rebinding(m, frame, attr, base.scope)
+            m.write(base.scope.slots, attr, joining.join(base.scope.slots.get(attr, value), value))
+    elif isinstance(base, (Instance, ExternalInstance)):
+        setter = _setter(base, attr) if isinstance(base, Instance) else None
+        if setter is None:
+            m.write(base.slots, attr, value)
+        else:
+            from flake8_jax.semantics.interpreter.calls import Arguments, call
+
+            call(m, frame, node, setter, Arguments([base, value]))
+    elif isinstance(base, ClassValue):
+        m.write(base.namespace, attr, value)
+    elif isinstance(base, Opaque):
+        if base.parts is None:
+            base.parts = {}
+        m.write(base.parts, "." + attr, value)
+    elif isinstance(base, UnionValue):
+        for member in base.members:
+            if isinstance(member, (Instance, ExternalInstance)):
+                m.write(member.slots, attr, joining.join(member.slots.get(attr, value), value))
+
+
+def _setter(base: Instance, attr: str) -> Value | None:
+    """What runs when a property of an object is assigned to."""
+    member = find_in_class(base.cls, attr) if attr not in base.slots else None
+    return member[1].fset if member is not None and isinstance(member[1], PropertyValue) else None
+
+
+def tell_attribute(
+    m: Machine, frame: Frame, node: Any, base: Value, attr: str, value: Value, op: str = "",
+    source: ir.Expr | None = None,
+) -> None:  # fmt: skip
+    """Tell the rules that staged code sets an attribute; one that is set back to a host value undoes what was done."""
+    if isinstance(base, ModuleValue):
+        tell_change(m, frame, node, "attribute", None, value, name=attr, op=op, born=0)
+        return
+    if isinstance(base, Instance):
+        member = find_in_class(base.cls, attr)
+        if member is not None and isinstance(member[1], PropertyValue) and not member[1].cached:
+            return  # its setter tells
+    itself = bool(op) or (isinstance(node, ir.Attribute) and reads_itself(frame.scope, node, source))
+    if not itself and level_of(value) < GRAD:
+        undo_changes(m, base, attr)
+    tell_change(m, frame, node, "attribute", base, value, name=attr, op=op, itself=itself)

@@ -1,0 +1,631 @@
+"""Operators on abstract values: arithmetic, comparison, truth.
+
+Under omnistaging an operation on a concrete JAX array inside ``jit`` gives a tracer too; one on NumPy or Python values
+does not (https://docs.jax.dev/en/latest/notebooks/How_JAX_primitives_work.html).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.sizes import joint_size
+from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    CONCRETE,
+    FALSE,
+    GRAD,
+    MAYBE,
+    TRUE,
+    Array,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    FunctionValue,
+    HostArray,
+    Instance,
+    ListValue,
+    ModuleValue,
+    Recipe,
+    Static,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    hashes_tracer,
+    holds_tracer,
+    is_traced_array,
+)
+from flake8_jax.semantics.events.events import Formatting, Hashing, NanComparison, TruthTest
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.buffers import read
+from flake8_jax.semantics.trackers.captures import embed
+from flake8_jax.semantics.trackers.clocks import note_comparison, note_computed, note_truth, scaled, tell_difference
+from flake8_jax.semantics.trackers.freshness import note_needs_python
+from flake8_jax.semantics.trackers.recipes import note_operator, pass_tangent
+from flake8_jax.semantics.trackers.unrolling import note_variety
+
+_FOLD: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "==": operator.eq, "!=": operator.ne, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+}  # fmt: skip
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+BIG = 1 << 53
+MAX_ELEMENTS = 256
+"""So many elements of a sum of sequences, or items of merged dicts, are known one by one."""
+
+
+def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) -> int:
+    """The level of an array computed from ``values``. library: computed by JAX itself, even from host values alone."""
+    level, has_array, unknown = CONCRETE, library, False
+    for value in values:
+        for member in joining.members_of(value):
+            if isinstance(member, (Array, Tree)):
+                has_array = True
+                if member.level == MAYBE:
+                    unknown = True
+                else:
+                    level = max(level, member.level)
+            elif isinstance(member, (Unknown, Instance, ExternalInstance)):
+                unknown = True
+            elif isinstance(member, (TupleValue, ListValue, DictValue)):
+                from flake8_jax.semantics.domain.values import level_of
+
+                inner = level_of(member)
+                if inner == MAYBE:
+                    unknown = True
+                else:
+                    level = max(level, inner)
+    if has_array and m.mode.ambient:
+        m.work += 1
+        return ABSTRACT
+    if level == ABSTRACT:
+        return ABSTRACT
+    if level == GRAD:
+        return GRAD
+    return MAYBE if unknown else CONCRETE
+
+
+def dispatched_from(m: Machine, values: Iterable[Value]) -> int:
+    """``Array.dispatched`` of what is computed from ``values``: it is ready no sooner than they are."""
+    if m.mode.staged:
+        return 0
+    found = {v.dispatched for value in values for v in joining.members_of(value) if isinstance(v, Array)}
+    if not any(found):
+        return 0
+    return next((id(loop) for loop in reversed(m.loops) if id(loop) in found), 1)
+
+
+def derived_from(values: Iterable[Value], depth: int = 6) -> str:
+    """``Array.derived`` of what is computed from ``values``: the reason, where all of them are shapes and numbers."""
+    found = ""
+    if depth == 0:
+        return found
+    for value in values:
+        if isinstance(value, Array) and value.derived:
+            found = value.derived
+        elif isinstance(value, Static) and value.kind in ("int", "float", "shape"):
+            found = found or "static"
+        elif isinstance(value, (TupleValue, ListValue)):
+            inner = derived_from(_elements(value) or (Unknown(),), depth - 1)
+            if not inner:
+                return ""
+            found = inner
+        elif isinstance(value, Static) and value.kind == "dtype":
+            continue
+        elif not isinstance(value, (Const, External, BuiltinValue)):
+            return ""
+    return found
+
+
+def _rank(values: Iterable[Value]) -> int | None:
+    """The rank that broadcasting gives; None where any rank is unknown."""
+    best = 0
+    for value in values:
+        if isinstance(value, (Const, Static)):
+            continue
+        ndim = getattr(value, "ndim", None)
+        if ndim is None:
+            return None
+        best = max(best, ndim)
+    return best
+
+
+def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
+    """``left op right``."""
+    if isinstance(left, UnionValue) or isinstance(right, UnionValue):
+        results = [
+            binary(m, frame, node, a, op, b) for a in joining.members_of(left) for b in joining.members_of(right)
+        ]
+        return joining.union_of(results)
+    if m.lent:
+        read(m, frame, node, left, depth=0)
+        read(m, frame, node, right, depth=0)
+    if op == "%" and _is_text(left):
+        _percent_format(m, frame, node, left, right)
+        shown = right.elts if isinstance(right, TupleValue) else (right,)
+        if m.loops and m.mode.compiled and any(type(v) is Static for v in shown):
+            note_variety(m)
+        return Static("str", tuple(v for v in shown if isinstance(v, (Array, Tree))))
+    if op == "+" and _is_text(left) and _is_text(right):
+        held = (*getattr(left, "holds", ()), *getattr(right, "holds", ()))
+        if held:
+            return Static("str", held)
+    kinds = (type(left), type(right))
+    if Array in kinds or Tree in kinds:
+        if m.timing:
+            note_computed(m, frame, node)
+        return _array_binary(m, frame, node, left, op, right)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return _fold(left.value, op, right.value)
+    if Instance in kinds:
+        from flake8_jax.semantics.interpreter.calls import call_operator
+
+        found = call_operator(m, frame, node, left, op, right)
+        if found is not None:
+            return found
+        return Unknown("operator")
+    if op == "+" and kinds == (TupleValue, TupleValue):
+        return _tuple_of(left.elts + right.elts)  # type: ignore[attr-defined]
+    if op in "+*" and (isinstance(left, (ListValue, TupleValue)) or isinstance(right, (ListValue, TupleValue))):
+        return _sequence_binary(m, left, op, right)
+    if op == "|" and kinds == (DictValue, DictValue):
+        return _merged_dict(m, left, right)  # type: ignore[arg-type]
+    if m.timing and op in COMPARISONS:
+        note_comparison(m, frame, node)
+    if HostArray in kinds and Unknown not in kinds:
+        if m.timing and isinstance(left, HostArray) and left.readings:
+            if op == "-" and isinstance(right, HostArray):
+                tell_difference(m, frame, node, left, right)
+            reading = scaled(m, left, right, op)
+            if reading is not None:
+                return reading
+        dtype = "bool" if op in COMPARISONS else _joint_dtype(left, right)
+        return HostArray(dtype, _rank((left, right)), joint_size((left, right)) // (4 if op in COMPARISONS else 1))
+    if _is_static(left) and _is_static(right):
+        return _static_binary(left, op, right)
+    return Unknown("operator", host_test=getattr(left, "host_test", False) or getattr(right, "host_test", False))
+
+
+def _is_text(value: Value) -> bool:
+    return (isinstance(value, Const) and isinstance(value.value, (str, bytes))) or (
+        isinstance(value, Static) and value.kind == "str"
+    )
+
+
+def _is_static(value: Value) -> bool:
+    return isinstance(value, (Const, Static))
+
+
+def _static_binary(left: Value, op: str, right: Value) -> Value:
+    if op in COMPARISONS:
+        return Static("bool")
+    ka, kb = _kind(left), _kind(right)
+    if op == "/" and ka in ("int", "float") and kb in ("int", "float"):
+        return Static("float")
+    if "float" in (ka, kb):
+        return Static("float")
+    if op == "+" and ka == kb == "str":
+        return Static("str", (*getattr(left, "holds", ()), *getattr(right, "holds", ())))
+    return Static(ka if ka == kb else "shape" if "shape" in (ka, kb) else "")
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, Const):
+        return joining.const_kind(value.value)
+    return getattr(value, "kind", "")
+
+
+def _joint_dtype(left: Value, right: Value) -> str:
+    """The dtype class of an arithmetic result where it is certain."""
+    a = _kind(left) if _is_static(left) else getattr(left, "dtype", "")
+    b = _kind(right) if _is_static(right) else getattr(right, "dtype", "")
+    if a == b:
+        return a if a in ("bool", "int", "float", "complex") else ""
+    for dtype in ("complex", "float", "int"):
+        if dtype in (a, b) and a and b:
+            return dtype
+    return "float" if "float" in (a, b) else ""
+
+
+def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
+    if op in ("==", "!="):
+        for value in (left, right):
+            if isinstance(value, Const) and (value.value is None or isinstance(value.value, str)):
+                return Static("bool")
+            if isinstance(value, (TupleValue, ListValue, DictValue, FunctionValue, ClassValue, External)):
+                return Unknown("comparison")
+            if isinstance(value, Static) and value.kind in ("str", "dtype", "shape", ""):
+                return Static("bool") if value.kind else Unknown("comparison")
+    if isinstance(left, Tree) and isinstance(right, Tree) and op in ("==", "!="):
+        return Unknown("comparison")
+    if op == "+" and any(isinstance(v, (ListValue, TupleValue)) for v in (left, right)):
+        other = right if isinstance(left, (ListValue, TupleValue)) else left
+        if isinstance(other, Tree):
+            return Unknown("sequence")
+    level = result_level(m, (left, right))
+    if m.captures:
+        embed(m, (left, right))
+    size = joint_size((left, right))
+    if op in COMPARISONS:
+        # Booleans have no tangent: under ``grad`` alone they are concrete arrays.
+        level = CONCRETE if level == GRAD else level
+        dispatched = dispatched_from(m, (left, right))
+        truth = Array(level, "bool", _rank((left, right)), dispatched=dispatched, size=abs(size) // 4)
+        truth.recipe = Recipe(op, (left, right), node, m.stack[-1].fn if m.stack else None)
+        return truth
+    dtype = _joint_dtype(left, right)
+    if op == "/" and dtype in ("int", "bool"):
+        dtype = "float"
+    dispatched, derived = dispatched_from(m, (left, right)), derived_from((left, right))
+    result = Array(level, dtype, _rank((left, right)), dispatched=dispatched, derived=derived, size=size)
+    note_operator(m, frame, node, op, result, (left, right))
+    return result
+
+
+def _fold(a: Any, op: str, b: Any) -> Value:
+    f = _FOLD.get(op)
+    if f is None or a is None or b is None or isinstance(a, (complex, bytes)) or isinstance(b, (complex, bytes)):
+        if op in ("==", "!="):
+            return TRUE if (a == b) == (op == "==") else FALSE
+        return Static(joining.const_kind(a))
+    try:
+        value = f(a, b)
+    except (TypeError, ZeroDivisionError, OverflowError, ValueError):
+        return Unknown("operator")
+    if (isinstance(value, int) and abs(value) > BIG) or (isinstance(value, str) and len(value) > 200):
+        return Static(joining.const_kind(value))
+    return Const(value)
+
+
+def _sequence_binary(m: Machine, left: Value, op: str, right: Value) -> Value:
+    sequence, other = (left, right) if isinstance(left, (ListValue, TupleValue)) else (right, left)
+    is_tuple = isinstance(sequence, TupleValue) or (isinstance(sequence, ListValue) and sequence.is_tuple)
+    elements = _elements(sequence)
+    if op == "*":
+        if isinstance(other, Const) and isinstance(other.value, int) and elements is not None:
+            count = other.value
+            if count >= 0 and count * len(elements) <= 64:
+                repeated = elements * count
+                return TupleValue(repeated) if is_tuple else ListValue(repeated, born=m.mode.trace)
+        return ListValue(None, joining.join_all(elements) if elements else None, is_tuple=is_tuple, born=m.mode.trace)
+    if (
+        isinstance(other, Static)
+        and other.kind == "shape"
+        and elements is not None
+        and all(_is_static(e) for e in elements)
+    ):
+        return other
+    if isinstance(other, (ListValue, TupleValue)):
+        more = _elements(other)
+        if elements is not None and more is not None:
+            joined = elements + more if sequence is left else more + elements
+            if len(joined) > MAX_ELEMENTS:
+                return ListValue(None, joining.join_all(joined), is_tuple=is_tuple, born=m.mode.trace)
+            return TupleValue(joined) if is_tuple else ListValue(joined, born=m.mode.trace)
+    return ListValue(None, _any(sequence, other), is_tuple=is_tuple, born=m.mode.trace)
+
+
+def _tuple_of(elements: tuple[Value, ...]) -> Value:
+    """A tuple; of very many elements it is only known what they may be."""
+    if len(elements) <= MAX_ELEMENTS:
+        return TupleValue(elements)
+    return ListValue(None, joining.join_all(elements), is_tuple=True)
+
+
+def _any(a: Value, b: Value) -> Value | None:
+    found = [joining.join_all(e) for e in (_elements(a), _elements(b)) if e]
+    unknown = [v for v in (a, b) if _elements(v) is None]
+    return Unknown("element") if unknown else joining.join_all(found) if found else None
+
+
+def _elements(value: Value) -> tuple[Value, ...] | None:
+    if isinstance(value, TupleValue):
+        return value.elts
+    return value.known() if isinstance(value, ListValue) else None
+
+
+def _merged_dict(m: Machine, left: DictValue, right: DictValue) -> DictValue:
+    items = {**dict(left.items()), **dict(right.items())}
+    rests = [v for v in (left.slots.get("*"), right.slots.get("*")) if v is not None]
+    if len(items) > MAX_ELEMENTS:
+        return DictValue({}, joining.join_all([*items.values(), *rests]), is_open=True, born=m.mode.trace)
+    return DictValue(
+        items,
+        joining.join_all(rests) if rests else None,
+        is_open=left.slots["open"] or right.slots["open"],
+        born=m.mode.trace,
+    )
+
+
+def _percent_format(m: Machine, frame: Frame, node: Any, left: Value, right: Value) -> None:
+    """``"%.2f" % x``: every conversion but ``%s`` and ``%r`` needs the value."""
+    if not m.wants(Formatting):
+        return
+    values = right.elts if isinstance(right, TupleValue) else (right,)
+    specs = _percent_specs(left.value) if isinstance(left, Const) and isinstance(left.value, str) else None
+    if specs is None:
+        return
+    for spec, value in zip(specs, values, strict=False):
+        if spec[-1] not in "sra" and (holds_tracer(value, GRAD) or is_awaited(m, value)):
+            m.emit(Formatting(m.context(frame.scope), node, value, "percent", spec))
+
+
+def _percent_specs(text: str) -> list[str] | None:
+    """The conversions of a ``%`` format in order (``%%`` left out); None for a mapping format."""
+    specs: list[str] = []
+    i = 0
+    while (i := text.find("%", i)) >= 0:
+        j = i + 1
+        while j < len(text) and text[j] in "0123456789.+- #lhL*":
+            j += 1
+        if j >= len(text) or text[j] == "(":
+            return None
+        if text[j] != "%":
+            specs.append(text[i : j + 1])
+        i = j + 1
+    return specs
+
+
+def unary(m: Machine, value: Value, op: str) -> Value:
+    """``-x``, ``+x``, ``~x`` (``not`` is a truth test: see ``expressions``)."""
+    if isinstance(value, UnionValue):
+        return joining.union_of([unary(m, v, op) for v in value.members])
+    if isinstance(value, Array):
+        dispatched = dispatched_from(m, (value,))
+        result = Array(
+            result_level(m, (value,)),
+            value.dtype,
+            value.ndim,
+            value.length,
+            dispatched=dispatched,
+            derived=value.derived,
+            size=value.size,
+        )
+        if m.captures:
+            embed(m, (value,))
+        if op in "-~":
+            name = "negative" if op == "-" else "logical_not"
+            result.recipe = Recipe(name, (value,), None, m.stack[-1].fn if m.stack else None)
+            pass_tangent(m, result, (value,))
+        return result
+    if isinstance(value, Tree):
+        return Array(result_level(m, (value,)))
+    if isinstance(value, Const) and type(value.value) in (int, float) and op in "-+":
+        return Const(-value.value if op == "-" else value.value)
+    if isinstance(value, Const) and type(value.value) is int and op == "~":
+        return Const(~value.value)
+    if isinstance(value, (Static, HostArray)):
+        return value
+    return Unknown("operator")
+
+
+def truth_of(value: Value) -> bool | None:
+    """The truth of a value where it is known for sure."""
+    if isinstance(value, Const):
+        return bool(value.value)
+    if isinstance(value, TupleValue):
+        return bool(value.elts) if value.cls is None else None
+    if isinstance(value, ListValue):
+        known = value.slots["n"]
+        return None if known is None else bool(known)
+    if isinstance(value, DictValue):
+        if any(type(k) is tuple for k in value.slots):
+            return True if not value.slots["open"] else None
+        return False if not value.slots["open"] and "*" not in value.slots else None
+    if isinstance(value, (FunctionValue, ClassValue, ModuleValue, TransformedValue, BuiltinValue)):
+        return True
+    if isinstance(value, External):
+        return None
+    if isinstance(value, UnionValue):
+        truths = {truth_of(v) for v in value.members}
+        return truths.pop() if len(truths) == 1 else None
+    return None
+
+
+def is_awaited(m: Machine, value: Value) -> bool:
+    """A result that a loop still running has dispatched: reading it waits for the device."""
+    dispatched = dispatched_from(m, (value,))
+    return dispatched != 0 and any(id(loop) == dispatched for loop in m.loops)
+
+
+def test_truth(m: Machine, frame: Frame, value: Value, how: str, at: Any, whole: Any) -> None:
+    """Tell the rules that the truth of a traced value is asked for, or of one that a loop waits for."""
+    if m.mode.staged and not m.mode.ambient and isinstance(value, Array):
+        note_needs_python(m)
+    if m.timing:
+        note_truth(m, frame, at, value)
+    if m.lent and isinstance(value, Array):
+        read(m, frame, at, value)
+    if m.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value)):
+        m.emit(TruthTest(m.context(frame.scope), at, value, how, whole))
+
+
+def surely_not_none(value: Value) -> bool:
+    """No path on which the value is None."""
+    if isinstance(value, Const):
+        return value.value is not None
+    if isinstance(value, Static):
+        return value.kind != ""
+    if isinstance(value, UnionValue):
+        return all(surely_not_none(v) for v in value.members)
+    return not isinstance(value, (Unknown, External))
+
+
+def identical(left: Value, right: Value) -> Value:
+    """``left is right``."""
+    for a, b in ((left, right), (right, left)):
+        if isinstance(a, Const) and a.value is None:
+            if isinstance(b, Const):
+                return TRUE if b.value is None else FALSE
+            if surely_not_none(b):
+                return FALSE
+            if isinstance(b, Unknown):
+                return Unknown("is None", host_test=b.host_test)
+            return Static("bool")
+        if isinstance(a, Const) and type(a.value) is bool and isinstance(b, (Array, Tree, HostArray)):
+            return FALSE
+    if isinstance(left, Const) and isinstance(right, Const):
+        if type(left.value) is bool and type(right.value) is bool:
+            return TRUE if left.value == right.value else FALSE
+        return Static("bool")
+    if left is right and not isinstance(left, (Unknown, Static)):
+        return TRUE
+    if isinstance(left, External) and isinstance(right, External):
+        return TRUE if left.name == right.name else Static("bool")
+    if isinstance(left, ClassValue) and isinstance(right, ClassValue):
+        return FALSE
+    return Static("bool")
+
+
+def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value) -> Value:
+    """``item in container``."""
+    if isinstance(container, UnionValue):
+        return joining.union_of([contains(m, frame, node, item, c) for c in container.members])
+    traced_item = is_traced_array(item) or _numeric_subject(item, container)
+    if isinstance(container, (DictValue, Static)) and (isinstance(container, DictValue) or container.kind == "set"):
+        if hashes_tracer(item, GRAD) and m.wants(Hashing):
+            m.emit(Hashing(m.context(frame.scope), node, item, "membership"))
+        if isinstance(container, DictValue) and isinstance(item, Const):
+            try:
+                if ("k", item.value) in container.slots:
+                    return Static("bool") if container.slots["open"] else TRUE
+            except TypeError:
+                return Static("bool")
+            if not container.slots["open"] and "*" not in container.slots:
+                return FALSE
+        return Static("bool")
+    elements = _elements(container)
+    if elements is not None:
+        if traced_item:
+            # ``==`` is not asked of the element that is the item itself: identity comes first.
+            compared = [e for e in elements if e is not item and not _never_equal(e)]
+            if compared and elements[0] is not item:
+                test_truth(m, frame, as_array(item), "in", node, node)
+            return Static("bool")
+        if not isinstance(item, (Array, Tree, Unknown)):
+            traced = [e for e in elements if is_traced_array(e)]
+            if traced and not _never_equal(item):
+                test_truth(m, frame, traced[0], "in", node, node)
+                return Static("bool")
+        if isinstance(item, Const) and all(isinstance(e, Const) for e in elements):
+            return (
+                TRUE
+                if any(joining.same_const(item.value, e.value) for e in elements if isinstance(e, Const))
+                else (
+                    FALSE
+                    if all(type(item.value) is type(e.value) for e in elements if isinstance(e, Const))
+                    else Static("bool")
+                )
+            )
+        return Static("bool")
+    if isinstance(container, ListValue):
+        if traced_item and isinstance(joining.any_element(container), (Const, Static)):
+            test_truth(m, frame, item, "in", node, node)
+        return Static("bool")
+    if isinstance(container, Array):
+        if container.level == ABSTRACT and not _never_equal(item):
+            test_truth(m, frame, container, "in", node, node)
+        return Static("bool")
+    if (
+        traced_item
+        and isinstance(container, (HostArray, Static))
+        and not (isinstance(container, Static) and container.kind in ("str", "", "dtype"))
+    ):
+        test_truth(m, frame, item, "in", node, node)
+        return Static("bool")
+    if isinstance(container, Unknown):
+        return Unknown("in", host_test=container.host_test)
+    return Static("bool")
+
+
+def as_array(value: Value) -> Value:
+    """A traced pytree that is used as a number must be a lone array."""
+    return Array(value.level) if isinstance(value, Tree) else value
+
+
+def _numeric_subject(item: Value, container: Value) -> bool:
+    """A traced pytree looked for among numbers: it would be pointless for anything but a lone array."""
+    if not (isinstance(item, Tree) and item.level == ABSTRACT):
+        return False
+    elements = _elements(container)
+    return bool(elements) and all(
+        (isinstance(e, Const) and type(e.value) in (int, float))
+        or (isinstance(e, Static) and e.kind in ("int", "float"))
+        for e in elements or ()
+    )
+
+
+def _never_equal(value: Value) -> bool:
+    """Comparing this with an array gives a plain False: None and strings."""
+    return isinstance(value, Const) and (value.value is None or isinstance(value.value, str))
+
+
+def compare(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
+    """One comparison of a (chain of) comparison(s)."""
+    if op in ("is", "is not"):
+        result = _over_members(left, lambda v: identical(v, right))
+        return negated(result) if op == "is not" else result
+    if op in ("==", "!=") and (is_nan(left) or is_nan(right)):
+        _tell_nan(m, frame, node, op, right if is_nan(left) else left, at_left=not is_nan(left))
+    if op in ("in", "not in"):
+        if any(is_nan(v) for v in _elements(right) or ()):
+            _tell_nan(m, frame, node, op, left, at_left=True)
+        result = contains(m, frame, node, left, right)
+        return negated(result) if op == "not in" else result
+    if isinstance(left, (TupleValue, ListValue)) and isinstance(right, (TupleValue, ListValue)) and op in ("==", "!="):
+        a, b = _elements(left), _elements(right)
+        if a is not None and b is not None and len(a) == len(b):
+            for x, y in zip(a, b, strict=True):
+                if (
+                    x is not y
+                    and (is_traced_array(x) or is_traced_array(y))
+                    and not (_never_equal(x) or _never_equal(y))
+                ):
+                    test_truth(m, frame, x if is_traced_array(x) else y, "compare", node, node)
+                    break
+            if all(isinstance(v, Const) for v in (*a, *b)):
+                equal = all(x.value == y.value for x, y in zip(a, b, strict=True))  # type: ignore[attr-defined]
+                return TRUE if equal == (op == "==") else FALSE
+        return Static("bool")
+    if isinstance(left, External) and isinstance(right, External) and op in ("==", "!="):
+        return TRUE if (left.name == right.name) == (op == "==") else FALSE
+    return binary(m, frame, node, left, op, right)
+
+
+def is_nan(value: Value) -> bool:
+    """The value is NaN for sure."""
+    return isinstance(value, Const) and type(value.value) is float and value.value != value.value
+
+
+def _tell_nan(m: Machine, frame: Frame, node: Any, op: str, value: Value, *, at_left: bool) -> None:
+    if m.wants(NanComparison):
+        alone = type(node) is ir.Compare and len(node.ops) == 1
+        value_node = (node.left if at_left else node.comparators[0]) if alone else None
+        m.emit(NanComparison(m.context(frame.scope), node, op, value, value_node))
+
+
+def _over_members(value: Value, f: Callable[[Value], Value]) -> Value:
+    if isinstance(value, UnionValue):
+        return joining.join_all([f(v) for v in value.members])
+    return f(value)
+
+
+def negated(value: Value) -> Value:
+    """``not value`` for a value whose truth raises nothing."""
+    truth = truth_of(value)
+    if truth is not None:
+        return FALSE if truth else TRUE
+    if isinstance(value, Unknown):
+        return Unknown("not", host_test=value.host_test)
+    return Static("bool")

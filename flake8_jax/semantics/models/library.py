@@ -1,0 +1,832 @@
+"""Calls of library code, by what the knowledge tables say of it.
+
+Vocabulary
+----------
+descriptor  the small language of results in ``knowledge.model``: ``array``, ``like(x)``, ``tuple(array, int)`` …
+bound       arguments by the library function's parameter names.
+
+A call that the tables do not know gives an unknown result and has no effect.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.knowledge.model import ClassFact, FunctionFact
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.sizes import tell_size
+from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    CONCRETE,
+    GRAD,
+    MAYBE,
+    NONE,
+    Array,
+    BoundMethod,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    ExternalMethod,
+    FunctionValue,
+    HostArray,
+    Instance,
+    ListValue,
+    PartialValue,
+    Recipe,
+    Room,
+    Site,
+    Static,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    holds_tracer,
+)
+from flake8_jax.semantics.events.events import KeyUse
+from flake8_jax.semantics.interpreter.calls import Arguments, call
+from flake8_jax.semantics.interpreter.classes import find_in_class
+from flake8_jax.semantics.interpreter.iteration import known_elements
+from flake8_jax.semantics.interpreter.operators import derived_from, dispatched_from, result_level
+from flake8_jax.semantics.machine.core import STARTED, TAKEN, Machine
+from flake8_jax.semantics.machine.dispatch import CALL
+from flake8_jax.semantics.models.builtins import dtype_class, tell_call
+from flake8_jax.semantics.trackers.axes import SPEC, check_collective, check_spec
+from flake8_jax.semantics.trackers.captures import embed
+from flake8_jax.semantics.trackers.clocks import CLOCKS, read_clock
+from flake8_jax.semantics.trackers.keys import derive_key, made_key, may_be_key, note_drawn, share_like, use_key
+from flake8_jax.semantics.trackers.process import note_library_call, note_spawn
+from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
+from flake8_jax.semantics.trackers.unrolling import note_variety
+from flake8_jax.semantics.trackers.variation import vary_call
+
+REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "median",
+                        "nansum", "nanmean", "nanmax", "nanmin", "logsumexp", "norm", "amax", "amin", "vdot"})  # fmt: skip
+ELEMENTWISE_RANK = frozenset({"exp", "log", "sin", "cos", "tanh", "sqrt", "abs", "square", "sign", "floor", "ceil", "round",
+                              "clip", "zeros_like", "ones_like", "isnan", "isfinite", "isinf", "logical_not", "negative",
+                              "cumsum", "cumprod", "flip", "sort", "argsort", "roll", "relu", "sigmoid", "softmax",
+                              "log_softmax", "log1p", "expm1", "rint", "stop_gradient", "invert", "astype"})  # fmt: skip
+
+
+MAX_LEAVES = 16
+
+# --- descriptors --------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=2048)
+def parse_descriptor(text: str) -> tuple[str, tuple[Any, ...]]:
+    """``tuple(array, like(x))`` → ``("tuple", (("array", ()), ("like", ("x",))))``."""
+    text = text.strip()
+    if not text.endswith(")"):
+        return text, ()
+    head, _, inner = text[:-1].partition("(")
+    if head in ("like", "same", "tree_like", "arrays_like", "instance"):
+        return head, (inner.strip(),)
+    parts: list[str] = []
+    depth, start = 0, 0
+    for i, c in enumerate(inner):
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            parts.append(inner[start:i])
+            start = i + 1
+    parts.append(inner[start:])
+    return head, tuple(p.strip() for p in parts if p.strip())
+
+
+def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
+    """The value that a result descriptor describes, its arrays at ``level``."""
+    head, parts = parse_descriptor(text)
+    if head == "collective":
+        # A sum over all lanes of a vmap is the same in every lane: no tracer, if nothing else traces it.
+        return _collective(bound.get(parts[0]), MAYBE if level == ABSTRACT and not m.mode.ambient else level)
+    if head == "leaves":
+        return _leaves(bound.get(parts[0]))
+    if head == "tree_of":
+        return _tree_of(bound.get(parts[0]))
+    if head == "array":
+        return Array(level)
+    if head in ("float", "complex"):
+        return Array(level, head)
+    if head in ("int", "bool"):
+        return Array(CONCRETE if level == GRAD else level, head)
+    if head == "like":
+        return _like(bound.get(parts[0]), level)
+    if head == "static":
+        return Const(float(parts[0])) if parts else Static("")
+    if head == "dtype":
+        return Static("dtype")
+    if head == "key":
+        return Array(level if level != GRAD else CONCRETE, "key", 0)
+    if head == "keys":
+        return Array(level if level != GRAD else CONCRETE, "key", 1)
+    if head == "same":
+        found = bound.get(parts[0])
+        return found if found is not None else Unknown("same")
+    if head == "tree":
+        return Tree(level)
+    if head == "tree_like":
+        found = bound.get(parts[0])
+        return relevelled(found, level) if found is not None else Tree(level)
+    if head == "arrays_like":
+        found = bound.get(parts[0])
+        return joining.over_arrays(found, lambda v: relevelled(v, level)) if found is not None else Unknown("arrays")
+    if head == "list":
+        return ListValue(None, value_of_descriptor(m, parts[0], level, bound) if parts else Unknown("element"))
+    if head == "tuple":
+        if parts and parts[-1] == "...":
+            return ListValue(None, value_of_descriptor(m, parts[0], level, bound), is_tuple=True)
+        return TupleValue(tuple(value_of_descriptor(m, p, level, bound) for p in parts))
+    if head == "instance":
+        return make_instance(m, parts[0], level, given=bound)
+    if head == "host":
+        return HostArray()
+    if head == "none":
+        return NONE
+    if head == "unless":
+        return Unknown(head) if any(p in bound for p in parts[:-1]) else value_of_descriptor(m, parts[-1], level, bound)
+    if head == "one_or_list":
+        return _one_or_list(m, parts[0], level, bound)
+    return Unknown("library")
+
+
+def _one_or_list(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
+    """One result for one argument, else a list with one for each."""
+    given = next(iter(bound.values()), None)
+    count = len(given.elts) if isinstance(given, TupleValue) else len(bound)
+    if count == 1:
+        return value_of_descriptor(m, text, level, bound)
+    made = tuple(value_of_descriptor(m, text, level, bound) for _ in range(count))
+    return ListValue(made, born=m.mode.trace) if made else Unknown("one or several")
+
+
+def _collective(value: Value | None, level: int) -> Value:
+    """``psum`` and its kin: like the argument, but of a number they give another number (``psum(1, axis)``: lanes)."""
+    if isinstance(value, UnionValue):
+        return joining.union_of([_collective(v, level) for v in value.members])
+    if isinstance(value, (Const, Static)):
+        kind = value.kind if isinstance(value, Static) else joining.const_kind(value.value)
+        return value if isinstance(value, Const) and value.value is None else Static(kind)
+    if value is None or isinstance(value, Unknown):
+        return Unknown("collective")
+    return relevelled(value, level)
+
+
+def _leaves(value: Value | None) -> Value:
+    """A list of the leaves of an argument."""
+    from flake8_jax.semantics.models.functions import collect_leaves, leaf_of
+
+    found: list[Value] = []
+    if value is None:
+        return Unknown("leaves")
+    if collect_leaves(value, found) and len(found) <= MAX_LEAVES:
+        return ListValue(tuple(found))
+    return ListValue(None, leaf_of(value))
+
+
+def _tree_of(value: Value | None) -> Value:
+    """A pytree with the leaves of an argument, where these are alike."""
+    found = _leaves_level(value) if value is not None else None
+    return Tree(found) if found is not None else Unknown("tree")
+
+
+def _leaves_level(value: Value, depth: int = 8, room: Room | None = None) -> int | None:
+    """The level that all leaves of a pytree have, None where they differ or are not all known to be arrays."""
+    if isinstance(value, (Array, Tree)):
+        return value.level
+    parts: list[Value] = []
+    if isinstance(value, TupleValue):
+        parts = list(value.elts)
+    elif isinstance(value, ListValue):
+        known = value.known()
+        parts = [joining.any_element(value)] if known is None else list(known)
+    elif isinstance(value, DictValue):
+        parts = [v for slot, v in value.slots.items() if slot != "open"]
+    elif isinstance(value, UnionValue):
+        parts = list(value.members)
+    elif isinstance(value, Instance) and "pytree" in value.cls.traits and value.complete:
+        parts = [v for name, v in value.slots.items() if name not in value.cls.static_names]
+    room = room if room is not None else Room()
+    levels = {_leaves_level(v, depth - 1, room) for v in parts} if depth and room.enter(value) else {None}
+    return levels.pop() if len(levels) == 1 else None
+
+
+def _like(value: Value | None, level: int) -> Value:
+    if isinstance(value, Array):
+        if level == GRAD and value.dtype in ("int", "bool"):
+            level = CONCRETE
+        return Array(level, value.dtype, None)
+    if isinstance(value, Const):
+        return Array(level, joining.const_kind(value.value) if type(value.value) in joining.NUMBERS else "")
+    if isinstance(value, HostArray):
+        return Array(level, value.dtype)
+    if isinstance(value, Static):
+        is_number = value.kind in ("int", "bool", "float", "complex")
+        return Array(level, value.kind if is_number else "", 0 if is_number else None)
+    return Array(level)
+
+
+def relevelled(value: Value, level: int, depth: int = 8, room: Room | None = None) -> Value:
+    """A pytree of the same structure with new arrays of ``level`` for leaves."""
+    if isinstance(value, Array):
+        return Array(level, value.dtype, value.ndim, value.length, size=value.size)
+    if isinstance(value, (Tree, Unknown)):
+        return Tree(level)
+    if isinstance(value, HostArray):
+        return Array(level, size=value.size)
+    if isinstance(value, (Const, Static)):
+        return value if isinstance(value, Const) and value.value is None else Array(level)
+    room = room if room is not None else Room()
+    if depth == 0 or not room.enter(value):
+        return Tree(level)
+    return joining.map_leaves(value, lambda v: relevelled(v, level, depth - 1, room))
+
+
+def make_instance(
+    m: Machine, cls: str, level: int, args: Arguments | None = None, given: dict[str, Value] | None = None
+) -> Value:
+    """An instance of a library class, from constructor arguments where there are any. given: the arguments of another
+    function that makes it; those named as a field become that field."""
+    fact = m.knowledge.class_(cls)
+    slots: dict[Any, Any] = {}
+    if m.loops and m.mode.compiled and fact is not None and "__call__" in fact.methods:
+        note_variety(m)
+    if given and fact is not None:
+        slots.update({k: v for k, v in given.items() if k in fact.order or k in fact.fields})
+    if args is not None:
+        order = fact.order if fact is not None else []
+        slots.update(zip(order, args.values, strict=False))
+        slots.update(args.kwargs)
+    if cls == SPEC and args is not None and args.star is None:
+        slots["entries"] = TupleValue(tuple(args.values))
+    if fact is None:
+        return ExternalInstance(cls, slots, level, born=m.mode.trace)
+    if fact.namedtuple and fact.order:
+        values = tuple(
+            slots.get(n) or value_of_descriptor(m, fact.fields.get(n, "unknown"), level, {}) for n in fact.order
+        )
+        return TupleValue(values, External(cls), tuple(fact.order))
+    if fact.pytree:
+        for name, descriptor in fact.fields.items():
+            if name not in slots:
+                slots[name] = (
+                    value_of_descriptor(m, descriptor, level, {}) if "instance(" not in descriptor else Unknown(name)
+                )
+    return ExternalInstance(cls, slots, level, born=m.mode.trace)
+
+
+# --- binding ------------------------------------------------------------------------------------------
+
+
+def bind_parameters(params: list[str], args: Arguments) -> tuple[dict[str, Value], dict[str, ir.Expr]]:
+    """Arguments by the parameter names of a library function. ``*args`` parameters get a tuple."""
+    bound: dict[str, Value] = {}
+    nodes: dict[str, ir.Expr] = {}
+    i = 0
+    positional = True
+    for p in params:
+        if p == "*":
+            positional = False
+        elif p.startswith("**"):
+            continue
+        elif p.startswith("*"):
+            bound[p[1:]] = TupleValue(tuple(args.values[i:]))
+            if i < len(args.nodes) and args.nodes[i] is not None:
+                nodes[p[1:]] = args.nodes[i]  # type: ignore[assignment]
+            i = len(args.values)
+            positional = False
+        elif positional and i < len(args.values):
+            bound[p] = args.values[i]
+            if i < len(args.nodes) and args.nodes[i] is not None:
+                nodes[p] = args.nodes[i]  # type: ignore[assignment]
+            i += 1
+    bound.update(args.kwargs)
+    nodes.update(args.keyword_nodes)
+    return bound, nodes
+
+
+# --- calls --------------------------------------------------------------------------------------------
+
+
+def call_external(
+    m: Machine, frame: Frame, node: Any, name: str, args: Arguments, *, used: bool = True, decorating: bool = False
+) -> Value:
+    """Call a library function or class by its canonical name."""
+    known = m.knowledge.entry(name)
+    if m.versions is not None and name in m.versions.callees:
+        m.versions.called(m, frame.scope, node, name, args.values, args.kwargs)
+    if known.transform is not None:
+        from flake8_jax.semantics.models.transforms import apply_transform
+
+        tell_call(m, frame, node, name, args, None, used=used)
+        if m.captures and known.transform.tracing != "none":
+            embed(m, _all(args))
+        return apply_transform(m, frame, node, name, known.transform, args, decorating=decorating)
+    if m.presumption is not None:
+        from flake8_jax.semantics.trackers.derivative_contracts import note_function_rule
+
+        note_function_rule(m, name, args)
+    from flake8_jax.semantics.models.functions import SPECIAL
+
+    special = SPECIAL.get(name)
+    fact = known.function
+    if special is not None:
+        bound, nodes = bind_parameters(fact.params, args) if fact is not None else (args.kwargs, args.keyword_nodes)
+        tell_call(m, frame, node, name, args, fact, used=used, bound=bound, bound_nodes=nodes)
+        if m.captures and name.startswith(_ARRAY_NAMESPACES):
+            embed(m, args.values)
+        result = special(m, frame, node, args)
+        if m.loops:
+            vary_call(m, name, args.values, bound, result)
+        return result
+    if fact is not None:
+        result = call_fact(m, frame, node, name, fact, args, used=used)
+        if m.loops:
+            vary_call(m, name, args.values, bind_parameters(fact.params, args)[0], result)
+        if m.process[STARTED] is not TAKEN:
+            note_library_call(m, frame, node, name, result)
+        if fact.impure is not None:
+            note_spawn(m, frame, name)
+            if fact.impure == "time" and name in CLOCKS:
+                return read_clock(m, frame, node, result)
+        return result
+    if known.class_ is not None:
+        return _construct(m, frame, node, name, known.class_, args, decorating=decorating)
+    space = known.namespace
+    tell_call(m, frame, node, name, args, None, used=used)
+    note_spawn(m, frame, name)
+    if space is None:
+        return Unknown("library call")
+    if space.returns == "unknown":
+        return Unknown("library call")
+    return value_of_descriptor(m, space.returns, result_level(m, _all(args), library=True), {})
+
+
+def _all(args: Arguments) -> list[Value]:
+    extra = [v for v in (args.star, args.double_star) if v is not None]
+    return [*args.values, *args.kwargs.values(), *extra]
+
+
+def _construct(
+    m: Machine, frame: Frame, node: Any, name: str, fact: ClassFact, args: Arguments, *, decorating: bool
+) -> Value:
+    if fact.decorator:
+        if args.values and isinstance(args.values[0], ClassValue):
+            from flake8_jax.semantics.interpreter.classes import apply_class_decorator
+
+            options = dict(args.kwargs)
+            for option, value in zip(("data_fields", "meta_fields"), args.values[1:], strict=False):
+                options[option] = value
+            apply_class_decorator(m, args.values[0], name, options)
+            return args.values[0]
+        return ExternalInstance(name, dict(args.kwargs))
+    tell_call(m, frame, node, name, args, None, used=True)
+    made = make_instance(m, name, result_level(m, _all(args)), args)
+    stage_contracts(m, frame, node, name, fact, made)
+    if name == "jax.sharding.NamedSharding" and isinstance(made, ExternalInstance):
+        written = args.nodes[1] if len(args.nodes) > 1 else args.keyword_nodes.get("spec")
+        check_spec(m, frame, node, made.slots.get("mesh"), made.slots.get("spec"), written)
+    return made
+
+
+def stage_contracts(m: Machine, frame: Frame, node: Any, name: str, fact: ClassFact, made: Value) -> None:
+    """Functions handed to a library object that runs them staged (``GradientTransformation(init, update)``)."""
+    if not fact.staged_methods:
+        return
+    from flake8_jax.semantics.models.transforms import stage_unknown
+
+    fields: dict[str, Any] = {}
+    if isinstance(made, TupleValue):
+        fields = dict(zip(made.names, made.elts, strict=False))
+    elif isinstance(made, (ExternalInstance, Instance)):
+        fields = made.slots
+    for method in fact.staged_methods:
+        operand = fields.get(method)
+        if isinstance(operand, (FunctionValue, BoundMethod, PartialValue)):
+            parameters = fact.methods[method].params if method in fact.methods else []
+            stage_unknown(m, frame, node, name, operand, method, len([p for p in parameters if not p.startswith("*")]))
+
+
+def call_fact(
+    m: Machine, frame: Frame, node: Any, name: str, fact: FunctionFact, args: Arguments, *, used: bool,
+    self_value: Value | None = None,
+) -> Value:  # fmt: skip
+    """Call a library function of which a fact is known."""
+    bound, nodes = bind_parameters(fact.params, args)
+    if self_value is not None:
+        bound["self"] = self_value
+    tell_call(m, frame, node, name, args, fact, used=used, bound=bound, bound_nodes=nodes)
+    run_function_arguments(m, frame, node, name, fact, bound)
+    if fact.returns == "context":
+        return ExternalInstance(name, dict(bound))
+    if fact.key_effect is not None:
+        result = _key_call(m, frame, node, name, fact, bound, nodes)
+        if result is not None:
+            return result
+    if m.presumption is not None and name.startswith(_ARRAY_NAMESPACES) and fact.returns not in _NO_ARRAYS:
+        for parameter in fact.params[:3]:
+            if parameter in _ARRAY_OPERANDS or parameter == fact.params[0]:
+                m.presumption.mark(bound.get(parameter, NONE))
+    if m.presumption is not None:
+        for parameter in (*fact.shape_params, *fact.axis_params):
+            m.presumption.deny(bound.get(parameter, NONE))
+    values = _all(args) if self_value is None else [self_value, *_all(args)]
+    if "axis_name" in bound and name.startswith("jax.lax."):
+        check_collective(m, frame, node, bound["axis_name"])
+    if fact.host:
+        result = _host_result(m, fact, values, bound)
+        tell_size(result, name, bound, args.values)
+        return result
+    if m.captures and fact.returns not in _NO_ARRAYS:
+        embed(m, values)
+    level = result_level(m, values, library=_is_jax(name))
+    without_tangent = (level == GRAD or m.mode.differentiated) and name in NO_TANGENT
+    if without_tangent:
+        level = CONCRETE if level == GRAD else level
+    result = value_of_descriptor(m, fact.returns, level, bound)
+    if without_tangent:
+        result = relevelled(result, level)
+    if isinstance(result, Array):
+        result.dispatched = result.dispatched or dispatched_from(m, values)
+        _refine_array(result, name, fact, bound)
+        result.derived = result.derived or derived_from(values)
+        note_call(m, frame, node, name, result, bound)
+        if name.startswith("jax."):
+            asked = External(name) if name.rpartition(".")[2] in WIDE else bound.get("dtype", bound.get("new_dtype"))
+            tell_wide_dtype(m, frame, node, asked, result)
+    elif isinstance(result, Static) and result.kind == "":
+        result = Static(_static_kind(name))
+    tell_size(result, name, bound, args.values)
+    return result
+
+
+_NO_ARRAYS = frozenset({"static", "dtype", "unknown"})
+_ARRAY_OPERANDS = frozenset(
+    {"x", "y", "a", "b", "x1", "x2", "rhs", "lhs", "condition", "pred", "operand", "update", "v"}
+)
+_ARRAY_NAMESPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.")
+
+
+def _is_jax(name: str) -> bool:
+    return name.startswith(("jax.", "flax.", "optax.", "haiku.", "distrax.", "numpyro.", "equinox.", "rlax."))
+
+
+def _static_kind(name: str) -> str:
+    last = name.rpartition(".")[2]
+    if last == "shape":
+        return "shape"
+    if last in ("ndim", "size", "axis_size", "device_count", "local_device_count", "process_index", "process_count"):
+        return "int"
+    if last.startswith(("is", "issub")):
+        return "bool"
+    return "dtype" if last in ("dtype", "result_type", "promote_types", "canonicalize_dtype") else ""
+
+
+def _refine_array(result: Array, name: str, fact: FunctionFact, bound: dict[str, Value]) -> None:
+    """What the arguments say of the dtype and rank of a result."""
+    last = name.rpartition(".")[2]
+    dtype = bound.get("dtype")
+    if dtype is not None and dtype_class(dtype):
+        result.dtype = dtype_class(dtype)
+        if result.level == GRAD and result.dtype in ("int", "bool"):
+            result.level = CONCRETE
+    shape = bound.get("shape")
+    if shape is not None and "shape" in fact.shape_params:
+        if isinstance(shape, TupleValue):
+            result.ndim = len(shape.elts)
+            if shape.elts and isinstance(shape.elts[0], Const) and type(shape.elts[0].value) is int:
+                result.length = shape.elts[0].value
+        elif isinstance(shape, Const) and type(shape.value) is int:
+            result.ndim, result.length = 1, shape.value
+        elif isinstance(shape, Static) and shape.kind == "int":
+            result.ndim = 1
+    elif last in REDUCTIONS and not any(k in bound for k in ("axis", "keepdims", "axes")):
+        result.ndim = 0
+    elif last in ELEMENTWISE_RANK:
+        first = next(iter(bound.values()), None)
+        result.ndim = getattr(first, "ndim", 0 if isinstance(first, (Const, Static)) else None)
+    elif last == "arange":
+        result.ndim = 1
+        ends = [bound.get(p) for p in ("start", "stop") if p in bound]
+        known = [end.value for end in ends if isinstance(end, Const) and type(end.value) is int]
+        if known and len(known) == len(ends) and "step" not in bound:
+            result.length = max(known[-1] - (known[0] if len(known) == 2 else 0), 0)
+        if not result.dtype and all(
+            (isinstance(v, Const) and type(v.value) is int) or isinstance(v, Static) for v in bound.values()
+        ):
+            result.dtype = "int"
+    elif last in ("asarray", "array"):
+        _refine_conversion(result, bound)
+    elif last == "where":
+        a, b = bound.get("x"), bound.get("y")
+        kinds = {_dtype_of(v) for v in (a, b) if v is not None}
+        if len(kinds) == 1:
+            result.dtype = kinds.pop()
+
+
+def _dtype_of(value: Value) -> str:
+    """The dtype class of an operand; empty where it is not known."""
+    if isinstance(value, (Array, HostArray)):
+        return value.dtype
+    return joining.const_kind(value.value) if isinstance(value, Const) and type(value.value) in joining.NUMBERS else ""
+
+
+def note_rows(result: Array, rows: tuple[Value, ...]) -> None:
+    """An array is made of rows that are all of one known length."""
+    lengths = {len(known_elements(r) or ()) if not isinstance(r, Array) else r.length for r in rows}
+    length = lengths.pop() if len(lengths) == 1 else None
+    if length:
+        result.recipe = Recipe(joining.ROWS, (Const(length),), None, None)
+
+
+_NUMBER_KINDS = ("bool", "int", "float", "complex")
+
+
+def _common_kind(elements: Sequence[Value], depth: int = 3) -> str:
+    """The dtype class of an array made of numbers, in rows or not; empty where one of them is not known."""
+    kinds: set[str] = set()
+    for element in elements:
+        rows = known_elements(element) if depth and isinstance(element, (TupleValue, ListValue)) else None
+        if rows is not None:
+            kinds.add(_common_kind(rows, depth - 1))
+        else:
+            kinds.add(element.kind if isinstance(element, Static) else _dtype_of(element))
+    return max(kinds, key=_NUMBER_KINDS.index) if kinds and kinds <= set(_NUMBER_KINDS) else ""
+
+
+def _refine_conversion(result: Array, bound: dict[str, Value]) -> None:
+    source = next((bound[k] for k in ("object", "a", "x") if k in bound), None)
+    if isinstance(source, (Array, HostArray)):
+        result.dtype = result.dtype or source.dtype
+        result.ndim = source.ndim
+        if isinstance(source, Array):
+            result.length = source.length
+            if source.dtype == "key":
+                result.origin = source
+    elif isinstance(source, (TupleValue, ListValue)):
+        elements = known_elements(source)
+        if elements is not None:
+            result.length = len(elements)
+            result.dtype = result.dtype or _common_kind(elements)
+            if all(isinstance(e, (Const, Static)) for e in elements):
+                result.ndim = 1
+            elif result.recipe is None:
+                note_rows(result, elements)
+    elif isinstance(source, Const):
+        result.ndim = 0
+        if not result.dtype and type(source.value) in joining.NUMBERS:
+            result.dtype = joining.const_kind(source.value)
+    elif isinstance(source, Static):
+        if source.kind in ("int", "float", "bool"):
+            result.ndim, result.dtype = 0, result.dtype or source.kind
+            result.derived = "static"
+        elif source.kind == "shape":
+            result.ndim, result.dtype, result.derived = 1, "int", "static"
+
+
+def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dict[str, Value]) -> Value:
+    """A NumPy-like function: on tracers it dispatches, or raises; else its result is on the host."""
+    traced = any(holds_tracer(v, MAYBE) for v in values if isinstance(v, (Array, Tree, UnionValue)))
+    if fact.host == "dispatches" and any(isinstance(v, (Array, Tree)) for v in values):
+        level = result_level(m, values, library=True)
+        head, _ = parse_descriptor(fact.returns)
+        if head in ("host", "static", "unknown"):
+            return Array(level)
+        return value_of_descriptor(m, fact.returns, level, bound)
+    if fact.host == "static":
+        return Static(_static_kind("shape" if False else ""))
+    if fact.host == "converts" and traced and any(holds_tracer(v, GRAD) for v in values):
+        return Unknown("raised")
+    head, parts = parse_descriptor(fact.returns)
+    if head == "unless":
+        if any(p in bound for p in parts[:-1]):
+            return Unknown(head)
+        head, parts = parse_descriptor(parts[-1])
+    if head == "static":
+        return Static("")
+    if head in ("array", "int", "float", "bool", "host", "like"):
+        numbers = [v for v in values if isinstance(v, Const) and type(v.value) in (int, float)]
+        if values and len(numbers) == len(values) and head != "host":
+            return Static(head if head in ("int", "float", "bool") else "float")
+        return HostArray(head if head in ("int", "float", "bool") else "")
+    if head == "tuple":
+        return (
+            TupleValue(tuple(HostArray() for _ in parts))
+            if parts and parts[-1] != "..."
+            else ListValue(None, HostArray(), is_tuple=True)
+        )
+    if head == "list":
+        return ListValue(None, HostArray())
+    return value_of_descriptor(m, fact.returns, CONCRETE, bound)
+
+
+def run_function_arguments(
+    m: Machine, frame: Frame, node: Any, name: str, fact: FunctionFact, bound: dict[str, Value]
+) -> None:
+    """Functions that the library stages or calls, by contract."""
+    for parameter in fact.stages:
+        operand = bound.get(parameter)
+        if operand is not None:
+            from flake8_jax.semantics.models.transforms import stage_unknown
+
+            for member in known_elements(operand) or joining.members_of(operand):
+                if isinstance(member, (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)):
+                    stage_unknown(m, frame, node, name, member, parameter)
+    for parameter in fact.schedules:
+        operand = bound.get(parameter)
+        if isinstance(operand, (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)):
+            from flake8_jax.semantics.models.transforms import stage_unknown
+
+            stage_unknown(m, frame, node, name, operand, parameter, leading=(Array(ABSTRACT, "int", 0),))
+    for parameter in fact.calls:
+        operand = bound.get(parameter)
+        if isinstance(operand, (FunctionValue, BoundMethod, PartialValue)):
+            call(m, frame, node, operand, Arguments([], unknown_rest=True))
+
+
+def _key_call(
+    m: Machine, frame: Frame, node: Any, name: str, fact: FunctionFact, bound: dict[str, Value],
+    nodes: dict[str, ir.Expr],
+) -> Value | None:  # fmt: skip
+    """Samplers, ``split``, ``fold_in`` …; None where the ordinary result descriptor applies."""
+    key = bound.get(fact.key) if fact.key else None
+    level = result_level(m, bound.values(), library=True)
+    if level == GRAD:
+        level = CONCRETE
+    if fact.key_effect == "make":
+        return made_key(m, frame.scope, node, level)
+    if key is None:
+        return None
+    key_node = nodes.get(fact.key) if fact.key else None
+    if fact.key_effect in ("consume", "initialize"):
+        for one in _keys_in(key):
+            use_key(m, frame, node, one, "consume", key_node, name, draws=fact.key_effect == "consume")
+        _tell_same_call(m, frame, node, key)
+        return None
+    if fact.key_effect == "split":
+        use_key(m, frame, node, key, "split", key_node)
+        made = Array(level, "key", 1)
+        number = bound.get("num")
+        if number is None:
+            made.length = 2
+        elif isinstance(number, Const) and type(number.value) is int:
+            made.length = number.value
+        elif isinstance(number, TupleValue):
+            made.ndim = 1 + len(number.elts)
+        share_like(m, key, made)
+        joining.keep_seed(key, made)
+        return made
+    if fact.key_effect == "derive":
+        made = derive_key(m, key, bound.get("data"))
+        made.level = level
+        return made
+    if fact.key_effect == "clone":
+        return Array(level, "key", getattr(key, "ndim", None))
+    return None
+
+
+def _keys_in(value: Value) -> list[Value]:
+    """The keys of an ``rngs`` argument: itself, or the values of a dict."""
+    if isinstance(value, DictValue):
+        found: list[Value] = []
+        for _, v in value.items():
+            if v not in found:
+                found.append(v)
+        return found
+    return [value]
+
+
+def _tell_same_call(m: Machine, frame: Frame, node: Any, key: Value) -> None:
+    """One key under two names of one ``rngs`` dict."""
+    if not isinstance(key, DictValue) or not m.wants(KeyUse):
+        return
+    seen: list[Value] = []
+    for _, value in key.items():
+        canonical = joining.canonical_key(value)
+        if may_be_key(value) and any(canonical is s for s in seen):
+            site = Site(frame.scope, node.start, node.end)
+            m.emit(KeyUse(m.context(frame.scope), node, value, "consume", site, "consume", False, "", True, "", None))
+            return
+        seen.append(canonical)
+
+
+# --- methods of library objects -------------------------------------------------------------------------
+
+
+def call_external_method(
+    m: Machine, frame: Frame, node: Any, func: ExternalMethod, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    """A method that a library class gives to its instances, or to instances of a project subclass."""
+    fact = m.knowledge.method(func.cls, func.name)
+    if m.presumption is not None:
+        from flake8_jax.semantics.trackers.derivative_contracts import note_method_rule
+
+        note_method_rule(m, func.cls, func.name, args)
+    if fact is None:
+        return Unknown("method")
+    owner = m.knowledge.class_(func.cls)
+    if isinstance(func.self_value, Instance) and owner is not None and owner.module_methods and "method" in fact.params:
+        return _module_call(m, frame, node, func, fact, func.self_value, args)
+    return call_fact(m, frame, node, f"{func.cls}.{func.name}", fact, args, used=used, self_value=func.self_value)
+
+
+def _module_call(
+    m: Machine, frame: Frame, node: Any, func: ExternalMethod, fact: FunctionFact, module: Instance, args: Arguments
+) -> Value:
+    """linen's ``module.apply(variables, *args, method=…)``: ``__call__`` runs with the remaining arguments."""
+    bound, nodes = bind_parameters(fact.params, args)
+    own = {p for p in fact.params if not p.startswith("*")}
+    tell_call(m, frame, node, f"{func.cls}.{func.name}", args, fact, used=True, bound=bound, bound_nodes=nodes)
+    if fact.key_effect is not None:
+        _key_call(m, frame, node, func.name, fact, bound, nodes)
+    elif "rngs" in bound:
+        _tell_same_call(m, frame, node, bound["rngs"])
+        if func.name == "apply" and not m.mode.shapes_only:
+            for one in _keys_in(bound["rngs"]):
+                note_drawn(m, one)
+    leading = 0
+    for p in fact.params:
+        if p.startswith("*"):
+            break
+        leading += 1
+    inner = Arguments(
+        args.values[leading:],
+        {k: v for k, v in args.kwargs.items() if k not in own},
+        args.nodes[leading:],
+        {k: v for k, v in args.keyword_nodes.items() if k not in own},
+        args.star,
+        args.double_star,
+    )
+    method = bound.get("method")
+    target: Value | None = None
+    if method is None or (isinstance(method, Const) and method.value is None):
+        found = find_in_class(module.cls, "__call__")
+        target = BoundMethod(found[1], module) if found is not None else None
+    elif isinstance(method, Const) and isinstance(method.value, str):
+        found = find_in_class(module.cls, method.value)
+        target = BoundMethod(found[1], module) if found is not None else None
+    elif isinstance(method, FunctionValue):
+        target = BoundMethod(method, module)
+    elif isinstance(method, BoundMethod):
+        target = BoundMethod(method.func, module)
+    result: Value | None = None
+    if target is not None:
+        setup = find_in_class(module.cls, "setup")
+        if setup is not None and isinstance(setup[1], FunctionValue):
+            from flake8_jax.semantics.interpreter.calls import call_function_value
+
+            call_function_value(m, frame, node, setup[1], Arguments([module]))
+        result = call(m, frame, node, target, inner)
+    level = result_level(m, _all(args), library=True)
+    if func.name == "apply" and result is not None:
+        mutable = bound.get("mutable")
+        if mutable is None or (isinstance(mutable, Const) and not mutable.value):
+            return result
+        return TupleValue((result, Tree(level)))
+    if func.name == "init_with_output" and result is not None:
+        return TupleValue((result, Tree(level)))
+    return value_of_descriptor(m, fact.returns, level, bound)
+
+
+def call_external_instance(
+    m: Machine, frame: Frame, node: Any, func: ExternalInstance, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    """Calling a library object: what its ``__call__`` fact says; a decorator with options is applied."""
+    fact = m.knowledge.method(func.cls, "__call__")
+    if fact is not None:
+        result = call_fact(m, frame, node, func.cls + ".__call__", fact, args, used=True, self_value=func)
+        if m.variations:
+            vary_call(m, func.cls + ".__call__", args.values, {}, result)
+        return result
+    manager = m.knowledge.function(func.cls)
+    if manager is not None and manager.returns == "context" and len(args.values) == 1:
+        return args.values[0]  # a context manager as a decorator: the function does what it did
+    if args.values and isinstance(args.values[0], ClassValue):
+        from flake8_jax.semantics.interpreter.classes import apply_class_decorator
+
+        apply_class_decorator(
+            m, args.values[0], func.cls, {k: v for k, v in func.slots.items() if isinstance(v, Value)}
+        )
+        return args.values[0]
+    return Unknown("call")
+
+
+def _call_library_object(
+    m: Machine, frame: Frame, node: Any, func: External, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    return call_external(m, frame, node, func.name, args, used=used, decorating=decorating)
+
+
+CALL.update(
+    {
+        External: _call_library_object,
+        ExternalMethod: call_external_method,
+        ExternalInstance: call_external_instance,
+    }
+)

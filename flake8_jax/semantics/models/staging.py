@@ -1,0 +1,228 @@
+"""Running a staged operand: its signature, the mode inside, the root on the call stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flake8_jax.knowledge.model import TransformFact
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    CONCRETE,
+    GRAD,
+    MAYBE,
+    NONE,
+    BoundMethod,
+    Const,
+    External,
+    FunctionValue,
+    Instance,
+    ListValue,
+    PartialValue,
+    TransformedValue,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    level_of,
+)
+from flake8_jax.semantics.interpreter.calls import Arguments, call, captured_values
+from flake8_jax.semantics.interpreter.classes import find_in_class
+from flake8_jax.semantics.interpreter.iteration import known_elements
+from flake8_jax.semantics.interpreter.operators import result_level
+from flake8_jax.semantics.machine.core import Lane, Link, Machine, Mode
+from flake8_jax.semantics.trackers.allocations import settle_births
+from flake8_jax.semantics.trackers.axes import bound_inside, closes
+from flake8_jax.semantics.trackers.captures import COMPILING
+
+
+def describe(value: Value) -> str:
+    """A short name of an operand, for evidence."""
+    if isinstance(value, FunctionValue):
+        return value.fn.qualname if not value.fn.is_lambda else "a lambda"
+    if isinstance(value, BoundMethod):
+        return describe(value.func)
+    if isinstance(value, (PartialValue,)):
+        return describe(value.func)
+    if isinstance(value, TransformedValue):
+        return describe(value.operand)
+    if isinstance(value, External):
+        return value.name
+    if isinstance(value, Instance):
+        return value.cls.node.name
+    return "a function"
+
+
+def parameter_names(value: Value, depth: int = 1000) -> list[str] | None:
+    """Positional parameter names of a callable; None where its signature is not known."""
+    if depth == 0:  # an object whose ``__call__`` leads back to it
+        return None
+    if isinstance(value, FunctionValue):
+        return [p.name for p in value.fn.params if p.kind in ("positional", "posonly")]
+    if isinstance(value, BoundMethod):
+        names = parameter_names(value.func, depth - 1)
+        return names[1:] if names is not None else None
+    if isinstance(value, PartialValue):
+        names = parameter_names(value.func, depth - 1)
+        return None if names is None else [n for n in names[len(value.args) :] if n not in value.kwargs]
+    if isinstance(value, TransformedValue):
+        return parameter_names(value.operand, depth - 1)
+    if isinstance(value, Instance):
+        found = find_in_class(value.cls, "__call__")
+        if found is None:
+            return None
+        names = parameter_names(found[1], depth - 1)
+        return names[1:] if names is not None else None
+    return None
+
+
+def default_values(value: Value) -> dict[str, Value]:
+    """The defaults of a callable's parameters, but for those that it already has an argument for."""
+    bound: set[str] = set()
+    taken = 0
+    while isinstance(value, (BoundMethod, PartialValue, TransformedValue)):
+        if isinstance(value, PartialValue):
+            bound |= value.kwargs.keys()
+            taken += len(value.args)
+        elif isinstance(value, BoundMethod):
+            taken += 1
+        value = value.operand if isinstance(value, TransformedValue) else value.func
+    if not isinstance(value, FunctionValue):
+        return {}
+    bound |= {p.name for p in value.fn.params[:taken]}
+    return {name: default for name, default in value.defaults.items() if name not in bound}
+
+
+def defaults_of(value: Value) -> set[str]:
+    """Names of parameters that have a default."""
+    return set(default_values(value))
+
+
+def constants_of(value: Value | None) -> list[Any] | None:
+    """The constants in an option such as ``static_argnums=(0, 1)``; None where they are not known."""
+    if value is None or (isinstance(value, Const) and value.value is None):
+        return []
+    if isinstance(value, Const):
+        return [value.value]
+    known = known_elements(value)
+    if known is not None and all(isinstance(v, Const) for v in known):
+        return [v.value for v in known if isinstance(v, Const)]
+    return None
+
+
+def static_parameters(tv: TransformedValue) -> tuple[set[int], set[str]] | None:
+    """Static positions and names of a transform's operand; None where the options are not known."""
+    positions: set[int] = set()
+    names: set[str] = set()
+    signature = parameter_names(tv.operand)
+    for option in tv.fact.statics:
+        constants = constants_of(tv.options.get(option))
+        if constants is None:
+            return None
+        for constant in constants:
+            if isinstance(constant, str):
+                names.add(constant)
+            elif isinstance(constant, int):
+                if constant < 0 and signature is not None:
+                    constant += len(signature)
+                positions.add(constant)
+    if signature is not None:
+        names |= {signature[i] for i in positions if 0 <= i < len(signature)}
+        positions |= {i for i, n in enumerate(signature) if n in names}
+    return positions, names
+
+
+def enter(
+    m: Machine, fact: TransformFact, name: str, lane: Lane | None = None, options: dict[str, Value] | None = None
+) -> Mode:
+    """The mode inside a staged operand. options: the transform's other arguments, for the axis names that it binds."""
+    if fact.tracing == "none" and not fact.omnistaging:
+        return m.mode
+    m.traces += 1
+    lanes = m.mode.lanes + ((lane,) if lane is not None else ())
+    return Mode(
+        staged=True,
+        ambient=m.mode.ambient or fact.omnistaging,
+        trace=m.traces,
+        presumed=m.mode.presumed,
+        lanes=lanes,
+        shapes_only=m.mode.shapes_only or fact.result == "shape",
+        differentiated=m.mode.differentiated or fact.tracing == "concrete",
+        compiled=m.traces if fact.omnistaging else m.mode.compiled,
+        axes=bound_inside(m.mode.axes, fact, name, options or {}),
+        axes_closed=m.mode.axes_closed or closes(name),
+        jitted=m.mode.jitted or (m.traces if name.rpartition(".")[2] in COMPILING else 0),
+    )
+
+
+def stage(
+    m: Machine, frame: Frame, node: Any, name: str, operand: Value, args: Arguments, mode: Mode, *,
+    serial: int | None = None, kind: str = "root",
+) -> Value:  # fmt: skip
+    """Run an operand the way a transform does: in ``mode``, with the root on the call stack."""
+    saved_mode, saved_base = m.mode, m.loop_base
+    link = Link(
+        scope=frame.scope, node=node, kind=kind, function=describe(operand), text=f"{name} stages {describe(operand)}",
+        serial=serial if serial is not None else m.new_serial(), fn=None,
+    )  # fmt: skip
+    m.stack.append(link)
+    m.mode = mode
+    for value in (*args.values, *args.kwargs.values()):
+        settle_births(value, mode.trace)
+    m.loop_base = len(m.loops)
+    target_node = _definition(operand) or node
+    result = call(m, frame, target_node if False else node, operand, args)
+    m.loop_base = saved_base
+    m.mode = saved_mode
+    m.stack.pop()
+    return result
+
+
+def _definition(operand: Value) -> Any:
+    return None
+
+
+def outer_level(m: Machine, args: Arguments, operand: Value | None = None) -> int:
+    """The level of a staged call's results, seen from outside: that of its arguments, or of what its operand (or a
+    function among the arguments) closes over."""
+    extra = [v for v in (args.star, args.double_star) if v is not None]
+    values = [*args.values, *args.kwargs.values(), *extra]
+    level = result_level(m, values, library=True)
+    if level == ABSTRACT:
+        return level
+    inner = max(_closed_over(m, v) for v in (*values, *([operand] if operand is not None else []), NONE))
+    return MAYBE if inner >= GRAD and inner > level else level  # whether the result hangs on it, nobody knows
+
+
+def _closed_over(m: Machine, value: Value, depth: int = 4) -> int:
+    """The highest level of the arrays that calling a value may bring in."""
+    level, seen, layer = CONCRETE, set[Value](), [value]
+    for step in range(depth):
+        # Functions share what they hold, so that a walk along every path would take many times as long.
+        held = dict.fromkeys(part for holder in layer for part in _held(m, holder, given=step == 0))
+        layer = [part for part in held if part not in seen]
+        seen.update(layer)
+        level = max([level, *[level_of(part) for part in layer if not isinstance(part, (FunctionValue, Unknown))]])
+    return level
+
+
+def _held(m: Machine, value: Value, *, given: bool) -> list[Value]:
+    """What calling a value may bring in at once. given: the value itself is an argument, which may be a list of such values."""
+    if isinstance(value, FunctionValue):
+        return list(captured_values(m, value).values())
+    if isinstance(value, PartialValue):
+        return [value.func, *value.args, *value.kwargs.values()]
+    if isinstance(value, BoundMethod):
+        of_self = value.self_value.slots.values() if isinstance(value.self_value, Instance) else ()
+        return [value.func, *[v for v in of_self if isinstance(v, Value)]]
+    if isinstance(value, TransformedValue):
+        return [value.operand]
+    if isinstance(value, UnionValue):
+        return list(value.members)
+    if isinstance(value, (TupleValue, ListValue)) and given:
+        return list(known_elements(value) or ())
+    return []
+
+
+Model = Callable[[Machine, Frame, Any, str, TransformFact, dict[str, Value], Arguments], Value]

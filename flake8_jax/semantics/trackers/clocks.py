@@ -1,0 +1,710 @@
+"""Stretches of eager code between two readings of a clock, and the device work in them.
+
+JAX returns from a call before the device is done with it, so a clock that is read then has measured the dispatch. Here
+the interpreter keeps a log of what bears on that, from the first reading in an entry on.
+
+Vocabulary
+----------
+reading     what a clock of ``time`` or ``timeit.default_timer`` gave, with its place in the log.
+work        one line of the log. *compiled*: a call of a jitted function. *computed*: any other computation on arrays.
+            *wait*: the host needs a value of the device, so everything before is done. *lost*: something ran of which
+            nothing is known. *yield*: others run before this goes on.
+stretch     the log between two readings whose difference is taken.
+arm         an alternative that may not be taken: work in one is certain only for who is in it as well.
+cold        the first call of a jitted function that the entry makes, by any path, or the first one whose arguments surely
+            have another rank, leading length, dtype or static value than all before: it compiles.
+
+Not modelled: threads, order inside generators (what they dispatch does not count), buffers that are donated, how long
+anything takes. What unknown containers hold is not known, so printing or converting it counts as a wait.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.values import (
+    MAX_HELD,
+    Array,
+    AtValue,
+    BoundMethod,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    ExternalMethod,
+    FunctionValue,
+    GeneratorValue,
+    HostArray,
+    Instance,
+    ListValue,
+    PartialValue,
+    Room,
+    SliceValue,
+    Static,
+    StaticMethodValue,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    is_host_value,
+)
+from flake8_jax.semantics.events.events import ColdCall, Timed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+    from flake8_jax.semantics.interpreter.calls import Arguments
+    from flake8_jax.semantics.machine.core import Link, LoopState, Machine
+
+COMPILED, COMPUTED, WAIT, LOST, YIELD = "compiled", "computed", "wait", "lost", "yield"
+
+CLOCKS = frozenset(
+    {f"time.{name}{unit}" for name in ("time", "perf_counter", "monotonic", "process_time") for unit in ("", "_ns")}
+    | {"timeit.default_timer"}
+)
+NO_MEASURE = "dispatch timed on purpose, or a deadline"
+"""The fact that a clock that was stopped after a dispatch times the waiting from there on, or that the time since is only
+compared with a limit."""
+WARM = "called again once it is compiled"
+"""The fact that a timed call is made a second time: the first one is the warm-up, or is compared with the others."""
+
+_ASYNCHRONOUS = (
+    "jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.random.", "jax.tree.", "jax.tree_util.", "jax.image.",
+    "jax.ops.", "jax.dtypes.", "jax.sharding.", "optax.", "flax.linen.", "flax.nnx.", "haiku.", "equinox.", "distrax.", "rlax.",
+)  # fmt: skip
+"""Libraries whose functions dispatch and do not wait, but for those whose facts say otherwise."""
+_ARITHMETIC = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.")
+_PLACEMENT = frozenset({"jax.device_put", "jax.devices", "jax.local_devices", "jax.device_count", "jax.local_device_count",
+                        "jax.process_index", "jax.process_count", "jax.default_backend", "jax.copy_to_host_async",
+                        "jax.debug.visualize_array_sharding", "jax.typeof", "jax.eval_shape"})  # fmt: skip
+_TRANSFERS = frozenset(
+    {"array", "asarray", "zeros_like", "ones_like", "full_like", "empty_like", "from_dlpack", "dtype"}
+)
+_STRUCTURED = frozenset({"scan", "map", "fori_loop", "while_loop", "cond", "switch", "associative_scan"})
+_WRAPPING = frozenset({"wrap", "lift", "custom", "call", "tree_map", "tree_map_with_path", "tree_reduce", *_STRUCTURED})
+_INERT_BUILTINS = frozenset(
+    {"len", "range", "isinstance", "issubclass", "hasattr", "callable", "getattr", "setattr", "zip", "enumerate", "map",
+     "filter", "list", "tuple", "dict", "type", "slice", "property", "id", "super", "abs", "pow", "divmod", "sum",
+     "reversed", "iter", "next", "staticmethod", "classmethod", "same"}
+)  # fmt: skip
+_COMPARING_METHODS = frozenset({"sort", "index", "count", "remove"})
+_CALLABLES = (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)
+_PLAIN = frozenset({int, str, bool, float, type(None)})
+
+
+Given = Any
+"""What is known of the arguments of a compiled call: one entry each; None where that is nothing."""
+
+
+class Work(msgspec.Struct, frozen=True, eq=False):
+    """One line of the log. chain: the links of the calls around it, outermost first. arms, loops: those that it stands
+    in. key: the function that was compiled, ``what`` its name; given: its arguments as the compiler sees them. cold: see
+    there."""
+
+    kind: str
+    scope: ModuleScope
+    node: Any
+    chain: tuple[Link, ...]
+    arms: tuple[int, ...]
+    loops: tuple[LoopState, ...]
+    key: Any = None
+    what: str = ""
+    given: Given = None
+    cold: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A clock was read at ``node``, when the log had ``position`` lines."""
+
+    log: Log
+    position: int
+    scope: ModuleScope
+    node: Any
+    chain: tuple[Link, ...]
+    arms: tuple[int, ...]
+    loops: tuple[LoopState, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Log:
+    """What one entry has done.
+
+    compiled: all compiled functions that it has called, in order, with what they were given; warm: the same by function.
+    anything_warm: somebody unknown was given a function, and may have called it. readings: every value that holds one.
+    cold_places: where a function was timed for the first time. last_difference: the last one told, with the place of the
+    report: where it is taken (file, expression), where it is reported.
+    """
+
+    lines: list[Work] = field(default_factory=list)
+    compiled: list[tuple[Any, Given]] = field(default_factory=list)
+    warm: dict[Any, list[Given]] = field(default_factory=dict)
+    anything_warm: bool = False
+    readings: list[HostArray] = field(default_factory=list)
+    cold_places: dict[Any, list[tuple[ModuleScope, int]]] = field(default_factory=dict)
+    last_difference: tuple[ModuleScope, Any, ModuleScope, Any] | None = None
+
+    def compiles(self, key: Any, given: Given) -> bool:
+        """Nobody has called the function with such arguments."""
+        return not self.anything_warm and all(_differ(given, before) for before in self.warm.get(key, ()))
+
+
+class Slice(msgspec.Struct, frozen=True, eq=False):
+    """What a remembered run has added to the log."""
+
+    start: Mark
+    lines: tuple[Work, ...]
+    compiled: tuple[tuple[Any, Given], ...]
+    readings: tuple[HostArray, ...]
+
+
+class Mark(NamedTuple):
+    """Where the log is, and in how many arms and loops."""
+
+    lines: int
+    compiled: int
+    readings: int
+    arms: int
+    loops: int
+
+
+# --- writing the log ------------------------------------------------------------------------------------
+
+
+def read_clock(m: Machine, frame: Frame, node: Any, value: Value) -> Value:
+    """The value of a clock that was read."""
+    if m.mode.staged or not isinstance(value, HostArray) or not m.wants(Timed):
+        return value
+    log = m.log
+    reading = Reading(log, len(log.lines), frame.scope, node, tuple(m.stack), m.arms, tuple(m.loops))
+    return _holding(m, (reading,))
+
+
+def _holding(m: Machine, readings: tuple[Reading, ...]) -> HostArray:
+    m.timing = True
+    made = HostArray("float", 0)
+    made.readings = readings
+    m.log.readings.append(made)
+    return made
+
+
+def _add(m: Machine, kind: str, scope: ModuleScope, node: Any) -> None:
+    chain = tuple(m.stack) if kind in (COMPILED, COMPUTED) else ()
+    m.log.lines.append(Work(kind, scope, node, chain, m.arms, tuple(m.loops)))
+
+
+def note_computed(m: Machine, frame: Frame, node: Any) -> None:
+    """Eager code dispatches a computation on arrays. To be asked while ``m.timing`` only."""
+    if not m.mode.staged and node is not None:
+        _add(m, COMPUTED, frame.scope, node)
+
+
+def note_wait(m: Machine, frame: Frame, node: Any) -> None:
+    """Eager code needs a value of the device. To be asked while ``m.timing`` only."""
+    if not m.mode.staged:
+        _add(m, WAIT, frame.scope, node)
+
+
+def note_truth(m: Machine, frame: Frame, node: Any, value: Value) -> None:
+    """The truth of a value is asked for. A flag that nobody knows is none of the device's."""
+    if any(isinstance(v, (Array, Tree)) for v in joining.members_of(value)):
+        note_wait(m, frame, node)
+
+
+def note_shown(m: Machine, frame: Frame, node: Any, value: Value) -> None:
+    """A value becomes text."""
+    if may_wait(value):
+        note_wait(m, frame, node)
+
+
+def note_yield(m: Machine, frame: Frame, node: Any) -> None:
+    """Somebody else runs before this goes on."""
+    if not m.mode.staged:
+        _add(m, YIELD, frame.scope, node)
+
+
+def note_lost(m: Machine, frame: Frame, node: Any) -> None:
+    """A function of the project is not run, because it was run often enough: anything may have happened in it."""
+    if not m.mode.staged:
+        m.log.anything_warm = True
+        if m.timing:
+            _add(m, LOST, frame.scope, node)
+
+
+def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments) -> None:
+    """Eager code calls what a transform returned."""
+    if not m.wants(Timed):
+        return
+    if not tv.fact.omnistaging or tv.fact.tracing != "abstract":
+        if m.timing:
+            note_computed(m, frame, node)
+        return
+    key, given = _identity(tv), _given(tv, args)
+    if _is_idle(tv.operand):
+        note_warm(m, key, given)  # what is timed is the call itself
+        return
+    if m.timing:
+        cold = tv.name.endswith((".jit", "_jit", ".pmap")) and m.log.compiles(key, given)
+        m.log.lines.append(
+            Work(
+                COMPILED, frame.scope, node, tuple(m.stack), m.arms, tuple(m.loops), key, _name(tv.operand), given, cold
+            )
+        )
+    note_warm(m, key, given)
+
+
+def _given(tv: TransformedValue, args: Arguments) -> Given:
+    from flake8_jax.semantics.models.staging import static_parameters
+
+    if args.star is not None or args.double_star is not None or args.unknown_rest:
+        return None
+    statics = static_parameters(tv) if tv.fact.statics else (set(), set())
+    if statics is None:
+        return None
+    named = [(value, name in statics[1]) for name, value in sorted(args.kwargs.items())]
+    return tuple([
+        _seen(value, static) for value, static in [*[(v, i in statics[0]) for i, v in enumerate(args.values)], *named]
+    ])  # fmt: skip
+
+
+def _seen(value: Value, static: bool) -> Any:
+    """An argument as the compiler sees it."""
+    if static:
+        return (value.value,) if isinstance(value, Const) else None
+    if isinstance(value, (Array, HostArray)):
+        return value.dtype, value.ndim, value.length if isinstance(value, Array) else None
+    return None
+
+
+def _differ(one: Given, other: Given) -> bool:
+    """Two calls need two compilations for sure."""
+    if one is None or other is None or len(one) != len(other):
+        return False
+    return any(
+        a is not None
+        and b is not None
+        and len(a) == len(b)
+        and any(x not in ("", None) and y not in ("", None) and x != y for x, y in zip(a, b))
+        for a, b in zip(one, other)
+    )
+
+
+def _is_idle(operand: Value) -> bool:
+    """A function that returns its arguments, or nothing, at once."""
+    if not isinstance(operand, FunctionValue):
+        return False
+    return all(
+        isinstance(s, ir.Pass)
+        or (isinstance(s, ir.ExprStmt) and isinstance(s.value, ir.Constant))
+        or (isinstance(s, ir.Return) and _is_name(s.value))
+        for s in operand.fn.body
+    )
+
+
+def _is_name(node: ir.Expr | None) -> bool:
+    if isinstance(node, ir.Tuple):
+        return all(_is_name(element) for element in node.elts)
+    return node is None or isinstance(node, (ir.Name, ir.Constant))
+
+
+def note_warm(m: Machine, key: Any, given: Given = None) -> None:
+    """A function is compiled by now."""
+    known = m.log.warm.setdefault(key, [])
+    if given not in known:
+        known.append(given)
+    m.log.compiled.append((key, given))
+
+
+def _identity(tv: TransformedValue) -> Any:
+    """What JAX looks compiled code up by: the function, however often it is wrapped."""
+    operand: Value = tv
+    while True:
+        if isinstance(operand, TransformedValue):
+            operand = operand.operand
+        elif isinstance(operand, (BoundMethod, PartialValue)):
+            operand = operand.func
+        elif isinstance(operand, FunctionValue):
+            return id(operand.fn)
+        elif isinstance(operand, External):
+            return operand.name
+        else:
+            return id(tv)
+
+
+def _name(operand: Value) -> str:
+    while isinstance(operand, (BoundMethod, PartialValue, TransformedValue)):
+        operand = operand.operand if isinstance(operand, TransformedValue) else operand.func
+    if isinstance(operand, FunctionValue) and not operand.fn.is_lambda:
+        return operand.fn.name
+    return ""
+
+
+# --- what a call does -----------------------------------------------------------------------------------
+
+
+def note_call(m: Machine, frame: Frame, node: Any, func: Value, args: Arguments) -> None:
+    """Eager code calls something. Functions of the project are run, so they speak for themselves."""
+    kind = type(func)
+    if kind is FunctionValue or kind is BoundMethod or kind is PartialValue or kind is ClassValue:
+        return
+    if kind is TransformedValue or kind is UnionValue or kind is StaticMethodValue:
+        return
+    if kind is Const:  # the arm on which it is None raises
+        return
+    given = any(isinstance(v, _CALLABLES) for v in (*args.values, *args.kwargs.values()))
+    if not m.timing and not given:
+        return
+    found = _effect(m, func, args)
+    if found == LOST and given:
+        m.log.anything_warm = True
+    if found and m.timing:
+        _add(m, found, frame.scope, node)
+
+
+def _effect(m: Machine, func: Value, args: Arguments) -> str:
+    """The kind of work that a call is; empty for one that does nothing of interest."""
+    if isinstance(func, BuiltinValue):
+        return _builtin(m, func, args)
+    if isinstance(func, External):
+        return _library_function(m, func.name, args)
+    if isinstance(func, (ExternalMethod, ExternalInstance)):
+        name = func.name if isinstance(func, ExternalMethod) else "__call__"
+        fact = m.knowledge.method(func.cls, name)
+        if fact is None:
+            return LOST
+        if fact.sync is not None or fact.impure is not None or fact.stages or fact.calls:
+            return _converted(args)
+        return "" if (func.cls + ".").startswith(_ASYNCHRONOUS) else _converted(args)
+    if isinstance(func, Instance):
+        from flake8_jax.semantics.interpreter.classes import find_in_class
+
+        return "" if find_in_class(func.cls, "__call__") is not None else LOST
+    return LOST
+
+
+def _converted(args: Arguments) -> str:
+    """A function of the host: it waits for the arrays that it is given."""
+    given = [*args.values, *args.kwargs.values(), *[v for v in (args.star, args.double_star) if v is not None]]
+    return WAIT if any(may_wait(v) for v in given) else ""
+
+
+def may_wait(value: Value, depth: int = 6, room: Room | None = None) -> bool:
+    """The value may hold an array of the device, so that reading it waits."""
+    room = room if room is not None else Room()
+    if isinstance(value, Static):
+        if not depth or len(value.holds) >= MAX_HELD:
+            return True
+        # What a string in this one holds, this one holds as well.
+        return any(may_wait(v, depth - 1, room) for v in value.holds if not isinstance(v, Static))
+    if is_host_value(value) or isinstance(value, (BoundMethod, TransformedValue, PartialValue, StaticMethodValue)):
+        return False
+    if not depth or not room.enter(value):
+        return True
+    parts: Iterable[Value]
+    if isinstance(value, (TupleValue, UnionValue)):
+        parts = value.elts if isinstance(value, TupleValue) else value.members
+    elif isinstance(value, (ListValue, DictValue)):
+        parts = [v for v in value.slots.values() if isinstance(v, Value)]
+    elif isinstance(value, GeneratorValue):
+        parts = (value.element,)
+    else:
+        return not isinstance(value, SliceValue)
+    return any(may_wait(v, depth - 1, room) for v in parts)
+
+
+def _builtin(m: Machine, func: BuiltinValue, args: Arguments) -> str:
+    base = func.bound
+    if base is None:
+        return "" if func.name in _INERT_BUILTINS else _converted(args)
+    name = func.name.lstrip(".")
+    if isinstance(base, AtValue):
+        return COMPUTED
+    if isinstance(base, (Array, Tree)):
+        facts = m.knowledge.class_("jax.Array")
+        fact = facts.methods.get(name) if facts is not None else None
+        if fact is None:
+            known = isinstance(base, Tree) and name in ("items", "keys", "values", "get", "pop", "update", "copy")
+            return "" if known or name in ("copy_to_host_async", "delete", "addressable_data") else LOST
+        if fact.sync is not None and name != "copy_to_host_async":
+            return WAIT
+        return COMPUTED if isinstance(base, Array) and not fact.host else ""
+    if isinstance(base, TransformedValue):
+        if name in ("lower", "trace"):
+            note_warm(m, _identity(base))
+        return ""
+    if isinstance(base, (ListValue, DictValue, TupleValue)):
+        return _converted(args) if name in _COMPARING_METHODS else ""
+    if isinstance(base, (Const, Static, HostArray)):
+        return _converted(args)
+    return LOST
+
+
+def _library_function(m: Machine, name: str, args: Arguments) -> str:
+    from flake8_jax.semantics.models.functions import SPECIAL
+
+    known = m.knowledge.entry(name)
+    if known.transform is not None:
+        model = known.transform.model
+        return COMPUTED if model in _STRUCTURED else "" if model in _WRAPPING else LOST
+    fact = known.function
+    if fact is None:
+        if name in SPECIAL or name in CLOCKS or name in _PLACEMENT or known.class_ is not None:
+            return ""
+        space = known.namespace
+        if space is None or (space.host == "" and not name.startswith(_ASYNCHRONOUS)):
+            return LOST
+        return COMPUTED if name.startswith(_ARITHMETIC) and _has_array(args) else _converted(args) if space.host else ""
+    if fact.sync is not None and fact.sync != "copy_to_host_async":
+        return WAIT
+    if name in CLOCKS or name in _PLACEMENT or name in SPECIAL or fact.returns == "context":
+        return ""
+    if fact.stages or fact.schedules or fact.callback:
+        return LOST
+    if name.startswith(_ASYNCHRONOUS) and fact.impure is None:
+        return COMPUTED if _computes(name, fact.returns, fact.shape_params) and _has_array(args) else ""
+    if name.startswith(("jax.", "optax.", "flax.", "haiku.", "equinox.", "chex.", "distrax.", "rlax.")):
+        return LOST if fact.impure is None or _converted(args) else ""
+    return "" if fact.host in ("static", "inert") else _converted(args)
+
+
+def _computes(name: str, returns: str, shape_params: list[str]) -> bool:
+    if not name.startswith(_ARITHMETIC) or shape_params or name.rpartition(".")[2] in _TRANSFERS:
+        return False
+    return returns not in ("static", "dtype", "unknown", "none", "host")
+
+
+def _has_array(args: Arguments) -> bool:
+    """Something among the arguments surely is an array, or anything that is handed to a function of arrays."""
+    return any(isinstance(v, (Array, Tree, Unknown)) for value in args.values for v in joining.members_of(value))
+
+
+# --- remembered runs ------------------------------------------------------------------------------------
+
+
+def mark(m: Machine) -> Mark:
+    """Where the log is now."""
+    log = m.log
+    return Mark(len(log.lines), len(log.compiled), len(log.readings), len(m.arms), len(m.loops))
+
+
+def since(m: Machine, start: Mark) -> Slice | None:
+    """What was logged since ``start``; None for nothing."""
+    log = m.log
+    if start == mark(m):
+        return None
+    return Slice(
+        start, tuple(log.lines[start.lines :]), tuple(log.compiled[start.compiled :]), tuple(log.readings[start.readings :])
+    )  # fmt: skip
+
+
+def forget_order(m: Machine, start: Mark) -> None:
+    """A generator runs when somebody asks it to: what it dispatches stands nowhere, what it may wait for anywhere."""
+    lines = m.log.lines
+    lines[start.lines :] = [w for w in lines[start.lines :] if w.kind in (WAIT, LOST)]
+
+
+def repeat_log(m: Machine, found: Slice, depth: int, outside: tuple[Link, ...], mapping: dict[int, Any]) -> None:
+    """Log again what a remembered run has logged; ``mapping`` learns its readings of today."""
+    log, start = m.log, found.start
+    base, arms, loops = len(log.lines), m.arms, tuple(m.loops)
+    if m.timing or found.readings:
+        for work in found.lines:
+            log.lines.append(
+                msgspec.structs.replace(
+                    work,
+                    chain=outside + work.chain[depth + 1 :] if work.chain else (),
+                    arms=arms + work.arms[start.arms :],
+                    loops=loops + work.loops[start.loops :],
+                    cold=work.cold and log.compiles(work.key, work.given),
+                )
+            )
+    for key, given in found.compiled:
+        note_warm(m, key, given)
+    for value in found.readings:
+        renewed = tuple([
+            Reading(log, base + r.position - start.lines, r.scope, r.node, outside + r.chain[depth + 1 :], arms, loops)
+            for r in value.readings
+            if r.position >= start.lines
+        ])  # fmt: skip
+        mapping[id(value)] = _holding(m, renewed)
+
+
+def repeat_warm(m: Machine, events: list[Any]) -> None:
+    """A remembered run times again what it timed: by now it is compiled."""
+    for event in events:
+        if isinstance(event, Timed):
+            for place in event.cold:
+                if place.key in m.log.warm:  # the run itself is logged after this
+                    m.note(WARM, place.scope, place.at.start)
+
+
+# --- differences ----------------------------------------------------------------------------------------
+
+
+def scaled(m: Machine, value: HostArray, by: Value, op: str) -> HostArray | None:
+    """``time.time() * 1000`` is a reading still."""
+    if op in "*/" and value.readings and isinstance(by, (Const, Static)):
+        return _holding(m, value.readings)
+    return None
+
+
+def tell_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start: HostArray) -> None:
+    """Tell the rules that the difference of two readings is taken."""
+    if m.mode.staged or len(stop.readings) != 1 or not start.readings or not m.wants(Timed):
+        return
+    end = stop.readings[0]
+    common = _common([begin.chain for begin in start.readings] + [end.chain])
+    judged = [_judge(m, begin, end, common) for begin in start.readings]
+    works = [work for work, _cold in judged]
+    pending = works[-1] if all(works) else None
+    cold = judged[0][1] if len(judged) == 1 else ()
+    if pending is None and not cold:
+        return
+    scope, at = end.scope, end.node
+    if len(end.chain) > len(common):
+        scope, at = end.chain[len(common)].scope, end.chain[len(common)].node
+    work = _placed(pending, common) if pending is not None else None
+    m.emit(Timed(m.context(scope), at, work, pending.what if pending is not None else "", cold))
+    m.log.last_difference = frame.scope, node, scope, at
+
+
+def note_comparison(m: Machine, frame: Frame, node: Any) -> None:
+    """A comparison whose operand is a difference of readings: ``time.time() - start < limit``."""
+    found = m.log.last_difference
+    if found is None or found[0] is not frame.scope or not node.start <= found[1].start <= found[1].end <= node.end:
+        return
+    m.note(NO_MEASURE, found[2], found[3].start)
+
+
+def _common(chains: list[tuple[Link, ...]]) -> tuple[Link, ...]:
+    """The calls around all of the readings: the last of them is of the function in which the stretch lies."""
+    shortest = min(chains, key=len)
+    for i, link in enumerate(shortest):
+        if any(chain[i] is not link for chain in chains):
+            return shortest[:i]
+    return shortest
+
+
+def _placed(work: Work, common: tuple[Link, ...]) -> Any:
+    """The expression of the function in which the stretch lies that makes the work be done."""
+    if work.chain[: len(common)] != common:
+        return None
+    return work.node if len(work.chain) == len(common) else work.chain[len(common)].node
+
+
+def _judge(
+    m: Machine, begin: Reading, end: Reading, common: tuple[Link, ...]
+) -> tuple[Work | None, tuple[ColdCall, ...]]:
+    """The last work of a stretch that nobody has waited for, and the calls in it that compile."""
+    if begin.log is not m.log or end.log is not m.log or _left_alone(end, common):
+        return None, ()
+    stretch = m.log.lines[begin.position : end.position]
+    if not stretch or stretch[0].kind == WAIT:
+        m.note(NO_MEASURE, begin.scope, begin.node.start)
+    for work in stretch:
+        _tell_warm(m, work, end, common)
+    if any(w.kind in (LOST, YIELD) for w in stretch):
+        return None, ()
+    return _pending(stretch, begin, end), _cold(m, stretch, begin, end, common)
+
+
+def _left_alone(end: Reading, common: tuple[Link, ...]) -> bool:
+    """A context manager times what its user does."""
+    return any(link.fn is not None and link.fn.name == "__exit__" for link in end.chain[len(common) :])
+
+
+def _is_certain(work: Work, end: Reading) -> bool:
+    return work.arms == end.arms[: len(work.arms)]
+
+
+def _pending(stretch: list[Work], begin: Reading, end: Reading) -> Work | None:
+    waits = [i for i, w in enumerate(stretch) if w.kind == WAIT]
+    after = stretch[waits[-1] + 1 :] if waits else stretch
+    # Of a loop that waits in every iteration hardly anything is pending.
+    straight = all(stretch[i].loops == begin.loops for i in waits)
+    candidates = [w for w in after if _is_certain(w, end) and (w.kind == COMPILED or not waits)]
+    if not candidates or (waits and not (straight and candidates[-1].loops == begin.loops)):
+        return None
+    return candidates[-1]
+
+
+def _cold(
+    m: Machine, stretch: list[Work], begin: Reading, end: Reading, common: tuple[Link, ...]
+) -> tuple[ColdCall, ...]:
+    """The calls that compile, where what is timed is them and not a program that runs for long."""
+    if _is_anybodys(common):
+        return ()
+    if not all(loop.unrolled for loop in begin.loops):
+        for work in stretch:  # the next iteration times the same without compiling
+            _note_warm_place(m, work, end, common)
+        return ()
+    if any(w.loops != begin.loops and not _repeats(w, begin, common) for w in stretch):
+        return ()
+    several = len({w.key for w in stretch if w.kind == COMPILED}) > 1
+    found: list[ColdCall] = []
+    for work in stretch:
+        place = _placed(work, common) if work.cold else None
+        if place is None or not _is_certain(work, end) or (several and len(work.chain) > len(common)):
+            continue
+        scope = work.scope if len(work.chain) == len(common) else work.chain[len(common)].scope
+        found.append(ColdCall(place, scope, work.key, work.what))
+        m.log.cold_places.setdefault(work.key, []).append((scope, place.start))
+    return tuple(found)
+
+
+def _tell_warm(m: Machine, work: Work, end: Reading, common: tuple[Link, ...]) -> None:
+    """A compiled function is timed once more: so its first call, timed or not, is known to be another matter."""
+    if work.kind != COMPILED or work.cold:
+        return
+    _note_warm_place(m, work, end, common)
+    for scope, start in m.log.cold_places.get(work.key, ()):
+        m.note(WARM, scope, start)
+
+
+def _note_warm_place(m: Machine, work: Work, end: Reading, common: tuple[Link, ...]) -> None:
+    place = _placed(work, common) if work.kind == COMPILED else None
+    if place is not None:
+        m.note(WARM, end.scope, place.start)
+
+
+def _is_anybodys(common: tuple[Link, ...]) -> bool:
+    """A method of an object that somebody out of sight has, and may have called before."""
+    return bool(common) and common[-1].kind == "entry" and common[-1].receiver is not None
+
+
+def _repeats(work: Work, begin: Reading, common: tuple[Link, ...]) -> bool:
+    """The loops around the work that began in the stretch do the same in every iteration: a benchmark's."""
+    if work.kind not in (COMPILED, COMPUTED) or len(work.chain) != len(common):
+        return work.kind == WAIT
+    return all(
+        isinstance(loop.node, ir.For) and not (names_read(work.node) & _bound(loop.node))
+        for loop in work.loops[len(begin.loops) :]
+    )
+
+
+def _bound(loop: ir.For) -> set[str]:
+    """The names that a loop binds; what a nested function binds is counted as well."""
+    found = names_read(loop.target)
+    todo: list[Any] = [loop.body]
+    while todo:
+        n = todo.pop()
+        if type(n) is list or type(n) is tuple:
+            todo += n
+        elif type(n) not in _PLAIN:
+            if isinstance(n, ir.Assign):
+                found |= names_read(n.targets)
+            elif isinstance(n, (ir.AugAssign, ir.For, ir.NamedExpr, ir.AnnAssign)):
+                found |= names_read(n.target)
+            todo += [part for part in msgspec.structs.astuple(n) if type(part) not in _PLAIN]
+    return found

@@ -1,0 +1,385 @@
+"""PRNG keys: who uses which key, where, and whether it was used before.
+
+Vocabulary
+----------
+use         a key is used up: a sampler draws from it, or ``split`` makes new keys of it. ``fold_in`` derives a key and
+            leaves the parent usable; ``key_data`` and the like only look; ``clone`` gives an equal key on purpose.
+path        where a use stands: one place for every function on the call stack, outermost first. Two uses collide at
+            the first function in which their places differ: there the reader sees the key used twice.
+collision   a second use of one key on a path that is possible after the first.
+
+Not modelled: keys that pass through unknown library calls (such a call is no use), keys in sets, equality of data in
+``fold_in``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.joining import SEED, canonical_key, keep_seed, members_of
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    Array,
+    Const,
+    DictValue,
+    GeneratorValue,
+    Instance,
+    ListValue,
+    Opaque,
+    Recipe,
+    Room,
+    Site,
+    Static,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+)
+from flake8_jax.semantics.events.events import KeyUse, SharedKey
+from flake8_jax.semantics.machine.core import Machine
+
+DONATE = "donate"
+"""Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One step of a use's path: a node of a function run known by its serial."""
+
+    serial: int
+    node: Any
+    scope: ModuleScope
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of a key. argument: the IR of a donated argument. draws: what comes out are numbers, neither other keys nor
+    an object that starts with them."""
+
+    effect: str
+    path: tuple[Place, ...]
+    conditions: frozenset[tuple[Any, bool]]
+    call: int
+    sampler: str = ""
+    argument: Any = None
+    draws: bool = False
+
+    @property
+    def summary(self) -> tuple[str]:
+        return (self.effect,)
+
+
+def current_path(m: Machine, scope: ModuleScope, node: Any) -> tuple[Place, ...]:
+    """The path of something that happens right now at ``node``."""
+    places: list[Place] = []
+    serial = 0
+    for link in m.stack:
+        if link.node is not None:
+            places.append(Place(serial, link.node, link.scope))
+        serial = link.serial
+    places.append(Place(serial, node, scope))
+    return tuple(places)
+
+
+def may_be_key(value: Value) -> bool:
+    """An array of unknown dtype, an opaque value, or a known key."""
+    return isinstance(value, (Unknown, Tree)) or (isinstance(value, Array) and value.dtype in ("key", ""))
+
+
+def use_key(
+    m: Machine, frame: Frame, node: Any, value: Value, effect: str, key_node: ir.Expr | None, sampler: str = "", *,
+    draws: bool = False,
+) -> None:  # fmt: skip
+    """A sampler or ``split`` uses ``value`` at ``node``. sampler: its canonical name. draws: as in ``Use``."""
+    conditions = value.conditions if isinstance(value, UnionValue) else None
+    for i, member in enumerate(members_of(value)):
+        if may_be_key(member):
+            held = frozenset(m.conditions) | (conditions[i] if conditions else frozenset())
+            _use_one(m, frame.scope, node, member, effect, key_node, sampler, held, draws=draws)
+
+
+def _use_one(
+    m: Machine, scope: ModuleScope, node: Any, key: Value, effect: str, key_node: ir.Expr | None, sampler: str,
+    conditions: frozenset[tuple[Any, bool]], *, draws: bool,
+) -> None:  # fmt: skip
+    if m.mode.shapes_only:
+        return  # nothing is drawn where only shapes are asked for
+    if draws:
+        note_drawn(m, key)
+    canonical = canonical_key(key)
+    path = current_path(m, scope, node)
+    _tell_shared(m, scope, node, canonical, path)
+    earlier = m.uses.get(canonical, ())
+    for use in earlier:
+        if use.effect == DONATE or contradict(use.conditions, conditions):
+            continue
+        if _same_shuffle(m, sampler, use, path):
+            continue
+        if path == use.path and any(loop.picked for loop in m.loops):
+            continue  # ``if i == 0:``: not in every iteration, maybe in one alone
+        certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
+        _tell_collision(m, key, effect, use, path, key_node, sampler, certain=certain)
+        break
+    made = Use(effect, path, conditions, id(node), sampler, draws=draws)
+    if made not in earlier:
+        m.write(m.uses, canonical, (*earlier, made)[-6:])
+
+
+def settle_splits(m: Machine, mark: int, result: Value) -> None:
+    """A function that was run since ``mark`` has returned: if it gives no keys back, it consumed what it split."""
+    touched = {id(slot): slot for slots, slot, _old in m.journal[mark:] if slots is m.uses}
+    if not touched or _holds_key(result):
+        return
+    depth = sum(link.node is not None for link in m.stack) + 1
+    for key in touched.values():
+        uses = m.uses.get(key, ())
+        settled = tuple(
+            replace(use, effect="consume") if use.effect == "split" and len(use.path) > depth else use for use in uses
+        )
+        if settled != uses:
+            m.write(m.uses, key, settled)
+
+
+def _holds_key(value: Value, depth: int = 4, room: Room | None = None) -> bool:
+    """The value is or contains a key, or may."""
+    if isinstance(value, Array):
+        return value.dtype == "key"
+    parts: list[Any] = []
+    if isinstance(value, TupleValue):
+        parts = list(value.elts)
+    elif isinstance(value, UnionValue):
+        parts = list(value.members)
+    elif isinstance(value, (ListValue, DictValue, Instance)):
+        parts = [v for v in value.slots.values() if isinstance(v, Value)]
+    elif isinstance(value, GeneratorValue):
+        parts = [value.element]
+    room = room if room is not None else Room()
+    return depth > 0 and bool(parts) and room.enter(value) and any(_holds_key(part, depth - 1, room) for part in parts)
+
+
+SHUFFLES = frozenset({"jax.random.permutation", "jax.random.shuffle"})
+
+
+def _same_shuffle(m: Machine, sampler: str, earlier: Use, path: tuple[Place, ...]) -> bool:
+    """The same permutation for several arrays on purpose: what keeps inputs and labels aligned.
+
+    One and the same call in the next iteration of a loop is none, but for comprehensions and maps over a tree, whose
+    "iterations" are the arrays. A choice from each leaf of a tree takes the same rows of all.
+    """
+    if sampler == earlier.sampler == "jax.random.choice":
+        return bool(m.loops) and m.loops[-1].kind == "tree_map"
+    if sampler not in SHUFFLES or earlier.sampler not in SHUFFLES:
+        return False
+    if [p.node for p in path] != [p.node for p in earlier.path]:
+        return True
+    return not m.loops or m.loops[-1].kind in ("comprehension", "tree_map")
+
+
+def contradict(a: frozenset[tuple[Any, bool]], b: frozenset[tuple[Any, bool]]) -> bool:
+    """No path fulfils both sets of conditions."""
+    if not a or not b:
+        return False
+    facts = dict(normal_condition(c) for c in a)
+    for condition in b:
+        key, truth = normal_condition(condition)
+        if key in facts and facts[key] != truth:
+            return True
+        if truth and key[0] == "==":
+            for other, held in facts.items():
+                if (
+                    held
+                    and other[0] == "=="
+                    and other[1] == key[1]
+                    and other[2] != key[2]
+                    and other[2][0] == key[2][0] == "c"
+                ):
+                    return True
+    return False
+
+
+def normal_condition(condition: tuple[Any, bool]) -> tuple[Any, bool]:
+    key, truth = condition
+    while key[0] == "not":
+        key, truth = key[2], not truth
+    return key, truth
+
+
+def _tell_collision(
+    m: Machine, key: Value, effect: str, earlier: Use, path: tuple[Place, ...], key_node: ir.Expr | None, sampler: str, *,
+    certain: bool,
+) -> None:  # fmt: skip
+    """Say where the two uses part: in the innermost function that both go through."""
+    if not m.wants(KeyUse):
+        return
+    level = 0
+    limit = min(len(path), len(earlier.path))
+    while (
+        level < limit - 1
+        and path[level].serial == earlier.path[level].serial
+        and path[level].node is earlier.path[level].node
+        and path[level + 1].serial == earlier.path[level + 1].serial
+    ):
+        level += 1
+    here, there = path[level], earlier.path[level]
+    if here.serial != there.serial:
+        return
+    if here.node is not there.node:
+        while level < limit - 1 and _held_by_receiver(m, level, key):
+            level += 1
+        here, there = path[level], earlier.path[min(level, len(earlier.path) - 1)]
+    in_loop = here.node is there.node
+    innermost = level == len(path) - 1
+    callee = "" if innermost else m.stack[_stack_index(m, level)].function
+    context = m.context(here.scope)
+    m.emit(
+        KeyUse(
+            context=context,
+            at=here.node,
+            key=key,
+            effect=effect if innermost else "consume",
+            earlier=Site(there.scope, there.node.start, there.node.end),
+            earlier_effect=earlier.effect,
+            in_loop=in_loop,
+            loop_kind=m.loops[-1].kind if in_loop and m.loops else "",
+            same_call=False,
+            through=callee,
+            key_node=key_node if innermost else _argument_for(m, level, key),
+            certain=certain,
+            sampler=sampler if innermost else "",
+            earlier_sampler=earlier.sampler,
+        )
+    )
+
+
+def _held_by_receiver(m: Machine, level: int, key: Value) -> bool:
+    """The call at ``level`` is of a method whose object holds the key: the reader must look into the method."""
+    link = m.stack[_stack_index(m, level)]
+    receiver = link.receiver
+    if not isinstance(receiver, Instance):
+        return False
+    canonical = canonical_key(key)
+    held = any(isinstance(v, Value) and _contains(v, canonical) for v in receiver.slots.values())
+    return held
+
+
+def _contains(value: Value, key: Value, depth: int = 3) -> bool:
+    if may_be_key(value) and canonical_key(value) is key:
+        return True
+    if depth and isinstance(value, TupleValue):
+        return any(_contains(v, key, depth - 1) for v in value.elts)
+    return False
+
+
+def _stack_index(m: Machine, level: int) -> int:
+    """Index into the stack of the link that leads from path level ``level`` to the next."""
+    seen = -1
+    for i, link in enumerate(m.stack):
+        if link.node is not None:
+            seen += 1
+            if seen == level:
+                return i
+    return len(m.stack) - 1
+
+
+def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
+    """The argument of the call at ``level`` that is the key, where it is a plain one."""
+    link = m.stack[_stack_index(m, level)]
+    if not isinstance(link.node, ir.Call) or link.bound is None or link.fn is None:
+        return None
+    canonical = canonical_key(key)
+    positional = [p.name for p in link.fn.params if p.kind in ("positional", "posonly")]
+    offset = 1 if link.receiver is not None else 0
+    plain = [a for a in link.node.args if a.star == 0]
+    if sum(not a.keyword for a in plain) + offset > len(positional):
+        return None  # a library stands in between (``model.apply(variables, x)``) and takes arguments for itself
+    for i, argument in enumerate(plain):
+        name = argument.keyword or (positional[i + offset] if i + offset < len(positional) else "")
+        value = link.bound.get(name)
+        if value is not None and may_be_key(value) and canonical_key(value) is canonical:
+            if isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
+                return argument.value
+    return None
+
+
+# --- lanes ----------------------------------------------------------------------------------------
+
+
+def shared_values(values: list[Value], captured: bool, limit: int = 60) -> dict[Value, bool]:
+    """Every possible key inside values that all lanes of a vmap receive alike."""
+    found: dict[Value, bool] = {}
+    todo = list(values)
+    while todo and len(found) < limit:
+        value = todo.pop()
+        if may_be_key(value):
+            found[canonical_key(value)] = captured
+            if isinstance(value, Opaque) and value.parts:
+                todo += value.parts.values()
+        elif isinstance(value, TupleValue):
+            todo += value.elts
+        elif isinstance(value, (ListValue, DictValue)):
+            todo += [v for v in value.slots.values() if isinstance(v, Value)]
+    return found
+
+
+def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, path: tuple[Place, ...]) -> None:
+    if not m.mode.lanes or not m.wants(SharedKey):
+        return
+    lane = m.mode.lanes[-1]
+    root: Value | None = canonical
+    while root is not None and root not in lane.shared:
+        root = root.parent if isinstance(root, Opaque) else None
+    if root is None:
+        return
+    captured = lane.shared[root]
+    if captured:
+        m.emit(SharedKey(m.context(scope), node, lane.transform, True))
+    else:
+        m.emit(SharedKey(m.context(lane.call.scope), lane.call.node, lane.transform, False))
+
+
+DRAWN = "something is drawn of it"
+
+
+def made_key(m: Machine, scope: ModuleScope, node: Any, level: int) -> Array:
+    """A key made of a seed."""
+    made = Array(level, "key", 0)
+    site = Site(scope, node.start, node.end)
+    made.recipe = Recipe(SEED, (), site, m.stack[-1].fn if m.stack else None)
+    return made
+
+
+def note_drawn(m: Machine, key: Value) -> None:
+    """A sampler draws from a key: if it comes from a seed and nothing else, so do the draws."""
+    canonical = canonical_key(key)
+    recipe = canonical.recipe if isinstance(canonical, Array) else None
+    if recipe is not None and recipe.name == SEED:
+        m.note(DRAWN, recipe.node.scope, recipe.node.start)
+
+
+def derive_key(m: Machine, key: Value, data: Value | None) -> Array:
+    """``fold_in(key, data)``: another key; per lane if the data may differ between lanes."""
+    level = key.level if isinstance(key, (Array, Tree)) else 1
+    made = Array(level, "key", 0)
+    if isinstance(data, Const):
+        keep_seed(key, made)
+    if isinstance(data, (Const, Static)):
+        share_like(m, key, made)
+    elif isinstance(data, Array):
+        share_like(m, key, made, canonical_key(data))
+    return made
+
+
+def share_like(m: Machine, parent: Value, child: Value, data: Value | None = None) -> None:
+    """A key made of a key that all lanes share is shared as well, if ``data`` (where there is some) is."""
+    canonical = canonical_key(parent)
+    for lane in m.mode.lanes:
+        if canonical in lane.shared and (data is None or data in lane.shared):
+            lane.shared[child] = lane.shared[canonical]
+
+
+def is_traced_data(value: Value | None) -> bool:
+    return isinstance(value, (Array, Tree)) and value.level == ABSTRACT
