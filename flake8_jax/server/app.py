@@ -15,8 +15,8 @@ from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 from pygls.lsp.server import LanguageServer
 
 from flake8_jax import __version__
-from flake8_jax.backend import default_backend
 from flake8_jax.core.report import Diagnostic, RuleInfo
+from flake8_jax.pipeline.backend import default_backend
 from flake8_jax.server.background import Background
 from flake8_jax.server.documents import Buffer, Documents
 from flake8_jax.server.messages import View, diagnostics_by_uri

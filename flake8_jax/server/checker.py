@@ -23,20 +23,20 @@ from typing import TypeVar
 
 import msgspec
 
-from flake8_jax.backend import AnalysisRequest, AnalysisResult, Backend, ProgramFile, default_backend
-from flake8_jax.cache import Cache, digest
-from flake8_jax.config import ConfigError, Resolver, Settings
 from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.findings import Edit, Finding, Positions
 from flake8_jax.core.report import Diagnostic, Repair, line_starts, place
-from flake8_jax.discovery import Walker, context_files
-from flake8_jax.engine import ProjectRun, Question, Workspace, cache_directory
-from flake8_jax.repairs import repair
-from flake8_jax.selection import ALWAYS_ON
+from flake8_jax.pipeline.backend import AnalysisRequest, AnalysisResult, Backend, ProgramFile, default_backend
+from flake8_jax.pipeline.cache import Cache, digest
+from flake8_jax.pipeline.discovery import Walker, context_files
+from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace, cache_directory
+from flake8_jax.repair.passes import repair
 from flake8_jax.server.functions import Known, Record, known_functions
 from flake8_jax.server.merging import difference, line_edits, merged, moved_finding, rows_added
 from flake8_jax.server.outline import Edited, Extent, edited_part, unaffected
 from flake8_jax.server.preferences import preferences, usable
+from flake8_jax.settings.resolver import ConfigError, Resolver, Settings
+from flake8_jax.settings.selection import ALWAYS_ON
 from flake8_jax.syntax.noqa import insert_noqa, noqa_row
 
 Answer = TypeVar("Answer")

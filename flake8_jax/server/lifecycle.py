@@ -12,12 +12,12 @@ import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from flake8_jax.config import FILE_NAMES
 from flake8_jax.server.app import Server
 from flake8_jax.server.checker import Setup
 from flake8_jax.server.documents import Documents, file_path, path_of
 from flake8_jax.server.preferences import ours, preferences, usable
 from flake8_jax.server.schedule import Schedule
+from flake8_jax.settings.resolver import FILE_NAMES
 
 _WATCHED = (
     "**/pyproject.toml",

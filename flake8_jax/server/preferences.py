@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from flake8_jax.config import ConfigError, Options, convert_options, option_names
+from flake8_jax.settings.resolver import ConfigError, Options, convert_options, option_names
 
 _ORIGIN = "settings of the editor"
 _LONGEST_DEBOUNCE = 60_000

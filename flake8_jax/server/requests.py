@@ -15,7 +15,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
 
 from flake8_jax import __version__
-from flake8_jax.config import ConfigError
 from flake8_jax.server import actions
 from flake8_jax.server.app import Server
 from flake8_jax.server.checker import FocusedChecker
@@ -24,6 +23,7 @@ from flake8_jax.server.functions import Known, code_under, hints, hovered, lense
 from flake8_jax.server.lifecycle import check_folders
 from flake8_jax.server.messages import View, placed_diagnostics, result_id, uri_of
 from flake8_jax.server.worker import Interrupted, WorkerFailed
+from flake8_jax.settings.resolver import ConfigError
 
 Answer = TypeVar("Answer")
 

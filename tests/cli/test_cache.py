@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from support.backend import Recorder, fake_backend
 
-from flake8_jax.cache import Cache, _make, cache_home, remove
 from flake8_jax.cli import main
 from flake8_jax.cli.check import run
+from flake8_jax.pipeline.cache import Cache, _make, cache_home, remove
 
 TAG = "CACHEDIR.TAG"
 STANDARD_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n"

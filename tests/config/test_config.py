@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from flake8_jax.config import DEFAULT_EXCLUDE, ConfigError, Options, Resolver, inline_options, option_documentation
+from flake8_jax.settings.resolver import (
+    DEFAULT_EXCLUDE,
+    ConfigError,
+    Options,
+    Resolver,
+    inline_options,
+    option_documentation,
+)
 
 
 def write(path: Path, text: str) -> Path:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flake8_jax.config import ConfigError, Options, Resolver
-from flake8_jax.discovery import Walker, context_files, discover
+from flake8_jax.pipeline.discovery import Walker, context_files, discover
+from flake8_jax.settings.resolver import ConfigError, Options, Resolver
 
 
 def tree(root: Path, *names: str) -> None:

@@ -13,15 +13,9 @@ import re
 
 import msgspec
 
-from flake8_jax.backend import (
-    OWN_RULES,
-    AnalysisRequest,
-    AnalysisResult,
-    Backend,
-    ProgramFile,
-)
 from flake8_jax.core.findings import Edit, Finding, Fix, Step
 from flake8_jax.core.report import RuleInfo
+from flake8_jax.pipeline.backend import OWN_RULES, AnalysisRequest, AnalysisResult, Backend, ProgramFile
 
 RULES = (
     *OWN_RULES,

@@ -19,11 +19,11 @@ from typing import Any
 
 import msgspec
 
-from flake8_jax.cache import write_atomically
-from flake8_jax.config import parents
+from flake8_jax.core.reading import read_regular
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
-from flake8_jax.reading import read_regular
-from flake8_jax.selection import ALWAYS_ON
+from flake8_jax.pipeline.cache import write_atomically
+from flake8_jax.settings.resolver import parents
+from flake8_jax.settings.selection import ALWAYS_ON
 
 VERSION = 1
 _SHOWN = 120

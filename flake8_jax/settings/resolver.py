@@ -24,9 +24,9 @@ from typing import Annotated, Any, get_type_hints
 
 import msgspec
 
-from flake8_jax.reading import SizeLimits, read_regular
-from flake8_jax.requirements import supported_versions
-from flake8_jax.selection import Layer
+from flake8_jax.core.reading import SizeLimits, read_regular
+from flake8_jax.settings.requirements import supported_versions
+from flake8_jax.settings.selection import Layer
 
 if sys.version_info >= (3, 11):
     import tomllib

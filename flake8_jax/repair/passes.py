@@ -22,8 +22,8 @@ import msgspec
 
 from flake8_jax.core.findings import Edit, Finding, Fix, Positions
 from flake8_jax.core.report import Change, Diagnostic, Repair, RunReport
-from flake8_jax.engine import ProjectRun, Question, Workspace
-from flake8_jax.selection import ALWAYS_ON
+from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace
+from flake8_jax.settings.selection import ALWAYS_ON
 from flake8_jax.syntax.edits import apply_edits
 from flake8_jax.syntax.noqa import insert_noqa
 
@@ -205,7 +205,9 @@ def _one_pass(
     trial = _Trial(workspace, question, state)
     settled, run, texts = trial.settle(chosen)
     for finding, reason in trial.refused:
-        state.withdrawn[finding.path, finding.code, finding.start] = _Withdrawn(finding.name, reason, _inserted(finding))
+        state.withdrawn[finding.path, finding.code, finding.start] = _Withdrawn(
+            finding.name, reason, _inserted(finding)
+        )
     if not settled:
         return bool(trial.refused)
     edits = _edits_by_path(settled)

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from flake8_jax.backend import INVALID_SYNTAX, UNUSED_NOQA, Backend
-from flake8_jax.config import ConfigError, Settings, place_of
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX, Rows, in_cell
 from flake8_jax.core.findings import Finding, Fix, Positions
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts, place
-from flake8_jax.discovery import Patterns
-from flake8_jax.lowering import Problem
-from flake8_jax.patterns import PatternError
-from flake8_jax.selection import SelectorError, codes_of, enabled, fixable_codes
+from flake8_jax.pipeline.backend import INVALID_SYNTAX, UNUSED_NOQA, Backend
+from flake8_jax.pipeline.discovery import Patterns
+from flake8_jax.pipeline.lowering import Problem
+from flake8_jax.pipeline.patterns import PatternError
+from flake8_jax.settings.resolver import ConfigError, Settings, place_of
+from flake8_jax.settings.selection import SelectorError, codes_of, enabled, fixable_codes
 from flake8_jax.syntax.noqa import Directive, Noqa, directives, noqa_row, remove_codes
 
 

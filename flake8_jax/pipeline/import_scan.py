@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from flake8_jax.config import parents
+from flake8_jax.settings.resolver import parents
 
 _START = re.compile(r"(?:^|[;:])[ \t\f]*(from|import)[ \t]+", re.MULTILINE)
 _MODULE = re.compile(r"[.\w \t]*")

@@ -22,18 +22,18 @@ from functools import cache
 import msgspec
 
 from flake8_jax import __version__
-from flake8_jax.backend import UNUSED_NOQA, AnalysisRequest, Backend, ProgramFile
-from flake8_jax.cache import Cache, cache_home, digest, why_unusable
-from flake8_jax.config import ConfigError, Resolver, Settings, place_of
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX, Rows, evidence_in_cells
 from flake8_jax.core.findings import Edit, Finding
+from flake8_jax.core.reading import NO_LIMITS, SizeLimits, TooLarge
 from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
-from flake8_jax.diagnosis import Selection, placed, syntax_diagnostic
-from flake8_jax.discovery import Found, Walker, context_files, discover
-from flake8_jax.import_graph import Glance, Imported, Modules, glance, relevant_files
-from flake8_jax.lowering import (
+from flake8_jax.pipeline.backend import UNUSED_NOQA, AnalysisRequest, Backend, ProgramFile
+from flake8_jax.pipeline.cache import Cache, cache_home, digest, why_unusable
+from flake8_jax.pipeline.diagnosis import Selection, placed, syntax_diagnostic
+from flake8_jax.pipeline.discovery import Found, Walker, context_files, discover
+from flake8_jax.pipeline.import_scan import Glance, Imported, Modules, glance, relevant_files
+from flake8_jax.pipeline.lowering import (
     Lowered,
     Problem,
     Progress,
@@ -43,7 +43,7 @@ from flake8_jax.lowering import (
     lower_text,
     read_text,
 )
-from flake8_jax.reading import NO_LIMITS, SizeLimits, TooLarge
+from flake8_jax.settings.resolver import ConfigError, Resolver, Settings, place_of
 
 _SETTLED_NS = 2_000_000_000
 """A file changed this shortly before it was read may change again within the same tick of its clock."""

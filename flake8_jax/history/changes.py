@@ -26,9 +26,9 @@ from dataclasses import dataclass, field
 
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.report import Diagnostic
-from flake8_jax.git import Entry, GitError, MissingObject, Repository
-from flake8_jax.notebooks import NotebookError, text_of
-from flake8_jax.row_diff import Rows, changed_rows
+from flake8_jax.history.git import Entry, GitError, MissingObject, Repository
+from flake8_jax.history.row_diff import Rows, changed_rows
+from flake8_jax.pipeline.notebooks import NotebookError, text_of
 
 __all__ = ["EVERY_ROW", "Changed", "GitError", "changed_since", "new_findings"]
 

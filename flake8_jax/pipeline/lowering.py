@@ -22,12 +22,12 @@ from typing import TypeVar
 
 import msgspec
 
-from flake8_jax.cache import Cache, decoded, encoded_module
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.children import end_with_parent, starting
+from flake8_jax.core.reading import NO_LIMITS, SizeLimits, TooLarge, read_regular
 from flake8_jax.core.stack import StackError, on_stack
-from flake8_jax.reading import NO_LIMITS, SizeLimits, TooLarge, read_regular
+from flake8_jax.pipeline.cache import Cache, decoded, encoded_module
 
 _WORTH_A_POOL = 300_000
 """Characters to lower from which starting processes costs less than it saves (about half a second of parsing)."""
@@ -83,7 +83,7 @@ def read_text(path: str, limits: SizeLimits = NO_LIMITS) -> tuple[str, Problem |
 
     Raises OSError, which for a file beyond the limits is TooLarge.
     """
-    from flake8_jax.notebooks import CellsTooLarge
+    from flake8_jax.pipeline.notebooks import CellsTooLarge
 
     data = read_regular(path, limits.notebook if path.endswith(SUFFIX) else limits.source)
     try:
@@ -97,7 +97,7 @@ def decode_text(data: bytes, path: str = "", limit: int | None = None) -> tuple[
 
     Raises CellsTooLarge for a notebook with more than ``limit`` bytes of code.
     """
-    from flake8_jax.notebooks import NotebookError, text_of
+    from flake8_jax.pipeline.notebooks import NotebookError, text_of
     from flake8_jax.syntax.errors import SourceError
     from flake8_jax.syntax.source import decode
 

@@ -37,7 +37,7 @@ import msgspec
 
 from flake8_jax import __version__
 from flake8_jax.core import ir
-from flake8_jax.reading import read_regular, read_with_status
+from flake8_jax.core.reading import read_regular, read_with_status
 
 _T = TypeVar("_T")
 _DIGEST_SIZE = 16

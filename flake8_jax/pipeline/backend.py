@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from flake8_jax.cache import Cache, digest
 from flake8_jax.core import ir
 from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.findings import Finding
 from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import RuleInfo
+from flake8_jax.pipeline.cache import Cache, digest
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from flake8_jax.config import ConfigError, Resolver, Settings, place_of
 from flake8_jax.core.cells import SUFFIX
-from flake8_jax.patterns import PatternError, PatternSet, as_bytes, complaint
-from flake8_jax.reading import read_regular
+from flake8_jax.core.reading import read_regular
+from flake8_jax.pipeline.patterns import PatternError, PatternSet, as_bytes, complaint
+from flake8_jax.settings.resolver import ConfigError, Resolver, Settings, place_of
 
 SUFFIXES = (".py", ".pyi", SUFFIX)
 CONTEXT_LIMIT = 20_000

@@ -15,8 +15,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from flake8_jax.core.reading import read_regular
 from flake8_jax.knowledge.requirement import library_of, required, required_in_literals
-from flake8_jax.reading import read_regular
 
 LoadToml = Callable[[str], tuple[dict[str, Any], str]]
 

@@ -11,8 +11,8 @@ import stat
 import tempfile
 
 from flake8_jax.core.cells import SUFFIX
-from flake8_jax.notebooks import NotebookError, rewritten, text_of
-from flake8_jax.reading import NO_LIMITS, read_regular
+from flake8_jax.core.reading import NO_LIMITS, read_regular
+from flake8_jax.pipeline.notebooks import NotebookError, rewritten, text_of
 from flake8_jax.syntax.errors import SourceError
 from flake8_jax.syntax.source import decode
 
