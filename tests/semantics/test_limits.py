@@ -6,7 +6,9 @@ import pytest
 from semantics.literate import run_engine
 
 from flake8_jax.semantics.analysis import analyze
-from flake8_jax.semantics.machine import core
+from flake8_jax.semantics.domain.values import FunctionValue
+from flake8_jax.semantics.interpreter import calls
+from flake8_jax.semantics.machine.core import Machine
 
 BRANCH = "import jax\n\n\n@jax.jit\ndef step(x):\n    if x > 0:\n        return x\n    return -x\n\n\n"
 LONG = "def long(x):\n" + "    x = x + 1\n" * 200 + "    return x\n"
@@ -38,14 +40,14 @@ def test_too_deep_a_recursion_of_the_analysis_costs_its_entry_alone(monkeypatch:
     def overflow(*_: object) -> int:
         raise RecursionError
 
-    analysis_of = core.Machine.note_called
+    note_called = calls.note_called
 
-    def note_called(self: core.Machine, func: core.FunctionValue, kind: str) -> None:
+    def overflow_in_long(m: Machine, func: FunctionValue, kind: str) -> None:
         if func.fn.name == "long":
             overflow()
-        analysis_of(self, func, kind)
+        note_called(m, func, kind)
 
-    monkeypatch.setattr(core.Machine, "note_called", note_called)
+    monkeypatch.setattr(calls, "note_called", overflow_in_long)
     analysis, _, _ = run_engine({"code.py": f"{BRANCH}{LONG}"})
     assert analysis.crashes == []
     assert [cut.reason for cut in analysis.cuts] == ["it is nested too deeply"]

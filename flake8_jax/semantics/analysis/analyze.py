@@ -23,6 +23,7 @@ from flake8_jax.core.registry import Fixer, Rule
 from flake8_jax.core.stack import on_stack
 from flake8_jax.knowledge import Knowledge, load
 from flake8_jax.knowledge.history import load_histories
+from flake8_jax.semantics.analysis.assembly import assemble
 from flake8_jax.semantics.analysis.receivers import carries_arrays
 from flake8_jax.semantics.analysis.recorded import run_recorded
 from flake8_jax.semantics.domain.arguments import Arguments
@@ -51,15 +52,18 @@ from flake8_jax.semantics.events.events import ApiUse, JittedMethod, KeyUse
 from flake8_jax.semantics.interpreter import statements
 from flake8_jax.semantics.interpreter.calls import call, call_function_value
 from flake8_jax.semantics.interpreter.classes import generic_instance
-from flake8_jax.semantics.machine.core import MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut, Emission, Machine
-from flake8_jax.semantics.machine.program import Modules
+from flake8_jax.semantics.machine.bus import Emission
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.limits import INSPECT_CAPS, MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut
 from flake8_jax.semantics.models import donation
 from flake8_jax.semantics.models.custom_rules import check_missing, check_settings
 from flake8_jax.semantics.models.transforms import run_root, stage_unknown
-from flake8_jax.semantics.trackers.presumption import Presumption
-from flake8_jax.semantics.trackers.process import Settings
-from flake8_jax.semantics.trackers.records import FunctionRecord, Records
-from flake8_jax.semantics.trackers.versions import Versions
+from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
+from flake8_jax.semantics.trackers.process import Process
+from flake8_jax.semantics.trackers.records import FunctionRecord, Recording, Records
+from flake8_jax.semantics.trackers.runs import Runs
+from flake8_jax.semantics.trackers.unrolling import LoopNests
+from flake8_jax.semantics.trackers.versions import ApiUses
 
 STACK_BYTES = 512 * 1024 * 1024
 RECURSION_LIMIT = 40_000
@@ -154,40 +158,49 @@ def _analyse(files: list[SourceFile], options: AnalysisOptions) -> Analysis:
     knowledge: Knowledge = load()
     if options.transforms:
         knowledge = knowledge.with_user_transforms(options.transforms)
-    records = Records() if options.collect_functions else None
-    machine = Machine(knowledge, tuple(options.rules), records)
-    machine.unroll_threshold = options.unroll_threshold
     scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
-    machine.modules, machine.settings = Modules(machine, scopes), Settings()
-    machine.modules.lazy = options.lazy
-    if machine.wants(ApiUse):
-        machine.versions = Versions(load_histories(), options.required, scopes, options.wanted)
-        machine.versioned = machine.versions.parts
-    if records is not None:
-        machine.presumption = Presumption()
-        records.holding = machine.presumption.holding
-    machine.skipped, machine.calls = options.skipped, CallGraph() if options.collect_calls else None
+    machine = assemble(knowledge, scopes, tuple(options.rules))
+    machine.program.lazy = options.lazy
+    machine.worklist.skipped = options.skipped
+    machine.trackers[LoopNests].threshold = options.unroll_threshold
+    if machine.bus.wants(ApiUse):
+        machine.trackers[ApiUses].open(load_histories(), options.required, scopes, options.wanted)
+    runs = machine.trackers[Runs]
+    runs.calls = CallGraph() if options.collect_calls else None
+    records, presumption = None, None
+    if options.collect_functions:
+        runs.caps = INSPECT_CAPS
+        records = machine.trackers[Recording].records = Records()
+        presumption = machine.trackers[Presuming].presumption = Presumption()
+        records.holding = presumption.holding
     _run_entries(machine, scopes, options.entries)
     if options.recorded:
         run_recorded(machine, scopes, options.recorded, _guarded)
-    if machine.presumption is not None:
+    if presumption is not None:
         _run_presumed(machine)
     findings = _findings(machine, options)
     functions: list[FunctionRecord] = []
     if records is not None:
         shown = [s for s in scopes if options.wanted is None or s.path in options.wanted]
         functions = records.functions(shown)
-    machine.counters["runs of functions"] = sum(machine.contexts.values())
-    machine.counters["functions"] = len({fn for fn, _staged in machine.contexts})
-    return Analysis(findings, functions, _unique_crashes(machine), machine.counters, machine.calls, _cuts(machine))
+    machine.bus.counters["runs of functions"] = sum(machine.trackers[Runs].contexts.values())
+    machine.bus.counters["functions"] = len({fn for fn, _staged in machine.trackers[Runs].contexts})
+    return Analysis(
+        findings,
+        functions,
+        _unique_crashes(machine),
+        machine.bus.counters,
+        machine.trackers[Runs].calls,
+        _cuts(machine),
+    )
 
 
 def _cuts(machine: Machine) -> tuple[Cut, ...]:
-    return tuple(sorted(dict.fromkeys(machine.cuts), key=lambda cut: (cut.path, cut.function, cut.reason)))
+    return tuple(sorted(dict.fromkeys(machine.worklist.cuts), key=lambda cut: (cut.path, cut.function, cut.reason)))
 
 
 def _unique_crashes(machine: Machine) -> list[tuple[str, str, str]]:
-    return list(dict.fromkeys(machine.crashes))
+    return list(dict.fromkeys(machine.bus.crashes))
 
 
 # --- entries ------------------------------------------------------------------------------------------
@@ -201,7 +214,7 @@ def _is_skipped(m: Machine, value: Value) -> bool:
         function = function.func
     if not isinstance(function, FunctionValue) or function.closure is not None:
         return False
-    return (function.scope.path, function.fn.qualname) in m.skipped
+    return (function.scope.path, function.fn.qualname) in m.worklist.skipped
 
 
 def _run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] | None) -> None:
@@ -209,19 +222,19 @@ def _run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] 
         return entries is None or scope.path in entries
 
     for scope in filter(counts, scopes):
-        _guarded(m, scope, functools.partial(m.modules.ensure_run, scope))
-    decorated = {id(_underlying(tv.operand)) for tv, *_ in m.roots}
-    for func in list(m.deferred_functions):
+        _guarded(m, scope, functools.partial(m.program.ensure_run, scope))
+    decorated = {id(_underlying(tv.operand)) for tv, *_ in m.worklist.roots}
+    for func in list(m.worklist.deferred_functions):
         if counts(func.scope) and func.owner is None and func.closure is None and id(func) not in decorated:
             _guarded(m, func.scope, functools.partial(_entry, m, func))
-    for cls in list(m.modules.classes):
+    for cls in list(m.program.classes):
         if counts(cls.scope):
             _guarded(m, cls.scope, functools.partial(_class_entries, m, cls, decorated))
     if entries is not None:
-        m.roots[:] = [root for root in m.roots if counts(root[2])]
-        m.partial_roots[:] = [root for root in m.partial_roots if counts(root[2])]
-        m.deferred_functions[:] = [func for func in m.deferred_functions if counts(func.scope)]
-        m.modules.classes[:] = [cls for cls in m.modules.classes if counts(cls.scope)]
+        m.worklist.roots[:] = [root for root in m.worklist.roots if counts(root[2])]
+        m.worklist.partial_roots[:] = [root for root in m.worklist.partial_roots if counts(root[2])]
+        m.worklist.deferred_functions[:] = [func for func in m.worklist.deferred_functions if counts(func.scope)]
+        m.program.classes[:] = [cls for cls in m.program.classes if counts(cls.scope)]
     _run_pending(m, counts)
     _check_custom_rules(m)
 
@@ -229,7 +242,12 @@ def _run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] 
 def _check_method(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScope) -> None:
     """``@jax.jit`` on a method of a class that is no pytree: ``self`` is an argument that JAX cannot take."""
     function = tv.operand
-    if not isinstance(function, FunctionValue) or function.owner is None or not m.wants(JittedMethod) or node is None:
+    if (
+        not isinstance(function, FunctionValue)
+        or function.owner is None
+        or not m.bus.wants(JittedMethod)
+        or node is None
+    ):
         return
     owner, statics = function.owner, static_parameters(tv)
     family = [*mro_of(owner), *owner.subclasses]
@@ -239,17 +257,17 @@ def _check_method(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScop
         return
     if owner.traits & {"namedtuple", "enum"} or not function.fn.params or function.fn.params[0].kind == "vararg":
         return
-    m.emit(JittedMethod(m.context(scope), node, owner.node.name, function.fn.name))
+    m.bus.emit(JittedMethod(m.path.context(scope), node, owner.node.name, function.fn.name))
 
 
 def _check_custom_rules(m: Machine) -> None:
     """Do the derivative rules that the project sets fit, and is there one for every function that needs it?"""
     done: set[int] = set()
-    for tv, name, args, node, scope in list(m.rule_settings):
+    for tv, name, args, node, scope in list(m.worklist.rule_settings):
         if id(node) not in done:
             done.add(id(node))
             _guarded(m, scope, functools.partial(check_settings, m, tv, name, args, node, scope))
-    for tv, node, scope, chain, _staged in list(m.roots):
+    for tv, node, scope, chain, _staged in list(m.worklist.roots):
         if tv.name == "jax.jit":
             _guarded(m, scope, functools.partial(_check_method, m, tv, node, scope))
         if tv.fact.model == "custom" and not chain:
@@ -261,70 +279,77 @@ def _run_pending(m: Machine, counts: Callable[[ModuleScope], bool]) -> None:
     that only ran because it was needed does not count."""
     roots_done = functions_done = classes_done = partials_done = 0
     while (
-        roots_done < len(m.roots)
-        or functions_done < len(m.deferred_functions)
-        or classes_done < len(m.modules.classes)
-        or partials_done < len(m.partial_roots)
+        roots_done < len(m.worklist.roots)
+        or functions_done < len(m.worklist.deferred_functions)
+        or classes_done < len(m.program.classes)
+        or partials_done < len(m.worklist.partial_roots)
     ):
-        while roots_done < len(m.roots):
-            tv, node, scope, chain, staged = m.roots[roots_done]
+        while roots_done < len(m.worklist.roots):
+            tv, node, scope, chain, staged = m.worklist.roots[roots_done]
             roots_done += 1
             if (not tv.called and not staged) if chain else counts(scope) and not _is_skipped(m, tv):
                 _guarded(m, scope, functools.partial(run_root, m, tv, node, Frame(None, scope, None), chain))
-        while classes_done < len(m.modules.classes):
-            cls = m.modules.classes[classes_done]
+        while classes_done < len(m.program.classes):
+            cls = m.program.classes[classes_done]
             classes_done += 1
             if not counts(cls.scope):
                 continue
             _guarded(m, cls.scope, functools.partial(_contract_entries, m, cls))
-        while partials_done < len(m.partial_roots):
-            partial, node, scope, chain = m.partial_roots[partials_done]
+        while partials_done < len(m.worklist.partial_roots):
+            partial, node, scope, chain = m.worklist.partial_roots[partials_done]
             partials_done += 1
             if not chain and (not counts(scope) or (partial.args and _is_skipped(m, partial.args[0]))):
                 continue
             _guarded(m, scope, functools.partial(_run_partial, m, partial, node, Frame(None, scope, None), chain))
-        while functions_done < len(m.deferred_functions):
-            func = m.deferred_functions[functions_done]
+        while functions_done < len(m.worklist.deferred_functions):
+            func = m.worklist.deferred_functions[functions_done]
             functions_done += 1
-            if (func.closure is not None or counts(func.scope)) and id(func.fn) not in m.called_functions:
+            if (func.closure is not None or counts(func.scope)) and id(func.fn) not in m.trackers[
+                Runs
+            ].called_functions:
                 _guarded(m, func.scope, functools.partial(_entry, m, func))
 
 
 def _run_partial(m: Machine, partial: PartialValue, node: Any, frame: Frame, chain: tuple[Link, ...]) -> None:
     """``partial(lax.scan, body)`` that no known code calls: its body is staged whatever the other arguments are."""
     operand = partial.args[0] if partial.args else next(iter(partial.kwargs.values()), partial)
-    if isinstance(operand, FunctionValue) and id(operand.fn) in m.called_functions:
+    if isinstance(operand, FunctionValue) and id(operand.fn) in m.trackers[Runs].called_functions:
         return
-    m.stack = list(chain)
+    m.path.stack = list(chain)
     call(m, frame, node, partial, Arguments([], unknown_rest=True))
-    m.stack = []
+    m.path.stack = []
 
 
 def _run_presumed(m: Machine) -> None:
     """Every function once more, as a library's users would stage it; see ``presumption``."""
-    assert m.presumption is not None
-    m.presumption.settle()
-    m.contexts.clear()
-    m.presumption.carriers.update(cls for cls in m.modules.classes if carries_arrays(m, cls))
-    for func in list(m.deferred_functions):
-        if func.closure is None and func.owner is None and m.presumption.applies_to(func.scope.path, func.fn):
+    presumption = m.trackers[Presuming].presumption
+    assert presumption is not None
+    presumption.settle()
+    m.trackers[Runs].contexts.clear()
+    presumption.carriers.update(cls for cls in m.program.classes if carries_arrays(m, cls))
+    for func in list(m.worklist.deferred_functions):
+        if func.closure is None and func.owner is None and presumption.applies_to(func.scope.path, func.fn):
             _guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
-    for cls in list(m.modules.classes):
+    for cls in list(m.program.classes):
         for value in list(cls.namespace.values()):
             _guarded(m, cls.scope, functools.partial(_presumed_method, m, cls, value))
-    for func in list(m.presumption.rules):
+    for func in list(presumption.rules):
         _guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
-    for func in list(m.deferred_functions):
-        if func.closure is not None and not m.contexts.keys() & {(id(func.fn), True), (id(func.fn), False)}:
-            if m.presumption.applies_to(func.scope.path, func.fn):
+    for func in list(m.worklist.deferred_functions):
+        if func.closure is not None and not m.trackers[Runs].contexts.keys() & {
+            (id(func.fn), True),
+            (id(func.fn), False),
+        }:
+            if presumption.applies_to(func.scope.path, func.fn):
                 _guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
 
 
 def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
     """A method; ``self`` is bare in a constructor. Whether its leaves would be traced, only a caller could say."""
     target = _method_function(value)
-    assert m.presumption is not None
-    if target is None or not m.presumption.applies_to(cls.scope.path, target.fn):
+    presumption = m.trackers[Presuming].presumption
+    assert presumption is not None
+    if target is None or not presumption.applies_to(cls.scope.path, target.fn):
         return
     first: list[Value] = [Instance(cls, exact=False)]
     if isinstance(value, StaticMethodValue):
@@ -337,12 +362,13 @@ def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
 def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
     """``self``: of a pytree, what surely are arrays among its leaves are tracers."""
     known = generic_instance(m, cls)
-    assert m.presumption is not None
+    presumption = m.trackers[Presuming].presumption
+    assert presumption is not None
     if not isinstance(known, Instance) or "pytree" not in cls.traits:
         return known
     made = Instance(cls, exact=False)
-    if cls in m.presumption.carriers:
-        m.presumption.holding.add(made)
+    if cls in presumption.carriers:
+        presumption.holding.add(made)
     made.slots.update(known.slots)
     for name, value in known.slots.items():
         if name not in cls.static_names and isinstance(value, (Array, Tree)):
@@ -352,8 +378,8 @@ def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
 
 def _presumed_entry(m: Machine, func: FunctionValue, first: list[Value]) -> None:
     frame = Frame(None, func.scope, None)
-    m.traces += 1
-    m.mode = Mode(True, True, m.traces, True)
+    m.path.traces += 1
+    m.path.mode = Mode(True, True, m.path.traces, True)
     args = Arguments(first, unknown_rest=True)
     call_function_value(m, frame, None, func, args, kind="entry", text=f"{func.fn.qualname} is called")
 
@@ -375,15 +401,21 @@ def _underlying(value: Value) -> Value:
 
 def _guarded(m: Machine, scope: ModuleScope, run: Callable[[], object]) -> None:
     """Run one entry; a defect in the interpreter is reported and costs that entry only."""
-    m.step_limit = MAX_STATEMENTS_PER_ENTRY + len(scope.tree.line_starts)
-    if m.steps_of_file.get(scope.path, 0) > MAX_ENTRIES_PER_FILE * m.step_limit:
-        m.cuts.append(Cut(scope.path, "", "its functions run too many statements"))
+    m.path.step_limit = MAX_STATEMENTS_PER_ENTRY + len(scope.tree.line_starts)
+    if m.worklist.steps_of_file.get(scope.path, 0) > MAX_ENTRIES_PER_FILE * m.path.step_limit:
+        m.worklist.cuts.append(Cut(scope.path, "", "its functions run too many statements"))
         return
+
+    def entry() -> None:
+        if scope.process is not None:  # functions run after the top level of their module
+            m.trackers[Process].turns = dict(scope.process)
+        run()
+
     try:
-        m.isolated(scope.path, run, scope.process)
+        m.isolated(scope.path, entry)
     except CRASHES as error:
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        m.crashes.append(("engine", scope.path, text))
+        m.bus.crashes.append(("engine", scope.path, text))
 
 
 def _is_covered(m: Machine, fn: ir.Function) -> bool:
@@ -391,9 +423,13 @@ def _is_covered(m: Machine, fn: ir.Function) -> bool:
 
     Not so where a caller's arguments decided a test: there are lines that only others would run.
     """
-    if m.records is not None or id(fn) not in m.callees or id(fn) in m.decided:
+    if (
+        m.trackers[Recording].records is not None
+        or id(fn) not in m.trackers[Runs].callees
+        or id(fn) in m.trackers[Runs].decided
+    ):
         return False
-    return (id(fn), False) in m.contexts or (id(fn), True) in m.contexts
+    return (id(fn), False) in m.trackers[Runs].contexts or (id(fn), True) in m.trackers[Runs].contexts
 
 
 def _entry(m: Machine, func: FunctionValue) -> None:
@@ -430,7 +466,7 @@ def _class_entries(m: Machine, cls: ClassValue, decorated: set[int]) -> None:
 def _contract_entries(m: Machine, cls: ClassValue) -> None:
     """Methods that a library runs staged on the user's subclass."""
     for name in cls.external_bases:
-        fact = m.knowledge.class_(name)
+        fact = m.program.knowledge.class_(name)
         for method in fact.staged_methods if fact is not None else ():
             found = cls.namespace.get(method)
             if isinstance(found, FunctionValue) and not _is_skipped(m, found):
@@ -444,17 +480,17 @@ def _contract_entries(m: Machine, cls: ClassValue) -> None:
 def _findings(m: Machine, options: AnalysisOptions) -> list[Finding]:
     best: dict[tuple[str, str, int], Emission] = {}
     found: list[Finding] = []
-    for emission in m.settled.values():
+    for emission in m.bus.settled.values():
         path = emission.scope.path
         if options.wanted is not None and path not in options.wanted:
             continue
         if emission.report.preview and not options.preview:
             continue
-        if emission.report.unless and m.cuts:
+        if emission.report.unless and m.worklist.cuts:
             continue  # what was not run might have shown it
-        if emission.report.unless and m.is_noted(emission.report.unless, path, emission.report.at.start):
+        if emission.report.unless and m.bus.is_noted(emission.report.unless, path, emission.report.at.start):
             continue
-        if emission.report.given and not m.is_noted(emission.report.given, path, emission.report.at.start):
+        if emission.report.given and not m.bus.is_noted(emission.report.given, path, emission.report.at.start):
             continue
         key = (emission.rule.code, path, emission.report.at.start)
         other = best.get(key)
@@ -508,7 +544,7 @@ def _merit(m: Machine, emission: Emission) -> tuple[int, bool]:
     """Of several reports at one place the gravest counts, and then one whose chain is whole: it does not start in a
     function that others are known to call."""
     start = emission.chain[0] if emission.chain else None
-    whole = start is None or start.kind != "entry" or id(start.fn) not in m.callees
+    whole = start is None or start.kind != "entry" or id(start.fn) not in m.trackers[Runs].callees
     return _GRAVITY[emission.report.level or emission.rule.level], whole
 
 
@@ -522,11 +558,11 @@ def _fix(m: Machine, emission: Emission, options: AnalysisOptions) -> Fix | None
         try:
             fix = fixer.build(emission.event, source)
         except RecursionError:
-            m.cuts.append(Cut(scope.path, "", f"a fix of {emission.rule.code} is nested too deeply"))
+            m.worklist.cuts.append(Cut(scope.path, "", f"a fix of {emission.rule.code} is nested too deeply"))
             continue
         except CRASHES as error:
             text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-            m.crashes.append((f"fixer of {emission.rule.name}", scope.path, text))
+            m.bus.crashes.append((f"fixer of {emission.rule.name}", scope.path, text))
             continue
         if fix is not None:
             return fix

@@ -76,7 +76,7 @@ def resolve_name(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.E
 
     if isinstance(node, ir.Name):
         anchor = frame if frame is not None else Frame(None, scope, None)
-        return lookup(m, anchor, node.id) or m.modules.builtin(node.id)
+        return lookup(m, anchor, node.id) or m.program.builtin(node.id)
     if isinstance(node, ir.Attribute):
         base = resolve_name(m, scope, frame, node.value)
         if base is None:
@@ -118,7 +118,7 @@ def _library_class(m: Machine, name: str) -> Value | None:
         return HostArray()
     if name in ("typing.Callable", "collections.abc.Callable"):
         return Unknown("function")
-    fact = m.knowledge.class_(name)
+    fact = m.program.knowledge.class_(name)
     if fact is not None and (fact.fields or fact.methods) and not fact.decorator:
         from flake8_jax.semantics.models.library import make_instance
 

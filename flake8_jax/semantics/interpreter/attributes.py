@@ -43,16 +43,17 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     level_of,
+    part_of,
 )
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.allocations import outlives, tell_change, undo_changes
-from flake8_jax.semantics.trackers.captures import embed
-from flake8_jax.semantics.trackers.freshness import note_kept, now
+from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
 from flake8_jax.semantics.trackers.globals import is_code, note_rebinding, tell_global
-from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES
-from flake8_jax.semantics.trackers.variation import look_at_size
+from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
+from flake8_jax.semantics.trackers.variation import Variations, look_at_size
 
 _STATIC_KINDS = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "nbytes": "int", "itemsize": "int"}
 _HALVES = frozenset({"T", "mT", "real", "imag", "at", "flat"})
@@ -70,8 +71,8 @@ def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) 
     if kind is Tree or kind is Unknown:
         return _opaque_attribute(m, base, attr)  # type: ignore[arg-type]
     if kind is ModuleValue:
-        found = m.modules.attribute(base.scope, attr)  # type: ignore[attr-defined]
-        if m.mode.staged:
+        found = m.program.attribute(base.scope, attr)  # type: ignore[attr-defined]
+        if m.path.mode.staged:
             tell_global(m, frame, node, base.scope, attr, found)  # type: ignore[attr-defined]
         return found
     if kind is ClassValue:
@@ -149,33 +150,33 @@ NUMBERS = _numbers()
 
 def external_attribute(m: Machine, owner: str, attr: str) -> Value:
     """``jax.numpy`` + ``sin``: the canonical library object, or the value of a known constant."""
-    found = m.library_objects.get((owner, attr))
+    found = m.program.library_objects.get((owner, attr))
     if found is not None:
         return found
-    name = m.knowledge.canonical(f"{owner}.{attr}")
+    name = m.program.knowledge.canonical(f"{owner}.{attr}")
     if name in NUMBERS:
         return NUMBERS[name]
-    descriptor = m.knowledge.constant(name)
+    descriptor = m.program.knowledge.constant(name)
     if descriptor is not None and descriptor not in ("unknown", "dtype"):
         from flake8_jax.semantics.models.library import value_of_descriptor
 
         return value_of_descriptor(m, descriptor, MAYBE, {})
-    found = m.library_objects[owner, attr] = External(name)
+    found = m.program.library_objects[owner, attr] = External(name)
     return found
 
 
 def _array_attribute(m: Machine, base: Array, attr: str) -> Value:
     if attr in _STATIC_KINDS:
-        if m.variations:
+        if m.trackers[Variations].known:
             look_at_size(m, base)
         return Static(_STATIC_KINDS[attr])
     if attr == "at":
         return AtValue(base)
     if attr in _HALVES:
-        if m.captures:
+        if m.trackers[Captures].constants:
             embed(m, (base,))
         return Array(result_level(m, (base,)), base.dtype, base.ndim, size=base.size)
-    fact = m.knowledge.class_("jax.Array")
+    fact = m.program.knowledge.class_("jax.Array")
     if fact is not None:
         if attr in fact.fields:
             return Static("")
@@ -185,10 +186,11 @@ def _array_attribute(m: Machine, base: Array, attr: str) -> Value:
 
 
 def _opaque_attribute(m: Machine, base: Opaque, attr: str) -> Value:
-    if m.presumption is not None and attr in ARRAY_ATTRIBUTES:
-        m.presumption.mark(base)
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None and attr in ARRAY_ATTRIBUTES:
+        presumption.mark(base)
     if attr in ("shape", "ndim", "dtype") and not (base.parts and "." + attr in base.parts):
-        if m.variations:
+        if m.trackers[Variations].known:
             look_at_size(m, base)
         return Static(_STATIC_KINDS[attr])
     if attr == "at":
@@ -198,22 +200,22 @@ def _opaque_attribute(m: Machine, base: Opaque, attr: str) -> Value:
             return Static(_STATIC_KINDS[attr])
         if attr in ("T", "mT"):
             return Array(result_level(m, (base,)))
-        fact = m.knowledge.class_("jax.Array")
-        own = [c.namespace.get(attr) for c in m.modules.pytree_with(attr)]
+        fact = m.program.knowledge.class_("jax.Array")
+        own = [c.namespace.get(attr) for c in m.program.pytree_with(attr)]
         if fact is not None and attr in fact.methods and not any(isinstance(v, FunctionValue) for v in own):
             return BuiltinValue("." + attr, base)
         if attr in ("items", "keys", "values", "get", "pop", "update", "copy"):
             return BuiltinValue("." + attr, base)
-        return m.part(base, "." + attr, lambda: _tree_part(m, base, attr))
+        return part_of(base, "." + attr, lambda: _tree_part(m, base, attr))
     host = isinstance(base, Unknown) and base.host_test
-    return m.part(base, "." + attr, lambda: Unknown(attr, host_test=host))
+    return part_of(base, "." + attr, lambda: Unknown(attr, host_test=host))
 
 
 def field_of_tree(m: Machine, base: Tree, attr: str) -> Value | None:
     """An attribute that is read, not called, and that pytree classes of the project have as well as arrays do."""
-    if not m.modules.pytree_with(attr):
+    if not m.program.pytree_with(attr):
         return None
-    return m.part(base, "." + attr, lambda: _tree_part(m, base, attr))
+    return part_of(base, "." + attr, lambda: _tree_part(m, base, attr))
 
 
 def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
@@ -224,7 +226,7 @@ def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
     """
     if attr.startswith("__"):
         return Unknown(attr)
-    candidates = m.modules.pytree_with(attr)
+    candidates = m.program.pytree_with(attr)
     if not candidates:
         return Unknown(attr)
     origin = [c for c in candidates if not any(b in candidates for b in c.bases)]
@@ -250,18 +252,18 @@ def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value
         from flake8_jax.semantics.domain.arguments import Arguments
         from flake8_jax.semantics.interpreter.calls import call, tell_cached
 
-        reports = len(m.emissions)
-        m.sheltered += found.cached
+        reports = len(m.bus.emissions)
+        m.trackers[Freshness].sheltered += found.cached
         value = call(m, frame, node, found.fget, Arguments([self_value]))
-        m.sheltered -= found.cached
-        if found.cached and m.mode.staged:
-            m.drop_errors(reports)  # it may have been computed before, where it raised nothing
+        m.trackers[Freshness].sheltered -= found.cached
+        if found.cached and m.path.mode.staged:
+            m.bus.drop_errors(reports)  # it may have been computed before, where it raised nothing
         generic = isinstance(self_value, Instance) and self_value.born < 0
         if isinstance(self_value, Instance) and found.cached and isinstance(found.fget, FunctionValue):
-            if m.mode.staged and outlives(m, self_value, m.mode.trace):
+            if m.path.mode.staged and outlives(m, self_value, m.path.mode.trace):
                 tell_cached(m, frame, node, value, found.fget.fn.name)
             if not generic:  # else every entry looks at it for the first time
-                m.write(self_value.slots, found.fget.fn.name, value)
+                m.journal.write(self_value.slots, found.fget.fn.name, value)
         return value
     if isinstance(found, StaticMethodValue):
         if not found.to_class:
@@ -284,7 +286,7 @@ def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value
 def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
     value = base.slots.get(attr)
     if value is not None:
-        return m.resolve(value)
+        return m.program.resolve(value)
     cls = base.cls
     if attr == "__class__":
         return cls
@@ -338,7 +340,7 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
 
 def _comes_here(m: Machine, self_value: Instance, sub: ClassValue) -> bool:
     """Whether an instance of a subclass can be what runs the methods on the call stack: it may override one of them."""
-    for link in m.stack:
+    for link in m.path.stack:
         if link.receiver is not self_value or link.fn is None:
             continue
         own = find_in_class(sub, link.fn.name)
@@ -354,11 +356,11 @@ def library_member(m: Machine, cls: str, attr: str, self_value: Value) -> Value 
     seen: set[str] = set()
     todo = [cls]
     while todo:
-        name = m.knowledge.canonical(todo.pop(0))
+        name = m.program.knowledge.canonical(todo.pop(0))
         if name in seen:
             continue
         seen.add(name)
-        fact = m.knowledge.class_(name)
+        fact = m.program.knowledge.class_(name)
         if fact is None:
             continue
         if attr in fact.methods:
@@ -450,31 +452,31 @@ def store_attribute(
 ) -> None:  # fmt: skip
     """``base.attr = value``."""
     note_kept(m, value)
-    if m.mode.staged:
+    if m.path.mode.staged:
         tell_attribute(m, frame, node, base, attr, value, op, source)
     if isinstance(base, ModuleValue):
         if not is_code(value):  # patching a module's functions is not modelled
             note_rebinding(m, frame, attr, base.scope)
-            m.write(base.scope.slots, attr, joining.join(base.scope.slots.get(attr, value), value))
+            m.journal.write(base.scope.slots, attr, joining.join(base.scope.slots.get(attr, value), value))
     elif isinstance(base, (Instance, ExternalInstance)):
         setter = _setter(base, attr) if isinstance(base, Instance) else None
         if setter is None:
-            m.write(base.slots, attr, value)
+            m.journal.write(base.slots, attr, value)
         else:
             from flake8_jax.semantics.domain.arguments import Arguments
             from flake8_jax.semantics.interpreter.calls import call
 
             call(m, frame, node, setter, Arguments([base, value]))
     elif isinstance(base, ClassValue):
-        m.write(base.namespace, attr, value)
+        m.journal.write(base.namespace, attr, value)
     elif isinstance(base, Opaque):
         if base.parts is None:
             base.parts = {}
-        m.write(base.parts, "." + attr, value)
+        m.journal.write(base.parts, "." + attr, value)
     elif isinstance(base, UnionValue):
         for member in base.members:
             if isinstance(member, (Instance, ExternalInstance)):
-                m.write(member.slots, attr, joining.join(member.slots.get(attr, value), value))
+                m.journal.write(member.slots, attr, joining.join(member.slots.get(attr, value), value))
 
 
 def _setter(base: Instance, attr: str) -> Value | None:

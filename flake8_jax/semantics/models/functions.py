@@ -55,10 +55,10 @@ def _partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if isinstance(func, PartialValue):
         return PartialValue(func.func, func.args + tuple(args.values[1:]), {**func.kwargs, **args.kwargs}, now(m))
     made = PartialValue(func, tuple(args.values[1:]), args.kwargs, now(m))
-    fact = m.knowledge.transform(func.name) if isinstance(func, External) else None
+    fact = m.program.knowledge.transform(func.name) if isinstance(func, External) else None
     if fact is not None and fact.operands and fact.model not in ("wrap", "lift", "custom", "tree_map"):
         if len(args.values) > 1 or fact.operands[0] in args.kwargs:  # ``partial(lax.scan, body)`` stages the body
-            m.partial_roots.append((made, node, frame.scope, tuple(m.stack)))
+            m.worklist.partial_roots.append((made, node, frame.scope, tuple(m.path.stack)))
     return made
 
 
@@ -94,11 +94,11 @@ def _first(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 def _copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``copy.copy``, ``copy.deepcopy``: another object with the same contents."""
-    return joining.copied(args.values[0], m.mode.trace, depth=0) if args.values else Unknown("copy")
+    return joining.copied(args.values[0], m.path.mode.trace, depth=0) if args.values else Unknown("copy")
 
 
 def _deep_copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    return joining.copied(args.values[0], m.mode.trace) if args.values else Unknown("copy")
+    return joining.copied(args.values[0], m.path.mode.trace) if args.values else Unknown("copy")
 
 
 def _frozen(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -106,7 +106,7 @@ def _frozen(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     given = args.values[0] if args.values else args.kwargs.get("xs", Unknown("freeze"))
     if not isinstance(given, DictValue):
         return given
-    made = joining.copied(given, m.mode.trace, depth=0)
+    made = joining.copied(given, m.path.mode.trace, depth=0)
     if isinstance(made, DictValue):
         made.slots["frozen"] = True
     return made
@@ -142,8 +142,8 @@ def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         call(m, frame, node, is_leaf, Arguments([value if isinstance(value, Tree) else leaf_of(value)]))
     found: list[Value] = []
     if collect_leaves(value, found) and len(found) <= 16:
-        return ListValue(tuple(found), born=m.mode.trace)
-    return ListValue(None, leaf_of(value), born=m.mode.trace)
+        return ListValue(tuple(found), born=m.path.mode.trace)
+    return ListValue(None, leaf_of(value), born=m.path.mode.trace)
 
 
 def _flatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -152,12 +152,12 @@ def _flatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 def _flatten_with_path(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     leaf = leaf_of(args.values[0]) if args.values else Unknown("leaf")
-    return TupleValue((ListValue(None, TupleValue((Static("shape"), leaf)), born=m.mode.trace), Static("set")))
+    return TupleValue((ListValue(None, TupleValue((Static("shape"), leaf)), born=m.path.mode.trace), Static("set")))
 
 
 def _leaves_with_path(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     leaf = leaf_of(args.values[0]) if args.values else Unknown("leaf")
-    return ListValue(None, TupleValue((Static("shape"), leaf)), born=m.mode.trace)
+    return ListValue(None, TupleValue((Static("shape"), leaf)), born=m.path.mode.trace)
 
 
 def _unflatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:

@@ -58,17 +58,19 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import KeyUse
 from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.operators import derived_from, dispatched_from, result_level
-from flake8_jax.semantics.machine.core import STARTED, TAKEN, Machine
+from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
 from flake8_jax.semantics.models.builtins import tell_call
 from flake8_jax.semantics.trackers.axes import SPEC, check_collective, check_spec
-from flake8_jax.semantics.trackers.captures import embed
+from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import CLOCKS, read_clock
 from flake8_jax.semantics.trackers.keys import derive_key, made_key, may_be_key, note_drawn, share_like, use_key
-from flake8_jax.semantics.trackers.process import note_library_call, note_spawn
+from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
 from flake8_jax.semantics.trackers.unrolling import note_variety
-from flake8_jax.semantics.trackers.variation import vary_call
+from flake8_jax.semantics.trackers.variation import Variations, vary_call
+from flake8_jax.semantics.trackers.versions import ApiUses
 
 REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "median",
                         "nansum", "nanmean", "nanmax", "nanmin", "logsumexp", "norm", "amax", "amin", "vdot"})  # fmt: skip
@@ -106,7 +108,7 @@ def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Valu
     head, parts = parse_descriptor(text)
     if head == "collective":
         # A sum over all lanes of a vmap is the same in every lane: no tracer, if nothing else traces it.
-        return _collective(bound.get(parts[0]), MAYBE if level == ABSTRACT and not m.mode.ambient else level)
+        return _collective(bound.get(parts[0]), MAYBE if level == ABSTRACT and not m.path.mode.ambient else level)
     if head == "leaves":
         return listed_leaves(bound.get(parts[0]))
     if head == "tree_of":
@@ -164,7 +166,7 @@ def _one_or_list(m: Machine, text: str, level: int, bound: dict[str, Value]) -> 
     if count == 1:
         return value_of_descriptor(m, text, level, bound)
     made = tuple(value_of_descriptor(m, text, level, bound) for _ in range(count))
-    return ListValue(made, born=m.mode.trace) if made else Unknown("one or several")
+    return ListValue(made, born=m.path.mode.trace) if made else Unknown("one or several")
 
 
 def _collective(value: Value | None, level: int) -> Value:
@@ -199,9 +201,9 @@ def make_instance(
 ) -> Value:
     """An instance of a library class, from constructor arguments where there are any. given: the arguments of another
     function that makes it; those named as a field become that field."""
-    fact = m.knowledge.class_(cls)
+    fact = m.program.knowledge.class_(cls)
     slots: dict[Any, Any] = {}
-    if m.loops and m.mode.compiled and fact is not None and "__call__" in fact.methods:
+    if m.path.loops and m.path.mode.compiled and fact is not None and "__call__" in fact.methods:
         note_variety(m)
     if given and fact is not None:
         slots.update({k: v for k, v in given.items() if k in fact.order or k in fact.fields})
@@ -212,7 +214,7 @@ def make_instance(
     if cls == SPEC and args is not None and args.star is None:
         slots["entries"] = TupleValue(tuple(args.values))
     if fact is None:
-        return ExternalInstance(cls, slots, level, born=m.mode.trace)
+        return ExternalInstance(cls, slots, level, born=m.path.mode.trace)
     if fact.namedtuple and fact.order:
         values = tuple(
             slots.get(n) or value_of_descriptor(m, fact.fields.get(n, "unknown"), level, {}) for n in fact.order
@@ -224,7 +226,7 @@ def make_instance(
                 slots[name] = (
                     value_of_descriptor(m, descriptor, level, {}) if "instance(" not in descriptor else Unknown(name)
                 )
-    return ExternalInstance(cls, slots, level, born=m.mode.trace)
+    return ExternalInstance(cls, slots, level, born=m.path.mode.trace)
 
 
 # --- binding ------------------------------------------------------------------------------------------
@@ -237,17 +239,19 @@ def call_external(
     m: Machine, frame: Frame, node: Any, name: str, args: Arguments, *, used: bool = True, decorating: bool = False
 ) -> Value:
     """Call a library function or class by its canonical name."""
-    known = m.knowledge.entry(name)
-    if m.versions is not None and name in m.versions.callees:
-        m.versions.called(m, frame.scope, node, name, args.values, args.kwargs)
+    known = m.program.knowledge.entry(name)
+    versions = m.trackers[ApiUses].versions
+    if versions is not None and name in versions.callees:
+        versions.called(m, frame.scope, node, name, args.values, args.kwargs)
     if known.transform is not None:
         from flake8_jax.semantics.models.transforms import apply_transform
 
         tell_call(m, frame, node, name, args, None, used=used)
-        if m.captures and known.transform.tracing != "none":
+        if m.trackers[Captures].constants and known.transform.tracing != "none":
             embed(m, _all(args))
         return apply_transform(m, frame, node, name, known.transform, args, decorating=decorating)
-    if m.presumption is not None:
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None:
         from flake8_jax.semantics.trackers.derivative_contracts import note_function_rule
 
         note_function_rule(m, name, args)
@@ -258,17 +262,17 @@ def call_external(
     if special is not None:
         bound, nodes = bind_parameters(fact.params, args) if fact is not None else (args.kwargs, args.keyword_nodes)
         tell_call(m, frame, node, name, args, fact, used=used, bound=bound, bound_nodes=nodes)
-        if m.captures and name.startswith(_ARRAY_NAMESPACES):
+        if m.trackers[Captures].constants and name.startswith(_ARRAY_NAMESPACES):
             embed(m, args.values)
         result = special(m, frame, node, args)
-        if m.loops:
+        if m.path.loops:
             vary_call(m, name, args.values, bound, result)
         return result
     if fact is not None:
         result = call_fact(m, frame, node, name, fact, args, used=used)
-        if m.loops:
+        if m.path.loops:
             vary_call(m, name, args.values, bind_parameters(fact.params, args)[0], result)
-        if m.process[STARTED] is not TAKEN:
+        if m.trackers[Process].turns[STARTED] is not TAKEN:
             note_library_call(m, frame, node, name, result)
         if fact.impure is not None:
             note_spawn(m, frame, name)
@@ -348,13 +352,14 @@ def call_fact(
         result = _key_call(m, frame, node, name, fact, bound, nodes)
         if result is not None:
             return result
-    if m.presumption is not None and name.startswith(_ARRAY_NAMESPACES) and fact.returns not in _NO_ARRAYS:
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None and name.startswith(_ARRAY_NAMESPACES) and fact.returns not in _NO_ARRAYS:
         for parameter in fact.params[:3]:
             if parameter in _ARRAY_OPERANDS or parameter == fact.params[0]:
-                m.presumption.mark(bound.get(parameter, NONE))
-    if m.presumption is not None:
+                presumption.mark(bound.get(parameter, NONE))
+    if presumption is not None:
         for parameter in (*fact.shape_params, *fact.axis_params):
-            m.presumption.deny(bound.get(parameter, NONE))
+            presumption.deny(bound.get(parameter, NONE))
     values = _all(args) if self_value is None else [self_value, *_all(args)]
     if "axis_name" in bound and name.startswith("jax.lax."):
         check_collective(m, frame, node, bound["axis_name"])
@@ -362,10 +367,10 @@ def call_fact(
         result = _host_result(m, fact, values, bound)
         tell_size(result, name, bound, args.values)
         return result
-    if m.captures and fact.returns not in _NO_ARRAYS:
+    if m.trackers[Captures].constants and fact.returns not in _NO_ARRAYS:
         embed(m, values)
     level = result_level(m, values, library=_is_jax(name))
-    without_tangent = (level == GRAD or m.mode.differentiated) and name in NO_TANGENT
+    without_tangent = (level == GRAD or m.path.mode.differentiated) and name in NO_TANGENT
     if without_tangent:
         level = CONCRETE if level == GRAD else level
     result = value_of_descriptor(m, fact.returns, level, bound)
@@ -615,14 +620,16 @@ def _keys_in(value: Value) -> list[Value]:
 
 def _tell_same_call(m: Machine, frame: Frame, node: Any, key: Value) -> None:
     """One key under two names of one ``rngs`` dict."""
-    if not isinstance(key, DictValue) or not m.wants(KeyUse):
+    if not isinstance(key, DictValue) or not m.bus.wants(KeyUse):
         return
     seen: list[Value] = []
     for _, value in key.items():
         canonical = canonical_key(value)
         if may_be_key(value) and any(canonical is s for s in seen):
             site = Site(frame.scope, node.start, node.end)
-            m.emit(KeyUse(m.context(frame.scope), node, value, "consume", site, "consume", False, "", True, "", None))
+            m.bus.emit(
+                KeyUse(m.path.context(frame.scope), node, value, "consume", site, "consume", False, "", True, "", None)
+            )
             return
         seen.append(canonical)
 
@@ -634,14 +641,14 @@ def call_external_method(
     m: Machine, frame: Frame, node: Any, func: ExternalMethod, args: Arguments, used: bool, decorating: bool
 ) -> Value:
     """A method that a library class gives to its instances, or to instances of a project subclass."""
-    fact = m.knowledge.method(func.cls, func.name)
-    if m.presumption is not None:
+    fact = m.program.knowledge.method(func.cls, func.name)
+    if m.trackers[Presuming].presumption is not None:
         from flake8_jax.semantics.trackers.derivative_contracts import note_method_rule
 
         note_method_rule(m, func.cls, func.name, args)
     if fact is None:
         return Unknown("method")
-    owner = m.knowledge.class_(func.cls)
+    owner = m.program.knowledge.class_(func.cls)
     if isinstance(func.self_value, Instance) and owner is not None and owner.module_methods and "method" in fact.params:
         return _module_call(m, frame, node, func, fact, func.self_value, args)
     return call_fact(m, frame, node, f"{func.cls}.{func.name}", fact, args, used=used, self_value=func.self_value)
@@ -658,7 +665,7 @@ def _module_call(
         _key_call(m, frame, node, func.name, fact, bound, nodes)
     elif "rngs" in bound:
         _tell_same_call(m, frame, node, bound["rngs"])
-        if func.name == "apply" and not m.mode.shapes_only:
+        if func.name == "apply" and not m.path.mode.shapes_only:
             for one in _keys_in(bound["rngs"]):
                 note_drawn(m, one)
     leading = 0
@@ -709,13 +716,13 @@ def call_external_instance(
     m: Machine, frame: Frame, node: Any, func: ExternalInstance, args: Arguments, used: bool, decorating: bool
 ) -> Value:
     """Calling a library object: what its ``__call__`` fact says; a decorator with options is applied."""
-    fact = m.knowledge.method(func.cls, "__call__")
+    fact = m.program.knowledge.method(func.cls, "__call__")
     if fact is not None:
         result = call_fact(m, frame, node, func.cls + ".__call__", fact, args, used=True, self_value=func)
-        if m.variations:
+        if m.trackers[Variations].known:
             vary_call(m, func.cls + ".__call__", args.values, {}, result)
         return result
-    manager = m.knowledge.function(func.cls)
+    manager = m.program.knowledge.function(func.cls)
     if manager is not None and manager.returns == "context" and len(args.values) == 1:
         return args.values[0]  # a context manager as a decorator: the function does what it did
     if args.values and isinstance(args.values[0], ClassValue):

@@ -42,21 +42,21 @@ def enter(
 ) -> Mode:
     """The mode inside a staged operand. options: the transform's other arguments, for the axis names that it binds."""
     if fact.tracing == "none" and not fact.omnistaging:
-        return m.mode
-    m.traces += 1
-    lanes = m.mode.lanes + ((lane,) if lane is not None else ())
+        return m.path.mode
+    m.path.traces += 1
+    lanes = m.path.mode.lanes + ((lane,) if lane is not None else ())
     return Mode(
         staged=True,
-        ambient=m.mode.ambient or fact.omnistaging,
-        trace=m.traces,
-        presumed=m.mode.presumed,
+        ambient=m.path.mode.ambient or fact.omnistaging,
+        trace=m.path.traces,
+        presumed=m.path.mode.presumed,
         lanes=lanes,
-        shapes_only=m.mode.shapes_only or fact.result == "shape",
-        differentiated=m.mode.differentiated or fact.tracing == "concrete",
-        compiled=m.traces if fact.omnistaging else m.mode.compiled,
-        axes=bound_inside(m.mode.axes, fact, name, options or {}),
-        axes_closed=m.mode.axes_closed or closes(name),
-        jitted=m.mode.jitted or (m.traces if name.rpartition(".")[2] in COMPILING else 0),
+        shapes_only=m.path.mode.shapes_only or fact.result == "shape",
+        differentiated=m.path.mode.differentiated or fact.tracing == "concrete",
+        compiled=m.path.traces if fact.omnistaging else m.path.mode.compiled,
+        axes=bound_inside(m.path.mode.axes, fact, name, options or {}),
+        axes_closed=m.path.mode.axes_closed or closes(name),
+        jitted=m.path.mode.jitted or (m.path.traces if name.rpartition(".")[2] in COMPILING else 0),
     )
 
 
@@ -65,21 +65,21 @@ def stage(
     serial: int | None = None, kind: str = "root",
 ) -> Value:  # fmt: skip
     """Run an operand the way a transform does: in ``mode``, with the root on the call stack."""
-    saved_mode, saved_base = m.mode, m.loop_base
+    saved_mode, saved_base = m.path.mode, m.path.loop_base
     link = Link(
         scope=frame.scope, node=node, kind=kind, function=describe(operand), text=f"{name} stages {describe(operand)}",
-        serial=serial if serial is not None else m.new_serial(), fn=None,
+        serial=serial if serial is not None else m.path.new_serial(), fn=None,
     )  # fmt: skip
-    m.stack.append(link)
-    m.mode = mode
+    m.path.stack.append(link)
+    m.path.mode = mode
     for value in (*args.values, *args.kwargs.values()):
         settle_births(value, mode.trace)
-    m.loop_base = len(m.loops)
+    m.path.loop_base = len(m.path.loops)
     target_node = _definition(operand) or node
     result = call(m, frame, target_node if False else node, operand, args)
-    m.loop_base = saved_base
-    m.mode = saved_mode
-    m.stack.pop()
+    m.path.loop_base = saved_base
+    m.path.mode = saved_mode
+    m.path.stack.pop()
     return result
 
 

@@ -45,6 +45,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import TransformMismatch
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.products import Products
 
 _KEEPING = ("jax.", "equinox.filter_")
 """Transforms whose functions take the arguments that their operands take."""
@@ -76,9 +77,9 @@ class Product(msgspec.Struct, frozen=True, eq=False):
 
 
 def _tell(m: Machine, scope: ModuleScope, node: Any, name: str, problem: str) -> None:
-    if m.chosen_at == len(m.stack):
+    if m.trackers[Products].chosen_at == len(m.path.stack):
         return  # one of several functions: what chose it may have chosen the arguments
-    m.emit(TransformMismatch(m.context(scope), node, name, problem))
+    m.bus.emit(TransformMismatch(m.path.context(scope), node, name, problem))
 
 
 def _short(name: str) -> str:
@@ -125,7 +126,7 @@ def check_application(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, operand: Value, options: dict[str, Value]
 ) -> None:
     """A transform is applied: do its options fit the function?"""
-    if node is None or not m.wants(TransformMismatch) or not name.startswith("jax."):
+    if node is None or not m.bus.wants(TransformMismatch) or not name.startswith("jax."):
         return
     most = reach(operand)
     problem = _no_function(name, operand) or _wrong_positions(name, fact, options, most)
@@ -198,7 +199,7 @@ def is_sure(m: Machine, tv: TransformedValue) -> bool:
     """The arguments of a call surely go to the transform, with options that are all known."""
     function = _innermost(tv.operand)
     altered = isinstance(function, FunctionValue) and function.altered
-    return m.chosen_at != len(m.stack) and "**" not in tv.options and not altered
+    return m.trackers[Products].chosen_at != len(m.path.stack) and "**" not in tv.options and not altered
 
 
 # --- calling ------------------------------------------------------------------------------------------
@@ -348,7 +349,7 @@ def check_operands(
     m: Machine, frame: Frame, node: Any, name: str, operand: Value, bound: dict[str, Value], args: Arguments
 ) -> bool:
     """``jvp(f, primals, tangents)``, ``vjp(f, *primals)`` … : do the arguments fit? Whether they may."""
-    if name not in _CALLING or node is None or not m.wants(TransformMismatch):
+    if name not in _CALLING or node is None or not m.bus.wants(TransformMismatch):
         return True
     if args.star is not None or args.unknown_rest:
         return True
@@ -393,7 +394,7 @@ def check_result(
     operand: Value, result: Value,
 ) -> bool:  # fmt: skip
     """What the function returned: does it fit ``has_aux``, ``out_axes`` or ``out_specs``? Whether it may."""
-    if at is None or not m.wants(TransformMismatch):
+    if at is None or not m.bus.wants(TransformMismatch):
         return True
     function = _innermost(operand)
     if isinstance(function, FunctionValue) and (function.altered or (_is_none(result) and is_stub(function.fn))):
@@ -477,7 +478,7 @@ def note_product(
     m: Machine, name: str, fact: TransformFact, options: dict[str, Value], made: Value, first: Value | None = None
 ) -> None:
     """Remember what a transform returned, and the scalar in it. first: the first argument of the call."""
-    if not m.wants(TransformMismatch) or m.mode.presumed:
+    if not m.bus.wants(TransformMismatch) or m.path.mode.presumed:
         return
     aux = has_aux(fact, options)
     if aux is None or name not in _SCALAR | _CALLING:
@@ -506,12 +507,12 @@ def _is_number(value: Value | None) -> bool:
 
 
 def _keep(m: Machine, product: Product) -> None:
-    m.products[id(product.value)] = product
+    m.trackers[Products].made[id(product.value)] = product
 
 
 def check_unpacking(m: Machine, frame: Frame, node: Any, value: Value, count: int, star: int | None) -> bool:
     """A product is taken apart: does it have so many elements? Whether it may."""
-    product = m.products.get(id(value))
+    product = m.trackers[Products].made.get(id(value))
     if product is None or product.value is not value or node is None:
         return True
     least = count - 1 if star is not None else count
@@ -536,7 +537,7 @@ def _length(value: Value) -> int | None:
 
 def check_callee(m: Machine, frame: Frame, node: Any, value: Value) -> None:
     """A product is called: only the functions in it can be."""
-    product = m.products.get(id(value))
+    product = m.trackers[Products].made.get(id(value))
     if product is None or product.value is not value or node is None:
         return
     if isinstance(value, (Array, TupleValue, DictValue, ListValue)):

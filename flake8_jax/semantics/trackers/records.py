@@ -37,6 +37,8 @@ from flake8_jax.semantics.domain.values import (
     Value,
     level_of,
 )
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -115,6 +117,13 @@ class _Notes:
 
 
 _TRACED = frozenset({"traced", "pytree"})
+
+
+class Recording(Tracker):
+    """records: what ``inspect`` tells of functions; None unless it asks."""
+
+    def __init__(self, m: Machine) -> None:
+        self.records: Records | None = None
 
 
 def kind_of(value: Value) -> set[str]:
