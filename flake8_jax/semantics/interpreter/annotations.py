@@ -120,7 +120,7 @@ def _library_class(m: Machine, name: str) -> Value | None:
         return Unknown("function")
     fact = m.program.knowledge.class_(name)
     if fact is not None and (fact.fields or fact.methods) and not fact.decorator:
-        from flake8_jax.semantics.models.library import make_instance
+        from flake8_jax.semantics.interpreter.objects import make_instance
 
         return make_instance(m, name, MAYBE)
     return None

@@ -145,7 +145,7 @@ def _unpack(m: Machine, frame: Frame, target: ir.Tuple | ir.List, value: Value, 
     targets = target.elts
     star = next((i for i, t in enumerate(targets) if isinstance(t, ir.Starred)), None)
     if id(value) in m.trackers[Products].made:
-        from flake8_jax.semantics.models.transform_signatures import check_unpacking
+        from flake8_jax.semantics.trackers.products import check_unpacking
 
         if not check_unpacking(m, frame, source if source is not None else target, value, len(targets), star):
             value = Unknown("unpack")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from flake8_jax.core import ir
@@ -13,7 +12,6 @@ from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
-    MAYBE,
     Array,
     AtValue,
     BoundMethod,
@@ -46,6 +44,7 @@ from flake8_jax.semantics.domain.values import (
     part_of,
 )
 from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.interpreter.objects import external_attribute, library_member
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.allocations import outlives, tell_change, undo_changes
@@ -130,39 +129,6 @@ def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) 
 
 def _is_none(value: Value) -> bool:
     return isinstance(value, Const) and value.value is None
-
-
-def _numbers() -> dict[str, Const]:
-    """Numbers that libraries have a name for."""
-    names = {
-        float("nan"): ("nan", "NaN", "NAN"), math.inf: ("inf", "Inf", "PINF", "infty"), -math.inf: ("NINF",),
-        math.pi: ("pi",), math.e: ("e",), math.tau: ("tau",),
-    }  # fmt: skip
-    found: dict[str, Const] = {}
-    for number, spellings in names.items():
-        value = Const(number)  # one object a number, so that the hash of NaN is one as well
-        found |= {f"{module}.{name}": value for module in ("math", "numpy", "jax.numpy") for name in spellings}
-    return found
-
-
-NUMBERS = _numbers()
-
-
-def external_attribute(m: Machine, owner: str, attr: str) -> Value:
-    """``jax.numpy`` + ``sin``: the canonical library object, or the value of a known constant."""
-    found = m.program.library_objects.get((owner, attr))
-    if found is not None:
-        return found
-    name = m.program.knowledge.canonical(f"{owner}.{attr}")
-    if name in NUMBERS:
-        return NUMBERS[name]
-    descriptor = m.program.knowledge.constant(name)
-    if descriptor is not None and descriptor not in ("unknown", "dtype"):
-        from flake8_jax.semantics.models.library import value_of_descriptor
-
-        return value_of_descriptor(m, descriptor, MAYBE, {})
-    found = m.program.library_objects[owner, attr] = External(name)
-    return found
 
 
 def _array_attribute(m: Machine, base: Array, attr: str) -> Value:
@@ -349,29 +315,6 @@ def _comes_here(m: Machine, self_value: Instance, sub: ClassValue) -> bool:
         if own[0] not in mro_of(self_value.cls) and "super" not in names_read(own[1].fn):
             return False
     return True
-
-
-def library_member(m: Machine, cls: str, attr: str, self_value: Value) -> Value | None:
-    """A field or method that a library class gives to its instances and subclasses."""
-    seen: set[str] = set()
-    todo = [cls]
-    while todo:
-        name = m.program.knowledge.canonical(todo.pop(0))
-        if name in seen:
-            continue
-        seen.add(name)
-        fact = m.program.knowledge.class_(name)
-        if fact is None:
-            continue
-        if attr in fact.methods:
-            return ExternalMethod(name, attr, self_value, now(m))
-        if attr in fact.fields:
-            from flake8_jax.semantics.models.library import value_of_descriptor
-
-            level = self_value.level if isinstance(self_value, ExternalInstance) else MAYBE
-            return value_of_descriptor(m, fact.fields[attr], level, {})
-        todo += fact.base
-    return None
 
 
 def _external_instance_attribute(m: Machine, base: ExternalInstance, attr: str) -> Value:

@@ -188,7 +188,7 @@ def call(
     if handler is not None:
         return handler(m, frame, node, func, args, used, decorating)
     if id(func) in m.trackers[Products].made:
-        from flake8_jax.semantics.models.transform_signatures import check_callee
+        from flake8_jax.semantics.trackers.products import check_callee
 
         check_callee(m, frame, node, func)
     presumption = m.trackers[Presuming].presumption
@@ -332,7 +332,7 @@ def call_method(
     from flake8_jax.semantics.interpreter.attributes import load_attribute
 
     if find_in_class(value.cls, name) is None and (value.exact or not value.cls.subclasses):
-        from flake8_jax.semantics.interpreter.attributes import library_member
+        from flake8_jax.semantics.interpreter.objects import library_member
 
         if not any(library_member(m, b, name, value) for b in value.cls.external_bases):
             return None

@@ -733,7 +733,7 @@ def array_method(
     m: Machine, frame: Frame, node: Any, name: str, base: Array | Tree, args: Arguments, *, used: bool
 ) -> Value:
     """A method of a JAX array (or of a pytree that must be one, for the method to exist)."""
-    from flake8_jax.semantics.models.library import value_of_descriptor
+    from flake8_jax.semantics.interpreter.objects import value_of_descriptor
 
     facts = m.program.knowledge.class_("jax.Array")
     fact = facts.methods.get(name) if facts is not None else None

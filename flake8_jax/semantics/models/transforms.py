@@ -66,6 +66,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import RootMet, TransformCall
 from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.interpreter.objects import value_of_descriptor
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.boundaries import cross, result_outside, shared_in_lanes
 from flake8_jax.semantics.models.control_flow import (
@@ -78,7 +79,6 @@ from flake8_jax.semantics.models.control_flow import (
     run_while_loop,
 )
 from flake8_jax.semantics.models.custom_rules import DEFINING, define, run_rules
-from flake8_jax.semantics.models.library import value_of_descriptor
 from flake8_jax.semantics.models.staging import Model, enter, outer_level, stage
 from flake8_jax.semantics.models.transform_signatures import (
     check_application,

@@ -66,7 +66,10 @@ FROM_LOOP = frozenset({"join", "loop"})
 
 
 def read(m: Machine, frame: Frame, node: Any, value: Value, *, depth: int = 1) -> None:
-    """The contents of ``value`` are needed at ``node``. Call it only where reads matter (see ``reads``). depth: of containers around it."""
+    """The contents of ``value`` are needed at ``node``. Call it only where reads matter (see ``reads``).
+
+    depth: of containers around it.
+    """
     if m.path.mode.staged:
         return
     if m.trackers[TrainingSteps].taken is not None:
