@@ -49,13 +49,11 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
 )
 from flake8_jax.semantics.events.events import ApiUse, JittedMethod, KeyUse
-from flake8_jax.semantics.interpreter import statements
 from flake8_jax.semantics.interpreter.calls import call, call_function_value
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import INSPECT_CAPS, MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut
-from flake8_jax.semantics.models import donation
 from flake8_jax.semantics.models.custom_rules import check_missing, check_settings
 from flake8_jax.semantics.models.transforms import run_root, stage_unknown
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
@@ -67,8 +65,6 @@ from flake8_jax.semantics.trackers.versions import ApiUses
 
 STACK_BYTES = 512 * 1024 * 1024
 RECURSION_LIMIT = 40_000
-assert statements.__name__  # importing it fills in how statements run
-assert donation.__name__  # and this one, how what a transform returned is called
 CRASHES = (
     AttributeError, TypeError, ValueError, LookupError, AssertionError, ArithmeticError, NameError,
 )  # fmt: skip

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import NORMAL
 from flake8_jax.semantics.domain.values import Const, Deferred, Static, Unknown, Value
 from flake8_jax.semantics.machine.core import Machine
@@ -22,6 +23,15 @@ RUN: dict[type, Callable[[Machine, Frame, Any], int]] = {}
 CALL: dict[type, Callable[[Machine, Frame, Any, Any, Any, bool, bool], Value]] = {}
 """How a kind of value is called (with ``used`` and ``decorating``, as in ``calls.call``); filled in by the modules that
 model it."""
+
+SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {}
+"""How a library function runs that no fact of the knowledge tables describes, by canonical name."""
+
+ATTRIBUTE: dict[type, Callable[[Machine, Frame, Any, Any, str], Value]] = {}
+"""How an attribute of a kind of value is read; filled in by ``attributes``."""
+
+DESCRIBE: dict[type, Callable[[Machine, ModuleScope, Frame | None, Any], Value | None]] = {}
+"""The value that a kind of annotation describes; filled in by ``annotations``."""
 
 
 def evaluate(m: Machine, frame: Frame, node: ir.Expr) -> Value:

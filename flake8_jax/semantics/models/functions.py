@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
@@ -40,6 +39,7 @@ from flake8_jax.semantics.interpreter.classes import apply_class_decorator, note
 from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import SPECIAL
 from flake8_jax.semantics.models.haiku import PAIRS
 from flake8_jax.semantics.models.stdlib import STANDARD_LIBRARY
 from flake8_jax.semantics.trackers.freshness import now
@@ -261,52 +261,54 @@ def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Array(level, length=length)
 
 
-SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
-    **STANDARD_LIBRARY,
-    **PAIRS,
-    **SETTERS,
-    "functools.partial": _partial,
-    "functools.partialmethod": _partial,
-    "jax.tree_util.Partial": _pytree_partial,
-    "equinox.Partial": _pytree_partial,
-    "functools.wraps": _wraps,
-    "equinox.module_update_wrapper": _first,
-    "functools.update_wrapper": _first,
-    "functools.lru_cache": _cache,
-    "functools.cache": _cache,
-    "functools.cached_property": _cached_property,
-    "functools.reduce": _reduce,
-    "functools.singledispatch": _first,
-    "contextlib.contextmanager": _first,
-    "abc.abstractmethod": _first,
-    "typing.overload": _first,
-    "typing.final": _first,
-    "typing_extensions.override": _first,
-    "typing.override": _first,
-    "typing.runtime_checkable": _first,
-    "typing.no_type_check": _first,
-    "flax.core.freeze": _frozen,
-    "flax.linen.compact": _first,
-    "flax.linen.nowrap": _first,
-    "haiku.transparent": _first,
-    "haiku.name_like": _wraps,
-    "jaxtyping.jaxtyped": _wraps,
-    "typing.cast": _second,
-    "copy.copy": _copied,
-    "copy.deepcopy": _deep_copied,
-    "dataclasses.replace": _replace,
-    "jax.tree.leaves": _leaves,
-    "jax.tree.flatten": _flatten,
-    "jax.tree.flatten_with_path": _flatten_with_path,
-    "jax.tree.leaves_with_path": _leaves_with_path,
-    "jax.tree.unflatten": _unflatten,
-    "jax.tree_util.register_dataclass": _register,
-    "jax.tree_util.register_pytree_node": _register_node,
-    "jax.tree_util.register_pytree_with_keys": _register_node,
-    "jax.tree_util.register_pytree_node_class": _register_node,
-    "jax.tree_util.register_pytree_with_keys_class": _register_node,
-    "jax.device_get": _device_get,
-    "itertools.chain": _chain,
-    "itertools.product": _product,
-    "jax.numpy.stack": _stack_like,
-}
+SPECIAL.update(
+    {
+        **STANDARD_LIBRARY,
+        **PAIRS,
+        **SETTERS,
+        "functools.partial": _partial,
+        "functools.partialmethod": _partial,
+        "jax.tree_util.Partial": _pytree_partial,
+        "equinox.Partial": _pytree_partial,
+        "functools.wraps": _wraps,
+        "equinox.module_update_wrapper": _first,
+        "functools.update_wrapper": _first,
+        "functools.lru_cache": _cache,
+        "functools.cache": _cache,
+        "functools.cached_property": _cached_property,
+        "functools.reduce": _reduce,
+        "functools.singledispatch": _first,
+        "contextlib.contextmanager": _first,
+        "abc.abstractmethod": _first,
+        "typing.overload": _first,
+        "typing.final": _first,
+        "typing_extensions.override": _first,
+        "typing.override": _first,
+        "typing.runtime_checkable": _first,
+        "typing.no_type_check": _first,
+        "flax.core.freeze": _frozen,
+        "flax.linen.compact": _first,
+        "flax.linen.nowrap": _first,
+        "haiku.transparent": _first,
+        "haiku.name_like": _wraps,
+        "jaxtyping.jaxtyped": _wraps,
+        "typing.cast": _second,
+        "copy.copy": _copied,
+        "copy.deepcopy": _deep_copied,
+        "dataclasses.replace": _replace,
+        "jax.tree.leaves": _leaves,
+        "jax.tree.flatten": _flatten,
+        "jax.tree.flatten_with_path": _flatten_with_path,
+        "jax.tree.leaves_with_path": _leaves_with_path,
+        "jax.tree.unflatten": _unflatten,
+        "jax.tree_util.register_dataclass": _register,
+        "jax.tree_util.register_pytree_node": _register_node,
+        "jax.tree_util.register_pytree_with_keys": _register_node,
+        "jax.tree_util.register_pytree_node_class": _register_node,
+        "jax.tree_util.register_pytree_with_keys_class": _register_node,
+        "jax.device_get": _device_get,
+        "itertools.chain": _chain,
+        "itertools.product": _product,
+        "jax.numpy.stack": _stack_like,
+    }
+)

@@ -107,7 +107,7 @@ def call_external(
         from flake8_jax.semantics.trackers.derivative_contracts import note_function_rule
 
         note_function_rule(m, name, args)
-    from flake8_jax.semantics.models.functions import SPECIAL
+    from flake8_jax.semantics.machine.dispatch import SPECIAL
 
     special = SPECIAL.get(name)
     fact = known.function

@@ -479,7 +479,7 @@ def _builtin(m: Machine, func: BuiltinValue, args: Arguments) -> str:
 
 
 def _library_function(m: Machine, name: str, args: Arguments) -> str:
-    from flake8_jax.semantics.models.functions import SPECIAL
+    from flake8_jax.semantics.machine.dispatch import SPECIAL
 
     known = m.program.knowledge.entry(name)
     if known.transform is not None:
