@@ -49,8 +49,9 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
 )
 from flake8_jax.semantics.events.events import ApiUse, JittedMethod, KeyUse
-from flake8_jax.semantics.interpreter.calls import call, call_function_value
+from flake8_jax.semantics.interpreter.calls import call_function_value
 from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import INSPECT_CAPS, MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut

@@ -73,7 +73,7 @@ def store_item(
     else:
         note_contents(m, frame, node, base, value, index)
     if isinstance(base, Instance):
-        from flake8_jax.semantics.interpreter.calls import call_method
+        from flake8_jax.semantics.interpreter.operations import call_method
 
         call_method(m, frame, node, base, "__setitem__", (index, value))
         return

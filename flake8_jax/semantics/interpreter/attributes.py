@@ -6,6 +6,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.classes import find_in_class, is_field, is_remade, is_stub, mro_of, overrides_of
 from flake8_jax.semantics.domain.code import names_read, reads_itself
 from flake8_jax.semantics.domain.scopes import Frame
@@ -43,10 +44,13 @@ from flake8_jax.semantics.domain.values import (
     level_of,
     part_of,
 )
+from flake8_jax.semantics.interpreter.calls import tell_cached
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.objects import external_attribute, library_member
+from flake8_jax.semantics.interpreter.operations import call, load_attribute
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import ATTRIBUTE
 from flake8_jax.semantics.trackers.allocations import outlives, tell_change, undo_changes
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
@@ -55,83 +59,74 @@ from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presumin
 from flake8_jax.semantics.trackers.variation import Variations, look_at_size
 
 _STATIC_KINDS = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "nbytes": "int", "itemsize": "int"}
+_NAMES = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 _HALVES = frozenset({"T", "mT", "real", "imag", "at", "flat"})
-
-
-def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) -> Value:
-    """``base.attr``."""
-    kind = type(base)
-    if kind is External:
-        return external_attribute(m, base.name, attr)  # type: ignore[attr-defined]
-    if kind is Instance:
-        return _instance_attribute(m, frame, node, base, attr)  # type: ignore[arg-type]
-    if kind is Array:
-        return _array_attribute(m, base, attr)  # type: ignore[arg-type]
-    if kind is Tree or kind is Unknown:
-        return _opaque_attribute(m, base, attr)  # type: ignore[arg-type]
-    if kind is ModuleValue:
-        found = m.program.attribute(base.scope, attr)  # type: ignore[attr-defined]
-        if m.path.mode.staged:
-            tell_global(m, frame, node, base.scope, attr, found)  # type: ignore[attr-defined]
-        return found
-    if kind is ClassValue:
-        return _class_attribute(m, base, attr)  # type: ignore[arg-type]
-    if kind is UnionValue:
-        return joining.union_of(
-            [load_attribute(m, frame, node, v, attr) for v in base.members if not _is_none(v)]  # type: ignore[attr-defined]
-        )
-    if kind is ExternalInstance:
-        return _external_instance_attribute(m, base, attr)  # type: ignore[arg-type]
-    if kind is TupleValue:
-        return _tuple_attribute(m, frame, node, base, attr)  # type: ignore[arg-type]
-    if kind is HostArray:
-        if attr in _STATIC_KINDS:
-            return Static(_STATIC_KINDS[attr])
-        if attr in ("T", "real", "imag", "flat"):
-            return HostArray(base.dtype, size=base.size)  # type: ignore[attr-defined]
-        return BuiltinValue("." + attr, base)
-    if kind is SuperValue:
-        return _super_attribute(m, base, attr)  # type: ignore[arg-type]
-    if kind in (
-        ListValue,
-        DictValue,
-        Const,
-        Static,
-        AtValue,
-        GeneratorValue,
-        TransformedValue,
-        BoundMethod,
-        PartialValue,
-    ):
-        if kind is Static and base.kind == "":  # type: ignore[attr-defined]
-            return Unknown(attr)
-        if attr in ("__name__", "__qualname__", "__doc__", "__module__"):
-            return Static("str")
-        if kind is TransformedValue and attr.startswith("def"):
-            base.rules_asked = True  # type: ignore[attr-defined]
-        if kind is TransformedValue and attr in ("__wrapped__", "func", "fun"):
-            return base.operand  # type: ignore[attr-defined,no-any-return]
-        if kind is PartialValue and attr == "func":
-            return base.func  # type: ignore[attr-defined,no-any-return]
-        if kind is BoundMethod and attr == "__self__":
-            return base.self_value  # type: ignore[attr-defined,no-any-return]
-        return BuiltinValue("." + attr, base)
-    if kind is FunctionValue:
-        if attr in ("__name__", "__qualname__", "__doc__", "__module__"):
-            return Static("str")
-        if attr == "__wrapped__":
-            return base.wrapped or base  # type: ignore[attr-defined]
-        return Unknown(attr)
-    if kind is BuiltinValue:
-        return BuiltinValue(base.name + "." + attr, base.bound)  # type: ignore[attr-defined]
-    return Unknown(attr)
 
 
 def _is_none(value: Value) -> bool:
     return isinstance(value, Const) and value.value is None
 
 
-def _array_attribute(m: Machine, base: Array, attr: str) -> Value:
+def _any_attribute(m: Machine, frame: Frame, node: Any, base: UnionValue, attr: str) -> Value:
+    """That of any of the values; None has none."""
+    return joining.union_of([load_attribute(m, frame, node, v, attr) for v in base.members if not _is_none(v)])
+
+
+def _library_attribute(m: Machine, frame: Frame, node: Any, base: External, attr: str) -> Value:
+    return external_attribute(m, base.name, attr)
+
+
+def _module_attribute(m: Machine, frame: Frame, node: Any, base: ModuleValue, attr: str) -> Value:
+    found = m.program.attribute(base.scope, attr)
+    if m.path.mode.staged:
+        tell_global(m, frame, node, base.scope, attr, found)
+    return found
+
+
+def _host_array_attribute(m: Machine, frame: Frame, node: Any, base: HostArray, attr: str) -> Value:
+    if attr in _STATIC_KINDS:
+        return Static(_STATIC_KINDS[attr])
+    if attr in ("T", "real", "imag", "flat"):
+        return HostArray(base.dtype, size=base.size)
+    return BuiltinValue("." + attr, base)
+
+
+def _builtin_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) -> Value:
+    """A method of a builtin type, known by its name."""
+    return Static("str") if attr in _NAMES else BuiltinValue("." + attr, base)
+
+
+def _static_attribute(m: Machine, frame: Frame, node: Any, base: Static, attr: str) -> Value:
+    return Unknown(attr) if base.kind == "" else _builtin_attribute(m, frame, node, base, attr)
+
+
+def _transformed_attribute(m: Machine, frame: Frame, node: Any, base: TransformedValue, attr: str) -> Value:
+    if attr.startswith("def"):
+        base.rules_asked = True
+    if attr in ("__wrapped__", "func", "fun"):
+        return base.operand
+    return _builtin_attribute(m, frame, node, base, attr)
+
+
+def _partial_attribute(m: Machine, frame: Frame, node: Any, base: PartialValue, attr: str) -> Value:
+    return base.func if attr == "func" else _builtin_attribute(m, frame, node, base, attr)
+
+
+def _bound_attribute(m: Machine, frame: Frame, node: Any, base: BoundMethod, attr: str) -> Value:
+    return base.self_value if attr == "__self__" else _builtin_attribute(m, frame, node, base, attr)
+
+
+def _function_attribute(m: Machine, frame: Frame, node: Any, base: FunctionValue, attr: str) -> Value:
+    if attr in _NAMES:
+        return Static("str")
+    return base.wrapped or base if attr == "__wrapped__" else Unknown(attr)
+
+
+def _dotted_builtin(m: Machine, frame: Frame, node: Any, base: BuiltinValue, attr: str) -> Value:
+    return BuiltinValue(base.name + "." + attr, base.bound)
+
+
+def _array_attribute(m: Machine, frame: Frame, node: Any, base: Array, attr: str) -> Value:
     if attr in _STATIC_KINDS:
         if m.trackers[Variations].known:
             look_at_size(m, base)
@@ -151,7 +146,7 @@ def _array_attribute(m: Machine, base: Array, attr: str) -> Value:
     return Unknown(attr)
 
 
-def _opaque_attribute(m: Machine, base: Opaque, attr: str) -> Value:
+def _opaque_attribute(m: Machine, frame: Frame, node: Any, base: Opaque, attr: str) -> Value:
     presumption = m.trackers[Presuming].presumption
     if presumption is not None and attr in ARRAY_ATTRIBUTES:
         presumption.mark(base)
@@ -215,9 +210,6 @@ def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
 def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value, owner: ClassValue | None) -> Value:
     """What an attribute found on a class is when it is read through an instance."""
     if isinstance(found, PropertyValue):
-        from flake8_jax.semantics.domain.arguments import Arguments
-        from flake8_jax.semantics.interpreter.calls import call, tell_cached
-
         reports = len(m.bus.emissions)
         m.trackers[Freshness].sheltered += found.cached
         value = call(m, frame, node, found.fget, Arguments([self_value]))
@@ -286,9 +278,6 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
             return method
     delegate = find_in_class(cls, "__getattr__")
     if delegate is not None and not attr.startswith("__"):
-        from flake8_jax.semantics.domain.arguments import Arguments
-        from flake8_jax.semantics.interpreter.calls import call
-
         return call(m, frame, node, bind_to(m, frame, node, delegate[1], base, delegate[0]), Arguments([Const(attr)]))
     made: Value = Unknown(attr)
     if (
@@ -317,7 +306,7 @@ def _comes_here(m: Machine, self_value: Instance, sub: ClassValue) -> bool:
     return True
 
 
-def _external_instance_attribute(m: Machine, base: ExternalInstance, attr: str) -> Value:
+def _external_instance_attribute(m: Machine, frame: Frame, node: Any, base: ExternalInstance, attr: str) -> Value:
     found = base.slots.get(attr)
     if found is not None:
         return found  # type: ignore[no-any-return]
@@ -329,7 +318,7 @@ def _external_instance_attribute(m: Machine, base: ExternalInstance, attr: str) 
     return made
 
 
-def _class_attribute(m: Machine, base: ClassValue, attr: str) -> Value:
+def _class_attribute(m: Machine, frame: Frame, node: Any, base: ClassValue, attr: str) -> Value:
     found = find_in_class(base, attr)
     if "enum" in base.traits and found is not None:
         return Static("")
@@ -365,7 +354,7 @@ def _tuple_attribute(m: Machine, frame: Frame, node: Any, base: TupleValue, attr
     return BuiltinValue("." + attr, base)
 
 
-def _super_attribute(m: Machine, base: SuperValue, attr: str) -> Value:
+def _super_attribute(m: Machine, frame: Frame, node: Any, base: SuperValue, attr: str) -> Value:
     self_value = base.self_value
     cls = (
         self_value.cls
@@ -389,6 +378,31 @@ def _super_attribute(m: Machine, base: SuperValue, attr: str) -> Value:
     return Unknown(attr)
 
 
+ATTRIBUTE.update(
+    {
+        External: _library_attribute,
+        Instance: _instance_attribute,
+        Array: _array_attribute,
+        Tree: _opaque_attribute,
+        Unknown: _opaque_attribute,
+        ModuleValue: _module_attribute,
+        ClassValue: _class_attribute,
+        UnionValue: _any_attribute,
+        ExternalInstance: _external_instance_attribute,
+        TupleValue: _tuple_attribute,
+        HostArray: _host_array_attribute,
+        SuperValue: _super_attribute,
+        Static: _static_attribute,
+        TransformedValue: _transformed_attribute,
+        BoundMethod: _bound_attribute,
+        PartialValue: _partial_attribute,
+        FunctionValue: _function_attribute,
+        BuiltinValue: _dotted_builtin,
+        **dict.fromkeys((ListValue, DictValue, Const, AtValue, GeneratorValue), _builtin_attribute),
+    }
+)
+
+
 def store_attribute(
     m: Machine, frame: Frame, node: ir.Attribute, base: Value, attr: str, value: Value, op: str = "",
     source: ir.Expr | None = None,
@@ -406,9 +420,6 @@ def store_attribute(
         if setter is None:
             m.journal.write(base.slots, attr, value)
         else:
-            from flake8_jax.semantics.domain.arguments import Arguments
-            from flake8_jax.semantics.interpreter.calls import call
-
             call(m, frame, node, setter, Arguments([base, value]))
     elif isinstance(base, ClassValue):
         m.journal.write(base.namespace, attr, value)

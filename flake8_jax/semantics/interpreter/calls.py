@@ -21,7 +21,6 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining, memo_keys
 from flake8_jax.semantics.domain.arguments import Arguments
-from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Link, Mode
 from flake8_jax.semantics.domain.values import (
@@ -60,6 +59,7 @@ from flake8_jax.semantics.events.events import CachedCall
 from flake8_jax.semantics.interpreter.asserting import asserts, waited_for
 from flake8_jax.semantics.interpreter.classes import construct
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call, call_method
 from flake8_jax.semantics.interpreter.summaries import (
     _MUTABLE,
     Remembered,
@@ -74,22 +74,18 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, EVALUATE, evaluate, run_block
 from flake8_jax.semantics.machine.limits import MAX_CALL_DEPTH, MAX_STEPS_PER_ENTRY
 from flake8_jax.semantics.trackers.axes import bound_note
-from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.captures import Captures
 from flake8_jax.semantics.trackers.clocks import DeviceWork, Mark, forget_order, note_lost, since
 from flake8_jax.semantics.trackers.clocks import mark as log_mark
-from flake8_jax.semantics.trackers.clocks import note_call as note_work
 from flake8_jax.semantics.trackers.freshness import Freshness, shelters
 from flake8_jax.semantics.trackers.keys import Keys, settle_splits
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products
-from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.records import Recording
-from flake8_jax.semantics.trackers.replicas import Replicas, note_call, note_unknown_call
+from flake8_jax.semantics.trackers.replicas import Replicas, note_call
 from flake8_jax.semantics.trackers.runs import Runs, note_called
-from flake8_jax.semantics.trackers.steps import TrainingSteps, hand_over
 from flake8_jax.semantics.trackers.unrolling import NOTHING, LoopNests, leave_function
-from flake8_jax.semantics.trackers.variation import Variations, depend, variations_of, vary_joined
+from flake8_jax.semantics.trackers.variation import Variations, variations_of, vary_joined
 
 MAX_DESCENT = 8
 """A recursion that counts down is followed to this depth, another one to the second call."""
@@ -163,46 +159,6 @@ def _super(m: Machine, frame: Frame, node: ir.Call) -> Value:
     if owner_frame is not None and owner_frame.owner is not None and owner_frame.self_value is not None:
         return SuperValue(owner_frame.owner, owner_frame.self_value)
     return Unknown("super")
-
-
-def callee_name(target: Value) -> str:
-    """The canonical name of the library function that a callee is; empty if it is none."""
-    while isinstance(target, PartialValue):
-        target = target.func
-    if isinstance(target, External):
-        return target.name
-    if isinstance(target, BuiltinValue):
-        return ("builtins." + target.name) if target.bound is None else target.name
-    return ""
-
-
-def call(
-    m: Machine, frame: Frame, node: Any, func: Value, args: Arguments, *, used: bool = True, decorating: bool = False
-) -> Value:
-    """Call ``func``. ``node``: where (for evidence and events); ``decorating``: as a decorator."""
-    if m.trackers[DeviceWork].times and not m.path.mode.staged:
-        note_work(m, frame, node, func, args)
-    if m.trackers[TrainingSteps].taken is not None:
-        hand_over(m, func, [*args.values, *args.kwargs.values()])
-    handler = CALL.get(type(func))
-    if handler is not None:
-        return handler(m, frame, node, func, args, used, decorating)
-    if id(func) in m.trackers[Products].made:
-        from flake8_jax.semantics.trackers.products import check_callee
-
-        check_callee(m, frame, node, func)
-    presumption = m.trackers[Presuming].presumption
-    if presumption is not None:
-        presumption.deny(func)
-    if m.trackers[Reads].matter and isinstance(func, Unknown) and isinstance(func.parent, Opaque):
-        read_by_method(m, frame, node, func.parent, func.step.lstrip("."))
-    if m.trackers[Replicas].running:
-        name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
-        note_unknown_call(m, name, (*args.values, *args.kwargs.values()))
-    result = Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
-    if m.trackers[Variations].known:
-        depend(m, (*args.values, *args.kwargs.values()), result)
-    return result
 
 
 def _call_function(
@@ -319,52 +275,12 @@ def _narrowed(args: Arguments, conditions: frozenset[tuple[Any, bool]]) -> Argum
     )  # fmt: skip
 
 
-def call_method(
-    m: Machine,
-    frame: Frame,
-    node: Any,
-    value: Instance,
-    name: str,
-    values: tuple[Value, ...] = (),
-    args: Arguments | None = None,
-) -> Value | None:
-    """Call a method of an instance by name; None if its class has none that we know."""
-    from flake8_jax.semantics.interpreter.attributes import load_attribute
-
-    if find_in_class(value.cls, name) is None and (value.exact or not value.cls.subclasses):
-        from flake8_jax.semantics.interpreter.objects import library_member
-
-        if not any(library_member(m, b, name, value) for b in value.cls.external_bases):
-            return None
-    method = load_attribute(m, frame, node, value, name)
-    if isinstance(method, Unknown):
-        return None
-    return call(m, frame, node, method, args if args is not None else Arguments(list(values)))
-
-
-_OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
-              "@": "matmul", "&": "and", "|": "or", "^": "xor", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
-              "==": "eq", "!=": "ne"}  # fmt: skip
-
-
-def call_operator(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value | None:
-    """An operator that a project class defines."""
-    name = _OPERATORS.get(op)
-    if name is None:
-        return None
-    if isinstance(left, Instance) and find_in_class(left.cls, f"__{name}__") is not None:
-        return call_method(m, frame, node, left, f"__{name}__", (right,))
-    if isinstance(right, Instance) and find_in_class(right.cls, f"__r{name}__") is not None:
-        return call_method(m, frame, node, right, f"__r{name}__", (left,))
-    return None
-
-
 # --- binding ------------------------------------------------------------------------------------------
 
 
 def bind(m: Machine, func: FunctionValue, args: Arguments) -> dict[str, Value]:
     """Arguments by parameter name. What is missing is its default, or unknown."""
-    from flake8_jax.semantics.interpreter.annotations import value_of_annotation
+    from flake8_jax.semantics.interpreter.operations import value_of_annotation
 
     bound: dict[str, Value] = {}
     positional = args.values
@@ -536,7 +452,7 @@ def call_function_value(
         return Unknown("budget", host_test=True)
     if args.kwargs and args.values and _is_given_twice(fn, args):
         return Unknown("raises")  # a way that no run of the program takes: a guess somewhere above was wrong
-    from flake8_jax.semantics.interpreter.annotations import describes_shapes
+    from flake8_jax.semantics.interpreter.operations import describes_shapes
 
     bound = bind(m, func, args)
     if func.cached:

@@ -179,7 +179,7 @@ def _last_name(node: ir.Expr) -> str:
 
 def _is_marked_static(m: Machine, cls: ClassValue, annotation: ir.Expr) -> bool:
     """``Static[int]``, the annotation of jax_dataclasses, by whatever name it was imported."""
-    from flake8_jax.semantics.interpreter.annotations import resolve_name
+    from flake8_jax.semantics.interpreter.operations import resolve_name
 
     if not isinstance(annotation, ir.Subscript):
         return False
@@ -418,7 +418,7 @@ def _forget_origins(made: Instance) -> None:
 
 
 def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:
-    from flake8_jax.semantics.interpreter.annotations import value_of_annotation
+    from flake8_jax.semantics.interpreter.operations import value_of_annotation
 
     found = value_of_annotation(m, f.scope, None, f.annotation)
     if found is not None:

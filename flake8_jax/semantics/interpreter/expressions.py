@@ -43,8 +43,8 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, NameUse, Slicing
 from flake8_jax.semantics.interpreter.assignment import tell_hash
-from flake8_jax.semantics.interpreter.attributes import field_of_tree, load_attribute
-from flake8_jax.semantics.interpreter.calls import call_evaluated, call_method, callee_name
+from flake8_jax.semantics.interpreter.attributes import field_of_tree
+from flake8_jax.semantics.interpreter.calls import call_evaluated
 from flake8_jax.semantics.interpreter.comprehensions import evaluate_comprehension
 from flake8_jax.semantics.interpreter.conditions import (
     evaluate_bool_op,
@@ -53,6 +53,7 @@ from flake8_jax.semantics.interpreter.conditions import (
     evaluate_unary_op,
 )
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call_method, callee_name, load_attribute
 from flake8_jax.semantics.interpreter.operators import binary, is_awaited
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
@@ -211,7 +212,7 @@ def _joined_str(m: Machine, frame: Frame, node: ir.JoinedStr) -> Value:
 
 def shown(m: Machine, frame: Frame, node: Any, value: Instance, method: str = "__str__") -> Value:
     """The string that an instance is shown as: what its own method returns, where it has one."""
-    from flake8_jax.semantics.interpreter.calls import call_method
+    from flake8_jax.semantics.interpreter.operations import call_method
 
     for name in dict.fromkeys((method, "__repr__")):
         text = call_method(m, frame, node, value, name)

@@ -111,7 +111,7 @@ def iterated(
             return None
         return lambda: joining.union_of([s() for s in present])
     if isinstance(value, Instance):
-        from flake8_jax.semantics.interpreter.calls import call_method
+        from flake8_jax.semantics.interpreter.operations import call_method
 
         iterator = call_method(m, frame, node, value, "__iter__")
         if iterator is not None and iterator is not value and not isinstance(iterator, Instance):

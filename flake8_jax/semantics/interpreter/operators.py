@@ -177,7 +177,7 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(left.value, op, right.value)
     if Instance in kinds:
-        from flake8_jax.semantics.interpreter.calls import call_operator
+        from flake8_jax.semantics.interpreter.operations import call_operator
 
         found = call_operator(m, frame, node, left, op, right)
         if found is not None:

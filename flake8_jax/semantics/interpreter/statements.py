@@ -44,10 +44,10 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import DonatedUse, Store, TruthTest
 from flake8_jax.semantics.interpreter.asserting import expects_error, waited_for
 from flake8_jax.semantics.interpreter.assignment import assign, store_item
-from flake8_jax.semantics.interpreter.calls import call_method
 from flake8_jax.semantics.interpreter.conditions import condition_of, picks_iteration
 from flake8_jax.semantics.interpreter.expressions import load_item
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.interpreter.operators import as_array, binary
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
@@ -109,7 +109,7 @@ def _annotated(m: Machine, frame: Frame, node: ir.AnnAssign) -> int:
         return NORMAL
     value = evaluate(m, frame, node.value)
     if isinstance(value, Unknown) and value.parent is None:
-        from flake8_jax.semantics.interpreter.annotations import value_of_annotation
+        from flake8_jax.semantics.interpreter.operations import value_of_annotation
 
         value = value_of_annotation(m, frame.scope, frame, node.annotation) or value
     assign(m, frame, node.target, value, node.value)

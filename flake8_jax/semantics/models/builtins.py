@@ -51,10 +51,10 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import Formatting, LibraryCall, MethodCall
 from flake8_jax.semantics.interpreter.assignment import tell_hash
-from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.classes import replaced
 from flake8_jax.semantics.interpreter.containers import at_update, dict_method, list_method, string_method
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import as_array, dispatched_from, result_level, test_truth, truth_of
 from flake8_jax.semantics.interpreter.types import has_attribute, instance_test
 from flake8_jax.semantics.machine.core import Machine
@@ -206,7 +206,7 @@ def _len(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if isinstance(value, Array) and value.length is not None:
         return Const(value.length)
     if isinstance(value, Instance):
-        from flake8_jax.semantics.interpreter.calls import call_method
+        from flake8_jax.semantics.interpreter.operations import call_method
 
         return call_method(m, frame, node, value, "__len__") or Static("int")
     return Static("int")
@@ -254,7 +254,7 @@ def _callable(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 
 def _getattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    from flake8_jax.semantics.interpreter.attributes import load_attribute
+    from flake8_jax.semantics.interpreter.operations import load_attribute
 
     if len(args.values) >= 2 and isinstance(args.values[1], Const) and isinstance(args.values[1].value, str):
         found = load_attribute(m, frame, node, args.values[0], args.values[1].value)
@@ -503,7 +503,7 @@ def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if isinstance(value, GeneratorValue):
         tell_change(m, frame, node, "next", value, None)
     if isinstance(value, Instance):
-        from flake8_jax.semantics.interpreter.calls import call_method
+        from flake8_jax.semantics.interpreter.operations import call_method
 
         return call_method(m, frame, node, value, "__next__") or Unknown("next")
     supply = iterated(m, frame, node, value, "quiet", None)

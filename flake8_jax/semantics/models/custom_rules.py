@@ -42,7 +42,7 @@ from flake8_jax.semantics.domain.values import (
     level_of,
 )
 from flake8_jax.semantics.events.events import RuleIncomplete
-from flake8_jax.semantics.interpreter.calls import call
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 

@@ -34,9 +34,9 @@ from flake8_jax.semantics.domain.values import (
     Value,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.classes import apply_class_decorator, note_leaves, replaced
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import SPECIAL

@@ -29,7 +29,8 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
     level_of,
 )
-from flake8_jax.semantics.interpreter.calls import call, captured_values
+from flake8_jax.semantics.interpreter.calls import captured_values
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.allocations import settle_births

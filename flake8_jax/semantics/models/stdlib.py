@@ -39,10 +39,9 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.attributes import load_attribute
-from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.containers import item_of
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call, load_attribute
 from flake8_jax.semantics.interpreter.operators import binary, compare, negated, test_truth, unary
 from flake8_jax.semantics.machine.core import Machine
 

@@ -64,9 +64,9 @@ from flake8_jax.semantics.domain.values import (
     site_of,
 )
 from flake8_jax.semantics.events.events import RootMet, TransformCall
-from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.objects import value_of_descriptor
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.boundaries import cross, result_outside, shared_in_lanes
 from flake8_jax.semantics.models.control_flow import (

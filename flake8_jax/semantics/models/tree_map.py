@@ -30,7 +30,7 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.calls import call
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import inherit_donations
 from flake8_jax.semantics.trackers.freshness import begin_iteration

@@ -164,7 +164,7 @@ class Versions:
                 self._annotation(m, frame, node)
 
     def _annotation(self, m: Machine, frame: Frame, node: ir.Expr | None) -> None:
-        from flake8_jax.semantics.interpreter.annotations import resolve_name
+        from flake8_jax.semantics.interpreter.operations import resolve_name
 
         if isinstance(node, ir.Attribute):
             if node.attr in self.parts:
