@@ -56,7 +56,8 @@ from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import INSPECT_CAPS, MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut
 from flake8_jax.semantics.models.custom_rules import check_missing, check_settings
-from flake8_jax.semantics.models.transforms import run_root, stage_unknown
+from flake8_jax.semantics.models.staging import stage_unknown
+from flake8_jax.semantics.models.transforms import run_root
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.process import Process
 from flake8_jax.semantics.trackers.records import FunctionRecord, Recording, Records

@@ -30,7 +30,6 @@ from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
     BuiltinValue,
-    ClassValue,
     Const,
     DictValue,
     External,
@@ -57,7 +56,6 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import CachedCall
 from flake8_jax.semantics.interpreter.asserting import asserts, waited_for
-from flake8_jax.semantics.interpreter.classes import construct
 from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operations import call, call_method
 from flake8_jax.semantics.interpreter.summaries import (
@@ -173,12 +171,6 @@ def _call_bound(
     return call(m, frame, node, func.func, args.prepended(func.self_value), used=used)
 
 
-def _call_class(
-    m: Machine, frame: Frame, node: Any, func: ClassValue, args: Arguments, used: bool, decorating: bool
-) -> Value:
-    return construct(m, frame, node, func, args)
-
-
 def _call_partial(
     m: Machine, frame: Frame, node: Any, func: PartialValue, args: Arguments, used: bool, decorating: bool
 ) -> Value:
@@ -243,7 +235,6 @@ CALL.update(
     {
         FunctionValue: _call_function,
         BoundMethod: _call_bound,
-        ClassValue: _call_class,
         PartialValue: _call_partial,
         Instance: _call_instance,
         UnionValue: _call_any,

@@ -12,10 +12,11 @@ Not modelled: what metaclasses do, ``__slots__``, ``__new__``, C3 corner cases.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.arguments import Arguments, bind_parameters
 from flake8_jax.semantics.domain.classes import find_in_class, is_deep, mro_of
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Mode
@@ -35,12 +36,12 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.interpreter.calls import call_function_value
+from flake8_jax.semantics.interpreter.operations import resolve_name, value_of_annotation
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS
 from flake8_jax.semantics.trackers.allocations import birth_of_generic
 from flake8_jax.semantics.trackers.unrolling import note_variety
-
-if TYPE_CHECKING:
-    from flake8_jax.semantics.domain.arguments import Arguments
 
 NAMEDTUPLE = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag", "enum.StrEnum"})
@@ -179,8 +180,6 @@ def _last_name(node: ir.Expr) -> str:
 
 def _is_marked_static(m: Machine, cls: ClassValue, annotation: ir.Expr) -> bool:
     """``Static[int]``, the annotation of jax_dataclasses, by whatever name it was imported."""
-    from flake8_jax.semantics.interpreter.operations import resolve_name
-
     if not isinstance(annotation, ir.Subscript):
         return False
     marker = resolve_name(m, cls.scope, cls.closure, annotation.value)
@@ -307,8 +306,6 @@ def _self_names(node: Any) -> set[str]:
 
 def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Arguments) -> Value:
     """``cls(…)``."""
-    from flake8_jax.semantics.interpreter.calls import call_function_value
-
     if "enum" in cls.traits:
         return Static("")
     _stage_constructor_arguments(m, frame, node, cls, args)
@@ -330,8 +327,6 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
         for name in ("__post_init__", "__attrs_post_init__"):
             post = find_in_class(cls, name)
             if post is not None and isinstance(post[1], FunctionValue):
-                from flake8_jax.semantics.domain.arguments import Arguments
-
                 call_function_value(m, frame, node, post[1], Arguments([made]))
         return made
     made.complete = not cls.external_bases and not cls.has_unknown_base
@@ -353,10 +348,8 @@ def _stage_constructor_arguments(m: Machine, frame: Frame, node: Any, cls: Class
     name = library_name(m, cls)
     fact = m.program.knowledge.function(name) if name else None
     if fact is not None and (fact.stages or fact.schedules or fact.calls):
-        from flake8_jax.semantics.domain.arguments import bind_parameters
-        from flake8_jax.semantics.models.library import run_function_arguments
-
-        run_function_arguments(m, frame, node, name, fact, bind_parameters(fact.params, args)[0])
+        for run in PASSED_FUNCTIONS:
+            run(m, frame, node, name, fact, bind_parameters(fact.params, args)[0])
 
 
 def _bind_fields(m: Machine, cls: ClassValue, args: Arguments) -> dict[str, Value]:
@@ -418,8 +411,6 @@ def _forget_origins(made: Instance) -> None:
 
 
 def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:
-    from flake8_jax.semantics.interpreter.operations import value_of_annotation
-
     found = value_of_annotation(m, f.scope, None, f.annotation)
     if found is not None:
         return found
@@ -427,9 +418,6 @@ def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:
 
 
 def _initialise_generic(m: Machine, cls: ClassValue, made: Instance) -> None:
-    from flake8_jax.semantics.domain.arguments import Arguments
-    from flake8_jax.semantics.interpreter.calls import call_function_value
-
     m.path.mode = Mode(trace=made.born)
     init = find_in_class(cls, "__init__")
     if init is not None and isinstance(init[1], FunctionValue):
@@ -503,3 +491,12 @@ def replaced(m: Machine, value: Value, changes: dict[str, Value]) -> Value:
     if isinstance(value, UnionValue):
         return joining.union_of([replaced(m, v, changes) for v in value.members])
     return Unknown("replace")
+
+
+def _call_class(
+    m: Machine, frame: Frame, node: Any, func: ClassValue, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    return construct(m, frame, node, func, args)
+
+
+CALL[ClassValue] = _call_class

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
@@ -23,7 +25,7 @@ from flake8_jax.semantics.interpreter.classes import (
     finish_class,
     is_known_decorator,
 )
-from flake8_jax.semantics.interpreter.expressions import tell_name
+from flake8_jax.semantics.interpreter.operations import resolve_name, tell_name
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, run_block
 from flake8_jax.semantics.trackers.freshness import Freshness, now
@@ -56,7 +58,8 @@ def define_function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Value:
     versions = m.trackers[ApiUses].versions
     if versions is not None and versions.is_wanted(frame.scope):
         annotations = (parameter.annotation for parameter in node.function.params)
-        versions.annotations(m, frame, (*annotations, node.function.returns))
+        value_of = partial(resolve_name, m, frame.scope, frame)
+        versions.annotations(m, frame, (*annotations, node.function.returns), value_of)
     function = make_function(m, frame, node.function, owner)
     value: Value = function
     for decorator in reversed(node.decorators):

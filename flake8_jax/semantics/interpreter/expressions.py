@@ -41,7 +41,7 @@ from flake8_jax.semantics.domain.values import (
     holds_tracer,
     known_elements,
 )
-from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, NameUse, Slicing
+from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, Slicing
 from flake8_jax.semantics.interpreter.assignment import tell_hash
 from flake8_jax.semantics.interpreter.attributes import field_of_tree
 from flake8_jax.semantics.interpreter.calls import call_evaluated
@@ -53,7 +53,14 @@ from flake8_jax.semantics.interpreter.conditions import (
     evaluate_unary_op,
 )
 from flake8_jax.semantics.interpreter.iteration import iterated
-from flake8_jax.semantics.interpreter.operations import call_method, callee_name, load_attribute
+from flake8_jax.semantics.interpreter.operations import (
+    _late_global,
+    call_method,
+    callee_name,
+    load_attribute,
+    possible_here,
+    tell_name,
+)
 from flake8_jax.semantics.interpreter.operators import binary, is_awaited
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
@@ -88,29 +95,6 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
     elif kind is UnionValue and value.conditions is not None and m.path.conditions:  # type: ignore[attr-defined]
         return possible_here(m, value)  # type: ignore[arg-type]
     return value
-
-
-def possible_here(m: Machine, value: UnionValue) -> Value:
-    """The members of a union that can be on the present path: those that arose under no contrary condition."""
-    from flake8_jax.semantics.domain.conditions import contradict
-
-    now = frozenset(m.path.conditions)
-    kept = [v for v, held in zip(value.members, value.conditions or (), strict=True) if not contradict(held, now)]
-    return joining.union_of(kept) if kept and len(kept) < len(value.members) else value
-
-
-def _late_global(m: Machine, frame: Frame, name: str) -> Value:
-    """A global that the running module has not bound yet: found if it is a def further down."""
-    if frame.scope.state == 1:
-        return m.program.attribute(frame.scope, name)
-    return Unknown(name)
-
-
-def tell_name(m: Machine, frame: Frame, node: Any, value: External, spelled: str, *, is_import: bool = False) -> None:
-    """Tell the rules that a library name is read."""
-    if m.bus.names_wanted is not None and value.name not in m.bus.names_wanted:
-        return
-    m.bus.emit(NameUse(m.path.context(frame.scope), node, value.name, spelled, is_import, node.start, node.end))
 
 
 # --- truth ----------------------------------------------------------------------------------------

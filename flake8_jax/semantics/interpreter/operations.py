@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
@@ -18,9 +19,11 @@ from flake8_jax.semantics.domain.values import (
     Instance,
     Opaque,
     PartialValue,
+    UnionValue,
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.events import NameUse
 from flake8_jax.semantics.interpreter.objects import library_member
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE, CALL, DESCRIBE, lookup
@@ -145,3 +148,26 @@ def value_of_annotation(m: Machine, scope: ModuleScope, frame: Frame | None, nod
     """The value that an annotation describes; None where it says nothing of use."""
     handler = DESCRIBE.get(type(node))
     return handler(m, scope, frame, node) if handler is not None else None
+
+
+def possible_here(m: Machine, value: UnionValue) -> Value:
+    """The members of a union that can be on the present path: those that arose under no contrary condition."""
+    from flake8_jax.semantics.domain.conditions import contradict
+
+    now = frozenset(m.path.conditions)
+    kept = [v for v, held in zip(value.members, value.conditions or (), strict=True) if not contradict(held, now)]
+    return joining.union_of(kept) if kept and len(kept) < len(value.members) else value
+
+
+def _late_global(m: Machine, frame: Frame, name: str) -> Value:
+    """A global that the running module has not bound yet: found if it is a def further down."""
+    if frame.scope.state == 1:
+        return m.program.attribute(frame.scope, name)
+    return Unknown(name)
+
+
+def tell_name(m: Machine, frame: Frame, node: Any, value: External, spelled: str, *, is_import: bool = False) -> None:
+    """Tell the rules that a library name is read."""
+    if m.bus.names_wanted is not None and value.name not in m.bus.names_wanted:
+        return
+    m.bus.emit(NameUse(m.path.context(frame.scope), node, value.name, spelled, is_import, node.start, node.end))

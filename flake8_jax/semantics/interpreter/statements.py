@@ -13,6 +13,7 @@ constants), exceptions that a call may raise outside ``try``, ``async`` interlea
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -47,7 +48,7 @@ from flake8_jax.semantics.interpreter.assignment import assign, store_item
 from flake8_jax.semantics.interpreter.conditions import condition_of, picks_iteration
 from flake8_jax.semantics.interpreter.expressions import load_item
 from flake8_jax.semantics.interpreter.iteration import iterated
-from flake8_jax.semantics.interpreter.operations import call_method
+from flake8_jax.semantics.interpreter.operations import call_method, resolve_name
 from flake8_jax.semantics.interpreter.operators import as_array, binary
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
@@ -104,7 +105,7 @@ def _assign(m: Machine, frame: Frame, node: ir.Assign) -> int:
 def _annotated(m: Machine, frame: Frame, node: ir.AnnAssign) -> int:
     versions = m.trackers[ApiUses].versions
     if versions is not None and frame.fn is None:
-        versions.annotations(m, frame, [node.annotation])
+        versions.annotations(m, frame, [node.annotation], partial(resolve_name, m, frame.scope, frame))
     if node.value is None:
         return NORMAL
     value = evaluate(m, frame, node.value)

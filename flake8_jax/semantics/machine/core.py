@@ -37,8 +37,9 @@ class Machine:
         self.bus = EventBus(rules, self.path)
         self.worklist = Worklist()
         self.trackers = Trackers()
-        self.journal = Journal(self)
-        self.trackers.open(self, trackers)
+        self.journal = Journal(self.trackers)
+        for kind in trackers:
+            self.trackers.add(kind(self))
 
     def isolated(self, file: str, run: Callable[[], object]) -> None:
         """Run something of a file whose effects are for good, whatever branch or loop asked for it: a module, a generic
@@ -65,4 +66,4 @@ class Machine:
             self.journal.resume(journal)
             self.program.resume(program, finished=finished)
             self.bus.emissions = emissions
-            self.trackers.leave(self, trackers, finished=finished)
+            self.trackers.leave(trackers, finished=finished)

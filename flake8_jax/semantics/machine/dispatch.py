@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
+from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import NORMAL
@@ -32,6 +33,10 @@ ATTRIBUTE: dict[type, Callable[[Machine, Frame, Any, Any, str], Value]] = {}
 
 DESCRIBE: dict[type, Callable[[Machine, ModuleScope, Frame | None, Any], Value | None]] = {}
 """The value that a kind of annotation describes; filled in by ``annotations``."""
+
+PASSED_FUNCTIONS: list[Callable[[Machine, Frame, Any, str, FunctionFact, dict[str, Value]], None]] = []
+"""What runs the functions that are passed to a library which stages or calls them (with the library function's name,
+fact and bound arguments); filled in by ``models.library``."""
 
 
 def evaluate(m: Machine, frame: Frame, node: ir.Expr) -> Value:

@@ -20,7 +20,7 @@ from flake8_jax.semantics.domain.stack import Watched, Writes
 from flake8_jax.semantics.domain.values import MISSING, UnionValue, Unknown, Value
 
 if TYPE_CHECKING:
-    from flake8_jax.semantics.machine.core import Machine
+    from flake8_jax.semantics.machine.tracker import Trackers
 
 MAX_WATCHED = 400
 MAX_INTERRUPTIONS = 4
@@ -29,10 +29,10 @@ MAX_INTERRUPTIONS = 4
 class Journal:
     """All writes, in order. keep_alive: objects whose identity stands for them in a dictionary or a set."""
 
-    __slots__ = ("entries", "keep_alive", "machine", "watches")
+    __slots__ = ("entries", "keep_alive", "trackers", "watches")
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
+    def __init__(self, trackers: Trackers) -> None:
+        self.trackers = trackers
         self.entries: list[tuple[dict[Any, Any], Any, Any]] = []
         self.watches: list[Watched] = []
         self.keep_alive: list[Any] = []
@@ -124,7 +124,7 @@ class Journal:
         for arm in arms:
             for where, (slots, slot, _) in arm.items():
                 places[where] = (slots, slot)
-        trackers = self.machine.trackers
+        trackers = self.trackers
         resized: list[dict[Any, Any]] = []
         for where, (slots, slot) in places.items():
             now = slots.get(slot, MISSING)
@@ -151,7 +151,7 @@ class Journal:
                     joined = joining.join(joined, other)
                 if labels is not None and isinstance(joined, UnionValue):
                     joined = labelled(joined, contents, labels)
-                trackers.joined(self.machine, contents, joined)
+                trackers.joined(contents, joined)
                 self.write(slots, slot, joined)
         for slots in resized:
             elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]

@@ -9,12 +9,10 @@ active      whether a tracker has anything to say right now. What asks often ask
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.values import Value
-    from flake8_jax.semantics.machine.core import Machine
 
 T = TypeVar("T", bound="Tracker")
 
@@ -22,15 +20,15 @@ T = TypeVar("T", bound="Tracker")
 class Tracker:
     """A tracker that does nothing: override what concerns yours."""
 
-    def __init__(self, m: Machine) -> None:
-        """An analysis begins."""
+    def __init__(self, m: Any) -> None:
+        """An analysis begins. m: its ``Machine``, which knows trackers; keep what you need of it."""
 
     def enter(self) -> Any:
         """An entry begins, whatever path asked for it: what was known before, for ``leave``."""
         return None
 
-    def leave(self, m: Machine, saved: Any, *, finished: bool) -> None:
-        """The entry is over. finished: it ran to its end; else it was cut off."""
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        """The entry is over, and the path is back where it was. finished: it ran to its end; else it was cut off."""
 
     def owns(self, slots: dict[Any, Any]) -> bool:
         """Whether these are slots of the tracker's own."""
@@ -40,7 +38,7 @@ class Tracker:
         """The contents of one of the tracker's own slots, whichever of the arms was taken."""
         raise NotImplementedError
 
-    def joined(self, m: Machine, contents: list[Any], result: Value) -> None:
+    def joined(self, contents: list[Any], result: Value) -> None:
         """Arms of a branch left ``contents`` in one slot (some may be MISSING), which now holds ``result``."""
 
 
@@ -57,15 +55,14 @@ class Trackers(dict["type[Tracker]", Tracker]):
         self._merging: list[Tracker] = []
         self._joining: list[Tracker] = []
 
-    def open(self, m: Machine, kinds: Iterable[type[Tracker]]) -> None:
-        """Make a tracker of each kind, in this order; hooks are called in it too."""
-        for kind in kinds:
-            made = kind(m)
-            self[kind] = made
-            if kind.merge is not Tracker.merge:
-                self._merging.append(made)
-            if kind.joined is not Tracker.joined:
-                self._joining.append(made)
+    def add(self, tracker: Tracker) -> None:
+        """Hooks are called in the order in which trackers were added."""
+        kind = type(tracker)
+        self[kind] = tracker
+        if kind.merge is not Tracker.merge:
+            self._merging.append(tracker)
+        if kind.joined is not Tracker.joined:
+            self._joining.append(tracker)
 
     def owner_of(self, slots: dict[Any, Any]) -> Tracker | None:
         """The tracker that merges those slots itself."""
@@ -74,16 +71,16 @@ class Trackers(dict["type[Tracker]", Tracker]):
                 return tracker
         return None
 
-    def joined(self, m: Machine, contents: list[Any], result: Value) -> None:
+    def joined(self, contents: list[Any], result: Value) -> None:
         """See ``Tracker.joined``."""
         for tracker in self._joining:
-            tracker.joined(m, contents, result)
+            tracker.joined(contents, result)
 
     def enter(self) -> list[tuple[Tracker, Any]]:
         """See ``Tracker.enter``."""
         return [(tracker, tracker.enter()) for tracker in self.values()]
 
-    def leave(self, m: Machine, saved: list[tuple[Tracker, Any]], *, finished: bool) -> None:
+    def leave(self, saved: list[tuple[Tracker, Any]], *, finished: bool) -> None:
         """See ``Tracker.leave``."""
         for tracker, known in saved:
-            tracker.leave(m, known, finished=finished)
+            tracker.leave(known, finished=finished)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.dtypes import dtype_class
@@ -26,7 +25,6 @@ from flake8_jax.semantics.domain.values import (
     ClassValue,
     Const,
     DictValue,
-    ExternalInstance,
     FunctionValue,
     GeneratorValue,
     HostArray,
@@ -49,7 +47,7 @@ from flake8_jax.semantics.domain.values import (
     is_traced_array,
     known_elements,
 )
-from flake8_jax.semantics.events.events import Formatting, LibraryCall, MethodCall
+from flake8_jax.semantics.events.events import Formatting, MethodCall
 from flake8_jax.semantics.interpreter.assignment import tell_hash
 from flake8_jax.semantics.interpreter.classes import replaced
 from flake8_jax.semantics.interpreter.containers import at_update, dict_method, list_method, string_method
@@ -59,8 +57,9 @@ from flake8_jax.semantics.interpreter.operators import as_array, dispatched_from
 from flake8_jax.semantics.interpreter.types import has_attribute, instance_test
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
+from flake8_jax.semantics.models.emitting import tell_call
 from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
-from flake8_jax.semantics.trackers.buffers import read_by_library, read_by_method
+from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import note_contents
@@ -85,63 +84,6 @@ def call_builtin(
         return Unknown(func.name)
     result = handler(m, frame, node, args)
     return vary_builtin(m, func.name, args.values, result) if m.trackers[Variations].known or m.path.loops else result
-
-
-_MAY_HOLD_ARRAYS = frozenset({Array, Tree, UnionValue, TupleValue, ListValue, DictValue, GeneratorValue, HostArray,
-                              Instance, ExternalInstance})  # fmt: skip
-
-
-def tell_call(
-    m: Machine,
-    frame: Frame,
-    node: Any,
-    name: str,
-    args: Arguments,
-    fact: FunctionFact | None,
-    *,
-    used: bool,
-    bound: dict[str, Value] | None = None,
-    bound_nodes: dict[str, ir.Expr] | None = None,
-) -> None:
-    """Tell the rules of a call of a library function."""
-    if m.trackers[Reads].matter:
-        read_by_library(m, frame, node, name, [*args.values, *args.kwargs.values()])
-    rules = m.bus.hearers(LibraryCall)
-    if not rules or type(node) is not ir.Call:
-        return
-    held: list[Value] = []
-    arrays = False
-    for value in (*args.values, *args.kwargs.values()):
-        if type(value) in _MAY_HOLD_ARRAYS:
-            arrays = True
-        elif type(value) is Static and value.holds:
-            held += value.holds
-            arrays = True
-    known = m.program.knowledge.entry(name)
-    rules = tuple([
-        rule for rule in rules
-        if (arrays or not rule.arrays) and (rule.effects is None or not rule.effects.isdisjoint(known.effects))
-    ])  # fmt: skip
-    if not rules:
-        return
-    m.bus.emit(
-        LibraryCall(
-            context=m.path.context(frame.scope),
-            at=node,
-            name=name,
-            args=tuple(args.values),
-            kwargs=args.kwargs,
-            nodes=tuple(args.nodes),
-            keyword_nodes=args.keyword_nodes,
-            bound=bound if bound is not None else {},
-            bound_nodes=bound_nodes if bound_nodes is not None else {},
-            used=used,
-            fact=fact if fact is not None else known.function,
-            namespace=known.namespace,
-            formatted=tuple(held),
-        ),
-        rules,
-    )
 
 
 # --- builtins -----------------------------------------------------------------------------------------

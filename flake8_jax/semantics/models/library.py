@@ -54,12 +54,15 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.events.events import KeyUse
+from flake8_jax.semantics.interpreter.classes import apply_class_decorator
 from flake8_jax.semantics.interpreter.objects import make_instance, parse_descriptor, value_of_descriptor
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import derived_from, dispatched_from, result_level
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.dispatch import CALL
-from flake8_jax.semantics.models.builtins import tell_call
+from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS
+from flake8_jax.semantics.models.emitting import tell_call
+from flake8_jax.semantics.models.staging import stage_unknown
+from flake8_jax.semantics.models.transforms import apply_transform
 from flake8_jax.semantics.trackers.axes import check_collective, check_spec
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import CLOCKS, read_clock
@@ -96,8 +99,6 @@ def call_external(
     if versions is not None and name in versions.callees:
         versions.called(m, frame.scope, node, name, args.values, args.kwargs)
     if known.transform is not None:
-        from flake8_jax.semantics.models.transforms import apply_transform
-
         tell_call(m, frame, node, name, args, None, used=used)
         if m.trackers[Captures].constants and known.transform.tracing != "none":
             embed(m, _all(args))
@@ -153,8 +154,6 @@ def _construct(
 ) -> Value:
     if fact.decorator:
         if args.values and isinstance(args.values[0], ClassValue):
-            from flake8_jax.semantics.interpreter.classes import apply_class_decorator
-
             options = dict(args.kwargs)
             for option, value in zip(("data_fields", "meta_fields"), args.values[1:], strict=False):
                 options[option] = value
@@ -174,8 +173,6 @@ def stage_contracts(m: Machine, frame: Frame, node: Any, name: str, fact: ClassF
     """Functions handed to a library object that runs them staged (``GradientTransformation(init, update)``)."""
     if not fact.staged_methods:
         return
-    from flake8_jax.semantics.models.transforms import stage_unknown
-
     fields: dict[str, Any] = {}
     if isinstance(made, TupleValue):
         fields = dict(zip(made.names, made.elts, strict=False))
@@ -401,21 +398,20 @@ def run_function_arguments(
     for parameter in fact.stages:
         operand = bound.get(parameter)
         if operand is not None:
-            from flake8_jax.semantics.models.transforms import stage_unknown
-
             for member in known_elements(operand) or joining.members_of(operand):
                 if isinstance(member, (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)):
                     stage_unknown(m, frame, node, name, member, parameter)
     for parameter in fact.schedules:
         operand = bound.get(parameter)
         if isinstance(operand, (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)):
-            from flake8_jax.semantics.models.transforms import stage_unknown
-
             stage_unknown(m, frame, node, name, operand, parameter, leading=(Array(ABSTRACT, "int", 0),))
     for parameter in fact.calls:
         operand = bound.get(parameter)
         if isinstance(operand, (FunctionValue, BoundMethod, PartialValue)):
             call(m, frame, node, operand, Arguments([], unknown_rest=True))
+
+
+PASSED_FUNCTIONS.append(run_function_arguments)
 
 
 def _key_call(
@@ -578,8 +574,6 @@ def call_external_instance(
     if manager is not None and manager.returns == "context" and len(args.values) == 1:
         return args.values[0]  # a context manager as a decorator: the function does what it did
     if args.values and isinstance(args.values[0], ClassValue):
-        from flake8_jax.semantics.interpreter.classes import apply_class_decorator
-
         apply_class_decorator(
             m, args.values[0], func.cls, {k: v for k, v in func.slots.items() if isinstance(v, Value)}
         )

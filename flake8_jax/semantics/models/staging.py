@@ -8,7 +8,7 @@ from typing import Any
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.signatures import describe
+from flake8_jax.semantics.domain.signatures import describe, parameter_names
 from flake8_jax.semantics.domain.stack import Lane, Link, Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
@@ -22,6 +22,7 @@ from flake8_jax.semantics.domain.values import (
     ListValue,
     PartialValue,
     TransformedValue,
+    Tree,
     TupleValue,
     UnionValue,
     Unknown,
@@ -34,8 +35,9 @@ from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.allocations import settle_births
-from flake8_jax.semantics.trackers.axes import bound_inside, closes
+from flake8_jax.semantics.trackers.axes import ANY, bound_inside, closes
 from flake8_jax.semantics.trackers.captures import COMPILING
+from flake8_jax.semantics.trackers.presumption import Presuming
 
 
 def enter(
@@ -131,3 +133,29 @@ def _held(m: Machine, value: Value, *, given: bool) -> list[Value]:
 
 
 Model = Callable[[Machine, Frame, Any, str, TransformFact, dict[str, Value], Arguments], Value]
+
+
+def stage_unknown(
+    m: Machine, frame: Frame, node: Any, name: str, operand: Value, what: str, traced_arguments: int = 0,
+    *, leading: tuple[Value, ...] = (),
+) -> None:  # fmt: skip
+    """By contract a library runs this function staged and ambient; which parameters are traced is not known.
+
+    traced_arguments: so many leading arguments surely are (pytrees of) tracers. leading: what they are, where known.
+    """
+    m.path.traces += 1
+    around, trace = m.path.mode, m.path.traces
+    mode = Mode(
+        True, True, trace, around.presumed, around.lanes, compiled=trace, axes=around.axes | {ANY}, jitted=around.jitted,
+    )  # fmt: skip
+    names = parameter_names(operand) or []
+    values: list[Value] = [*leading] or [Tree(ABSTRACT) for _ in names[:traced_arguments]]
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None:
+        method = m.program.knowledge.method(name, what)
+        function = operand
+        while isinstance(function, (BoundMethod, PartialValue)):
+            function = function.func
+        if method is not None and isinstance(function, FunctionValue):
+            presumption.contract(function.fn, names[: sum(not p.startswith("*") for p in method.params)])
+    stage(m, frame, node, name, operand, Arguments(values, unknown_rest=True), mode, kind="contract")

@@ -32,7 +32,7 @@ from flake8_jax.semantics.domain.signatures import (
     parameter_names,
     static_parameters,
 )
-from flake8_jax.semantics.domain.stack import Lane, Link, Mode
+from flake8_jax.semantics.domain.stack import Lane, Link
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
@@ -91,7 +91,7 @@ from flake8_jax.semantics.models.transform_signatures import (
 )
 from flake8_jax.semantics.models.tree_map import run_tree_map, run_tree_reduce
 from flake8_jax.semantics.trackers.allocations import settle_births
-from flake8_jax.semantics.trackers.axes import ANY, check_spec
+from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import note_held
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled
 from flake8_jax.semantics.trackers.derivative_contracts import note_custom_rules
@@ -401,32 +401,6 @@ def _stage_by_contract(
         stage(m, frame, node, name, operand, Arguments(values, unknown_rest=True), enter(m, fact, name))
     else:
         stage(m, frame, node, name, operand, Arguments([], unknown_rest=True), enter(m, fact, name))
-
-
-def stage_unknown(
-    m: Machine, frame: Frame, node: Any, name: str, operand: Value, what: str, traced_arguments: int = 0,
-    *, leading: tuple[Value, ...] = (),
-) -> None:  # fmt: skip
-    """By contract a library runs this function staged and ambient; which parameters are traced is not known.
-
-    traced_arguments: so many leading arguments surely are (pytrees of) tracers. leading: what they are, where known.
-    """
-    m.path.traces += 1
-    around, trace = m.path.mode, m.path.traces
-    mode = Mode(
-        True, True, trace, around.presumed, around.lanes, compiled=trace, axes=around.axes | {ANY}, jitted=around.jitted,
-    )  # fmt: skip
-    names = parameter_names(operand) or []
-    values: list[Value] = [*leading] or [Tree(ABSTRACT) for _ in names[:traced_arguments]]
-    presumption = m.trackers[Presuming].presumption
-    if presumption is not None:
-        method = m.program.knowledge.method(name, what)
-        function = operand
-        while isinstance(function, (BoundMethod, PartialValue)):
-            function = function.func
-        if method is not None and isinstance(function, FunctionValue):
-            presumption.contract(function.fn, names[: sum(not p.startswith("*") for p in method.params)])
-    stage(m, frame, node, name, operand, Arguments(values, unknown_rest=True), mode, kind="contract")
 
 
 # --- trees --------------------------------------------------------------------------------------------

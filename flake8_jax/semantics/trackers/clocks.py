@@ -194,7 +194,7 @@ class DeviceWork(Tracker):
         self.log, self.timing = Log(), False
         return saved
 
-    def leave(self, m: Machine, saved: Any, *, finished: bool) -> None:
+    def leave(self, saved: Any, *, finished: bool) -> None:
         self.log, self.timing = saved
 
 

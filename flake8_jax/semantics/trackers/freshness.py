@@ -63,6 +63,7 @@ class Freshness(Tracker):
     that Python has to run for what they do besides."""
 
     def __init__(self, m: Machine) -> None:
+        self.path = m.path
         self.clock = 0
         self.sheltered = 0
         self.choosing = 0
@@ -74,11 +75,11 @@ class Freshness(Tracker):
         self.sheltered = self.choosing = 0
         return saved
 
-    def leave(self, m: Machine, saved: Any, *, finished: bool) -> None:
+    def leave(self, saved: Any, *, finished: bool) -> None:
         self.sheltered, self.choosing = saved
-        if m.path.loops:  # what was made meanwhile is for good
+        if self.path.loops:  # what was made meanwhile is for good
             self.clock += 1
-            for loop in m.path.loops:
+            for loop in self.path.loops:
                 loop.since = self.clock
 
 

@@ -102,7 +102,7 @@ class Keys(Tracker):
         saved, self.uses = self.uses, {}
         return saved
 
-    def leave(self, m: Machine, saved: Any, *, finished: bool) -> None:
+    def leave(self, saved: Any, *, finished: bool) -> None:
         self.uses = saved
 
 

@@ -132,7 +132,7 @@ class Process(Tracker):
         saved, self.turns = self.turns, dict(self.turns)
         return saved
 
-    def leave(self, m: Machine, saved: Any, *, finished: bool) -> None:
+    def leave(self, saved: Any, *, finished: bool) -> None:
         self.turns = saved
 
 

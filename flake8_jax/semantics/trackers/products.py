@@ -24,7 +24,7 @@ class Products(Tracker):
     def enter(self) -> int:
         return self.chosen_at
 
-    def leave(self, m: Machine, saved: int, *, finished: bool) -> None:
+    def leave(self, saved: int, *, finished: bool) -> None:
         if not finished:
             self.chosen_at = saved
 

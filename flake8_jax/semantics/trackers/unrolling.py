@@ -71,7 +71,7 @@ class LoopNests(Tracker):
     def enter(self) -> Inside:
         return self.inside
 
-    def leave(self, m: Machine, saved: Any, *, finished: bool) -> None:
+    def leave(self, saved: Any, *, finished: bool) -> None:
         if not finished:
             self.inside = saved
 
@@ -116,7 +116,7 @@ def least_trips(values: list[Value]) -> int | None:
 def enter_loop(m: Machine, frame: Frame, loop: LoopState) -> None:
     """A loop begins."""
     if m.path.mode.compiled and not m.path.mode.presumed and m.bus.wants(UnrolledLoop):
-        loop.unrolling = Unrolling(
+        loop.records[Unrolling] = Unrolling(
             m.trackers[LoopNests].inside, m.trackers[LoopNests].work, len(frame.exits) + len(frame.returns)
         )
         m.trackers[LoopNests].inside = NOTHING
@@ -124,7 +124,7 @@ def enter_loop(m: Machine, frame: Frame, loop: LoopState) -> None:
 
 def leave_loop(m: Machine, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
     """A loop is over. at: where a report on it stands. trips: how often it ran, unless it was left."""
-    seen = loop.unrolling
+    seen = loop.records.get(Unrolling)
     if seen is None:
         return
     size, places = m.trackers[LoopNests].inside.size, m.trackers[LoopNests].inside.places
@@ -189,12 +189,13 @@ def _vary(m: Machine, index: Value | None, item: Value | None) -> None:
     """The loop that ``index`` counts is varied, or all that are running. item: of a pytree, which may be an array."""
     counted = [loop for loop in m.path.loops if id(index) in loop.counters]
     for loop in counted or m.path.loops:
-        if loop.unrolling is None:
+        unrolling = loop.records.get(Unrolling)
+        if unrolling is None:
             continue
         if item is not None:
-            loop.unrolling.picks.append(item)
+            unrolling.picks.append(item)
         else:
-            loop.unrolling.varied = True
+            unrolling.varied = True
     if not counted or counted[0] in m.path.loops[: m.path.loop_base]:
         m.trackers[LoopNests].varieties += 1
 

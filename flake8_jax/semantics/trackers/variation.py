@@ -57,12 +57,13 @@ class Variations(Tracker):
     """known: variations by value, while their loop runs. grown: what was concatenated, with what it was made of."""
 
     def __init__(self, m: Machine) -> None:
+        self.m = m
         self.known: dict[Value, Variation] = {}
         self.grown: dict[Value, frozenset[Value]] = {}
 
-    def joined(self, m: Machine, contents: list[Any], result: Value) -> None:
+    def joined(self, contents: list[Any], result: Value) -> None:
         if self.known:
-            vary_joined(m, [c for c in contents if isinstance(c, Value)], result)
+            vary_joined(self.m, [c for c in contents if isinstance(c, Value)], result)
 
 
 # --- where it begins ----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ never where it is guarded (``guards``). Not modelled: names put together at run 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 _NOTHING = Support(None, ())
 _SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)
 _SCRIPT_END = re.compile(r"^# ///[^\S\n]*$", re.MULTILINE)
+
+
+Resolve = Callable[["ir.Expr"], "Value | None"]
 
 
 class ApiUses(Tracker):
@@ -157,30 +160,28 @@ class Versions:
         if isinstance(node, ir.Call) and self.is_wanted(scope):
             self._use(m, scope, node, f"{callee}()", node.start, node.end)
 
-    def annotations(self, m: Machine, frame: Frame, nodes: Iterable[ir.Expr | None]) -> None:
-        """Annotations, which Python evaluates but the interpreter does not."""
+    def annotations(self, m: Machine, frame: Frame, nodes: Iterable[ir.Expr | None], value_of: Resolve) -> None:
+        """Annotations, which Python evaluates but the interpreter does not. value_of: the object that a name denotes."""
         if self.is_wanted(frame.scope):
             for node in nodes:
-                self._annotation(m, frame, node)
+                self._annotation(m, frame, node, value_of)
 
-    def _annotation(self, m: Machine, frame: Frame, node: ir.Expr | None) -> None:
-        from flake8_jax.semantics.interpreter.operations import resolve_name
-
+    def _annotation(self, m: Machine, frame: Frame, node: ir.Expr | None, value_of: Resolve) -> None:
         if isinstance(node, ir.Attribute):
             if node.attr in self.parts:
-                owner = resolve_name(m, frame.scope, frame, node.value)
+                owner = value_of(node.value)
                 if isinstance(owner, External):
                     postponed = "from __future__ import annotations" in frame.scope.text
                     self.attribute(m, frame.scope, node, owner, postponed=postponed)
         elif isinstance(node, ir.Subscript):
-            self._annotation(m, frame, node.value)
-            self._annotation(m, frame, node.index)
+            self._annotation(m, frame, node.value, value_of)
+            self._annotation(m, frame, node.index, value_of)
         elif isinstance(node, (ir.Tuple, ir.List)):
             for element in node.elts:
-                self._annotation(m, frame, element)
+                self._annotation(m, frame, element, value_of)
         elif isinstance(node, ir.BinOp):
-            self._annotation(m, frame, node.left)
-            self._annotation(m, frame, node.right)
+            self._annotation(m, frame, node.left, value_of)
+            self._annotation(m, frame, node.right, value_of)
 
     # --- judging ----------------------------------------------------------------------------------
 
