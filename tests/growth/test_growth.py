@@ -9,7 +9,7 @@ import pytest
 from flake8_jax.fixers import all_fixers
 from flake8_jax.fixers._callers import Program
 from flake8_jax.rules import all_rules
-from flake8_jax.semantics import AnalysisOptions, SourceFile, analyse
+from flake8_jax.semantics.analysis.analyze import AnalysisOptions, SourceFile, analyse
 from flake8_jax.syntax.lower import lower
 from growth.generators import GENERATORS, SIZES
 

@@ -14,7 +14,7 @@ import pytest
 from flake8_jax.core.findings import Positions
 from flake8_jax.rules import all_rules
 from flake8_jax.rules._pages import Label, labels_of
-from flake8_jax.semantics import AnalysisOptions, SourceFile, analyse
+from flake8_jax.semantics.analysis.analyze import AnalysisOptions, SourceFile, analyse
 from flake8_jax.syntax.lower import lower
 
 EXPECT = "# expect:"

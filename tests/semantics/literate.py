@@ -32,7 +32,7 @@ from pathlib import Path
 from flake8_jax.core.findings import Finding, Positions
 from flake8_jax.core.registry import Report, Rule
 from flake8_jax.rules import all_rules
-from flake8_jax.semantics import Analysis, AnalysisOptions, SourceFile, analyse
+from flake8_jax.semantics.analysis.analyze import Analysis, AnalysisOptions, SourceFile, analyse
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,

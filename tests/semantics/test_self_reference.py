@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from flake8_jax.rules import all_rules
-from flake8_jax.semantics import AnalysisOptions, SourceFile, analyse
+from flake8_jax.semantics.analysis.analyze import AnalysisOptions, SourceFile, analyse
 from flake8_jax.syntax.lower import lower
 
 PROGRAMS = {
