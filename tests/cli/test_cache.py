@@ -9,8 +9,10 @@ import msgspec
 import pytest
 from support.backend import Recorder, fake_backend
 
+import flake8_jax
 from flake8_jax.cli import main
 from flake8_jax.cli.check import run
+from flake8_jax.pipeline import cache
 from flake8_jax.pipeline.cache import Cache, _make, cache_home, remove
 
 TAG = "CACHEDIR.TAG"
@@ -341,3 +343,12 @@ def test_a_warm_run_that_has_nothing_to_fix_analyzes_nothing(project: Path) -> N
     analyse = Recorder()
     assert run(["--fix", "-q"], fake_backend(analyse)) == 1
     assert analyse.programs == []
+
+
+def test_every_module_of_jaxlint_is_in_the_stamp(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: set[str] = set()
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, **options: looked_at.add(str(path)) or stat(path, **options))
+    assert cache.stamp.__wrapped__() == cache.stamp()
+    package = Path(flake8_jax.__file__).parent
+    assert {str(path) for path in package.rglob("*.py")} <= looked_at
