@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.values import DictValue, Instance, ListValue, TupleValue, UnionValue, Value
+from flake8_jax.semantics.domain.varying import Variation
 from flake8_jax.semantics.events.events import TransformCall
-from flake8_jax.semantics.trackers.variation import Variation
 
 _COMPILING = (".jit", ".pmap", ".filter_jit", ".filter_pmap")
 

@@ -11,7 +11,7 @@ from flake8_jax.rules._changes import LEAK, ONCE, counts, leaks
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import DictValue, ListValue, Static, UnionValue, Value
 from flake8_jax.semantics.events.events import Mutation
-from flake8_jax.semantics.trackers.allocations import UNDONE
+from flake8_jax.semantics.events.facts import UNDONE
 
 
 @rule("JAX502", "error")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
     BuiltinValue,
@@ -23,7 +24,6 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import TransformCall
-from flake8_jax.semantics.interpreter.classes import find_in_class
 
 _FUNCTIONS = ("jax.numpy.", "jax.nn.", "jax.lax.", "jax.random.", "jax.scipy.", "math.", "builtins.")
 """Modules of which everything that is no known constant is a function or a class."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.events.events import GlobalRead
-from flake8_jax.semantics.trackers.allocations import CHANGED_HERE
+from flake8_jax.semantics.events.facts import CHANGED_HERE
 
 
 @rule("JAX507", "warning")

@@ -25,8 +25,12 @@ from flake8_jax.knowledge import Knowledge, load
 from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.analysis.receivers import carries_arrays
 from flake8_jax.semantics.analysis.recorded import run_recorded
-from flake8_jax.semantics.domain.joining import canonical_key, tracify
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.boundary import tracify
+from flake8_jax.semantics.domain.classes import find_in_class, mro_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.signatures import static_parameters
+from flake8_jax.semantics.domain.stack import Link, Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     Array,
@@ -41,24 +45,16 @@ from flake8_jax.semantics.domain.values import (
     Tree,
     Unknown,
     Value,
+    canonical_key,
 )
 from flake8_jax.semantics.events.events import ApiUse, JittedMethod, KeyUse
 from flake8_jax.semantics.interpreter import statements
-from flake8_jax.semantics.interpreter.calls import Arguments, call, call_function_value
-from flake8_jax.semantics.interpreter.classes import find_in_class, generic_instance, mro_of
-from flake8_jax.semantics.machine.core import (
-    MAX_ENTRIES_PER_FILE,
-    MAX_STATEMENTS_PER_ENTRY,
-    Cut,
-    Emission,
-    Link,
-    Machine,
-    Mode,
-)
+from flake8_jax.semantics.interpreter.calls import call, call_function_value
+from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.machine.core import MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut, Emission, Machine
 from flake8_jax.semantics.machine.program import Modules
 from flake8_jax.semantics.models import donation
 from flake8_jax.semantics.models.custom_rules import check_missing, check_settings
-from flake8_jax.semantics.models.staging import static_parameters
 from flake8_jax.semantics.models.transforms import run_root, stage_unknown
 from flake8_jax.semantics.trackers.presumption import Presumption
 from flake8_jax.semantics.trackers.process import Settings

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flake8_jax.semantics.domain.classes import find_in_class, is_stub
 from flake8_jax.semantics.domain.values import (
     Array,
     ClassValue,
@@ -29,7 +30,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Value,
 )
-from flake8_jax.semantics.interpreter.classes import find_in_class, generic_instance, is_stub
+from flake8_jax.semantics.interpreter.classes import generic_instance
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.machine.core import Machine

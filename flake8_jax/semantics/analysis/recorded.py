@@ -18,7 +18,10 @@ import msgspec
 
 from flake8_jax.core.findings import Positions
 from flake8_jax.core.recorded import MOST_AVALS, RecordedFunction, RecordedParameter
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.code import functions_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.stack import Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
@@ -31,11 +34,10 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
-from flake8_jax.semantics.interpreter.calls import Arguments, call_function_value
+from flake8_jax.semantics.interpreter.calls import call_function_value
 from flake8_jax.semantics.interpreter.classes import generic_instance
-from flake8_jax.semantics.machine.core import Machine, Mode
+from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.axes import ANY
-from flake8_jax.semantics.trackers.records import functions_of
 
 _ARRAY = re.compile(r"(bf|f|i|u|c)(\d+)\[([\d,]*)\]|(bool)\[([\d,]*)\]|key(?:\[([\d,]*)\])?")
 _DTYPES = {"f": "float", "bf": "float", "i": "int", "u": "int", "c": "complex", "bool": "bool"}

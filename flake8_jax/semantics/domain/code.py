@@ -135,3 +135,26 @@ def blocks(statement: Any) -> list[ir.Stmt]:
     for part in (*getattr(statement, "handlers", []), *getattr(statement, "cases", [])):
         found += part.body
     return found
+
+
+def functions_of(tree: ir.Module) -> list[tuple[ir.Function, int, int]]:
+    """Every function of a module with the offsets of its ``def`` (or lambda) and of its first decorator."""
+    found: list[tuple[ir.Function, int, int]] = []
+    todo: list[object] = list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ir.FunctionDef):
+            first = min([d.start for d in node.decorators], default=node.start)
+            found.append((node.function, node.start, first))
+        elif isinstance(node, ir.Lambda):
+            found.append((node.function, node.start, node.start))
+        if type(node) is list or type(node) is tuple:
+            todo += node
+        elif isinstance(node, msgspec.Struct):
+            todo += [
+                v
+                for v in (getattr(node, n) for n in node.__struct_fields__)
+                if isinstance(v, (list, tuple, msgspec.Struct))
+            ]
+    found.sort(key=lambda item: item[1])
+    return found

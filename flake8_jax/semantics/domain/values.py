@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flake8_jax.core import ir
     from flake8_jax.knowledge.model import TransformFact
     from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-    from flake8_jax.semantics.machine.core import Link, LoopState
+    from flake8_jax.semantics.domain.stack import Link, LoopState
 
 CONCRETE, MAYBE, GRAD, ABSTRACT = range(4)
 LEVEL_NAMES = ("concrete", "unknown", "traced concretely", "traced")
@@ -742,3 +742,22 @@ class ExternalMethod(Value):
         self.name = name
         self.self_value = self_value
         self.made = made
+
+
+_STAND_FOR_OTHERS = frozenset({Array, Tree, Unknown})
+
+
+def canonical_key(value: Value) -> Value:
+    """The outermost value that this one stands for: the identity under which a key's uses are counted."""
+    while type(value) in _STAND_FOR_OTHERS and value.origin is not None:  # type: ignore[attr-defined]
+        value = value.origin  # type: ignore[attr-defined]
+    return value
+
+
+def known_elements(value: Value) -> tuple[Value, ...] | None:
+    """The elements of a sequence of known length."""
+    if isinstance(value, TupleValue):
+        return value.elts
+    if isinstance(value, ListValue):
+        return value.known()
+    return None

@@ -17,7 +17,7 @@ from flake8_jax.knowledge.history import Change, Support, Version
 from flake8_jax.knowledge.model import FunctionFact, NamespaceFact
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import Site, Value
-from flake8_jax.semantics.trackers.variation import Variation
+from flake8_jax.semantics.domain.varying import Variation
 
 
 class Context(msgspec.Struct, frozen=True, eq=False):
@@ -575,3 +575,5 @@ Event = Union[
     CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
     Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep,
 ]  # fmt: skip
+
+Span = tuple[int, "int | None"]

@@ -15,8 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from flake8_jax.semantics.domain.joining import canonical_key
-from flake8_jax.semantics.domain.values import Array, Const, Recipe, Value
+from flake8_jax.semantics.domain.values import Array, Const, Recipe, Value, canonical_key
 from flake8_jax.semantics.events.events import Computation
 
 DEEPEST = 10

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.recipes import has_tangent
 from flake8_jax.semantics.domain.values import Array, Recipe, Tree, Value
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.formulas import evaluated, made_by, number, parts, recipe_of, same
-from flake8_jax.semantics.trackers.recipes import has_tangent
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">": lambda a, b: a > b,

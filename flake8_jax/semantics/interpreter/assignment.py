@@ -26,10 +26,11 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     hashes_tracer,
+    known_elements,
     level_of,
 )
 from flake8_jax.semantics.events.events import Hashing, Iteration, Store
-from flake8_jax.semantics.interpreter.iteration import iterated, known_elements
+from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
 from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes

@@ -7,6 +7,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.classes import find_in_class, is_field, is_remade, is_stub, mro_of, overrides_of
 from flake8_jax.semantics.domain.code import names_read, reads_itself
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
@@ -43,15 +44,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     level_of,
 )
-from flake8_jax.semantics.interpreter.classes import (
-    find_in_class,
-    generic_instance,
-    is_field,
-    is_remade,
-    is_stub,
-    mro_of,
-    overrides_of,
-)
+from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.allocations import outlives, tell_change, undo_changes
@@ -254,7 +247,8 @@ def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
 def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value, owner: ClassValue | None) -> Value:
     """What an attribute found on a class is when it is read through an instance."""
     if isinstance(found, PropertyValue):
-        from flake8_jax.semantics.interpreter.calls import Arguments, call, tell_cached
+        from flake8_jax.semantics.domain.arguments import Arguments
+        from flake8_jax.semantics.interpreter.calls import call, tell_cached
 
         reports = len(m.emissions)
         m.sheltered += found.cached
@@ -324,7 +318,8 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
             return method
     delegate = find_in_class(cls, "__getattr__")
     if delegate is not None and not attr.startswith("__"):
-        from flake8_jax.semantics.interpreter.calls import Arguments, call
+        from flake8_jax.semantics.domain.arguments import Arguments
+        from flake8_jax.semantics.interpreter.calls import call
 
         return call(m, frame, node, bind_to(m, frame, node, delegate[1], base, delegate[0]), Arguments([Const(attr)]))
     made: Value = Unknown(attr)
@@ -466,7 +461,8 @@ def store_attribute(
         if setter is None:
             m.write(base.slots, attr, value)
         else:
-            from flake8_jax.semantics.interpreter.calls import Arguments, call
+            from flake8_jax.semantics.domain.arguments import Arguments
+            from flake8_jax.semantics.interpreter.calls import call
 
             call(m, frame, node, setter, Arguments([base, value]))
     elif isinstance(base, ClassValue):

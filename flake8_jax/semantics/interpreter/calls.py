@@ -19,8 +19,11 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain import boundary, joining, memo_keys
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Link, Mode
 from flake8_jax.semantics.domain.values import (
     MISSING,
     NO_BIRTH,
@@ -48,12 +51,14 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    canonical_key,
     freshen,
+    known_elements,
 )
 from flake8_jax.semantics.events.events import CachedCall
 from flake8_jax.semantics.interpreter.asserting import asserts, waited_for
-from flake8_jax.semantics.interpreter.classes import construct, find_in_class
-from flake8_jax.semantics.interpreter.iteration import iterated, known_elements
+from flake8_jax.semantics.interpreter.classes import construct
+from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.summaries import (
     _MUTABLE,
     Remembered,
@@ -64,16 +69,7 @@ from flake8_jax.semantics.interpreter.summaries import (
     repeat,
     transplant,
 )
-from flake8_jax.semantics.machine.core import (
-    MAX_CALL_DEPTH,
-    MAX_STEPS_PER_ENTRY,
-    NORMAL,
-    NOTHING,
-    RETURN,
-    Link,
-    Machine,
-    Mode,
-)
+from flake8_jax.semantics.machine.core import MAX_CALL_DEPTH, MAX_STEPS_PER_ENTRY, NOTHING, Machine
 from flake8_jax.semantics.machine.dispatch import CALL, EVALUATE, evaluate, run_block
 from flake8_jax.semantics.trackers.axes import bound_note
 from flake8_jax.semantics.trackers.buffers import read_by_method
@@ -89,33 +85,6 @@ from flake8_jax.semantics.trackers.variation import depend, variations_of, vary_
 
 MAX_DESCENT = 8
 """A recursion that counts down is followed to this depth, another one to the second call."""
-
-
-class Arguments(msgspec.Struct, eq=False):
-    """Evaluated arguments. nodes/keyword_nodes: their IR (None where there is none).
-
-    unknown_rest: nobody knows what else is passed: parameters without an argument are unknown, not their defaults.
-    """
-
-    values: list[Value]
-    kwargs: dict[str, Value] = {}
-    nodes: list[ir.Expr | None] = []
-    keyword_nodes: dict[str, ir.Expr] = {}
-    star: Value | None = None
-    double_star: Value | None = None
-    unknown_rest: bool = False
-
-    def prepended(self, *first: Value) -> Arguments:
-        """The same with more arguments in front."""
-        return Arguments(
-            [*first, *self.values],
-            self.kwargs,
-            [*[None for _ in first], *self.nodes],
-            self.keyword_nodes,
-            self.star,
-            self.double_star,
-            self.unknown_rest,
-        )
 
 
 def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
@@ -319,7 +288,7 @@ CALL.update(
 
 def _narrowed(args: Arguments, conditions: frozenset[tuple[Any, bool]]) -> Arguments:
     """The arguments as they are where ``conditions`` hold: None, or surely not None."""
-    from flake8_jax.semantics.trackers.keys import normal_condition
+    from flake8_jax.semantics.domain.conditions import normal_condition
 
     is_none: dict[int, bool] = {}
     for condition in conditions:
@@ -494,9 +463,9 @@ def refined(value: Unknown | Tree, said: Value) -> Value:
         array.origin = value
         return array
     if isinstance(said, (TupleValue, ListValue, DictValue, ExternalInstance)):
-        return joining.tracify(said, value.level)
+        return boundary.tracify(said, value.level)
     if isinstance(said, Instance) and "pytree" in said.cls.traits:
-        return joining.tracify(said, value.level)
+        return boundary.tracify(said, value.level)
     return value
 
 
@@ -606,7 +575,7 @@ def _held_of_captures(m: Machine, func: FunctionValue) -> frozenset[tuple[Any, b
 
 def mentioned(m: Machine, condition: tuple[Any, bool]) -> set[int]:
     """Identities of the values that a condition is about, and of those that they are parts of."""
-    from flake8_jax.semantics.trackers.keys import normal_condition
+    from flake8_jax.semantics.domain.conditions import normal_condition
 
     found: set[int] = set()
     for part in normal_condition(condition)[0][1:]:
@@ -686,13 +655,13 @@ def _tell_cached(m: Machine, frame: Frame, node: Any, func: FunctionValue, args:
             return
 
 
-def _shared(m: Machine, mode: Mode, prints: joining.Fingerprint) -> tuple[Any, ...]:
+def _shared(m: Machine, mode: Mode, prints: memo_keys.Fingerprint) -> tuple[Any, ...]:
     """The inputs that all lanes of a vmap around the running code receive alike, with that vmap."""
     found: list[Any] = []
     for number, value in enumerate(prints.objects):
         root: Value | None = value
         while root is not None:
-            root = joining.canonical_key(root)
+            root = canonical_key(root)
             for lane in mode.lanes:
                 if root in lane.shared:
                     m.lanes_met.add(lane)  # it stays alive, and so its identity stays its own
@@ -711,7 +680,7 @@ _NO_LOOPS: frozenset[int] = frozenset()
 def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode) -> tuple[Any, list[Any], bool]:
     """Key of a run, its inputs in order, and whether such a run may be remembered at all."""
     loops = _NO_LOOPS if mode.staged or not m.loops else frozenset([id(loop) for loop in m.loops])
-    prints = joining.Fingerprint(m.uses, loops=loops, trace=mode.trace)
+    prints = memo_keys.Fingerprint(m.uses, loops=loops, trace=mode.trace)
     prints.presumed = mode.presumed
     if m.variations and not mode.staged:
         prints.variations = m.variations
@@ -732,19 +701,17 @@ def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode:
     for name, value in bound.items():
         if m.timing and type(value) is HostArray and value.readings:
             parts.append(value.readings)
-        prints.budget = joining.MAX_NODES
+        prints.budget = memo_keys.MAX_NODES
         parts.append((name, prints.of(value)))
     if func.closure is not None:
         for name, value in captured_values(m, func).items():
-            prints.budget = joining.MAX_NODES
+            prints.budget = memo_keys.MAX_NODES
             parts.append(("^" + name, prints.of(value)))
     if m.assumed:
         parts.append(frozenset(c for c in m.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
     if mode.lanes:
         parts.append(_shared(m, mode, prints))
-    used = bool(m.uses) and any(
-        joining.canonical_key(v) in m.uses for v in prints.objects if isinstance(v, (Array, Opaque))
-    )
+    used = bool(m.uses) and any(canonical_key(v) in m.uses for v in prints.objects if isinstance(v, (Array, Opaque)))
     try:
         # Two hashes in place of the key itself: thousands of runs are remembered, and keys are large.
         hashes = tuple([hash(part) for part in parts])
@@ -853,7 +820,7 @@ def _remember(
     index_of_key: dict[int, int] = {}
     if effects:
         index_of_slots = {id(v.slots): i for i, v in enumerate(inputs) if type(v) in _MUTABLE}
-        index_of_key = {id(joining.canonical_key(v)): i for i, v in enumerate(inputs) if isinstance(v, (Array, Opaque))}
+        index_of_key = {id(canonical_key(v)): i for i, v in enumerate(inputs) if isinstance(v, (Array, Opaque))}
     outer_frames: set[int] = set()
     outer = func.closure
     while outer is not None:
@@ -865,7 +832,7 @@ def _remember(
     if effects:
         taken = {
             id(part): (whole, step)
-            for whole in map(joining.canonical_key, inputs)
+            for whole in map(canonical_key, inputs)
             if isinstance(whole, Array) and whole.parts
             for step, part in whole.parts.items()
         }

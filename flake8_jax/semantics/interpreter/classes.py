@@ -15,8 +15,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.classes import find_in_class, is_deep, mro_of
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import Mode
 from flake8_jax.semantics.domain.values import (
     Array,
     ClassField,
@@ -33,12 +35,12 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
-from flake8_jax.semantics.machine.core import Machine, Mode
+from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.allocations import birth_of_generic
 from flake8_jax.semantics.trackers.unrolling import note_variety
 
 if TYPE_CHECKING:
-    from flake8_jax.semantics.interpreter.calls import Arguments
+    from flake8_jax.semantics.domain.arguments import Arguments
 
 NAMEDTUPLE = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag", "enum.StrEnum"})
@@ -60,47 +62,6 @@ def is_known_decorator(m: Machine, name: str) -> bool:
     return name in DATACLASS | PYTREE_DECORATORS | _PLAIN_DECORATORS or m.knowledge.class_(name) is not None
 
 
-def is_remade(cls: ClassValue) -> bool:
-    """A metaclass of the project made the class, or a base that nobody knows may bring one: what its body binds may
-    have become anything, as the members of an enumeration do."""
-    return "metaclass" in cls.traits or cls.has_unknown_base
-
-
-def is_field(cls: ClassValue, name: str, *, exact: bool) -> bool:
-    """A constructor that nobody followed may have set the attribute; one that a decorator made, any."""
-    return "altered" in cls.traits or (not exact and any(f.name == name for f in cls.fields))
-
-
-MAX_ANCESTORS = 60
-"""Of a class with more of them, the others are not known."""
-
-
-def mro_of(cls: ClassValue) -> list[ClassValue]:
-    """The project classes in which an attribute is looked for, in order."""
-    if cls.mro_cache is None:
-        order: dict[ClassValue, None] = {cls: None}
-        for base in cls.bases:
-            if isinstance(base, ClassValue):
-                for ancestor in mro_of(base):
-                    order.pop(ancestor, None)
-                    order[ancestor] = None
-        cls.mro_cache = list(order)[:MAX_ANCESTORS]
-    return cls.mro_cache
-
-
-def _is_deep(cls: ClassValue) -> bool:
-    return len(mro_of(cls)) == MAX_ANCESTORS
-
-
-def find_in_class(cls: ClassValue, name: str) -> tuple[ClassValue, Value] | None:
-    """The class that defines an attribute, and its value."""
-    for owner in mro_of(cls):
-        found = owner.namespace.get(name)
-        if found is not None:
-            return owner, found
-    return None
-
-
 def finish_class(m: Machine, cls: ClassValue) -> None:
     """Read traits and fields off the bases and the body, once the body has run."""
     own = library_name(m, cls)
@@ -114,7 +75,7 @@ def finish_class(m: Machine, cls: ClassValue) -> None:
             cls.leaf_names = base.leaf_names if cls.leaf_names is None else cls.leaf_names
             cls.external_bases += [b for b in base.external_bases if b not in cls.external_bases]
             cls.has_unknown_base = cls.has_unknown_base or base.has_unknown_base
-            if _is_deep(cls):
+            if is_deep(cls):
                 cls.has_unknown_base = True
             elif base.traits & {"dataclass", "namedtuple"}:
                 known = {f.name for f in cls.fields}
@@ -369,7 +330,7 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
         for name in ("__post_init__", "__attrs_post_init__"):
             post = find_in_class(cls, name)
             if post is not None and isinstance(post[1], FunctionValue):
-                from flake8_jax.semantics.interpreter.calls import Arguments
+                from flake8_jax.semantics.domain.arguments import Arguments
 
                 call_function_value(m, frame, node, post[1], Arguments([made]))
         return made
@@ -392,7 +353,8 @@ def _stage_constructor_arguments(m: Machine, frame: Frame, node: Any, cls: Class
     name = library_name(m, cls)
     fact = m.knowledge.function(name) if name else None
     if fact is not None and (fact.stages or fact.schedules or fact.calls):
-        from flake8_jax.semantics.models.library import bind_parameters, run_function_arguments
+        from flake8_jax.semantics.domain.arguments import bind_parameters
+        from flake8_jax.semantics.models.library import run_function_arguments
 
         run_function_arguments(m, frame, node, name, fact, bind_parameters(fact.params, args)[0])
 
@@ -426,7 +388,7 @@ def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> V
         values = tuple(_field_value(m, cls, f) for f in cls.fields)
         m.instantiating.pop()
         made: Value = TupleValue(values, cls, tuple(f.name for f in cls.fields))
-        return joining.tracify(made, level) if level is not None else made
+        return boundary.tracify(made, level) if level is not None else made
     if level is None:
         if cls.generic is None:
             made_generic = cls.generic = Instance(cls, exact=False)
@@ -436,7 +398,7 @@ def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> V
     base = generic_instance(m, cls)
     if not isinstance(base, Instance) or "pytree" not in cls.traits:
         return base
-    traced = joining.tracify(base, level)
+    traced = boundary.tracify(base, level)
     if isinstance(traced, Instance):
         traced.level = level
         _forget_origins(traced)
@@ -465,7 +427,8 @@ def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:
 
 
 def _initialise_generic(m: Machine, cls: ClassValue, made: Instance) -> None:
-    from flake8_jax.semantics.interpreter.calls import Arguments, call_function_value
+    from flake8_jax.semantics.domain.arguments import Arguments
+    from flake8_jax.semantics.interpreter.calls import call_function_value
 
     m.mode = Mode(trace=made.born)
     init = find_in_class(cls, "__init__")
@@ -540,30 +503,3 @@ def replaced(m: Machine, value: Value, changes: dict[str, Value]) -> Value:
     if isinstance(value, UnionValue):
         return joining.union_of([replaced(m, v, changes) for v in value.members])
     return Unknown("replace")
-
-
-def is_stub(fn: ir.Function) -> bool:
-    """A method that only says what subclasses must do: ``...``, ``pass``, ``raise NotImplementedError``."""
-    body = fn.body
-    if body and isinstance(body[0], ir.ExprStmt) and isinstance(body[0].value, ir.Constant):
-        body = body[1:]
-    if not body:
-        return True
-    first = body[0]
-    return len(body) == 1 and isinstance(first, (ir.Pass, ir.Raise))
-
-
-MAX_HEIRS_SEARCHED = 1000
-
-
-def overrides_of(cls: ClassValue, name: str, limit: int = 12) -> list[tuple[ClassValue, Value]]:
-    """Definitions of an attribute in (transitive) subclasses."""
-    found: list[tuple[ClassValue, Value]] = []
-    todo, searched = list(cls.subclasses), 0
-    while todo and len(found) < limit and searched < MAX_HEIRS_SEARCHED:
-        sub = todo.pop()
-        searched += 1
-        if name in sub.namespace:
-            found.append((sub, sub.namespace[name]))
-        todo += sub.subclasses
-    return found

@@ -10,11 +10,21 @@ import math
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.values import Const, DictValue, GeneratorValue, ListValue, Static, Unknown, Value
+from flake8_jax.semantics.domain.stack import LoopState
+from flake8_jax.semantics.domain.values import (
+    Const,
+    DictValue,
+    GeneratorValue,
+    ListValue,
+    Static,
+    Unknown,
+    Value,
+    known_elements,
+)
 from flake8_jax.semantics.interpreter.assignment import assign, tell_hash
 from flake8_jax.semantics.interpreter.conditions import condition_of
-from flake8_jax.semantics.interpreter.iteration import SMALL, iterated, known_elements
-from flake8_jax.semantics.machine.core import LoopState, Machine
+from flake8_jax.semantics.interpreter.iteration import SMALL, iterated
+from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
 from flake8_jax.semantics.trackers.freshness import begin_iteration, note_staged_loop
 from flake8_jax.semantics.trackers.unrolling import enter_loop, leave_loop, trips_of

@@ -17,7 +17,9 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.conditions import negate_key
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import Writes
 from flake8_jax.semantics.domain.values import (
     MISSING,
     NONE,
@@ -39,7 +41,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import TruthTest
 from flake8_jax.semantics.interpreter.operators import as_array, compare, negated, test_truth, truth_of, unary
 from flake8_jax.semantics.interpreter.types import untraced_outcome
-from flake8_jax.semantics.machine.core import Machine, Writes, either_key, labelled
+from flake8_jax.semantics.machine.core import Machine, either_key, labelled
 from flake8_jax.semantics.machine.dispatch import evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.variation import vary_binary, vary_joined, vary_unary
@@ -81,7 +83,7 @@ MAX_CONDITIONS = 64
 
 def _known_truth(m: Machine, key: Any) -> bool | None:
     """The outcome of a test that was made before: on the way here, or on the way to the running function."""
-    from flake8_jax.semantics.trackers.keys import normal_condition
+    from flake8_jax.semantics.domain.conditions import normal_condition
 
     plain, truth = normal_condition((key, True))
     if plain[0] == "truth" and isinstance(
@@ -125,11 +127,6 @@ def _condition(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) ->
     named = not isinstance(value, Array) and (not isinstance(value, Static) or value.kind == "bool")
     key = ("truth", _identity(m, value), None) if truth is None and named else None
     return Condition(truth, key, when_true, when_false, host, untraced=untraced)
-
-
-def negate_key(key: Any) -> Any:
-    """The key of the opposite test."""
-    return key[2] if key[0] == "not" else ("not", None, key)
 
 
 def _identity(m: Machine, value: Value) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
@@ -187,7 +187,7 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
         found = base.parts.get(step)
         if found is None:
             found = Array(base.level, "key", 0)
-            joining.keep_seed(base, found)
+            boundary.keep_seed(base, found)
             base.parts[step] = found
             if isinstance(base.origin, Array):
                 found.origin = _array_item(m, base.origin, index)
@@ -213,7 +213,7 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
 def _taken_length(base: Array, index: Value) -> int | None:
     """The length of what is taken out of an array: of one row, or as many rows as the index lists."""
     if _index_is_integer(index):
-        return joining.row_length(base)
+        return boundary.row_length(base)
     return _listed_length(index)
 
 
@@ -276,7 +276,8 @@ def delete_item(m: Machine, base: Value, index: Value) -> None:
 
 def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: Any) -> None:
     """``base += more`` or ``base.extend(more)``."""
-    from flake8_jax.semantics.interpreter.iteration import iterated, known_elements
+    from flake8_jax.semantics.domain.values import known_elements
+    from flake8_jax.semantics.interpreter.iteration import iterated
 
     known = known_elements(more)
     n = base.slots["n"]

@@ -73,7 +73,8 @@ def define_function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Value:
 def _decorated(
     m: Machine, frame: Frame, node: ir.FunctionDef, decorator: ir.Expr, value: Value, function: FunctionValue
 ) -> Value:
-    from flake8_jax.semantics.interpreter.calls import Arguments, call
+    from flake8_jax.semantics.domain.arguments import Arguments
+    from flake8_jax.semantics.interpreter.calls import call
 
     if isinstance(decorator, ir.Attribute) and decorator.attr in ("setter", "deleter", "getter", "register"):
         evaluate(m, frame, decorator.value)
@@ -136,8 +137,9 @@ def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:
 
 
 def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassValue, value: Value) -> Value:
+    from flake8_jax.semantics.domain.arguments import Arguments
     from flake8_jax.semantics.domain.values import PartialValue
-    from flake8_jax.semantics.interpreter.calls import Arguments, call
+    from flake8_jax.semantics.interpreter.calls import call
 
     applied = evaluate(m, frame, decorator)
     name = ""

@@ -39,6 +39,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     holds_tracer,
+    known_elements,
 )
 from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, NameUse, Slicing
 from flake8_jax.semantics.interpreter.assignment import tell_hash
@@ -51,7 +52,7 @@ from flake8_jax.semantics.interpreter.conditions import (
     evaluate_if_exp,
     evaluate_unary_op,
 )
-from flake8_jax.semantics.interpreter.iteration import iterated, known_elements
+from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import binary, is_awaited
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
@@ -88,7 +89,7 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
 
 def possible_here(m: Machine, value: UnionValue) -> Value:
     """The members of a union that can be on the present path: those that arose under no contrary condition."""
-    from flake8_jax.semantics.trackers.keys import contradict
+    from flake8_jax.semantics.domain.conditions import contradict
 
     now = frozenset(m.conditions)
     kept = [v for v, held in zip(value.members, value.conditions or (), strict=True) if not contradict(held, now)]

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
     Array,
     Const,
@@ -31,24 +32,16 @@ from flake8_jax.semantics.domain.values import (
     Value,
     freshen,
     is_traced_array,
+    known_elements,
 )
 from flake8_jax.semantics.events.events import Iteration
 from flake8_jax.semantics.interpreter.operators import result_level
-from flake8_jax.semantics.machine.core import LoopState, Machine
+from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.variation import note_counter, note_elements
 
 SMALL = 8
 """Known sequences up to this length are followed element by element."""
-
-
-def known_elements(value: Value) -> tuple[Value, ...] | None:
-    """The elements of a sequence of known length."""
-    if isinstance(value, TupleValue):
-        return value.elts
-    if isinstance(value, ListValue):
-        return value.known()
-    return None
 
 
 def iterated(
@@ -94,12 +87,12 @@ def iterated(
         return lambda: Static("str", guess=True)
     if isinstance(value, Array):
         ndim = value.ndim - 1 if value.ndim else None
-        level, length = result_level(m, (value,)), joining.row_length(value)
+        level, length = result_level(m, (value,)), boundary.row_length(value)
 
         def next_row() -> Value:
             row = Array(level, value.dtype, ndim, length, dispatched=value.dispatched)
             if value.dtype == "key":
-                joining.keep_seed(value, row)
+                boundary.keep_seed(value, row)
             return row
 
         return next_row

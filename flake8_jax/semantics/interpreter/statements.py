@@ -18,8 +18,9 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain import memo_keys
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Watched, Writes
 from flake8_jax.semantics.domain.values import (
     MISSING,
     NONE,
@@ -38,6 +39,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    known_elements,
 )
 from flake8_jax.semantics.events.events import DonatedUse, Store, TruthTest
 from flake8_jax.semantics.interpreter.asserting import expects_error, waited_for
@@ -45,19 +47,9 @@ from flake8_jax.semantics.interpreter.assignment import assign, store_item
 from flake8_jax.semantics.interpreter.calls import call_method
 from flake8_jax.semantics.interpreter.conditions import condition_of, picks_iteration
 from flake8_jax.semantics.interpreter.expressions import load_item
-from flake8_jax.semantics.interpreter.iteration import iterated, known_elements
+from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import as_array, binary
-from flake8_jax.semantics.machine.core import (
-    BREAK,
-    CONTINUE,
-    NORMAL,
-    RAISE,
-    RETURN,
-    LoopState,
-    Machine,
-    Watched,
-    Writes,
-)
+from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
 from flake8_jax.semantics.trackers.freshness import begin_iteration, note_staged_loop
@@ -471,7 +463,7 @@ def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *
         if not isinstance(now, Value) or not isinstance(old, Value):
             changed = changed or now != old
             continue
-        if joining.equivalent(old, now):
+        if memo_keys.equivalent(old, now):
             continue
         changed = True
         if give_up:

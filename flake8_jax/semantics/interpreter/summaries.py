@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.domain.values import (
     NO_BIRTH,
     Array,
@@ -40,9 +41,10 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    canonical_key,
     freshen,
 )
-from flake8_jax.semantics.machine.core import Emission, Link, Machine
+from flake8_jax.semantics.machine.core import Emission, Machine
 from flake8_jax.semantics.trackers.captures import embed
 from flake8_jax.semantics.trackers.clocks import Slice, repeat_log, repeat_warm
 from flake8_jax.semantics.trackers.freshness import now
@@ -97,7 +99,7 @@ def path_of(
         else:
             return None
         steps.append(step)
-        value = joining.canonical_key(parent)
+        value = canonical_key(parent)
     return index_of_key[id(value)], tuple(reversed(steps))
 
 
@@ -164,14 +166,14 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
         mapping[id(old)] = new
         same = same and old is new
     for i, steps, uses in found.use_effects:
-        key: Value = joining.canonical_key(inputs[i])
+        key: Value = canonical_key(inputs[i])
         for step in steps:
             if isinstance(key, Opaque):
                 label = step
                 owner: Opaque = key
                 key = m.part(owner, step, lambda label=label: Unknown(label))  # type: ignore[misc]
             elif isinstance(key, Array):
-                key = joining.key_taken(key, step)
+                key = boundary.key_taken(key, step)
         if any(use.draws for use in uses):
             note_drawn(m, key)
         earlier = m.uses.get(key, ())

@@ -141,7 +141,7 @@ def _const_test(value: Const, name: str, classes: Value) -> bool | None:
 
 
 def _instance_test(m: Machine, value: Instance, classes: Value, name: str) -> bool | None:
-    from flake8_jax.semantics.interpreter.classes import mro_of
+    from flake8_jax.semantics.domain.classes import mro_of
 
     if isinstance(classes, ClassValue):
         if classes in mro_of(value.cls):
@@ -191,7 +191,7 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     if isinstance(value, HostArray) and name in ("shape", "dtype", "ndim", "size"):
         return True
     if isinstance(value, Instance):
-        from flake8_jax.semantics.interpreter.classes import find_in_class
+        from flake8_jax.semantics.domain.classes import find_in_class
 
         if name in value.slots or find_in_class(value.cls, name) is not None:
             return True

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,6 +25,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.registry import Report, Rule
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.stack import Lane, Link, LoopState, Mode, Watched, Writes
 from flake8_jax.semantics.domain.values import (
     MISSING,
     NONE,
@@ -43,6 +43,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    canonical_key,
 )
 from flake8_jax.semantics.events.events import Context, Discarded, NameUse, Timed
 from flake8_jax.semantics.trackers.variation import vary_joined
@@ -50,6 +51,7 @@ from flake8_jax.semantics.trackers.variation import vary_joined
 if TYPE_CHECKING:
     from flake8_jax.knowledge import Knowledge
     from flake8_jax.semantics.domain.scopes import ModuleScope
+    from flake8_jax.semantics.domain.varying import Variation
     from flake8_jax.semantics.machine.program import Modules
     from flake8_jax.semantics.models.transform_signatures import Product
     from flake8_jax.semantics.trackers.captures import Capture
@@ -59,11 +61,8 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.trackers.records import Records
     from flake8_jax.semantics.trackers.replicas import Replica
     from flake8_jax.semantics.trackers.steps import Steps
-    from flake8_jax.semantics.trackers.unrolling import Unrolling
-    from flake8_jax.semantics.trackers.variation import Variation
     from flake8_jax.semantics.trackers.versions import Versions
 
-NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
 
 IMPORTED, STARTED = "imported", "started"
 TAKEN = Const(True)
@@ -81,8 +80,6 @@ MAX_STATEMENTS_PER_ENTRY = 100_000
 NumPyro run 3,200 at most."""
 MAX_ENTRIES_PER_FILE = 4
 """A file whose entries have run as many statements as so many of them may is analyzed no further."""
-NEVER = 1 << 60
-"""Later than anything."""
 
 
 class BudgetSpentError(Exception):
@@ -115,57 +112,8 @@ LINT_CAPS = Caps(5, 4, 12, 2, 2, 300)
 INSPECT_CAPS = Caps(40, 40, 60, 40, 40, 0)
 """``inspect`` tells what callers pass, so it wants to see more of them; it finds 3 to 6 % more than with 8."""
 
-Writes = dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]
-"""What an arm leaves behind: (id of slots, slot) → (slots, slot, new contents)."""
-Watched = dict[tuple[int, Any], tuple[dict[Any, Any], Any, list[Any]]]
-"""Everything written while watched: (id of slots, slot) → (slots, slot, all contents in order)."""
 MAX_WATCHED = 400
 MAX_INTERRUPTIONS = 4
-
-
-class Mode(msgspec.Struct, frozen=True, eq=False):
-    """How code runs right now; see ``events.Context``. ``lanes``: the vmaps around it. ``differentiated``: so is a
-    ``grad`` or another transform that needs derivatives. compiled: number of the innermost trace whose code Python runs
-    only once, 0 if there is none. axes: names of axes that are bound; axes_closed: these are all
-    (see ``axes``). jitted: number of the outermost trace whose code is compiled by itself, 0 if there is none."""
-
-    staged: bool = False
-    ambient: bool = False
-    trace: int = 0
-    presumed: bool = False
-    lanes: tuple[Lane, ...] = ()
-    shapes_only: bool = False
-    differentiated: bool = False
-    compiled: int = 0
-    axes: frozenset[str] = frozenset()
-    axes_closed: bool = False
-    jitted: int = 0
-
-
-class Lane(msgspec.Struct, frozen=True, eq=False):
-    """One vmap or pmap around the running code. ``call``: where it was called; ``shared``: canonical values that every
-    lane receives alike, with whether they were captured (else: passed with ``in_axes`` None)."""
-
-    transform: str
-    call: Link
-    shared: dict[Value, bool]
-
-
-class Link(msgspec.Struct, frozen=True, eq=False):
-    """One link of the call stack: the place in the caller, and which run of the callee it led to.
-
-    receiver: the object of a method call. bound: the callee's arguments by parameter.
-    """
-
-    scope: ModuleScope
-    node: Any
-    kind: str
-    function: str
-    text: str
-    serial: int
-    fn: ir.Function | None
-    receiver: Value | None = None
-    bound: dict[str, Value] | None = None
 
 
 class Inside(msgspec.Struct, frozen=True, eq=False):
@@ -195,45 +143,6 @@ def report_key(emission: Emission) -> tuple[Any, ...]:
     level = report.level or rule.level
     where = (emission.scope.path, report.at.start)
     return rule.code, where, level, report.unless, report.given, report.preview
-
-
-@dataclass(slots=True, eq=False)
-class LoopState:
-    """A Python loop being run. counters: values that count its iterations. base, mark: lengths of the
-    journal at its start and at that of the iteration. exits: how paths that leave it look from its start; continues: how
-    those that go on early look from the iteration's start. unrolled: it is run element by element. guards: tests of its
-    counters around what runs now; picked: those among them that compare a counter (``i == 0``) and take no remainder of
-    it. runs: its next iteration is the first, and there surely is one. since: when its iteration began (see ``freshness``).
-    times: the number of its iterations, 0 where that is not known. links: so many lead to it on the call stack. tested: a
-    test of this iteration has looked at a counter. leaving: what runs is returned from inside of it. again: some path goes
-    on to another iteration. arms: as many alternatives are open around its body. stepped, appended, shortened, growing: see
-    ``variation``. unrolling: what it unrolls into, if that counts. bound: see
-    ``freshness.bound_in``."""
-
-    kind: str
-    node: Any
-    exits: list[Writes] = field(default_factory=list)
-    continues: list[Writes] = field(default_factory=list)
-    counters: set[int] = field(default_factory=set)
-    guards: int = 0
-    picked: int = 0
-    base: int = 0
-    mark: int = 0
-    unrolled: bool = False
-    runs: bool = False
-    since: int = NEVER
-    times: int = 0
-    links: int = 0
-    tested: bool = False
-    leaving: bool = False
-    again: bool = False
-    arms: int = 0
-    stepped: set[tuple[int, Any]] = field(default_factory=set)
-    appended: list[Any] = field(default_factory=list)
-    shortened: set[int] = field(default_factory=set)
-    growing: set[tuple[int, Any]] = field(default_factory=set)
-    unrolling: Unrolling | None = None
-    bound: set[str] | None = None
 
 
 class Machine:
@@ -703,7 +612,7 @@ def either_key(contents: list[Any], labels: list[tuple[Any, bool] | None] | None
     known = [isinstance(c, Array) and c.dtype == "key" for c in contents]
     if not any(known) or not all(k or isinstance(c, (Unknown, Tree)) for k, c in zip(known, contents, strict=True)):
         return None
-    if joining.canonical_key(contents[0]) is joining.canonical_key(contents[1]):
+    if canonical_key(contents[0]) is canonical_key(contents[1]):
         return None
     return UnionValue((contents[0], contents[1]))
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import NORMAL
 from flake8_jax.semantics.domain.values import Const, Deferred, Static, Unknown, Value
-from flake8_jax.semantics.machine.core import NORMAL, BudgetSpentError, Machine
+from flake8_jax.semantics.machine.core import BudgetSpentError, Machine
 
 EVALUATE: dict[type, Callable[[Machine, Frame, Any], Value]] = {}
 """Filled in by ``expressions``, which needs ``evaluate`` itself."""

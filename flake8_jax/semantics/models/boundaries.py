@@ -6,7 +6,10 @@ shardings, prefix pytrees of axes deeper than one layer of dicts.
 
 from __future__ import annotations
 
-from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.boundary import relevelled
+from flake8_jax.semantics.domain.signatures import constants_of, parameter_names, static_parameters
 from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
@@ -24,14 +27,13 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    canonical_key,
     freshen,
+    known_elements,
 )
 from flake8_jax.semantics.interpreter.annotations import value_of_annotation
-from flake8_jax.semantics.interpreter.calls import Arguments, captured_values, refined
-from flake8_jax.semantics.interpreter.iteration import known_elements
+from flake8_jax.semantics.interpreter.calls import captured_values, refined
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.models.library import relevelled
-from flake8_jax.semantics.models.staging import constants_of, parameter_names, static_parameters
 from flake8_jax.semantics.trackers.keys import shared_values
 from flake8_jax.semantics.trackers.recipes import mark_tangents
 
@@ -44,8 +46,8 @@ def result_outside(
         if tv.fact.maps_axes is not None and not tv.fact.maps_axes.endswith("specs"):
             return _mapped_out(result, level, dispatched, filtered=tv.fact.filters)
         if tv.fact.filters:  # what is no array comes out as it went in, flags of a model among it
-            return joining.over_arrays(result, lambda v: joining.release(v, level, dispatched=dispatched))
-        return joining.release(result, level, dispatched=dispatched)
+            return joining.over_arrays(result, lambda v: boundary.release(v, level, dispatched=dispatched))
+        return boundary.release(result, level, dispatched=dispatched)
     aux: Value | None = None
     value = result
     option = tv.options.get(tv.fact.has_aux or "has_aux")
@@ -56,8 +58,8 @@ def result_outside(
             value, aux = pair
         else:
             value, aux = Unknown("value"), Unknown("aux")
-        aux = joining.release(aux, level)
-    value = joining.release(value, level)
+        aux = boundary.release(aux, level)
+    value = boundary.release(value, level)
     if kind in ("gradient", "value_and_gradient", "jacobian"):
         grads = _gradients(tv, args, level, is_jacobian=kind == "jacobian")
         if kind == "value_and_gradient":
@@ -66,7 +68,7 @@ def result_outside(
         return grads if aux is None else TupleValue((grads, aux))
     if kind == "first":
         pair = known_elements(result)
-        return joining.release(pair[0], level) if pair else Unknown("first")
+        return boundary.release(pair[0], level) if pair else Unknown("first")
     return Unknown(kind)
 
 
@@ -74,10 +76,10 @@ def _mapped_out(value: Value, level: int, dispatched: int, *, filtered: bool) ->
     """A vmapped result: every leaf gains an axis."""
     if filtered:
         return joining.over_arrays(
-            value, lambda v: joining.release(joining.stack_axis(v), level, dispatched=dispatched)
+            value, lambda v: boundary.release(boundary.stack_axis(v), level, dispatched=dispatched)
         )
-    stacked = joining.stack_axis(value)
-    return joining.release(stacked, level, dispatched=dispatched)
+    stacked = boundary.stack_axis(value)
+    return boundary.release(stacked, level, dispatched=dispatched)
 
 
 def _gradients(tv: TransformedValue, args: Arguments, level: int, *, is_jacobian: bool) -> Value:
@@ -107,10 +109,10 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Argu
 
     def inward(value: Value) -> Value:
         if filtered:
-            return joining.filter_in(value, level)
+            return boundary.filter_in(value, level)
         if m.presumption is not None:
             m.presumption.mark_leaves(value)
-        return joining.tracify(value, level)
+        return boundary.tracify(value, level)
 
     star = inward(args.star) if args.star is not None else None
     double_star = inward(args.double_star) if args.double_star is not None else None
@@ -131,7 +133,7 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Argu
         return _cross_mapped(m, tv, args, level)
     statics = static_parameters(tv) if fact.statics else (set(), set())
     if statics is None:
-        values = [joining.tracify(v, level) if isinstance(v, Array) else joining.copied(v) for v in values]
+        values = [boundary.tracify(v, level) if isinstance(v, Array) else joining.copied(v) for v in values]
         return Arguments(values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest)
     positions, names = statics
     values = [v if i in positions else _unregistered(v, inward(v)) for i, v in enumerate(values)]
@@ -194,7 +196,7 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int)
         if statics is None or i in statics[0]:
             values.append(value if statics is not None else joining.copied(value))
         elif filtered:
-            values.append(joining.filter_in(value, level, lane=True))
+            values.append(boundary.filter_in(value, level, lane=True))
         elif is_specs:
             values.append(_cross_spec(value, axis, option, level))
         else:
@@ -203,14 +205,14 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int)
             values.append(_cross_axis(value, axis, level, tv.fact.omnistaging))
     kwargs = dict(args.kwargs)
     if not is_specs:
-        inward = joining.filter_in if tv.fact.filters else joining.tracify
+        inward = boundary.filter_in if tv.fact.filters else boundary.tracify
         kwargs = {k: inward(v, level, lane=True) for k, v in kwargs.items()}
     star = (
         None
         if args.star is None
         else Unknown("mapped")
         if option is not None
-        else joining.tracify(args.star, level, lane=True)
+        else boundary.tracify(args.star, level, lane=True)
     )
     return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, args.double_star, args.unknown_rest)
 
@@ -223,8 +225,8 @@ def _cross_axis(value: Value, axis: Value | None, level: int, omnistaging: bool,
         return Unknown("computed in_axes") if not isinstance(value, (FunctionValue, Const, Instance)) else value
     if isinstance(axis, Const):
         if axis.value is None:
-            return joining.tracify(value, level) if omnistaging else value
-        return joining.tracify(value, level, lane=True)
+            return boundary.tracify(value, level) if omnistaging else value
+        return boundary.tracify(value, level, lane=True)
     if isinstance(axis, (TupleValue, ListValue)) and isinstance(value, (TupleValue, ListValue)):
         inner_axes, inner = known_elements(axis), known_elements(value)
         if inner_axes is not None and inner is not None and len(inner_axes) == len(inner):
@@ -246,11 +248,11 @@ def _cross_axis(value: Value, axis: Value | None, level: int, omnistaging: bool,
 def _cross_spec(value: Value, spec: Value | None, option: Value | None, level: int) -> Value:
     """shard_map: ``P(...)`` makes a tracer of anything; None leaves a Python value alone."""
     if isinstance(spec, Const) and spec.value is None:
-        return value if not isinstance(value, Array) else joining.tracify(value, level)
+        return value if not isinstance(value, Array) else boundary.tracify(value, level)
     if isinstance(spec, ExternalInstance) or (option is not None and isinstance(option, ExternalInstance)):
-        return joining.tracify(value, level)
+        return boundary.tracify(value, level)
     if isinstance(value, (Array, Tree)):
-        return joining.tracify(value, level)
+        return boundary.tracify(value, level)
     return Unknown("sharded")
 
 
@@ -263,7 +265,7 @@ def shared_in_lanes(m: Machine, tv: TransformedValue, args: Arguments, crossed: 
         for value, axis in zip(args.values, axes, strict=True):
             passed += _unmapped(value, axis)
     for lane in m.mode.lanes:
-        mapped_outside = [v for v in passed if joining.canonical_key(v) not in lane.shared]
+        mapped_outside = [v for v in passed if canonical_key(v) not in lane.shared]
         passed = [v for v in passed if v not in mapped_outside] or passed
     found = shared_values(passed, captured=False)
     operand = tv.operand

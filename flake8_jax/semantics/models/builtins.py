@@ -7,7 +7,9 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
-from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.dtypes import dtype_class
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.sizes import size_of_method
 from flake8_jax.semantics.domain.values import (
@@ -24,7 +26,6 @@ from flake8_jax.semantics.domain.values import (
     ClassValue,
     Const,
     DictValue,
-    External,
     ExternalInstance,
     FunctionValue,
     GeneratorValue,
@@ -46,13 +47,14 @@ from flake8_jax.semantics.domain.values import (
     holds_tracer,
     is_host_value,
     is_traced_array,
+    known_elements,
 )
 from flake8_jax.semantics.events.events import Formatting, LibraryCall, MethodCall
 from flake8_jax.semantics.interpreter.assignment import tell_hash
-from flake8_jax.semantics.interpreter.calls import Arguments, call
+from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.classes import replaced
 from flake8_jax.semantics.interpreter.containers import at_update, dict_method, list_method, string_method
-from flake8_jax.semantics.interpreter.iteration import iterated, known_elements
+from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import as_array, dispatched_from, result_level, test_truth, truth_of
 from flake8_jax.semantics.interpreter.types import has_attribute, instance_test
 from flake8_jax.semantics.machine.core import Machine
@@ -467,7 +469,7 @@ def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Unknown("sorted")
     _tell_order(m, frame, node, "sorted", args)
     if isinstance(args.values[0], (Array, Tree)) and args.values[0].level == ABSTRACT:
-        return ListValue(None, joining.element_of_axis(args.values[0]), born=m.mode.trace)  # comparing raises already
+        return ListValue(None, boundary.element_of_axis(args.values[0]), born=m.mode.trace)  # comparing raises already
     listed = _to_list(m, frame, node, Arguments(args.values[:1]), is_tuple=False)
     known = known_elements(listed)
     if known is None or len(known) < 2:
@@ -816,29 +818,6 @@ def _method_rank(name: str, base: Array | Tree, args: Arguments) -> int | None:
     if name in _REDUCTIONS and not args.values and "axis" not in args.kwargs and "keepdims" not in args.kwargs:
         return 0
     return None
-
-
-def dtype_class(value: Value) -> str:
-    """The class of a dtype argument: ``bool int float complex`` or the empty string."""
-    name = ""
-    if isinstance(value, BuiltinValue):
-        name = value.name
-    elif isinstance(value, External):
-        name = value.name.rpartition(".")[2]
-    elif isinstance(value, Const) and isinstance(value.value, str):
-        name = value.value
-    name = name.rstrip("_")
-    for prefix, dtype in (
-        ("bool", "bool"),
-        ("uint", "int"),
-        ("int", "int"),
-        ("float", "float"),
-        ("bfloat", "float"),
-        ("complex", "complex"),
-    ):
-        if name.startswith(prefix):
-            return dtype
-    return ""
 
 
 CALL[BuiltinValue] = call_builtin

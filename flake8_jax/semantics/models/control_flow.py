@@ -6,9 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.knowledge.model import TransformFact
-from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.signatures import CALLABLES, check_operand, differs, is_function, is_no_tuple_of, tell
+from flake8_jax.semantics.domain.signatures import CALLABLES, describe, differs, is_function, is_no_tuple_of
+from flake8_jax.semantics.domain.stack import Link, LoopState, Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     NO_BIRTH,
@@ -28,14 +31,15 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     Unknown,
     Value,
+    canonical_key,
     freshen,
+    known_elements,
 )
-from flake8_jax.semantics.interpreter.calls import Arguments, call
-from flake8_jax.semantics.interpreter.iteration import known_elements
+from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.operators import result_level
-from flake8_jax.semantics.machine.core import Link, LoopState, Machine, Mode
-from flake8_jax.semantics.models.library import relevelled
-from flake8_jax.semantics.models.staging import describe, enter, outer_level, stage
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.models.signature_checks import check_operand, tell
+from flake8_jax.semantics.models.staging import enter, outer_level, stage
 from flake8_jax.semantics.trackers.allocations import settle_births
 
 _STRUCTURES = frozenset({TupleValue, Instance, DictValue})
@@ -45,7 +49,7 @@ def _inner(m: Machine, value: Value | None, level: int = ABSTRACT) -> Value:
     """A carry or an operand as the staged function sees it."""
     if m.presumption is not None and value is not None:
         m.presumption.mark_leaves(value)
-    return joining.tracify(value, level) if value is not None else Tree(level)
+    return boundary.tracify(value, level) if value is not None else Tree(level)
 
 
 def _settled(before: Value, after: Value, room: Room | None = None) -> Value:
@@ -75,7 +79,7 @@ def _settled(before: Value, after: Value, room: Room | None = None) -> Value:
             after.slots.get("*"),
             is_open=after.slots["open"],
         )
-    if isinstance(before, (Array, Tree, Unknown)) and joining.canonical_key(before) is joining.canonical_key(after):
+    if isinstance(before, (Array, Tree, Unknown)) and canonical_key(before) is canonical_key(after):
         return before
     # Whatever the first iteration was given, the second is given something else: a key among it is another key.
     return joining.join(freshen(before), _carried(after) if isinstance(before, (Array, Tree)) else after)
@@ -85,7 +89,7 @@ def _carried(leaf: Value) -> Value:
     """What the next iteration gets for a leaf: a number that the body returned comes back as an array."""
     hosts = (Const, Static, HostArray)
     return joining.join_all(
-        joining.tracify(v, ABSTRACT) if isinstance(v, hosts) else v for v in joining.members_of(leaf)
+        boundary.tracify(v, ABSTRACT) if isinstance(v, hosts) else v for v in joining.members_of(leaf)
     )
 
 
@@ -182,7 +186,7 @@ def run_scan(
         _check_carry(m, frame, node, name, bound["init"], pair[0])
     ys = pair[1] if pair is not None and len(pair) == 2 else Unknown("ys")
     level = outer_level(m, args)
-    return TupleValue((joining.release(carry, level), joining.release(joining.stack_axis(ys), level)))
+    return TupleValue((boundary.release(carry, level), boundary.release(boundary.stack_axis(ys), level)))
 
 
 def _axis_element(m: Machine, xs: Value) -> Value:
@@ -193,7 +197,7 @@ def _axis_element(m: Machine, xs: Value) -> Value:
         return NONE
     if isinstance(xs, Unknown):
         return Tree(ABSTRACT)
-    return joining.tracify(joining.element_of_axis(xs), ABSTRACT)
+    return boundary.tracify(boundary.element_of_axis(xs), ABSTRACT)
 
 
 def run_map(
@@ -204,7 +208,7 @@ def run_map(
         return Unknown("map")
     element = _axis_element(m, bound.get("xs", Unknown("xs")))
     _, result = _iterate(m, frame, node, name, fact, body, NONE, lambda carry: [freshen(element)], lambda r: NONE)
-    return joining.release(joining.stack_axis(result), outer_level(m, args))
+    return boundary.release(boundary.stack_axis(result), outer_level(m, args))
 
 
 def run_fori_loop(
@@ -224,7 +228,7 @@ def run_fori_loop(
     carry, result = _iterate(m, frame, node, name, fact, body, first, arguments, lambda r: r)
     if "init_val" in bound:
         _check_carry(m, frame, node, name, bound["init_val"], result)
-    return joining.release(carry, outer_level(m, args))
+    return boundary.release(carry, outer_level(m, args))
 
 
 def run_while_loop(
@@ -243,7 +247,7 @@ def run_while_loop(
     carry, result = _iterate(m, frame, node, name, fact, body, first, lambda c: [c], lambda r: r)
     if "init_val" in bound:
         _check_carry(m, frame, node, name, bound["init_val"], result)
-    return joining.release(carry, outer_level(m, args))
+    return boundary.release(carry, outer_level(m, args))
 
 
 def _branches(
@@ -287,14 +291,14 @@ def run_cond(
     if len(operands) == 2 and not is_function(functions[0]) and is_function(functions[1]) and is_function(operands[1]):
         # The old form: ``cond(pred, true_operand, true_fun, false_operand, false_fun)``.
         each = [(functions[1], functions[0]), (operands[1], operands[0])]
-        result = _arms(m, frame, node, name, fact, [(f, [joining.tracify(v, ABSTRACT)]) for f, v in each])
-        return joining.release(result, outer_level(m, args))
+        result = _arms(m, frame, node, name, fact, [(f, [boundary.tracify(v, ABSTRACT)]) for f, v in each])
+        return boundary.release(result, outer_level(m, args))
     count = None if args.star is not None or args.double_star is not None or args.unknown_rest else len(inner)
     for parameter, function in zip(fact.operands, functions):
         if not check_operand(m, frame, node, name, parameter, function, count):
             return Unknown("cond")
     result = _branches(m, frame, node, name, fact, functions, inner)
-    return joining.release(result, outer_level(m, args))
+    return boundary.release(result, outer_level(m, args))
 
 
 def run_switch(
@@ -310,7 +314,7 @@ def run_switch(
         element = joining.any_element(branches) if isinstance(branches, ListValue) else Unknown("branch")
         known = joining.members_of(element)
     result = _branches(m, frame, node, name, fact, list(known), inner)
-    return joining.release(result, outer_level(m, args))
+    return boundary.release(result, outer_level(m, args))
 
 
 def run_associative_scan(

@@ -17,8 +17,10 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.signatures import is_function, is_no_tuple_of, takes
+from flake8_jax.semantics.domain.signatures import fixed_positions, is_function, is_no_tuple_of, takes
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
@@ -36,14 +38,13 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     Unknown,
     Value,
+    known_elements,
     level_of,
 )
 from flake8_jax.semantics.events.events import RuleIncomplete
-from flake8_jax.semantics.interpreter.calls import Arguments, call
-from flake8_jax.semantics.interpreter.iteration import known_elements
+from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.models.library import relevelled
 
 DEFINING = {"defvjp": 2, "defjvp": 1}
 """Methods that set rules, and how many."""
@@ -111,20 +112,6 @@ def _run_jvp(m: Machine, frame: Frame, node: Any, tv: TransformedValue, values: 
     tangents = relevelled(primals, ABSTRACT) if m.mode.ambient else Unknown("tangents")
     leading = [values[i] for i in fixed if i < len(values)]
     call(m, frame, node, tv.rules[0], Arguments([*leading, primals, tangents]))
-
-
-def fixed_positions(tv: TransformedValue) -> list[int] | None:
-    """``nondiff_argnums``; None where they are not known."""
-    option = tv.options.get("nondiff_argnums")
-    if option is None:
-        return []
-    elements = known_elements(option)
-    found: list[int] = []
-    for element in (option,) if elements is None else elements:
-        if not isinstance(element, Const) or type(element.value) is not int:
-            return None
-        found.append(element.value)
-    return found
 
 
 def _plain(value: Value, depth: int = 8, room: Room | None = None) -> Value:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.code import names_read
-from flake8_jax.semantics.domain.joining import canonical_key
+from flake8_jax.semantics.domain.signatures import constants_of, parameter_names, static_parameters
+from flake8_jax.semantics.domain.trees import leaves_of
 from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
@@ -29,21 +30,21 @@ from flake8_jax.semantics.domain.values import (
     Tree,
     Unknown,
     Value,
+    canonical_key,
     freshen,
 )
 from flake8_jax.semantics.events.events import DonatedUse, UndonatedStep
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
-from flake8_jax.semantics.models.staging import constants_of, parameter_names, static_parameters
 from flake8_jax.semantics.models.transforms import call_transformed
-from flake8_jax.semantics.trackers.buffers import donated_leaves, is_donated, leaves_of, tell_read
+from flake8_jax.semantics.trackers.buffers import donated_leaves, is_donated, tell_read
 from flake8_jax.semantics.trackers.freshness import note_called
 from flake8_jax.semantics.trackers.keys import DONATE, Use, current_path
 from flake8_jax.semantics.trackers.steps import note_step
 
 if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.arguments import Arguments
     from flake8_jax.semantics.domain.scopes import Frame
-    from flake8_jax.semantics.interpreter.calls import Arguments
 
 
 def _call(

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.trees import collect_leaves, leaf_of
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
     GRAD,
@@ -22,7 +24,6 @@ from flake8_jax.semantics.domain.values import (
     FunctionValue,
     GeneratorValue,
     HostArray,
-    Instance,
     ListValue,
     PartialValue,
     PropertyValue,
@@ -32,11 +33,11 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     Unknown,
     Value,
-    freshen,
+    known_elements,
 )
-from flake8_jax.semantics.interpreter.calls import Arguments, call
+from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.classes import apply_class_decorator, note_leaves, replaced
-from flake8_jax.semantics.interpreter.iteration import iterated, known_elements
+from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.haiku import PAIRS
@@ -143,51 +144,6 @@ def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if collect_leaves(value, found) and len(found) <= 16:
         return ListValue(tuple(found), born=m.mode.trace)
     return ListValue(None, leaf_of(value), born=m.mode.trace)
-
-
-MAX_LEAVES = 32
-
-
-def collect_leaves(value: Value, found: list[Value], depth: int = 8, room: Room | None = None) -> bool:
-    """Gather the leaves of a pytree; False if its structure is not fully known."""
-    if isinstance(value, (Array, HostArray, Static)) or (isinstance(value, Const) and value.value is not None):
-        found.append(value)
-        return True
-    if isinstance(value, Const):
-        return True
-    room = room if room is not None else Room()
-    if depth == 0 or len(found) > MAX_LEAVES or not room.enter(value):
-        return False
-    children: list[Value] | None = None
-    if isinstance(value, TupleValue):
-        children = list(value.elts)
-    elif isinstance(value, ListValue) and value.known() is not None:
-        children = list(value.known() or ())
-    elif isinstance(value, DictValue) and not value.slots["open"] and "*" not in value.slots:
-        children = [v for _, v in value.items()]
-    elif isinstance(value, Instance) and "pytree" in value.cls.traits and value.complete:
-        children = [v for k, v in value.slots.items() if k not in value.cls.static_names]
-    if children is None:
-        return False
-    return all(collect_leaves(c, found, depth - 1, room) for c in children)
-
-
-def leaf_of(value: Value, depth: int = 6) -> Value:
-    """Any one leaf of a pytree."""
-    if isinstance(value, Tree):
-        return Array(value.level)
-    if isinstance(value, (Array, HostArray)):
-        return value
-    found: list[Value] = []
-    if depth <= 0:
-        return Unknown("deep")
-    if collect_leaves(value, found) and found:
-        return freshen(joining.join_all(found))
-    if isinstance(value, ListValue):
-        return leaf_of(joining.any_element(value), depth - 1)
-    if isinstance(value, DictValue) and value.slots.get("*") is not None:
-        return leaf_of(value.slots["*"], depth - 1)
-    return Unknown("leaf")
 
 
 def _flatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -298,7 +254,7 @@ def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
             level = CONCRETE
         stacked = Array(level, joined.dtype, joined.ndim + 1 if joined.ndim is not None else None, length)
         if length is not None and joined.length is not None:
-            from flake8_jax.semantics.models.library import note_rows
+            from flake8_jax.semantics.domain.boundary import note_rows
 
             note_rows(stacked, elements)
         return stacked

@@ -16,9 +16,14 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import ClassFact, FunctionFact
-from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.arguments import Arguments, bind_parameters
+from flake8_jax.semantics.domain.boundary import note_rows, relevelled
+from flake8_jax.semantics.domain.classes import find_in_class
+from flake8_jax.semantics.domain.dtypes import dtype_class
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.sizes import tell_size
+from flake8_jax.semantics.domain.trees import listed_leaves, tree_of
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
@@ -38,8 +43,6 @@ from flake8_jax.semantics.domain.values import (
     Instance,
     ListValue,
     PartialValue,
-    Recipe,
-    Room,
     Site,
     Static,
     TransformedValue,
@@ -48,16 +51,16 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    canonical_key,
     holds_tracer,
+    known_elements,
 )
 from flake8_jax.semantics.events.events import KeyUse
-from flake8_jax.semantics.interpreter.calls import Arguments, call
-from flake8_jax.semantics.interpreter.classes import find_in_class
-from flake8_jax.semantics.interpreter.iteration import known_elements
+from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.operators import derived_from, dispatched_from, result_level
 from flake8_jax.semantics.machine.core import STARTED, TAKEN, Machine
 from flake8_jax.semantics.machine.dispatch import CALL
-from flake8_jax.semantics.models.builtins import dtype_class, tell_call
+from flake8_jax.semantics.models.builtins import tell_call
 from flake8_jax.semantics.trackers.axes import SPEC, check_collective, check_spec
 from flake8_jax.semantics.trackers.captures import embed
 from flake8_jax.semantics.trackers.clocks import CLOCKS, read_clock
@@ -74,8 +77,6 @@ ELEMENTWISE_RANK = frozenset({"exp", "log", "sin", "cos", "tanh", "sqrt", "abs",
                               "cumsum", "cumprod", "flip", "sort", "argsort", "roll", "relu", "sigmoid", "softmax",
                               "log_softmax", "log1p", "expm1", "rint", "stop_gradient", "invert", "astype"})  # fmt: skip
 
-
-MAX_LEAVES = 16
 
 # --- descriptors --------------------------------------------------------------------------------------
 
@@ -107,9 +108,9 @@ def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Valu
         # A sum over all lanes of a vmap is the same in every lane: no tracer, if nothing else traces it.
         return _collective(bound.get(parts[0]), MAYBE if level == ABSTRACT and not m.mode.ambient else level)
     if head == "leaves":
-        return _leaves(bound.get(parts[0]))
+        return listed_leaves(bound.get(parts[0]))
     if head == "tree_of":
-        return _tree_of(bound.get(parts[0]))
+        return tree_of(bound.get(parts[0]))
     if head == "array":
         return Array(level)
     if head in ("float", "complex"):
@@ -178,45 +179,6 @@ def _collective(value: Value | None, level: int) -> Value:
     return relevelled(value, level)
 
 
-def _leaves(value: Value | None) -> Value:
-    """A list of the leaves of an argument."""
-    from flake8_jax.semantics.models.functions import collect_leaves, leaf_of
-
-    found: list[Value] = []
-    if value is None:
-        return Unknown("leaves")
-    if collect_leaves(value, found) and len(found) <= MAX_LEAVES:
-        return ListValue(tuple(found))
-    return ListValue(None, leaf_of(value))
-
-
-def _tree_of(value: Value | None) -> Value:
-    """A pytree with the leaves of an argument, where these are alike."""
-    found = _leaves_level(value) if value is not None else None
-    return Tree(found) if found is not None else Unknown("tree")
-
-
-def _leaves_level(value: Value, depth: int = 8, room: Room | None = None) -> int | None:
-    """The level that all leaves of a pytree have, None where they differ or are not all known to be arrays."""
-    if isinstance(value, (Array, Tree)):
-        return value.level
-    parts: list[Value] = []
-    if isinstance(value, TupleValue):
-        parts = list(value.elts)
-    elif isinstance(value, ListValue):
-        known = value.known()
-        parts = [joining.any_element(value)] if known is None else list(known)
-    elif isinstance(value, DictValue):
-        parts = [v for slot, v in value.slots.items() if slot != "open"]
-    elif isinstance(value, UnionValue):
-        parts = list(value.members)
-    elif isinstance(value, Instance) and "pytree" in value.cls.traits and value.complete:
-        parts = [v for name, v in value.slots.items() if name not in value.cls.static_names]
-    room = room if room is not None else Room()
-    levels = {_leaves_level(v, depth - 1, room) for v in parts} if depth and room.enter(value) else {None}
-    return levels.pop() if len(levels) == 1 else None
-
-
 def _like(value: Value | None, level: int) -> Value:
     if isinstance(value, Array):
         if level == GRAD and value.dtype in ("int", "bool"):
@@ -230,22 +192,6 @@ def _like(value: Value | None, level: int) -> Value:
         is_number = value.kind in ("int", "bool", "float", "complex")
         return Array(level, value.kind if is_number else "", 0 if is_number else None)
     return Array(level)
-
-
-def relevelled(value: Value, level: int, depth: int = 8, room: Room | None = None) -> Value:
-    """A pytree of the same structure with new arrays of ``level`` for leaves."""
-    if isinstance(value, Array):
-        return Array(level, value.dtype, value.ndim, value.length, size=value.size)
-    if isinstance(value, (Tree, Unknown)):
-        return Tree(level)
-    if isinstance(value, HostArray):
-        return Array(level, size=value.size)
-    if isinstance(value, (Const, Static)):
-        return value if isinstance(value, Const) and value.value is None else Array(level)
-    room = room if room is not None else Room()
-    if depth == 0 or not room.enter(value):
-        return Tree(level)
-    return joining.map_leaves(value, lambda v: relevelled(v, level, depth - 1, room))
 
 
 def make_instance(
@@ -282,33 +228,6 @@ def make_instance(
 
 
 # --- binding ------------------------------------------------------------------------------------------
-
-
-def bind_parameters(params: list[str], args: Arguments) -> tuple[dict[str, Value], dict[str, ir.Expr]]:
-    """Arguments by the parameter names of a library function. ``*args`` parameters get a tuple."""
-    bound: dict[str, Value] = {}
-    nodes: dict[str, ir.Expr] = {}
-    i = 0
-    positional = True
-    for p in params:
-        if p == "*":
-            positional = False
-        elif p.startswith("**"):
-            continue
-        elif p.startswith("*"):
-            bound[p[1:]] = TupleValue(tuple(args.values[i:]))
-            if i < len(args.nodes) and args.nodes[i] is not None:
-                nodes[p[1:]] = args.nodes[i]  # type: ignore[assignment]
-            i = len(args.values)
-            positional = False
-        elif positional and i < len(args.values):
-            bound[p] = args.values[i]
-            if i < len(args.nodes) and args.nodes[i] is not None:
-                nodes[p] = args.nodes[i]  # type: ignore[assignment]
-            i += 1
-    bound.update(args.kwargs)
-    nodes.update(args.keyword_nodes)
-    return bound, nodes
 
 
 # --- calls --------------------------------------------------------------------------------------------
@@ -537,14 +456,6 @@ def _dtype_of(value: Value) -> str:
     return joining.const_kind(value.value) if isinstance(value, Const) and type(value.value) in joining.NUMBERS else ""
 
 
-def note_rows(result: Array, rows: tuple[Value, ...]) -> None:
-    """An array is made of rows that are all of one known length."""
-    lengths = {len(known_elements(r) or ()) if not isinstance(r, Array) else r.length for r in rows}
-    length = lengths.pop() if len(lengths) == 1 else None
-    if length:
-        result.recipe = Recipe(joining.ROWS, (Const(length),), None, None)
-
-
 _NUMBER_KINDS = ("bool", "int", "float", "complex")
 
 
@@ -680,7 +591,7 @@ def _key_call(
         elif isinstance(number, TupleValue):
             made.ndim = 1 + len(number.elts)
         share_like(m, key, made)
-        joining.keep_seed(key, made)
+        boundary.keep_seed(key, made)
         return made
     if fact.key_effect == "derive":
         made = derive_key(m, key, bound.get("data"))
@@ -708,7 +619,7 @@ def _tell_same_call(m: Machine, frame: Frame, node: Any, key: Value) -> None:
         return
     seen: list[Value] = []
     for _, value in key.items():
-        canonical = joining.canonical_key(value)
+        canonical = canonical_key(value)
         if may_be_key(value) and any(canonical is s for s in seen):
             site = Site(frame.scope, node.start, node.end)
             m.emit(KeyUse(m.context(frame.scope), node, value, "consume", site, "consume", False, "", True, "", None))

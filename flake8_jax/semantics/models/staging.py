@@ -6,7 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.knowledge.model import TransformFact
+from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.signatures import describe
+from flake8_jax.semantics.domain.stack import Lane, Link, Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
@@ -14,8 +17,6 @@ from flake8_jax.semantics.domain.values import (
     MAYBE,
     NONE,
     BoundMethod,
-    Const,
-    External,
     FunctionValue,
     Instance,
     ListValue,
@@ -25,112 +26,15 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    known_elements,
     level_of,
 )
-from flake8_jax.semantics.interpreter.calls import Arguments, call, captured_values
-from flake8_jax.semantics.interpreter.classes import find_in_class
-from flake8_jax.semantics.interpreter.iteration import known_elements
+from flake8_jax.semantics.interpreter.calls import call, captured_values
 from flake8_jax.semantics.interpreter.operators import result_level
-from flake8_jax.semantics.machine.core import Lane, Link, Machine, Mode
+from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.allocations import settle_births
 from flake8_jax.semantics.trackers.axes import bound_inside, closes
 from flake8_jax.semantics.trackers.captures import COMPILING
-
-
-def describe(value: Value) -> str:
-    """A short name of an operand, for evidence."""
-    if isinstance(value, FunctionValue):
-        return value.fn.qualname if not value.fn.is_lambda else "a lambda"
-    if isinstance(value, BoundMethod):
-        return describe(value.func)
-    if isinstance(value, (PartialValue,)):
-        return describe(value.func)
-    if isinstance(value, TransformedValue):
-        return describe(value.operand)
-    if isinstance(value, External):
-        return value.name
-    if isinstance(value, Instance):
-        return value.cls.node.name
-    return "a function"
-
-
-def parameter_names(value: Value, depth: int = 1000) -> list[str] | None:
-    """Positional parameter names of a callable; None where its signature is not known."""
-    if depth == 0:  # an object whose ``__call__`` leads back to it
-        return None
-    if isinstance(value, FunctionValue):
-        return [p.name for p in value.fn.params if p.kind in ("positional", "posonly")]
-    if isinstance(value, BoundMethod):
-        names = parameter_names(value.func, depth - 1)
-        return names[1:] if names is not None else None
-    if isinstance(value, PartialValue):
-        names = parameter_names(value.func, depth - 1)
-        return None if names is None else [n for n in names[len(value.args) :] if n not in value.kwargs]
-    if isinstance(value, TransformedValue):
-        return parameter_names(value.operand, depth - 1)
-    if isinstance(value, Instance):
-        found = find_in_class(value.cls, "__call__")
-        if found is None:
-            return None
-        names = parameter_names(found[1], depth - 1)
-        return names[1:] if names is not None else None
-    return None
-
-
-def default_values(value: Value) -> dict[str, Value]:
-    """The defaults of a callable's parameters, but for those that it already has an argument for."""
-    bound: set[str] = set()
-    taken = 0
-    while isinstance(value, (BoundMethod, PartialValue, TransformedValue)):
-        if isinstance(value, PartialValue):
-            bound |= value.kwargs.keys()
-            taken += len(value.args)
-        elif isinstance(value, BoundMethod):
-            taken += 1
-        value = value.operand if isinstance(value, TransformedValue) else value.func
-    if not isinstance(value, FunctionValue):
-        return {}
-    bound |= {p.name for p in value.fn.params[:taken]}
-    return {name: default for name, default in value.defaults.items() if name not in bound}
-
-
-def defaults_of(value: Value) -> set[str]:
-    """Names of parameters that have a default."""
-    return set(default_values(value))
-
-
-def constants_of(value: Value | None) -> list[Any] | None:
-    """The constants in an option such as ``static_argnums=(0, 1)``; None where they are not known."""
-    if value is None or (isinstance(value, Const) and value.value is None):
-        return []
-    if isinstance(value, Const):
-        return [value.value]
-    known = known_elements(value)
-    if known is not None and all(isinstance(v, Const) for v in known):
-        return [v.value for v in known if isinstance(v, Const)]
-    return None
-
-
-def static_parameters(tv: TransformedValue) -> tuple[set[int], set[str]] | None:
-    """Static positions and names of a transform's operand; None where the options are not known."""
-    positions: set[int] = set()
-    names: set[str] = set()
-    signature = parameter_names(tv.operand)
-    for option in tv.fact.statics:
-        constants = constants_of(tv.options.get(option))
-        if constants is None:
-            return None
-        for constant in constants:
-            if isinstance(constant, str):
-                names.add(constant)
-            elif isinstance(constant, int):
-                if constant < 0 and signature is not None:
-                    constant += len(signature)
-                positions.add(constant)
-    if signature is not None:
-        names |= {signature[i] for i in positions if 0 <= i < len(signature)}
-        positions |= {i for i, n in enumerate(signature) if n in names}
-    return positions, names
 
 
 def enter(

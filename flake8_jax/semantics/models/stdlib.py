@@ -19,6 +19,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     NONE,
@@ -36,11 +37,12 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     freshen,
+    known_elements,
 )
 from flake8_jax.semantics.interpreter.attributes import load_attribute
-from flake8_jax.semantics.interpreter.calls import Arguments, call
+from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.containers import item_of
-from flake8_jax.semantics.interpreter.iteration import iterated, known_elements
+from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import binary, compare, negated, test_truth, unary
 from flake8_jax.semantics.machine.core import Machine
 

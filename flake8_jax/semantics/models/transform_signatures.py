@@ -19,8 +19,10 @@ import msgspec
 
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.classes import find_in_class, is_stub
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.signatures import CALLABLES, is_no_function
+from flake8_jax.semantics.domain.signatures import CALLABLES, constants_of, is_no_function
 from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
@@ -39,13 +41,10 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    known_elements,
 )
 from flake8_jax.semantics.events.events import TransformMismatch
-from flake8_jax.semantics.interpreter.calls import Arguments
-from flake8_jax.semantics.interpreter.classes import find_in_class, is_stub
-from flake8_jax.semantics.interpreter.iteration import known_elements
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.models.staging import constants_of
 
 _KEEPING = ("jax.", "equinox.filter_")
 """Transforms whose functions take the arguments that their operands take."""

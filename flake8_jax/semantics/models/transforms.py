@@ -20,8 +20,19 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
-from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.arguments import Arguments, bind_parameters
+from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.signatures import (
+    constants_of,
+    default_values,
+    defaults_of,
+    describe,
+    parameter_names,
+    static_parameters,
+)
+from flake8_jax.semantics.domain.stack import Lane, Link, Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
@@ -49,12 +60,12 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    known_elements,
 )
 from flake8_jax.semantics.events.events import RootMet, TransformCall
-from flake8_jax.semantics.interpreter.calls import Arguments, call
+from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.classes import generic_instance
-from flake8_jax.semantics.interpreter.iteration import known_elements
-from flake8_jax.semantics.machine.core import STARTED, Lane, Link, Machine, Mode
+from flake8_jax.semantics.machine.core import STARTED, Machine
 from flake8_jax.semantics.models.boundaries import cross, result_outside, shared_in_lanes
 from flake8_jax.semantics.models.control_flow import (
     run_associative_scan,
@@ -66,19 +77,8 @@ from flake8_jax.semantics.models.control_flow import (
     run_while_loop,
 )
 from flake8_jax.semantics.models.custom_rules import DEFINING, define, run_rules
-from flake8_jax.semantics.models.library import bind_parameters, relevelled, value_of_descriptor
-from flake8_jax.semantics.models.staging import (
-    Model,
-    constants_of,
-    default_values,
-    defaults_of,
-    describe,
-    enter,
-    outer_level,
-    parameter_names,
-    stage,
-    static_parameters,
-)
+from flake8_jax.semantics.models.library import value_of_descriptor
+from flake8_jax.semantics.models.staging import Model, enter, outer_level, stage
 from flake8_jax.semantics.models.transform_signatures import (
     check_application,
     check_call,
@@ -293,7 +293,7 @@ def _call_now(
     fits = check_operands(m, frame, node, name, operand, bound, args)
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
     own = {p for p in fact.params if not p.startswith("*")}
-    inward = joining.filter_in if fact.filters else joining.tracify
+    inward = boundary.filter_in if fact.filters else boundary.tracify
     if fact.result == "jvp":
         primals = bound.get("primals")
         known = known_elements(primals) if primals is not None else None
@@ -313,7 +313,7 @@ def _call_now(
     if not fits or not check_result(m, frame.scope, node, name, fact, bound, operand, result):
         return Unknown("mismatch")
     outside = outer_level(m, Arguments(values), operand)
-    value = joining.release(result, outside)
+    value = boundary.release(result, outside)
     if fact.result == "same":
         return value
     if fact.result == "shape":
@@ -385,7 +385,7 @@ def _stage_by_contract(
                 0, (len(names) if names else 0) - len(descriptors) + 1
             )
         values = [
-            joining.tracify(value_of_descriptor(m, d, level, bound), level) if d != "unknown" else Unknown(d)
+            boundary.tracify(value_of_descriptor(m, d, level, bound), level) if d != "unknown" else Unknown(d)
             for d in (descriptors[: len(names)] if names is not None else descriptors)
         ]
         stage(m, frame, node, name, operand, Arguments(values, unknown_rest=True), enter(m, fact, name))

@@ -8,7 +8,10 @@ from typing import Any
 
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import LoopState
+from flake8_jax.semantics.domain.trees import leaf_of
 from flake8_jax.semantics.domain.values import (
     NONE,
     Array,
@@ -25,11 +28,10 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     freshen,
+    known_elements,
 )
-from flake8_jax.semantics.interpreter.calls import Arguments, call
-from flake8_jax.semantics.interpreter.iteration import known_elements
-from flake8_jax.semantics.machine.core import LoopState, Machine
-from flake8_jax.semantics.models.functions import leaf_of
+from flake8_jax.semantics.interpreter.calls import call
+from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import inherit_donations
 from flake8_jax.semantics.trackers.freshness import begin_iteration
 

@@ -33,11 +33,10 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import Mutation
+from flake8_jax.semantics.events.facts import CHANGED_HERE, UNDONE
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.freshness import note_needs_python
 
-UNDONE = "change undone"
-CHANGED_HERE = "changed by staged code"
 _BORN = (ListValue, DictValue, Instance, ExternalInstance, Static, GeneratorValue, ClassValue)
 
 

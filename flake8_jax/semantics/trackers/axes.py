@@ -17,9 +17,8 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.values import Const, DictValue, ExternalInstance, Value
+from flake8_jax.semantics.domain.values import Const, DictValue, ExternalInstance, Value, known_elements
 from flake8_jax.semantics.events.events import MeshMismatch, UnboundAxis
-from flake8_jax.semantics.interpreter.iteration import known_elements
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.replicas import note_collective
 

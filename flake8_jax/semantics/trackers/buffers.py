@@ -19,30 +19,26 @@ from collections.abc import Iterator
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.joining import canonical_key
+from flake8_jax.semantics.domain.conditions import contradict, normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.trees import MAX_LEAVES, leaves_of
 from flake8_jax.semantics.domain.values import (
     Array,
-    DictValue,
-    ExternalInstance,
-    HostArray,
-    Instance,
     ListValue,
     Opaque,
-    Room,
     Site,
     Tree,
     TupleValue,
     UnionValue,
     Unknown,
     Value,
+    canonical_key,
 )
 from flake8_jax.semantics.events.events import DonatedUse
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.trackers.keys import DONATE, Place, Use, contradict, current_path, normal_condition
+from flake8_jax.semantics.trackers.keys import DONATE, Place, Use, current_path
 from flake8_jax.semantics.trackers.steps import look_back
 
-MAX_LEAVES = 60
 _READING_SPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.random.", "numpy.")
 _DESCRIBING = frozenset(
     {"shape", "ndim", "size", "result_type", "promote_types", "can_cast", "iscomplexobj", "isrealobj", "isscalar",
@@ -67,36 +63,6 @@ _READING = frozenset(
 _QUIET_METHODS = frozenset({"is_deleted", "delete", "on_device_size_in_bytes", "__len__", "addressable_data"})
 _OF_CONTAINERS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy", "replace", "apply", "init"})
 FROM_LOOP = frozenset({"join", "loop"})
-
-
-_NODES = frozenset({TupleValue, ListValue, DictValue, ExternalInstance, Instance})
-
-
-def leaves_of(value: Value, *, individual: bool = False) -> list[Value]:
-    """The arrays, and the unknown values, that a pytree of known structure holds; the value itself if it is one.
-
-    individual: leave out those that stand for any number of them (the items under unknown keys, the fields of a generic
-    object): what happens to one of those says nothing of the next.
-    """
-    found: list[Value] = []
-    todo, room = [value], Room()
-    while todo and len(found) < MAX_LEAVES:
-        current = todo.pop()
-        if isinstance(current, (Array, Tree, Unknown, HostArray)):
-            found.append(current)
-        elif type(current) in _NODES and not room.enter(current):
-            break
-        elif isinstance(current, TupleValue):
-            todo += current.elts[::-1]
-        elif isinstance(current, (ListValue, DictValue, ExternalInstance)):
-            held = [v for k, v in current.slots.items() if isinstance(v, Value) and not (individual and k == "*")]
-            todo += held[::-1]
-        elif isinstance(current, Instance) and "pytree" in current.cls.traits:
-            if individual and current is current.cls.generic:
-                continue
-            static = current.cls.static_names
-            todo += [v for k, v in current.slots.items() if isinstance(v, Value) and k not in static][::-1]
-    return found
 
 
 def read(m: Machine, frame: Frame, node: Any, value: Value, *, depth: int = 1) -> None:

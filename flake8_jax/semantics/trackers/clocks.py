@@ -63,9 +63,10 @@ from flake8_jax.semantics.events.events import ColdCall, Timed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flake8_jax.semantics.domain.arguments import Arguments
     from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-    from flake8_jax.semantics.interpreter.calls import Arguments
-    from flake8_jax.semantics.machine.core import Link, LoopState, Machine
+    from flake8_jax.semantics.domain.stack import Link, LoopState
+    from flake8_jax.semantics.machine.core import Machine
 
 COMPILED, COMPUTED, WAIT, LOST, YIELD = "compiled", "computed", "wait", "lost", "yield"
 
@@ -265,7 +266,7 @@ def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, arg
 
 
 def _given(tv: TransformedValue, args: Arguments) -> Given:
-    from flake8_jax.semantics.models.staging import static_parameters
+    from flake8_jax.semantics.domain.signatures import static_parameters
 
     if args.star is not None or args.double_star is not None or args.unknown_rest:
         return None
@@ -387,7 +388,7 @@ def _effect(m: Machine, func: Value, args: Arguments) -> str:
             return _converted(args)
         return "" if (func.cls + ".").startswith(_ASYNCHRONOUS) else _converted(args)
     if isinstance(func, Instance):
-        from flake8_jax.semantics.interpreter.classes import find_in_class
+        from flake8_jax.semantics.domain.classes import find_in_class
 
         return "" if find_in_class(func.cls, "__call__") is not None else LOST
     return LOST

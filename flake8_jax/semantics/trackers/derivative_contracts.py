@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.joining import members_of
+from flake8_jax.semantics.domain.signatures import fixed_positions
 from flake8_jax.semantics.domain.values import (
     NONE,
     BoundMethod,
@@ -26,11 +28,8 @@ from flake8_jax.semantics.domain.values import (
     TransformedValue,
     Value,
 )
-from flake8_jax.semantics.interpreter.calls import Arguments
+from flake8_jax.semantics.events.events import Span
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.models.custom_rules import fixed_positions
-
-Span = tuple[int, "int | None"]
 
 _TABLES: dict[str, Span] = {
     "jax.interpreters.ad.primitive_jvps": (0, 2),

@@ -25,6 +25,7 @@ from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain.code import blocks, bound_paths, names_read, paths_read
 from flake8_jax.semantics.domain.scopes import Frame, is_test_file
+from flake8_jax.semantics.domain.stack import Link, LoopState
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
     DictValue,
@@ -40,7 +41,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import Repetition
-from flake8_jax.semantics.machine.core import Link, LoopState, Machine
+from flake8_jax.semantics.machine.core import Machine
 
 CALLED_AT_ONCE = "called in the iteration that made it"
 COMPILING = frozenset({"jax.jit", "jax.pmap", "equinox.filter_jit", "flax.nnx.jit", "haiku.jit"})

@@ -18,7 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.joining import SEED, canonical_key, keep_seed, members_of
+from flake8_jax.semantics.domain.boundary import SEED, keep_seed
+from flake8_jax.semantics.domain.conditions import contradict, normal_condition
+from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
@@ -38,6 +40,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    canonical_key,
 )
 from flake8_jax.semantics.events.events import KeyUse, SharedKey
 from flake8_jax.semantics.machine.core import Machine
@@ -177,35 +180,6 @@ def _same_shuffle(m: Machine, sampler: str, earlier: Use, path: tuple[Place, ...
     if [p.node for p in path] != [p.node for p in earlier.path]:
         return True
     return not m.loops or m.loops[-1].kind in ("comprehension", "tree_map")
-
-
-def contradict(a: frozenset[tuple[Any, bool]], b: frozenset[tuple[Any, bool]]) -> bool:
-    """No path fulfils both sets of conditions."""
-    if not a or not b:
-        return False
-    facts = dict(normal_condition(c) for c in a)
-    for condition in b:
-        key, truth = normal_condition(condition)
-        if key in facts and facts[key] != truth:
-            return True
-        if truth and key[0] == "==":
-            for other, held in facts.items():
-                if (
-                    held
-                    and other[0] == "=="
-                    and other[1] == key[1]
-                    and other[2] != key[2]
-                    and other[2][0] == key[2][0] == "c"
-                ):
-                    return True
-    return False
-
-
-def normal_condition(condition: tuple[Any, bool]) -> tuple[Any, bool]:
-    key, truth = condition
-    while key[0] == "not":
-        key, truth = key[2], not truth
-    return key, truth
 
 
 def _tell_collision(

@@ -27,7 +27,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain.code import names_read, names_used
-from flake8_jax.semantics.domain.joining import canonical_key
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     MAYBE,
@@ -47,6 +46,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    canonical_key,
 )
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.domain.values import (
     NONE,
     Array,
@@ -35,10 +36,11 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import Setting
-from flake8_jax.semantics.machine.core import IMPORTED, STARTED, TAKEN, Link, Machine
+from flake8_jax.semantics.events.facts import is_on
+from flake8_jax.semantics.machine.core import IMPORTED, STARTED, TAKEN, Machine
 
 if TYPE_CHECKING:
-    from flake8_jax.semantics.interpreter.calls import Arguments
+    from flake8_jax.semantics.domain.arguments import Arguments
 
 ENVIRON = "os.environ"
 MOOT = "setting of use"
@@ -231,15 +233,6 @@ def _is_moot(m: Machine, path: str, subject: str, fact: str) -> None:
     m.settings.moot.add((path, subject))
     for start in m.settings.made.get((path, subject), ()):
         m.noted.add((fact, path, start))
-
-
-def is_on(value: Value) -> bool:
-    """A switch is given a value that surely turns it on."""
-    if not isinstance(value, Const):
-        return False
-    if isinstance(value.value, str):
-        return value.value.lower() in ("1", "t", "true", "y", "yes", "on")
-    return value.value is True or value.value == 1
 
 
 def _is_conditional(m: Machine, frame: Frame) -> bool:

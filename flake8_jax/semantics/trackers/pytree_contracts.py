@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import ClassValue, FunctionValue, StaticMethodValue, Value
-from flake8_jax.semantics.interpreter.classes import find_in_class
 from flake8_jax.semantics.trackers.derivative_contracts import contract
 
 if TYPE_CHECKING:
-    from flake8_jax.semantics.interpreter.calls import Arguments
+    from flake8_jax.semantics.domain.arguments import Arguments
     from flake8_jax.semantics.machine.core import Machine
 
 _FLATTENING = ("flatten_func", "flatten_with_keys", "flatten_with_keys_func")

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from flake8_jax.semantics.domain.recipes import has_tangent
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     Array,
@@ -154,15 +155,6 @@ def mark_tangents(m: Machine, value: Value, depth: int = 4, room: Room | None = 
             mark_tangents(m, part, depth - 1, room)
 
 
-def has_tangent(value: Value, tangents: frozenset[Value] | set[Value]) -> bool:
-    """The array surely hangs on an argument that is differentiated by."""
-    if isinstance(value, UnionValue):
-        return all(has_tangent(v, tangents) for v in value.members)
-    if isinstance(value, Array) and value.dtype in ("int", "bool", "key"):
-        return False
-    return _stands_for_one_of(value, tangents)
-
-
 def pass_tangent(m: Machine, result: Value, operands: Iterable[Value]) -> None:
     """``result`` was computed from ``operands``: it hangs on what they hang on."""
     if (
@@ -181,15 +173,3 @@ def repeat_tangents(m: Machine, remembered: Value, result: Value, inputs: Iterab
     new = result.elts if isinstance(result, TupleValue) else (result,)
     if any(v in m.tangents for v in old) and any(has_tangent(v, m.tangents) for v in inputs):
         m.tangents.update(n for o, n in zip(old, new) if o in m.tangents)
-
-
-def _stands_for_one_of(value: Value, tangents: frozenset[Value] | set[Value], depth: int = 12) -> bool:
-    """The value is one of those, a part of one, or the same seen through a staging boundary."""
-    if value in tangents:
-        return True
-    if not depth or not isinstance(value, (Array, Opaque)):
-        return False
-    if value.origin is not None and _stands_for_one_of(value.origin, tangents, depth - 1):
-        return True
-    parent = value.parent if isinstance(value, Opaque) else None
-    return parent is not None and _stands_for_one_of(parent, tangents, depth - 1)

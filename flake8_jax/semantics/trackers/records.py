@@ -9,7 +9,9 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Positions
+from flake8_jax.semantics.domain.code import functions_of
 from flake8_jax.semantics.domain.joining import members_of
+from flake8_jax.semantics.domain.stack import Link, Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
@@ -35,7 +37,6 @@ from flake8_jax.semantics.domain.values import (
     Value,
     level_of,
 )
-from flake8_jax.semantics.machine.core import Link, Mode
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -279,26 +280,3 @@ def _row(link: Link) -> int:
     if link.node is None:
         return 1
     return Positions(link.scope.tree.line_starts).row(link.node.start)
-
-
-def functions_of(tree: ir.Module) -> list[tuple[ir.Function, int, int]]:
-    """Every function of a module with the offsets of its ``def`` (or lambda) and of its first decorator."""
-    found: list[tuple[ir.Function, int, int]] = []
-    todo: list[object] = list(tree.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ir.FunctionDef):
-            first = min([d.start for d in node.decorators], default=node.start)
-            found.append((node.function, node.start, first))
-        elif isinstance(node, ir.Lambda):
-            found.append((node.function, node.start, node.start))
-        if type(node) is list or type(node) is tuple:
-            todo += node
-        elif isinstance(node, msgspec.Struct):
-            todo += [
-                v
-                for v in (getattr(node, n) for n in node.__struct_fields__)
-                if isinstance(v, (list, tuple, msgspec.Struct))
-            ]
-    found.sort(key=lambda item: item[1])
-    return found

@@ -16,8 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.values import Const, TransformedValue, TupleValue, UnionValue, Value
+from flake8_jax.semantics.domain.values import Const, TransformedValue, TupleValue, UnionValue, Value, canonical_key
 from flake8_jax.semantics.events.events import MissingSync
 
 if TYPE_CHECKING:
@@ -111,7 +110,5 @@ def note_unknown_call(m: Machine, name: str, arguments: Iterable[Value]) -> None
         return
     handed = {part for argument in arguments for part in _parts(argument)}
     for replica in m.replicas:
-        if any(
-            joining.canonical_key(part) in handed or part in handed for g, *_ in replica.gradients for part in _parts(g)
-        ):
+        if any(canonical_key(part) in handed or part in handed for g, *_ in replica.gradients for part in _parts(g)):
             replica.doubt = True

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.joining import canonical_key
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.values import (
     Array,
@@ -42,11 +41,13 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    canonical_key,
 )
 from flake8_jax.semantics.events.events import UndonatedStep
 
 if TYPE_CHECKING:
-    from flake8_jax.semantics.machine.core import LoopState, Machine
+    from flake8_jax.semantics.domain.stack import LoopState
+    from flake8_jax.semantics.machine.core import Machine
 
 KEPT = "the argument is looked at after the call"
 _CARRIED = (Array, Tree, Unknown, TupleValue, ListValue, DictValue, Instance, UnionValue)

@@ -22,6 +22,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
     Array,
     Const,
@@ -36,7 +37,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import UnrolledLoop
-from flake8_jax.semantics.machine.core import NOTHING, Inside, LoopState, Machine
+from flake8_jax.semantics.machine.core import NOTHING, Inside, Machine
 from flake8_jax.semantics.machine.dispatch import lookup
 
 IN_NEST = "inside an unrolled loop"

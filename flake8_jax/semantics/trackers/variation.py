@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain import joining, varying
 from flake8_jax.semantics.domain.values import (
     Array,
     Const,
@@ -40,32 +40,16 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.domain.varying import Variation
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import Frame
-    from flake8_jax.semantics.machine.core import LoopState, Machine, Writes
+    from flake8_jax.semantics.domain.stack import LoopState, Writes
+    from flake8_jax.semantics.machine.core import Machine
 
 FEW = 4
 """So many values of a static argument, or shapes, may be meant."""
 MAX_NUMBERS = 512
-
-
-class Variation(msgspec.Struct, frozen=True, eq=False):
-    """See the vocabulary above. source: of an integer, the loop's own, which it was computed from. listed: the loop runs
-    over values that are written out, so they are meant."""
-
-    loop: LoopState
-    of_shape: bool = False
-    distinct: bool = True
-    numbers: tuple[int, ...] | None = None
-    source: Value | None = None
-    ragged: bool = False
-    listed: bool = False
-
-    @property
-    def mark(self) -> tuple[bool, bool, bool, tuple[int, ...] | None]:
-        """What a function could tell from it."""
-        return self.of_shape, self.distinct, self.ragged, self.numbers
 
 
 # --- where it begins ----------------------------------------------------------------------------------
@@ -73,7 +57,7 @@ class Variation(msgspec.Struct, frozen=True, eq=False):
 
 def vary(m: Machine, value: Value, variation: Variation) -> None:
     """``value`` has that variation, if it is anything that can have one."""
-    if type(value) in joining.VARYING:
+    if type(value) in varying.VARYING:
         m.variations[value] = variation
 
 
@@ -358,7 +342,7 @@ def vary_joined(m: Machine, parts: Sequence[Value], result: Value) -> None:
 
 def vary_item(m: Machine, base: Value, index: Value, taken: Value) -> None:
     """``taken`` is ``base[index]``: a slice between numbers that vary has a shape that does."""
-    if m.mode.staged or type(taken) not in joining.VARYING:
+    if m.mode.staged or type(taken) not in varying.VARYING:
         return
     if isinstance(taken, Static) or not isinstance(index, (SliceValue, TupleValue, Array, HostArray)):
         depend(m, (index,), taken)
@@ -442,7 +426,7 @@ _LIBRARIES = ("jax.", "numpy.", "math.")
 def vary_call(m: Machine, name: str, values: Sequence[Value], bound: dict[str, Value], result: Value) -> None:
     """The library function ``name`` gave ``result``."""
     last = name.rpartition(".")[2]
-    if m.mode.staged or type(result) not in joining.VARYING:
+    if m.mode.staged or type(result) not in varying.VARYING:
         return
     if not name.startswith(_LIBRARIES):
         number = number_of(m, values[0]) if values and name == _SCHEDULE else None

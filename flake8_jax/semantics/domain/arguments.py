@@ -1,0 +1,62 @@
+"""The arguments of a call, before and after they are bound to parameters of a library function."""
+
+from __future__ import annotations
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.values import TupleValue, Value
+
+
+class Arguments(msgspec.Struct, eq=False):
+    """Evaluated arguments. nodes/keyword_nodes: their IR (None where there is none).
+
+    unknown_rest: nobody knows what else is passed: parameters without an argument are unknown, not their defaults.
+    """
+
+    values: list[Value]
+    kwargs: dict[str, Value] = {}
+    nodes: list[ir.Expr | None] = []
+    keyword_nodes: dict[str, ir.Expr] = {}
+    star: Value | None = None
+    double_star: Value | None = None
+    unknown_rest: bool = False
+
+    def prepended(self, *first: Value) -> Arguments:
+        """The same with more arguments in front."""
+        return Arguments(
+            [*first, *self.values],
+            self.kwargs,
+            [*[None for _ in first], *self.nodes],
+            self.keyword_nodes,
+            self.star,
+            self.double_star,
+            self.unknown_rest,
+        )
+
+
+def bind_parameters(params: list[str], args: Arguments) -> tuple[dict[str, Value], dict[str, ir.Expr]]:
+    """Arguments by the parameter names of a library function. ``*args`` parameters get a tuple."""
+    bound: dict[str, Value] = {}
+    nodes: dict[str, ir.Expr] = {}
+    i = 0
+    positional = True
+    for p in params:
+        if p == "*":
+            positional = False
+        elif p.startswith("**"):
+            continue
+        elif p.startswith("*"):
+            bound[p[1:]] = TupleValue(tuple(args.values[i:]))
+            if i < len(args.nodes) and args.nodes[i] is not None:
+                nodes[p[1:]] = args.nodes[i]  # type: ignore[assignment]
+            i = len(args.values)
+            positional = False
+        elif positional and i < len(args.values):
+            bound[p] = args.values[i]
+            if i < len(args.nodes) and args.nodes[i] is not None:
+                nodes[p] = args.nodes[i]  # type: ignore[assignment]
+            i += 1
+    bound.update(args.kwargs)
+    nodes.update(args.keyword_nodes)
+    return bound, nodes
