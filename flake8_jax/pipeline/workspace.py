@@ -44,7 +44,9 @@ from flake8_jax.pipeline.lowering import (
     read_text,
 )
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
-from flake8_jax.settings.resolver import ConfigError, Resolver, Settings, place_of
+from flake8_jax.settings.options import Settings
+from flake8_jax.settings.resolver import Resolver, place_of
+from flake8_jax.settings.tables import ConfigError
 
 _SETTLED_NS = 2_000_000_000
 """A file changed this shortly before it was read may change again within the same tick of its clock."""

@@ -36,8 +36,10 @@ from flake8_jax.server.functions import Known, Record, known_functions
 from flake8_jax.server.merging import difference, line_edits, merged, moved_finding, rows_added
 from flake8_jax.server.outline import Edited, Extent, edited_part, unaffected
 from flake8_jax.server.preferences import preferences, usable
-from flake8_jax.settings.resolver import ConfigError, Resolver, Settings
+from flake8_jax.settings.options import Settings
+from flake8_jax.settings.resolver import Resolver
 from flake8_jax.settings.selection import ALWAYS_ON
+from flake8_jax.settings.tables import ConfigError
 from flake8_jax.syntax.noqa import insert_noqa, noqa_row
 
 Answer = TypeVar("Answer")

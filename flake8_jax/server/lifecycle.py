@@ -17,7 +17,7 @@ from flake8_jax.server.documents import Documents, file_path, path_of
 from flake8_jax.server.preferences import ours, preferences, usable
 from flake8_jax.server.schedule import Schedule
 from flake8_jax.server.state import Server
-from flake8_jax.settings.resolver import FILE_NAMES
+from flake8_jax.settings.options import FILE_NAMES
 
 _WATCHED = (
     "**/pyproject.toml",

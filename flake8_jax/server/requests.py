@@ -22,7 +22,7 @@ from flake8_jax.server.functions import Known, code_under, hints, hovered, lense
 from flake8_jax.server.messages import View, placed_diagnostics, result_id, uri_of
 from flake8_jax.server.state import Server
 from flake8_jax.server.worker import Interrupted, WorkerFailed
-from flake8_jax.settings.resolver import ConfigError
+from flake8_jax.settings.tables import ConfigError
 
 Answer = TypeVar("Answer")
 

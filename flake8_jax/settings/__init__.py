@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-options     the keys of ``[tool.jaxlint]`` as one source writes them (``resolver``).
+options     the keys of ``[tool.jaxlint]`` as one source writes them (``options``).
 settings    the outcome for one project: configuration file, ``--config`` pairs and flags, the last of which wins.
 layer       the rule selectors of one source (``selection``).
 required    the versions of JAX and of other libraries that the project asks for (``requirements``).
