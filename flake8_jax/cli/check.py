@@ -31,7 +31,8 @@ from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import Change, RunReport
 from flake8_jax.core.writing import write_whole
 from flake8_jax.reporters import View, formats, render
-from flake8_jax.settings.resolver import ConfigError, Resolver
+from flake8_jax.settings.resolver import Resolver
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
     from flake8_jax.history.baseline import Judged

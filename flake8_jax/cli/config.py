@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from flake8_jax.cli.said import tell
 from flake8_jax.core.printable import one_line
-from flake8_jax.settings.resolver import ConfigError, Options, Resolver, option_documentation
+from flake8_jax.settings.options import Options, option_documentation
+from flake8_jax.settings.resolver import Resolver
+from flake8_jax.settings.tables import ConfigError
 
 
 def run_config(arguments: Sequence[str]) -> int:

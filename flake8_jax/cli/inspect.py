@@ -16,7 +16,7 @@ from flake8_jax.cli.said import print_json, say, tell
 from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import RunReport
 from flake8_jax.reporters import View
-from flake8_jax.settings.resolver import ConfigError
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
     from flake8_jax.pipeline.backend import Backend

@@ -28,7 +28,7 @@ from flake8_jax.reporters import View, formats, render
 from flake8_jax.runtime_checks.profile import Profile
 from flake8_jax.runtime_checks.sandbox import Limits
 from flake8_jax.runtime_checks.verify import Workload
-from flake8_jax.settings.resolver import ConfigError
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
     from flake8_jax.pipeline.backend import Backend

@@ -23,7 +23,9 @@ from flake8_jax.runtime_checks.flattening import FlatteningError, Place, Project
 from flake8_jax.runtime_checks.mre import CONFIRMED, Hit, Look, Maker, Outcomes, Subject
 from flake8_jax.runtime_checks.mre_report import head, issue, relocated
 from flake8_jax.runtime_checks.verify import RefusedCommand
-from flake8_jax.settings.resolver import ConfigError, Options, Resolver
+from flake8_jax.settings.options import Options
+from flake8_jax.settings.resolver import Resolver
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
     from flake8_jax.pipeline.backend import Backend

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.runtime_checks.profile import Profile, ProfileError, load
-from flake8_jax.settings.resolver import ConfigError
+from flake8_jax.settings.tables import ConfigError
 
 
 def read_profile(path: str) -> Profile:

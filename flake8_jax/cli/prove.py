@@ -24,7 +24,7 @@ from flake8_jax.runtime_checks.project_copy import CopyError, outermost
 from flake8_jax.runtime_checks.prove import PROVED, Proof, prove
 from flake8_jax.runtime_checks.replays import Function, Place, Runner, Variant
 from flake8_jax.runtime_checks.speed import sentence
-from flake8_jax.settings.resolver import ConfigError
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
     from flake8_jax.pipeline.backend import Backend

@@ -20,7 +20,7 @@ from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.profile import Function, Profile
 from flake8_jax.runtime_checks.verify import Asked, RefusedCommand, Verification, verify
-from flake8_jax.settings.resolver import ConfigError
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
     from flake8_jax.pipeline.backend import Backend

@@ -1,8 +1,7 @@
-"""The analysis as the engine sees it: rules, and one call that turns a program into findings.
+"""The analysis as the pipeline sees it: rules, and one call that turns a program into findings with fixes.
 
 Vocabulary
 ----------
-program   the lowered files that are analysed together. wanted: those of them whose findings matter.
 backend   rules and analysis. ``default_backend`` is the real one; tests put in one of their own.
 
 Importing this module loads neither the rules nor the interpreter.
@@ -15,50 +14,17 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from flake8_jax.core import ir
-from flake8_jax.core.call_graph import CallGraph, FunctionName
+from flake8_jax.core.call_graph import CallGraph
 from flake8_jax.core.findings import Finding
-from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import RuleInfo
 from flake8_jax.pipeline.cache import Cache, digest
-
-
-@dataclass(frozen=True)
-class ProgramFile:
-    """One file of the program."""
-
-    path: str
-    module_name: str
-    is_package: bool
-    tree: ir.Module
-    text: str
-
-
-@dataclass(frozen=True)
-class AnalysisRequest:
-    """What to look for. ``codes``: rules to run. ``wanted``: files whose findings count; entries: files that are
-    entered (see ``semantics.project``); None for all files. skipped: functions that are not entered, for all that. lazy:
-    whether modules that are not entered run only as far as they are needed.
-    collect_calls: whether to tell who calls whom. The rest: see ``config``."""
-
-    codes: frozenset[str]
-    transforms: dict[str, str] = field(default_factory=dict)
-    required: dict[str, str] = field(default_factory=dict)
-    recorded: tuple[RecordedFunction, ...] = ()
-    unroll_threshold: int = 32
-    preview: bool = False
-    entries: frozenset[str] | None = None
-    skipped: frozenset[FunctionName] = frozenset()
-    lazy: bool = False
-    wanted: frozenset[str] | None = None
-    collect_functions: bool = False
-    collect_calls: bool = False
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 
 
 @dataclass(frozen=True)
 class AnalysisResult:
-    """What came of it. ``functions`` are records for ``inspect``; crashes: rule, path, traceback; calls: if asked for.
-    cuts: a sentence for each part of the program that was not analyzed to its end."""
+    """The outcome of an analysis. ``functions`` are records for ``inspect``; crashes: rule, path, traceback; calls: if the
+    request asks for them. cuts: a sentence for each part of the program that was not analyzed to its end."""
 
     findings: tuple[Finding, ...] = ()
     functions: tuple[msgspec.Struct, ...] = ()
@@ -68,12 +34,15 @@ class AnalysisResult:
     cuts: tuple[str, ...] = ()
 
 
+Analyze = Callable[[list[SourceFile], AnalysisRequest], AnalysisResult]
+
+
 @dataclass(frozen=True)
 class Backend:
-    """rules: by code. analyse: the analysis. libraries: import names that make a file worth analysing."""
+    """rules: by code. analyze: the analysis. libraries: import names that make a file worth analyzing."""
 
     rules: dict[str, RuleInfo]
-    analyse: Callable[[list[ProgramFile], AnalysisRequest], AnalysisResult]
+    analyze: Analyze
     libraries: frozenset[str]
     check_transforms: Callable[[dict[str, str]], None]
     """Raises ValueError for a transform of the configuration that stands for nothing."""
@@ -124,7 +93,7 @@ def default_backend(cache: Cache | None = None) -> Backend:
         if cache is not None:
             cache.store("catalogue", _CATALOGUE_KEY, catalogue)
     rules = {rule.code: rule for rule in catalogue.rules}
-    return Backend(rules, _analyse, catalogue.libraries, _check_transforms)
+    return Backend(rules, _analyze, catalogue.libraries, _check_transforms)
 
 
 def _read_catalogue() -> _Catalogue:
@@ -147,39 +116,25 @@ def _check_transforms(transforms: dict[str, str]) -> None:
     load().with_user_transforms(transforms)
 
 
-def _analyse(files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResult:
-    from flake8_jax.fixers import all_fixers
-    from flake8_jax.fixers._callers import Program
+def _analyze(files: list[SourceFile], request: AnalysisRequest) -> AnalysisResult:
+    from flake8_jax.fixers.proposals import propose_fixes
     from flake8_jax.rules import all_rules
-    from flake8_jax.semantics.analysis.analyze import AnalysisOptions, SourceFile, analyse
+    from flake8_jax.semantics.analysis.analyze import analyze
+    from flake8_jax.semantics.machine.limits import Cut
 
-    analysis = analyse(
-        [SourceFile(file.path, file.module_name, file.is_package, file.tree, file.text) for file in files],
-        AnalysisOptions(
-            rules=[rule for rule in all_rules() if rule.code in request.codes],
-            transforms=request.transforms,
-            required=request.required,
-            recorded=request.recorded,
-            unroll_threshold=request.unroll_threshold,
-            preview=request.preview,
-            entries=request.entries,
-            skipped=request.skipped,
-            lazy=request.lazy,
-            wanted=request.wanted,
-            collect_functions=request.collect_functions,
-            collect_calls=request.collect_calls,
-            fixers=all_fixers(),
-            fix_source=Program([(file.path, file.text, file.tree) for file in files]).source,
-        ),
+    analysis = analyze(files, request, all_rules())
+    proposals = propose_fixes(
+        [(one.finding, one.event) for one in analysis.reports], [(file.path, file.text, file.tree) for file in files]
     )
+    cuts = {*analysis.cuts, *(Cut(path, "", reason) for path, reason in proposals.refused)}
     return AnalysisResult(
-        tuple(analysis.findings),
+        tuple(proposals.findings),
         tuple(analysis.functions),
-        tuple(analysis.crashes),
+        tuple(dict.fromkeys((*analysis.crashes, *proposals.crashes))),
         analysis.counters,
         analysis.calls,
         tuple(
             f"{cut.path}: jaxlint stopped analyzing {f'`{cut.function}`' if cut.function else 'this file'}: {cut.reason}"
-            for cut in analysis.cuts
+            for cut in sorted(cuts, key=lambda cut: (cut.path, cut.function, cut.reason))
         ),
     )

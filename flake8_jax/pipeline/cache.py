@@ -35,6 +35,7 @@ from typing import TypeVar
 
 import msgspec
 
+import flake8_jax
 from flake8_jax import __version__
 from flake8_jax.core import ir
 from flake8_jax.core.reading import read_regular, read_with_status
@@ -42,6 +43,7 @@ from flake8_jax.core.reading import read_regular, read_with_status
 _T = TypeVar("_T")
 _DIGEST_SIZE = 16
 _LARGEST = 256 * 1024 * 1024
+PACKAGE = os.path.dirname(os.path.abspath(flake8_jax.__file__))
 DIRECTORY_NAME = ".jaxlint_cache"
 KINDS = ("catalogue", "findings", "glances", "ir")
 
@@ -76,9 +78,8 @@ def stamp() -> str:
 
     Our files are told by size and modification time, so that a checkout under development never sees its past.
     """
-    package = os.path.dirname(os.path.abspath(__file__))
     seen: list[str] = [__version__, f"{sys.version_info[0]}.{sys.version_info[1]}"]
-    for directory, folders, names in os.walk(package):
+    for directory, folders, names in os.walk(PACKAGE):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
         for name in sorted(names):
             if name.endswith((".py", ".toml")):

@@ -18,8 +18,10 @@ from flake8_jax.pipeline.backend import INVALID_SYNTAX, UNUSED_NOQA, Backend
 from flake8_jax.pipeline.discovery import Patterns
 from flake8_jax.pipeline.lowering import Problem
 from flake8_jax.pipeline.patterns import PatternError
-from flake8_jax.settings.resolver import ConfigError, Settings, place_of
+from flake8_jax.settings.options import Settings
+from flake8_jax.settings.resolver import place_of
 from flake8_jax.settings.selection import SelectorError, codes_of, enabled, fixable_codes
+from flake8_jax.settings.tables import ConfigError
 from flake8_jax.syntax.noqa import Directive, Noqa, directives, noqa_row, remove_codes
 
 

@@ -20,7 +20,9 @@ from dataclasses import dataclass, field
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.reading import read_regular
 from flake8_jax.pipeline.patterns import PatternError, PatternSet, as_bytes, complaint
-from flake8_jax.settings.resolver import ConfigError, Resolver, Settings, place_of
+from flake8_jax.settings.options import Settings
+from flake8_jax.settings.resolver import Resolver, place_of
+from flake8_jax.settings.tables import ConfigError
 
 SUFFIXES = (".py", ".pyi", SUFFIX)
 CONTEXT_LIMIT = 20_000

@@ -66,18 +66,6 @@ class _Sent(msgspec.Struct, array_like=True):
     crash: str | None = None
 
 
-@contextlib.contextmanager
-def collector_paused() -> Iterator[None]:
-    """Keep the garbage collector from running: parsing makes millions of objects and no garbage cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def read_text(path: str, limits: SizeLimits = NO_LIMITS) -> tuple[str, Problem | None]:
     """The decoded text of a regular file (without byte-order mark), or "" and the problem.
 

@@ -1,4 +1,4 @@
-"""From paths to diagnostics: what to read, what to lower, what to analyse, what of it to say.
+"""From paths to diagnostics: what to read, what to lower, what to analyze, what of it to say.
 
 Vocabulary
 ----------
@@ -7,7 +7,7 @@ question    paths, unsaved texts, and whether comments may suppress.
 project run the analysis of one project for one question; its findings are neither selected nor suppressed yet.
 
 Each file is linted under its nearest configuration, and each configuration is one project: paths of several
-projects in one question lead to several runs. Repairs are in ``repairs``. Not modelled: notebooks.
+projects in one question lead to several runs. Fixes are applied in ``repair``.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ import msgspec
 from flake8_jax import __version__
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX, Rows, evidence_in_cells
+from flake8_jax.core.collector import collector_paused
 from flake8_jax.core.findings import Edit, Finding
 from flake8_jax.core.reading import NO_LIMITS, SizeLimits, TooLarge
 from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
-from flake8_jax.pipeline.backend import UNUSED_NOQA, AnalysisRequest, Backend, ProgramFile
+from flake8_jax.pipeline.backend import UNUSED_NOQA, Backend
 from flake8_jax.pipeline.cache import Cache, cache_home, digest, why_unusable
 from flake8_jax.pipeline.diagnosis import Selection, placed, syntax_diagnostic
 from flake8_jax.pipeline.discovery import Found, Walker, context_files, discover
@@ -37,13 +38,15 @@ from flake8_jax.pipeline.lowering import (
     Lowered,
     Problem,
     Progress,
-    collector_paused,
     copied,
     lower_all,
     lower_text,
     read_text,
 )
-from flake8_jax.settings.resolver import ConfigError, Resolver, Settings, place_of
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
+from flake8_jax.settings.options import Settings
+from flake8_jax.settings.resolver import Resolver, place_of
+from flake8_jax.settings.tables import ConfigError
 
 _SETTLED_NS = 2_000_000_000
 """A file changed this shortly before it was read may change again within the same tick of its clock."""
@@ -235,7 +238,7 @@ class Workspace:
             collect_functions=question.collect_functions,
         )
         self._forget_texts(run, seen, question.texts)
-        self._analyse(run, links.modules, request, anew=question.anew)
+        self._analyze(run, links.modules, request, anew=question.anew)
         return run
 
     def _linked(self, glances: Mapping[str, Glance], settings: Settings) -> _Links:
@@ -313,17 +316,8 @@ class Workspace:
             self._texts[key] = read_text(path, self._limits.get(path, NO_LIMITS))[0]
         return self._texts[key]
 
-    def _analyse(self, run: ProjectRun, modules: Modules, request: AnalysisRequest, *, anew: bool) -> None:
-        parts = [
-            str(sorted(request.codes)),
-            str(sorted(request.transforms.items())),
-            str(sorted(request.required.items())),
-        ]
-        parts.append(msgspec.json.encode(request.recorded).decode())
-        parts += [str(request.unroll_threshold), str(request.preview), str(sorted(request.wanted or ()))]
-        for path, key in run.digests.items():
-            parts += [path, modules.names[path], key]
-        name = digest(*parts)
+    def _analyze(self, run: ProjectRun, modules: Modules, request: AnalysisRequest, *, anew: bool) -> None:
+        name = _key_of(request, [(path, modules.names[path], key) for path, key in run.digests.items()])
         kept = self.backend.remembered and not request.collect_functions
         stored = run.cache.load("findings", name, _Stored) if kept and not anew else None
         if stored is not None:
@@ -345,7 +339,7 @@ class Workspace:
     ) -> tuple[dict[str, Problem], tuple[str, ...]]:
         """Lower and analyse; returns the problems of the files that do not parse, and what was not analyzed to its end."""
         problems: dict[str, Problem] = {}
-        files: list[ProgramFile] = []
+        files: list[SourceFile] = []
         # The analysis tells nodes apart by identity, so files of equal text need nodes of their own.
         taken: set[str] = set()
         with collector_paused():
@@ -358,12 +352,12 @@ class Workspace:
                         text = self.text_of(path, key)
                         module = copied(result.module, text) if key in taken else result.module
                         taken.add(key)
-                        files.append(ProgramFile(path, modules.names[path], is_package, module, text))
+                        files.append(SourceFile(path, modules.names[path], is_package, module, text))
                 elif result.problem is not None:
                     problems[path] = result.problem
                 else:
                     run.crashes.append(("engine", path, result.crash or ""))
-        analysis = self.backend.analyse(files, request)
+        analysis = self.backend.analyze(files, request)
         texts = {file.path: file.text for file in files}
         found = (_tidied(texts.get(finding.path, ""), finding) for finding in analysis.findings)
         run.findings = tuple(sorted(dict.fromkeys(found), key=_order))
@@ -521,6 +515,11 @@ class Workspace:
             root=root or self.resolver.cwd,
             version=__version__,
         )
+
+
+def _key_of(request: AnalysisRequest, files: list[tuple[str, str, str]]) -> str:
+    """The name of an answer: a digest of all that the request holds, and of path, module name and digest of each file."""
+    return digest(repr((msgspec.to_builtins(request, order="deterministic"), files)))
 
 
 def _left_out(path: str, error: OSError) -> str:

@@ -36,7 +36,7 @@ from flake8_jax.server.checker import (
 from flake8_jax.server.documents import Buffer, Documents
 from flake8_jax.server.merging import replaced
 from flake8_jax.server.worker import Interrupted, Running, Worker, WorkerFailed
-from flake8_jax.settings.resolver import ConfigError
+from flake8_jax.settings.tables import ConfigError
 
 QUIET = 0.4
 """Seconds without a keystroke before the whole project is checked again."""

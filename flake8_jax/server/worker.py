@@ -28,7 +28,7 @@ from typing import Any, Generic, TypeVar
 
 from flake8_jax.core.children import end_with_parent, starting
 from flake8_jax.server.checker import Setup
-from flake8_jax.settings.resolver import ConfigError
+from flake8_jax.settings.tables import ConfigError
 
 Checker = TypeVar("Checker")
 Answer = TypeVar("Answer")

@@ -26,7 +26,8 @@ from flake8_jax.pipeline.backend import INVALID_SYNTAX, Backend, default_backend
 from flake8_jax.pipeline.workspace import Question, Workspace
 from flake8_jax.repair.passes import add_noqa, repair
 from flake8_jax.reporters import View, formats, render
-from flake8_jax.settings.resolver import Options, Resolver
+from flake8_jax.settings.options import Options
+from flake8_jax.settings.resolver import Resolver
 from flake8_jax.settings.selection import ALWAYS_ON
 from fuzz.case import Broken, Outcome
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from semantics.literate import run_engine
 
-from flake8_jax.semantics.analysis import analyze
+from flake8_jax.semantics.analysis import entries
 from flake8_jax.semantics.domain.values import FunctionValue
 from flake8_jax.semantics.interpreter import calls
 from flake8_jax.semantics.machine.core import Machine
@@ -15,7 +15,7 @@ LONG = "def long(x):\n" + "    x = x + 1\n" * 200 + "    return x\n"
 
 
 def test_an_entry_that_runs_too_many_statements_ends_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analyze, "MAX_STATEMENTS_PER_ENTRY", -150)
+    monkeypatch.setattr(entries, "MAX_STATEMENTS_PER_ENTRY", -150)
     analysis, _, _ = run_engine({"code.py": f"{BRANCH}{LONG}"})
     assert [(cut.path, cut.function, cut.reason) for cut in analysis.cuts] == [
         ("/project/code.py", "long", "it runs too many statements")
@@ -26,8 +26,8 @@ def test_an_entry_that_runs_too_many_statements_ends_and_is_named(monkeypatch: p
 def test_a_file_whose_entries_run_too_many_statements_is_named_and_the_others_are_analyzed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(analyze, "MAX_ENTRIES_PER_FILE", 0.5)
-    monkeypatch.setattr(analyze, "MAX_STATEMENTS_PER_ENTRY", 0)
+    monkeypatch.setattr(entries, "MAX_ENTRIES_PER_FILE", 0.5)
+    monkeypatch.setattr(entries, "MAX_STATEMENTS_PER_ENTRY", 0)
     many = "".join(f"def f{i}(x):\n" + "    x = x + 1\n" * 9 for i in range(9))
     analysis, _, _ = run_engine({"code.py": BRANCH, "many.py": many})
     assert {(cut.path, cut.reason) for cut in analysis.cuts} == {

@@ -21,7 +21,8 @@ import pytest
 
 from flake8_jax.server.checker import Setup
 from flake8_jax.server.worker import Interrupted, Running, Worker, WorkerFailed
-from flake8_jax.settings.resolver import ConfigError, load_options
+from flake8_jax.settings.options import load_options
+from flake8_jax.settings.tables import ConfigError
 
 PATIENCE = 40
 

@@ -10,14 +10,16 @@ that ran under ``jax.grad`` or ``jax.vmap`` alone.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from flake8_jax.core.findings import Positions
 from flake8_jax.core.recorded import MOST_AVALS, RecordedFunction, RecordedParameter
+from flake8_jax.semantics.analysis.entries import run_guarded
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.code import functions_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
@@ -50,13 +52,8 @@ class _Place(msgspec.Struct, frozen=True):
     end: int
 
 
-def run_recorded(
-    m: Machine,
-    scopes: Iterable[ModuleScope],
-    recorded: Iterable[RecordedFunction],
-    guarded: Callable[[Machine, ModuleScope, Callable[[], object]], None],
-) -> None:
-    """Run the recorded functions of these files. guarded: runs one entry and survives it."""
+def run_recorded(m: Machine, scopes: Iterable[ModuleScope], recorded: Iterable[RecordedFunction]) -> None:
+    """Run the recorded functions of these files."""
     wanted = {(one.path, one.line): one for one in recorded if one.observed}
     places: dict[int, tuple[RecordedFunction, _Place]] = {}
     for scope in scopes:
@@ -69,7 +66,7 @@ def run_recorded(
     for function in list(m.worklist.deferred_functions):
         if id(function.fn) in places:
             one, place = places[id(function.fn)]
-            guarded(m, function.scope, lambda f=function, o=one, p=place: _run(m, f, o, p))  # type: ignore[misc]
+            run_guarded(m, function.scope, functools.partial(_run, m, function, one, place))
 
 
 def _run(m: Machine, function: FunctionValue, recorded: RecordedFunction, place: _Place) -> None:

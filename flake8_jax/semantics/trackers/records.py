@@ -203,9 +203,9 @@ def _is_python(value: Value, depth: int = 4) -> bool:
 class Records:
     """Collects notes while the machine runs. holding: objects of the presumed runs that hold tracers somewhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, holding: AbstractSet[Value]) -> None:
         self.notes: dict[int, _Notes] = {}
-        self.holding: AbstractSet[Value] = frozenset()
+        self.holding = holding
 
     def note(self, scope: ModuleScope, fn: ir.Function, bound: dict[str, Value], mode: Mode, stack: list[Link]) -> None:
         """One run of a function."""
