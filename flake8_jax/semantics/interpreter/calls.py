@@ -20,7 +20,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining, memo_keys
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Link, Mode
 from flake8_jax.semantics.domain.values import (
@@ -57,7 +57,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import CachedCall
 from flake8_jax.semantics.interpreter.asserting import asserts, waited_for
 from flake8_jax.semantics.interpreter.iteration import iterated
-from flake8_jax.semantics.interpreter.operations import call, call_method
+from flake8_jax.semantics.interpreter.operations import call, call_method, perform
 from flake8_jax.semantics.interpreter.summaries import (
     _MUTABLE,
     Remembered,
@@ -159,59 +159,47 @@ def _super(m: Machine, frame: Frame, node: ir.Call) -> Value:
     return Unknown("super")
 
 
-def _call_function(
-    m: Machine, frame: Frame, node: Any, func: FunctionValue, args: Arguments, used: bool, decorating: bool
-) -> Value:
-    return call_function_value(m, frame, node, func, args)
+def _call_function(m: Machine, func: FunctionValue, at: Call) -> Value:
+    return call_function_value(m, at.frame, at.node, func, at.args)
 
 
-def _call_bound(
-    m: Machine, frame: Frame, node: Any, func: BoundMethod, args: Arguments, used: bool, decorating: bool
-) -> Value:
-    return call(m, frame, node, func.func, args.prepended(func.self_value), used=used)
+def _call_bound(m: Machine, func: BoundMethod, at: Call) -> Value:
+    return call(m, at.frame, at.node, func.func, at.args.prepended(func.self_value), used=at.used)
 
 
-def _call_partial(
-    m: Machine, frame: Frame, node: Any, func: PartialValue, args: Arguments, used: bool, decorating: bool
-) -> Value:
-    merged = args.prepended(*func.args)
-    merged.kwargs = {**func.kwargs, **args.kwargs}
-    return call(m, frame, node, func.func, merged, used=used, decorating=decorating)
+def _call_partial(m: Machine, func: PartialValue, at: Call) -> Value:
+    merged = at.args.prepended(*func.args)
+    merged.kwargs = {**func.kwargs, **at.args.kwargs}
+    return perform(m, func.func, at.to(merged))
 
 
-def _call_instance(
-    m: Machine, frame: Frame, node: Any, func: Instance, args: Arguments, used: bool, decorating: bool
-) -> Value:
+def _call_instance(m: Machine, func: Instance, at: Call) -> Value:
     result: Value | None = Unknown("recursion", host_test=True)
     if m.path.forward():
-        result = call_method(m, frame, node, func, "__call__", tuple(args.values), args)
+        result = call_method(m, at.frame, at.node, func, "__call__", tuple(at.args.values), at.args)
         m.path.forwarded.pop()
     return result if result is not None else Unknown("call")
 
 
-def _call_static(
-    m: Machine, frame: Frame, node: Any, func: StaticMethodValue, args: Arguments, used: bool, decorating: bool
-) -> Value:
-    return call(m, frame, node, func.func, args, used=used)
+def _call_static(m: Machine, func: StaticMethodValue, at: Call) -> Value:
+    return call(m, at.frame, at.node, func.func, at.args, used=at.used)
 
 
-def _call_any(
-    m: Machine, frame: Frame, node: Any, func: UnionValue, args: Arguments, used: bool, decorating: bool
-) -> Value:
+def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     """One of several functions: run each from the same state."""
     results: list[Value] = []
     arms = []
     held = func.conditions or (frozenset(),) * len(func.members)
-    suits = [not isinstance(member, FunctionValue) or _suits(member, args) for member in func.members]
+    suits = [not isinstance(member, FunctionValue) or _suits(member, at.args) for member in func.members]
     chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
     for member, conditions, suited in zip(func.members, held, suits, strict=True):
         if isinstance(member, Const) or (not suited and any(suits)):
             continue
         mark, assumed, around = len(m.journal.entries), m.path.assumed, m.path.arms
         m.path.assumed, m.path.arms = assumed | conditions, (*around, m.path.new_arm())
-        chosen = _narrowed(args, conditions) if conditions else args
+        chosen = _narrowed(at.args, conditions) if conditions else at.args
         m.trackers[Freshness].choosing += 1
-        results.append(call(m, frame, node, member, chosen, used=used))
+        results.append(call(m, at.frame, at.node, member, chosen, used=at.used))
         m.trackers[Freshness].choosing -= 1
         m.path.assumed, m.path.arms = assumed, around
         arms.append(m.journal.take_back(mark))

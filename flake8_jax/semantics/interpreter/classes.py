@@ -16,7 +16,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining
-from flake8_jax.semantics.domain.arguments import Arguments, bind_parameters
+from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_parameters
 from flake8_jax.semantics.domain.classes import find_in_class, is_deep, mro_of
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Mode
@@ -493,10 +493,8 @@ def replaced(m: Machine, value: Value, changes: dict[str, Value]) -> Value:
     return Unknown("replace")
 
 
-def _call_class(
-    m: Machine, frame: Frame, node: Any, func: ClassValue, args: Arguments, used: bool, decorating: bool
-) -> Value:
-    return construct(m, frame, node, func, args)
+def _call_class(m: Machine, func: ClassValue, at: Call) -> Value:
+    return construct(m, at.frame, at.node, func, at.args)
 
 
 CALL[ClassValue] = _call_class

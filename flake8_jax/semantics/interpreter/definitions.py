@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.arguments import Call
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     BuiltinValue,
@@ -25,7 +26,7 @@ from flake8_jax.semantics.interpreter.classes import (
     finish_class,
     is_known_decorator,
 )
-from flake8_jax.semantics.interpreter.operations import resolve_name, tell_name
+from flake8_jax.semantics.interpreter.operations import perform, resolve_name, tell_name
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, run_block
 from flake8_jax.semantics.trackers.freshness import Freshness, now
@@ -79,7 +80,6 @@ def _decorated(
     m: Machine, frame: Frame, node: ir.FunctionDef, decorator: ir.Expr, value: Value, function: FunctionValue
 ) -> Value:
     from flake8_jax.semantics.domain.arguments import Arguments
-    from flake8_jax.semantics.interpreter.operations import call
 
     if isinstance(decorator, ir.Attribute) and decorator.attr in ("setter", "deleter", "getter", "register"):
         evaluate(m, frame, decorator.value)
@@ -93,7 +93,7 @@ def _decorated(
         function.altered = not _is_context(m, applied)
         function.replaced = isinstance(applied, Unknown) and _is_computed(frame, decorator)
         return value
-    result = call(m, frame, decorator, applied, Arguments([value]), decorating=True)
+    result = perform(m, applied, Call(frame, decorator, Arguments([value]), decorating=True))
     if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
         isinstance(applied, External)
         and m.program.knowledge.transform(applied.name) is None

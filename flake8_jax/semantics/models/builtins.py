@@ -7,7 +7,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.dtypes import dtype_class
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.sizes import size_of_method
@@ -72,18 +72,18 @@ from flake8_jax.semantics.trackers.variation import Variations, vary_builtin, va
 MAX_UNROLLED = 16
 
 
-def call_builtin(
-    m: Machine, frame: Frame, node: Any, func: BuiltinValue, args: Arguments, used: bool, decorating: bool
-) -> Value:
+def call_builtin(m: Machine, func: BuiltinValue, at: Call) -> Value:
     """Call a builtin, or a method of a builtin value."""
     if func.bound is not None:
-        return _method(m, frame, node, func.name.lstrip("."), func.bound, args, used=used)
-    tell_call(m, frame, node, "builtins." + func.name, args, None, used=used)
+        return _method(m, at.frame, at.node, func.name.lstrip("."), func.bound, at.args, used=at.used)
+    tell_call(m, at.frame, at.node, "builtins." + func.name, at.args, None, used=at.used)
     handler = _HANDLERS.get(func.name)
     if handler is None:
         return Unknown(func.name)
-    result = handler(m, frame, node, args)
-    return vary_builtin(m, func.name, args.values, result) if m.trackers[Variations].known or m.path.loops else result
+    result = handler(m, at.frame, at.node, at.args)
+    return (
+        vary_builtin(m, func.name, at.args.values, result) if m.trackers[Variations].known or m.path.loops else result
+    )
 
 
 # --- builtins -----------------------------------------------------------------------------------------
