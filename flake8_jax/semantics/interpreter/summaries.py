@@ -14,10 +14,11 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain import boundary, joining, memo_keys
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import Link
+from flake8_jax.semantics.domain.stack import Link, Mode
 from flake8_jax.semantics.domain.values import (
+    MISSING,
     NO_BIRTH,
     Array,
     BoundMethod,
@@ -29,6 +30,7 @@ from flake8_jax.semantics.domain.values import (
     ExternalInstance,
     FunctionValue,
     GeneratorValue,
+    HostArray,
     Instance,
     ListValue,
     Opaque,
@@ -45,16 +47,17 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     part_of,
 )
+from flake8_jax.semantics.interpreter.closures import captured_values, mentioned
 from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.captures import Captures, embed
-from flake8_jax.semantics.trackers.clocks import Slice, repeat_log, repeat_warm
+from flake8_jax.semantics.trackers.clocks import DeviceWork, Mark, Slice, repeat_log, repeat_warm, since
 from flake8_jax.semantics.trackers.freshness import now
 from flake8_jax.semantics.trackers.globals import repeat_reads
-from flake8_jax.semantics.trackers.keys import Keys, note_drawn
+from flake8_jax.semantics.trackers.keys import Keys, current_path, note_drawn
 from flake8_jax.semantics.trackers.recipes import repeat_tangents
 from flake8_jax.semantics.trackers.unrolling import repeat_work
-from flake8_jax.semantics.trackers.variation import Varying, vary_again
+from flake8_jax.semantics.trackers.variation import Variations, Varying, variations_of, vary_again
 
 
 def call_text(m: Machine, fn: ir.Function) -> str:
@@ -195,8 +198,6 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
 
 def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:
     """A use inside a remembered run, as it stands on the present call path."""
-    from flake8_jax.semantics.trackers.keys import current_path
-
     path = current_path(m, scope, node if node is not None else use.path[-1].node)
     return replace(use, path=path, conditions=frozenset(m.path.conditions))
 
@@ -269,3 +270,141 @@ def transplant(
 def _born_again(m: Machine, value: Value) -> int:
     """The birth of a copy that the present trace makes."""
     return m.path.mode.trace if getattr(value, "born", NO_BIRTH) != NO_BIRTH else NO_BIRTH
+
+
+def _shared(m: Machine, mode: Mode, prints: memo_keys.Fingerprint) -> tuple[Any, ...]:
+    """The inputs that all lanes of a vmap around the running code receive alike, with that vmap."""
+    found: list[Any] = []
+    for number, value in enumerate(prints.objects):
+        root: Value | None = value
+        while root is not None:
+            root = canonical_key(root)
+            for lane in mode.lanes:
+                if root in lane.shared:
+                    m.trackers[Keys].lanes_met.add(lane)  # it stays alive, and so its identity stays its own
+                    found.append((number, id(lane), lane.shared[root]))
+            root = root.parent if isinstance(root, Opaque) else None
+    return tuple(found)
+
+
+def shared_by_lanes(mode: Mode) -> int:
+    return sum([len(lane.shared) for lane in mode.lanes]) if mode.lanes else 0
+
+
+_NO_LOOPS: frozenset[int] = frozenset()
+
+
+def memo_key(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode) -> tuple[Any, list[Any], bool]:
+    """Key of a run, its inputs in order, and whether such a run may be remembered at all."""
+    loops = _NO_LOOPS if mode.staged or not m.path.loops else frozenset([id(loop) for loop in m.path.loops])
+    prints = memo_keys.Fingerprint(m.trackers[Keys].uses, loops=loops, trace=mode.trace)
+    prints.presumed = mode.presumed
+    if m.trackers[Variations].known and not mode.staged:
+        prints.variations = m.trackers[Variations].known
+    # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
+    waiting = bool(loops) and not any(loop.guards for loop in m.path.loops)
+    parts: list[Any] = [
+        mode.staged,
+        mode.ambient,
+        mode.presumed,
+        m.path.caught > 0,
+        bool(mode.lanes),
+        waiting,
+        mode.differentiated,
+        mode.axes,
+        mode.axes_closed and bool(mode.axes),
+        m.trackers[DeviceWork].timing and not mode.staged,
+    ]
+    for name, value in bound.items():
+        if m.trackers[DeviceWork].timing and type(value) is HostArray and value.readings:
+            parts.append(value.readings)
+        prints.budget = memo_keys.MAX_NODES
+        parts.append((name, prints.of(value)))
+    if func.closure is not None:
+        for name, value in captured_values(m, func).items():
+            prints.budget = memo_keys.MAX_NODES
+            parts.append(("^" + name, prints.of(value)))
+    if m.path.assumed:
+        parts.append(frozenset(c for c in m.path.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
+    if mode.lanes:
+        parts.append(_shared(m, mode, prints))
+    used = bool(m.trackers[Keys].uses) and any(
+        canonical_key(v) in m.trackers[Keys].uses for v in prints.objects if isinstance(v, (Array, Opaque))
+    )
+    try:
+        # Two hashes in place of the key itself: thousands of runs are remembered, and keys are large.
+        hashes = tuple([hash(part) for part in parts])
+        digest = (hash(hashes), hash(hashes[::-1]))
+    except TypeError:
+        return None, prints.objects, False
+    return digest, prints.objects, not used and not (mode.lanes and prints.cut)
+
+
+def generalized(value: Value) -> Value:
+    """Arguments with their numbers forgotten. Words stay: they name the way that a function takes, and without them it
+    would take all."""
+    if isinstance(value, Const) and value.value is not None and type(value.value) not in (bool, str):
+        return Static(joining.const_kind(value.value))
+    if isinstance(value, TupleValue):
+        elements = tuple([generalized(v) for v in value.elts])
+        same = all(new is old for new, old in zip(elements, value.elts))
+        return value if same else TupleValue(elements, value.cls, value.names)
+    if isinstance(value, Array) and value.dtype != "key":
+        dtype = value.dtype if value.dtype == "bool" else ""
+        general = dtype == value.dtype and value.ndim is None and value.length is None and not value.dispatched
+        return value if general else Array(value.level, dtype)
+    return value
+
+
+def remember(
+    m: Machine, func: FunctionValue, inner: Frame, inputs: list[Any], result: Value, known: dict[Any, Any], key: Any,
+    mark: int, reports: int, meaning: tuple[int, bool, int], embedded: frozenset[Value], logged: Mark,
+) -> None:  # fmt: skip
+    if holds_fresh_closure(result, func.closure):
+        return
+    own = inner.slots
+    effects = [(slots, slot) for slots, slot, _old in m.journal.entries[mark:] if slots is not own]
+    index_of_slots: dict[int, int] = {}
+    index_of_key: dict[int, int] = {}
+    if effects:
+        index_of_slots = {id(v.slots): i for i, v in enumerate(inputs) if type(v) in _MUTABLE}
+        index_of_key = {id(canonical_key(v)): i for i, v in enumerate(inputs) if isinstance(v, (Array, Opaque))}
+    outer_frames: set[int] = set()
+    outer = func.closure
+    while outer is not None:
+        outer_frames.add(id(outer.slots))
+        outer = outer.parent
+    use_effects: dict[tuple[int, tuple[str, ...]], Any] = {}
+    slot_effects: dict[tuple[int, Any], Any] = {}
+    taken: dict[int, tuple[Array, str]] = {}
+    if effects:
+        taken = {
+            id(part): (whole, step)
+            for whole in map(canonical_key, inputs)
+            if isinstance(whole, Array) and whole.parts
+            for step, part in whole.parts.items()
+        }
+    for slots, slot in effects:
+        if slots is m.trackers[Keys].uses:
+            where = path_of(slot, index_of_key, taken)
+            if where is not None:
+                use_effects[where] = m.trackers[Keys].uses.get(slot, ())
+        elif id(slots) in index_of_slots:
+            now = slots.get(slot, MISSING)
+            slot_effects[(index_of_slots[id(slots)], slot)] = now
+        elif id(slots) in outer_frames or id(slots) in m.program.slot_ids:
+            return  # writes to variables of enclosing scopes: run it each time
+    known[key] = Remembered(
+        inputs,
+        # What the run made is copied, lest it change later; an input stays the input, to be exchanged for another.
+        transplant(result, {id(v): v for v in inputs}, m, m.path.mode.trace) if is_mutable(result) else result,
+        [(i, steps, uses) for (i, steps), uses in use_effects.items()],
+        [(i, slot, value) for (i, slot), value in slot_effects.items()],
+        m.bus.emissions[reports:],
+        len(m.path.stack),
+        m.path.mode.trace,
+        *meaning,
+        tuple([i for i, v in enumerate(inputs) if v in embedded]) if embedded else (),
+        since(m, logged),
+        variations_of(m, result),
+    )

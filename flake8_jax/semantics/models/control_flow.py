@@ -134,7 +134,7 @@ def _stage_body(
             args = args.prepended(body.self_value)
         body = body.func
     if isinstance(body, FunctionValue):
-        from flake8_jax.semantics.interpreter.calls import call_function_value
+        from flake8_jax.semantics.interpreter.running import call_function_value
 
         saved_base = m.path.loop_base
         m.path.loop_base = len(m.path.loops)
