@@ -8,14 +8,14 @@ transplant  a remembered result for other inputs: inputs are exchanged, everythi
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain import boundary, joining, memo_keys
-from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain import joining, memo_keys
+from flake8_jax.semantics.domain.arguments import Call
+from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Link, Mode
 from flake8_jax.semantics.domain.values import (
     MISSING,
@@ -50,14 +50,11 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.interpreter.closures import captured_values, mentioned
 from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.trackers.captures import Captures, embed
-from flake8_jax.semantics.trackers.clocks import DeviceWork, Mark, Slice, repeat_log, repeat_warm, since
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.clocks import DeviceWork
 from flake8_jax.semantics.trackers.freshness import now
-from flake8_jax.semantics.trackers.globals import repeat_reads
-from flake8_jax.semantics.trackers.keys import Keys, current_path, note_drawn
-from flake8_jax.semantics.trackers.recipes import repeat_tangents
-from flake8_jax.semantics.trackers.unrolling import repeat_work
-from flake8_jax.semantics.trackers.variation import Variations, Varying, variations_of, vary_again
+from flake8_jax.semantics.trackers.keys import Keys
+from flake8_jax.semantics.trackers.variation import Variations
 
 
 def call_text(m: Machine, fn: ir.Function) -> str:
@@ -68,44 +65,26 @@ def call_text(m: Machine, fn: ir.Function) -> str:
 class Remembered(msgspec.Struct, frozen=True, eq=False):
     """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports.
 
-    depth: how many links the call stack had outside of it. trace: the one that it ran in. work, varies, inside: what the
-    run means to loops around it (see ``unrolling``). embedded: inputs that it makes part of the compiled program. logged:
-    what it has added to the log of device work. varying: what of its result varies over the loops around (see
-    ``variation``).
+    depth: how many links the call stack had outside of it. trace: the one that it ran in. records: what trackers need to
+    do again what it did, by class.
     """
 
     inputs: list[Any]
     result: Value
-    use_effects: list[tuple[int, tuple[str, ...], Any]]
     slot_effects: list[tuple[int, Any, Any]]
     emissions: list[Emission]
     depth: int
     trace: int
-    work: int
-    varies: bool
-    inside: int
-    embedded: tuple[int, ...]
-    logged: Slice | None = None
-    varying: Varying = ()
+    records: dict[type[Tracker], Any]
 
 
-def path_of(
-    key: Any, index_of_key: dict[int, int], taken: dict[int, tuple[Array, str]]
-) -> tuple[int, tuple[str, ...]] | None:
-    """From which input, by which steps, a used key was taken. taken: the keys taken out of arrays of keys."""
-    steps: list[str] = []
-    value = key
-    parent: Value
-    while id(value) not in index_of_key:
-        if id(value) in taken:
-            parent, step = taken[id(value)]
-        elif isinstance(value, Opaque) and value.parent is not None:
-            parent, step = value.parent, value.step
-        else:
-            return None
-        steps.append(step)
-        value = canonical_key(parent)
-    return index_of_key[id(value)], tuple(reversed(steps))
+class Inputs(msgspec.Struct, frozen=True, eq=False):
+    """What a run is given. key: of such a run, None where it has none. values: its inputs, in the order of visit. plain:
+    such a run may be remembered."""
+
+    key: Any
+    values: list[Any]
+    plain: bool
 
 
 _MUTABLE = frozenset({ListValue, DictValue, Instance, ExternalInstance})
@@ -151,55 +130,27 @@ def holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5, roo
     return not room.enter(value) or any(holds_fresh_closure(v, closure, depth - 1, room) for v in parts)
 
 
-def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope, node: Any, fn: ir.Function) -> Value:
+def repeat(m: Machine, found: Remembered, inputs: list[Any], at: Call, fn: ir.Function) -> Value:
     """Do again what a remembered run did, to these inputs."""
+    scope, node = at.frame.scope, at.node
     mapping: dict[int, Any] = {}
-    link = Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn)
-    outside = (*m.path.stack, link)
+    outside = (*m.path.stack, Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn))
+    events = [e.event for e in found.emissions]
+    replay = Replay(inputs, events, found.depth, outside, mapping, scope, node, found.result)
+    m.trackers.replay_events(found.records, replay)
     if found.emissions:
-        repeat_warm(m, [e.event for e in found.emissions])
-    if found.logged is not None:
-        repeat_log(m, found.logged, found.depth, outside, mapping)
-    if found.emissions:
-        repeat_reads(m, [e.event for e in found.emissions])
         m.bus.emissions += [
             msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions
         ]
-    repeat_work(m, found.work, found.inside, varies=found.varies)
-    if m.trackers[Captures].constants:
-        embed(m, [inputs[i] for i in found.embedded])
-    same = True
     for old, new in zip(found.inputs, inputs, strict=True):
         mapping[id(old)] = new
-        same = same and old is new
-    for i, steps, uses in found.use_effects:
-        key: Value = canonical_key(inputs[i])
-        for step in steps:
-            if isinstance(key, Opaque):
-                label = step
-                owner: Opaque = key
-                key = part_of(owner, step, lambda label=label: Unknown(label))  # type: ignore[misc]
-            elif isinstance(key, Array):
-                key = boundary.key_taken(key, step)
-        if any(use.draws for use in uses):
-            note_drawn(m, key)
-        earlier = m.trackers[Keys].uses.get(key, ())
-        m.journal.write(m.trackers[Keys].uses, key, (*earlier, *[_here(m, u, scope, node) for u in uses])[-6:])
+    m.trackers.replay(found.records, replay)
     for i, slot, value in found.slot_effects:
-        m.journal.write(
-            inputs[i].slots, slot, transplant(value, mapping, m, found.trace) if isinstance(value, Value) else value
-        )
+        now = transplant(value, mapping, m, found.trace) if isinstance(value, Value) else value
+        m.journal.write(inputs[i].slots, slot, now)
     result = transplant(found.result, mapping, m, found.trace)
-    repeat_tangents(m, found.result, result, inputs)
-    if found.varying:
-        vary_again(m, found.varying, result)
+    m.trackers.replayed(found.records, replay, result)
     return result
-
-
-def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:
-    """A use inside a remembered run, as it stands on the present call path."""
-    path = current_path(m, scope, node if node is not None else use.path[-1].node)
-    return replace(use, path=path, conditions=frozenset(m.path.conditions))
 
 
 _KEPT = frozenset({Const, Static, External, BuiltinValue, ClassValue, FunctionValue})
@@ -294,8 +245,8 @@ def shared_by_lanes(mode: Mode) -> int:
 _NO_LOOPS: frozenset[int] = frozenset()
 
 
-def memo_key(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode) -> tuple[Any, list[Any], bool]:
-    """Key of a run, its inputs in order, and whether such a run may be remembered at all."""
+def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode) -> Inputs:
+    """What a function is given by bound arguments, by what it closes over, and by how it runs."""
     loops = _NO_LOOPS if mode.staged or not m.path.loops else frozenset([id(loop) for loop in m.path.loops])
     prints = memo_keys.Fingerprint(m.trackers[Keys].uses, loops=loops, trace=mode.trace)
     prints.presumed = mode.presumed
@@ -336,8 +287,8 @@ def memo_key(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mod
         hashes = tuple([hash(part) for part in parts])
         digest = (hash(hashes), hash(hashes[::-1]))
     except TypeError:
-        return None, prints.objects, False
-    return digest, prints.objects, not used and not (mode.lanes and prints.cut)
+        return Inputs(None, prints.objects, False)
+    return Inputs(digest, prints.objects, not used and not (mode.lanes and prints.cut))
 
 
 def generalized(value: Value) -> Value:
@@ -356,55 +307,46 @@ def generalized(value: Value) -> Value:
     return value
 
 
-def remember(
-    m: Machine, func: FunctionValue, inner: Frame, inputs: list[Any], result: Value, known: dict[Any, Any], key: Any,
-    mark: int, reports: int, meaning: tuple[int, bool, int], embedded: frozenset[Value], logged: Mark,
-) -> None:  # fmt: skip
-    if holds_fresh_closure(result, func.closure):
-        return
+def effects_of(m: Machine, func: FunctionValue, inner: Frame, inputs: Inputs, mark: int) -> Effects | None:
+    """What a run since ``mark`` wrote outside of its own frame; None where it wrote what no input leads to."""
     own = inner.slots
-    effects = [(slots, slot) for slots, slot, _old in m.journal.entries[mark:] if slots is not own]
-    index_of_slots: dict[int, int] = {}
-    index_of_key: dict[int, int] = {}
-    if effects:
-        index_of_slots = {id(v.slots): i for i, v in enumerate(inputs) if type(v) in _MUTABLE}
-        index_of_key = {id(canonical_key(v)): i for i, v in enumerate(inputs) if isinstance(v, (Array, Opaque))}
+    written = [(slots, slot) for slots, slot, _old in m.journal.entries[mark:] if slots is not own]
+    index = {id(v.slots): i for i, v in enumerate(inputs.values) if type(v) in _MUTABLE} if written else {}
     outer_frames: set[int] = set()
     outer = func.closure
     while outer is not None:
         outer_frames.add(id(outer.slots))
         outer = outer.parent
-    use_effects: dict[tuple[int, tuple[str, ...]], Any] = {}
-    slot_effects: dict[tuple[int, Any], Any] = {}
-    taken: dict[int, tuple[Array, str]] = {}
-    if effects:
-        taken = {
-            id(part): (whole, step)
-            for whole in map(canonical_key, inputs)
-            if isinstance(whole, Array) and whole.parts
-            for step, part in whole.parts.items()
-        }
-    for slots, slot in effects:
-        if slots is m.trackers[Keys].uses:
-            where = path_of(slot, index_of_key, taken)
-            if where is not None:
-                use_effects[where] = m.trackers[Keys].uses.get(slot, ())
-        elif id(slots) in index_of_slots:
-            now = slots.get(slot, MISSING)
-            slot_effects[(index_of_slots[id(slots)], slot)] = now
+    of_inputs: dict[tuple[int, Any], Any] = {}
+    for slots, slot in written:
+        if m.trackers.owner_of(slots) is not None:
+            continue
+        if id(slots) in index:
+            of_inputs[(index[id(slots)], slot)] = slots.get(slot, MISSING)
         elif id(slots) in outer_frames or id(slots) in m.program.slot_ids:
-            return  # writes to variables of enclosing scopes: run it each time
-    known[key] = Remembered(
-        inputs,
+            return None  # writes to variables of enclosing scopes: run it each time
+    return Effects(written, [(i, slot, value) for (i, slot), value in of_inputs.items()])
+
+
+class Effects(msgspec.Struct, frozen=True, eq=False):
+    """What a run changed outside of itself. written: all slots. of_inputs: number of the input, slot, new contents."""
+
+    written: list[tuple[dict[Any, Any], Any]]
+    of_inputs: list[tuple[int, Any, Any]]
+
+
+def remembered(
+    m: Machine, inputs: Inputs, result: Value, effects: Effects, reports: int, marks: dict[type[Tracker], Any]
+) -> Remembered:
+    """The run that has just given ``result``. reports: how many emissions there were before. marks: of the trackers."""
+    values = inputs.values
+    return Remembered(
+        values,
         # What the run made is copied, lest it change later; an input stays the input, to be exchanged for another.
-        transplant(result, {id(v): v for v in inputs}, m, m.path.mode.trace) if is_mutable(result) else result,
-        [(i, steps, uses) for (i, steps), uses in use_effects.items()],
-        [(i, slot, value) for (i, slot), value in slot_effects.items()],
+        transplant(result, {id(v): v for v in values}, m, m.path.mode.trace) if is_mutable(result) else result,
+        effects.of_inputs,
         m.bus.emissions[reports:],
         len(m.path.stack),
         m.path.mode.trace,
-        *meaning,
-        tuple([i for i, v in enumerate(inputs) if v in embedded]) if embedded else (),
-        since(m, logged),
-        variations_of(m, result),
+        m.trackers.since(marks, FinishedRun(values, result, effects.written)),
     )
