@@ -75,8 +75,6 @@ MAX_LISTED = 16
 
 def listed_leaves(value: Value | None) -> Value:
     """A list of the leaves of an argument."""
-    from flake8_jax.semantics.domain.trees import collect_leaves, leaf_of
-
     found: list[Value] = []
     if value is None:
         return Unknown("leaves")

@@ -33,8 +33,10 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     freshen,
+    known_elements,
     part_of,
 )
+from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.captures import Captures, embed
@@ -277,9 +279,6 @@ def delete_item(m: Machine, base: Value, index: Value) -> None:
 
 def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: Any) -> None:
     """``base += more`` or ``base.extend(more)``."""
-    from flake8_jax.semantics.domain.values import known_elements
-    from flake8_jax.semantics.interpreter.iteration import iterated
-
     known = known_elements(more)
     n = base.slots["n"]
     if m.path.loops:

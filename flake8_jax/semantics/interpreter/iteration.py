@@ -35,6 +35,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.events.events import Iteration
+from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
@@ -111,8 +112,6 @@ def iterated(
             return None
         return lambda: joining.union_of([s() for s in present])
     if isinstance(value, Instance):
-        from flake8_jax.semantics.interpreter.operations import call_method
-
         iterator = call_method(m, frame, node, value, "__iter__")
         if iterator is not None and iterator is not value and not isinstance(iterator, Instance):
             return iterated(m, frame, node, iterator, "quiet", loop)

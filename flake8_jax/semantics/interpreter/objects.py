@@ -67,8 +67,6 @@ def external_attribute(m: Machine, owner: str, attr: str) -> Value:
         return NUMBERS[name]
     descriptor = m.program.knowledge.constant(name)
     if descriptor is not None and descriptor not in ("unknown", "dtype"):
-        from flake8_jax.semantics.interpreter.objects import value_of_descriptor
-
         return value_of_descriptor(m, descriptor, MAYBE, {})
     found = m.program.library_objects[owner, attr] = External(name)
     return found
@@ -89,8 +87,6 @@ def library_member(m: Machine, cls: str, attr: str, self_value: Value) -> Value 
         if attr in fact.methods:
             return ExternalMethod(name, attr, self_value, now(m))
         if attr in fact.fields:
-            from flake8_jax.semantics.interpreter.objects import value_of_descriptor
-
             level = self_value.level if isinstance(self_value, ExternalInstance) else MAYBE
             return value_of_descriptor(m, fact.fields[attr], level, {})
         todo += fact.base

@@ -44,8 +44,10 @@ from flake8_jax.semantics.domain.values import (
     hashes_tracer,
     holds_tracer,
     is_traced_array,
+    level_of,
 )
 from flake8_jax.semantics.events.events import Formatting, Hashing, NanComparison, TruthTest
+from flake8_jax.semantics.interpreter.operations import call_operator
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import Captures, embed
@@ -87,8 +89,6 @@ def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) 
             elif isinstance(member, (Unknown, Instance, ExternalInstance)):
                 unknown = True
             elif isinstance(member, (TupleValue, ListValue, DictValue)):
-                from flake8_jax.semantics.domain.values import level_of
-
                 inner = level_of(member)
                 if inner == MAYBE:
                     unknown = True
@@ -177,8 +177,6 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(left.value, op, right.value)
     if Instance in kinds:
-        from flake8_jax.semantics.interpreter.operations import call_operator
-
         found = call_operator(m, frame, node, left, op, right)
         if found is not None:
             return found
