@@ -45,11 +45,11 @@ from flake8_jax.semantics.domain.values import (
     level_of,
     part_of,
 )
-from flake8_jax.semantics.interpreter.calls import tell_cached
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.objects import external_attribute, library_member
 from flake8_jax.semantics.interpreter.operations import call, load_attribute
 from flake8_jax.semantics.interpreter.operators import result_level
+from flake8_jax.semantics.interpreter.running import tell_cached
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE
 from flake8_jax.semantics.trackers.allocations import outlives, tell_change, undo_changes

@@ -545,7 +545,7 @@ def _module_call(
     if target is not None:
         setup = find_in_class(module.cls, "setup")
         if setup is not None and isinstance(setup[1], FunctionValue):
-            from flake8_jax.semantics.interpreter.calls import call_function_value
+            from flake8_jax.semantics.interpreter.running import call_function_value
 
             call_function_value(m, frame, node, setup[1], Arguments([module]))
         result = call(m, frame, node, target, inner)
