@@ -25,7 +25,6 @@ from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import Lane
 from flake8_jax.semantics.domain.values import (
-    ABSTRACT,
     MISSING,
     Array,
     Const,
@@ -453,7 +452,3 @@ def share_like(m: Machine, parent: Value, child: Value, data: Value | None = Non
     for lane in m.path.mode.lanes:
         if canonical in lane.shared and (data is None or data in lane.shared):
             lane.shared[child] = lane.shared[canonical]
-
-
-def is_traced_data(value: Value | None) -> bool:
-    return isinstance(value, (Array, Tree)) and value.level == ABSTRACT
