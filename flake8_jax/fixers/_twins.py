@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import is_surely_array
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.twins import TwinParameter, twin_calls
 from flake8_jax.semantics.domain.values import (

@@ -11,8 +11,9 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import decided, is_surely_traced
+from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._staging import is_surely_traced
 from flake8_jax.fixers.host_item import drop_method
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 

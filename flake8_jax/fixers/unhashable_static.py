@@ -15,8 +15,10 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import decided, is_bound, may_hold_argument
+from flake8_jax.fixers._references import is_bound
+from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._staging import may_hold_argument
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.values import Array, DictValue, FunctionValue, HostArray, ListValue, Value
