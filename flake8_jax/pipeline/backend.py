@@ -120,7 +120,7 @@ def _analyze(files: list[SourceFile], request: AnalysisRequest) -> AnalysisResul
     from flake8_jax.fixers.proposals import propose_fixes
     from flake8_jax.rules import all_rules
     from flake8_jax.semantics.analysis.analyze import analyze
-    from flake8_jax.semantics.machine.core import Cut
+    from flake8_jax.semantics.machine.limits import Cut
 
     analysis = analyze(files, request, all_rules())
     proposals = propose_fixes(

@@ -5,15 +5,17 @@ from __future__ import annotations
 import pytest
 from semantics.literate import run_engine
 
-from flake8_jax.semantics.analysis import analyze
-from flake8_jax.semantics.machine import core
+from flake8_jax.semantics.analysis import entries
+from flake8_jax.semantics.domain.values import FunctionValue
+from flake8_jax.semantics.interpreter import calls
+from flake8_jax.semantics.machine.core import Machine
 
 BRANCH = "import jax\n\n\n@jax.jit\ndef step(x):\n    if x > 0:\n        return x\n    return -x\n\n\n"
 LONG = "def long(x):\n" + "    x = x + 1\n" * 200 + "    return x\n"
 
 
 def test_an_entry_that_runs_too_many_statements_ends_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analyze, "MAX_STATEMENTS_PER_ENTRY", -150)
+    monkeypatch.setattr(entries, "MAX_STATEMENTS_PER_ENTRY", -150)
     analysis, _, _ = run_engine({"code.py": f"{BRANCH}{LONG}"})
     assert [(cut.path, cut.function, cut.reason) for cut in analysis.cuts] == [
         ("/project/code.py", "long", "it runs too many statements")
@@ -24,8 +26,8 @@ def test_an_entry_that_runs_too_many_statements_ends_and_is_named(monkeypatch: p
 def test_a_file_whose_entries_run_too_many_statements_is_named_and_the_others_are_analyzed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(analyze, "MAX_ENTRIES_PER_FILE", 0.5)
-    monkeypatch.setattr(analyze, "MAX_STATEMENTS_PER_ENTRY", 0)
+    monkeypatch.setattr(entries, "MAX_ENTRIES_PER_FILE", 0.5)
+    monkeypatch.setattr(entries, "MAX_STATEMENTS_PER_ENTRY", 0)
     many = "".join(f"def f{i}(x):\n" + "    x = x + 1\n" * 9 for i in range(9))
     analysis, _, _ = run_engine({"code.py": BRANCH, "many.py": many})
     assert {(cut.path, cut.reason) for cut in analysis.cuts} == {
@@ -38,14 +40,14 @@ def test_too_deep_a_recursion_of_the_analysis_costs_its_entry_alone(monkeypatch:
     def overflow(*_: object) -> int:
         raise RecursionError
 
-    analysis_of = core.Machine.note_called
+    note_called = calls.note_called
 
-    def note_called(self: core.Machine, func: core.FunctionValue, kind: str) -> None:
+    def overflow_in_long(m: Machine, func: FunctionValue, kind: str) -> None:
         if func.fn.name == "long":
             overflow()
-        analysis_of(self, func, kind)
+        note_called(m, func, kind)
 
-    monkeypatch.setattr(core.Machine, "note_called", note_called)
+    monkeypatch.setattr(calls, "note_called", overflow_in_long)
     analysis, _, _ = run_engine({"code.py": f"{BRANCH}{LONG}"})
     assert analysis.crashes == []
     assert [cut.reason for cut in analysis.cuts] == ["it is nested too deeply"]

@@ -20,6 +20,7 @@ from flake8_jax.core.registry import Rule
 from flake8_jax.core.stack import run_deep
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.history import load_histories
+from flake8_jax.semantics.analysis.assembly import assemble
 from flake8_jax.semantics.analysis.entries import run_entries
 from flake8_jax.semantics.analysis.findings import Reported, report_findings
 from flake8_jax.semantics.analysis.presumed import run_presumed
@@ -27,17 +28,13 @@ from flake8_jax.semantics.analysis.recorded import run_recorded
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.events.events import ApiUse
-from flake8_jax.semantics.interpreter import statements
-from flake8_jax.semantics.machine.core import Cut, Machine
-from flake8_jax.semantics.machine.program import Modules
-from flake8_jax.semantics.models import donation
-from flake8_jax.semantics.trackers.presumption import Presumption
-from flake8_jax.semantics.trackers.process import Settings
-from flake8_jax.semantics.trackers.records import FunctionRecord, Records
-from flake8_jax.semantics.trackers.versions import Versions
-
-assert statements.__name__  # importing it fills in how statements run
-assert donation.__name__  # and this one, how what a transform returned is called
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.limits import INSPECT_CAPS, Cut
+from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
+from flake8_jax.semantics.trackers.records import FunctionRecord, Recording, Records
+from flake8_jax.semantics.trackers.runs import Runs
+from flake8_jax.semantics.trackers.unrolling import LoopNests
+from flake8_jax.semantics.trackers.versions import ApiUses
 
 
 class Analysis(msgspec.Struct, frozen=True):
@@ -73,17 +70,19 @@ def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple
     run_entries(machine, scopes, request.entries)
     if request.recorded:
         run_recorded(machine, scopes, request.recorded)
-    if machine.presumption is not None:
+    if machine.trackers[Presuming].presumption is not None:
         run_presumed(machine)
     reports = report_findings(machine, request)
     functions: list[FunctionRecord] = []
-    if machine.records is not None:
-        functions = machine.records.functions([s for s in scopes if request.wanted is None or s.path in request.wanted])
-    machine.counters["runs of functions"] = sum(machine.contexts.values())
-    machine.counters["functions"] = len({fn for fn, _staged in machine.contexts})
-    crashes = list(dict.fromkeys(machine.crashes))
-    cuts = sorted(dict.fromkeys(machine.cuts), key=lambda cut: (cut.path, cut.function, cut.reason))
-    return Analysis(reports, functions, crashes, machine.counters, machine.calls, tuple(cuts))
+    records = machine.trackers[Recording].records
+    if records is not None:
+        functions = records.functions([s for s in scopes if request.wanted is None or s.path in request.wanted])
+    contexts, counters = machine.trackers[Runs].contexts, machine.bus.counters
+    counters["runs of functions"] = sum(contexts.values())
+    counters["functions"] = len({fn for fn, _staged in contexts})
+    crashes = list(dict.fromkeys(machine.bus.crashes))
+    cuts = sorted(dict.fromkeys(machine.worklist.cuts), key=lambda cut: (cut.path, cut.function, cut.reason))
+    return Analysis(reports, functions, crashes, counters, machine.trackers[Runs].calls, tuple(cuts))
 
 
 def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tuple[Rule, ...]) -> Machine:
@@ -91,16 +90,16 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
     knowledge = load()
     if request.transforms:
         knowledge = knowledge.with_user_transforms(request.transforms)
-    records = Records() if request.collect_functions else None
-    machine = Machine(knowledge, rules, records)
-    machine.unroll_threshold = request.unroll_threshold
-    machine.modules, machine.settings = Modules(machine, scopes), Settings()
-    machine.modules.lazy = request.lazy
-    if machine.wants(ApiUse):
-        machine.versions = Versions(load_histories(), request.required, scopes, request.wanted)
-        machine.versioned = machine.versions.parts
-    if records is not None:
-        machine.presumption = Presumption()
-        records.holding = machine.presumption.holding
-    machine.skipped, machine.calls = request.skipped, CallGraph() if request.collect_calls else None
+    machine = assemble(knowledge, scopes, rules)
+    machine.program.lazy = request.lazy
+    machine.worklist.skipped = request.skipped
+    machine.trackers[LoopNests].threshold = request.unroll_threshold
+    if machine.bus.wants(ApiUse):
+        machine.trackers[ApiUses].open(load_histories(), request.required, scopes, request.wanted)
+    runs = machine.trackers[Runs]
+    runs.calls = CallGraph() if request.collect_calls else None
+    if request.collect_functions:
+        runs.caps = INSPECT_CAPS
+        presumption = machine.trackers[Presuming].presumption = Presumption()
+        machine.trackers[Recording].records = Records(presumption.holding)
     return machine

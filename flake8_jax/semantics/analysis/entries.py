@@ -37,11 +37,17 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import JittedMethod
-from flake8_jax.semantics.interpreter.calls import call, call_function_value
+from flake8_jax.semantics.interpreter.calls import call_function_value
 from flake8_jax.semantics.interpreter.classes import generic_instance
-from flake8_jax.semantics.machine.core import MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut, Machine
+from flake8_jax.semantics.interpreter.operations import call
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.limits import MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut
 from flake8_jax.semantics.models.custom_rules import check_missing, check_settings
-from flake8_jax.semantics.models.transforms import run_root, stage_unknown
+from flake8_jax.semantics.models.staging import stage_unknown
+from flake8_jax.semantics.models.transforms import run_root
+from flake8_jax.semantics.trackers.process import Process
+from flake8_jax.semantics.trackers.records import Recording
+from flake8_jax.semantics.trackers.runs import Runs
 
 MAX_HEIRS = 4
 """An inherited method is run again for so many subclasses."""
@@ -67,15 +73,21 @@ class _Growing(Generic[T]):
 
 def run_guarded(m: Machine, scope: ModuleScope, run: Callable[[], object]) -> None:
     """Run one entry; a defect in the interpreter is reported and costs that entry only."""
-    m.step_limit = MAX_STATEMENTS_PER_ENTRY + len(scope.tree.line_starts)
-    if m.steps_of_file.get(scope.path, 0) > MAX_ENTRIES_PER_FILE * m.step_limit:
-        m.cuts.append(Cut(scope.path, "", "its functions run too many statements"))
+    m.path.step_limit = MAX_STATEMENTS_PER_ENTRY + len(scope.tree.line_starts)
+    if m.worklist.steps_of_file.get(scope.path, 0) > MAX_ENTRIES_PER_FILE * m.path.step_limit:
+        m.worklist.cuts.append(Cut(scope.path, "", "its functions run too many statements"))
         return
+
+    def entry() -> None:
+        if scope.process is not None:  # functions run after the top level of their module
+            m.trackers[Process].turns = dict(scope.process)
+        run()
+
     try:
-        m.isolated(scope.path, run, scope.process)
+        m.isolated(scope.path, entry)
     except DEFECTS as error:
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        m.crashes.append(("engine", scope.path, text))
+        m.bus.crashes.append(("engine", scope.path, text))
 
 
 def run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] | None) -> None:
@@ -85,19 +97,19 @@ def run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] |
         return entries is None or scope.path in entries
 
     for scope in filter(is_entered, scopes):
-        run_guarded(m, scope, functools.partial(m.modules.ensure_run, scope))
-    decorated = {id(_underlying(tv.operand)) for tv, *_ in m.roots}
-    for func in list(m.deferred_functions):
+        run_guarded(m, scope, functools.partial(m.program.ensure_run, scope))
+    decorated = {id(_underlying(tv.operand)) for tv, *_ in m.worklist.roots}
+    for func in list(m.worklist.deferred_functions):
         if is_entered(func.scope) and func.owner is None and func.closure is None and id(func) not in decorated:
             run_guarded(m, func.scope, functools.partial(_run_function, m, func))
-    for cls in list(m.modules.classes):
+    for cls in list(m.program.classes):
         if is_entered(cls.scope):
             run_guarded(m, cls.scope, functools.partial(_run_methods, m, cls, decorated))
     if entries is not None:
-        m.roots[:] = [root for root in m.roots if is_entered(root[2])]
-        m.partial_roots[:] = [root for root in m.partial_roots if is_entered(root[2])]
-        m.deferred_functions[:] = [func for func in m.deferred_functions if is_entered(func.scope)]
-        m.modules.classes[:] = [cls for cls in m.modules.classes if is_entered(cls.scope)]
+        m.worklist.roots[:] = [root for root in m.worklist.roots if is_entered(root[2])]
+        m.worklist.partial_roots[:] = [root for root in m.worklist.partial_roots if is_entered(root[2])]
+        m.worklist.deferred_functions[:] = [func for func in m.worklist.deferred_functions if is_entered(func.scope)]
+        m.program.classes[:] = [cls for cls in m.program.classes if is_entered(cls.scope)]
     _run_pending(m, is_entered)
     _check_derivative_rules(m)
     _check_jitted_methods_and_missing_rules(m)
@@ -111,8 +123,8 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
 
     A root at the top level of a module counts only if that module is entered, not if it ran because it was needed.
     """
-    roots, classes = _Growing(m.roots), _Growing(m.modules.classes)
-    partials, functions = _Growing(m.partial_roots), _Growing(m.deferred_functions)
+    roots, classes = _Growing(m.worklist.roots), _Growing(m.program.classes)
+    partials, functions = _Growing(m.worklist.partial_roots), _Growing(m.worklist.deferred_functions)
     while roots or functions or classes or partials:
         for tv, node, scope, chain, staged in roots:
             if (not tv.called and not staged) if chain else is_entered(scope) and not _is_skipped(m, tv):
@@ -126,7 +138,9 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
                     m, scope, functools.partial(_run_partial, m, partial, node, Frame(None, scope, None), chain)
                 )
         for func in functions:
-            if (func.closure is not None or is_entered(func.scope)) and id(func.fn) not in m.called_functions:
+            if (func.closure is not None or is_entered(func.scope)) and id(func.fn) not in m.trackers[
+                Runs
+            ].called_functions:
                 run_guarded(m, func.scope, functools.partial(_run_function, m, func))
 
 
@@ -176,7 +190,7 @@ def enter(m: Machine, func: FunctionValue, first: list[Value], frame: Frame | No
 def _run_contracts(m: Machine, cls: ClassValue) -> None:
     """Run the methods that a library runs staged on the user's subclass."""
     for name in cls.external_bases:
-        fact = m.knowledge.class_(name)
+        fact = m.program.knowledge.class_(name)
         for method in fact.staged_methods if fact is not None else ():
             found = cls.namespace.get(method)
             if isinstance(found, FunctionValue) and not _is_skipped(m, found):
@@ -187,11 +201,11 @@ def _run_contracts(m: Machine, cls: ClassValue) -> None:
 def _run_partial(m: Machine, partial: PartialValue, node: Any, frame: Frame, chain: tuple[Link, ...]) -> None:
     """``partial(lax.scan, body)`` that no known code calls: its body is staged whatever the other arguments are."""
     operand = partial.args[0] if partial.args else next(iter(partial.kwargs.values()), partial)
-    if isinstance(operand, FunctionValue) and id(operand.fn) in m.called_functions:
+    if isinstance(operand, FunctionValue) and id(operand.fn) in m.trackers[Runs].called_functions:
         return
-    m.stack = list(chain)
+    m.path.stack = list(chain)
     call(m, frame, node, partial, Arguments([], unknown_rest=True))
-    m.stack = []
+    m.path.stack = []
 
 
 # --- what is left out -----------------------------------------------------------------------------------
@@ -220,7 +234,7 @@ def _is_skipped(m: Machine, value: Value) -> bool:
         function = function.func
     if not isinstance(function, FunctionValue) or function.closure is not None:
         return False
-    return (function.scope.path, function.fn.qualname) in m.skipped
+    return (function.scope.path, function.fn.qualname) in m.worklist.skipped
 
 
 def _is_covered(m: Machine, fn: ir.Function) -> bool:
@@ -228,9 +242,13 @@ def _is_covered(m: Machine, fn: ir.Function) -> bool:
 
     Not so where a caller's arguments decided a test: there are lines that only others would run.
     """
-    if m.records is not None or id(fn) not in m.callees or id(fn) in m.decided:
+    if (
+        m.trackers[Recording].records is not None
+        or id(fn) not in m.trackers[Runs].callees
+        or id(fn) in m.trackers[Runs].decided
+    ):
         return False
-    return (id(fn), False) in m.contexts or (id(fn), True) in m.contexts
+    return (id(fn), False) in m.trackers[Runs].contexts or (id(fn), True) in m.trackers[Runs].contexts
 
 
 # --- what is checked at the end ---------------------------------------------------------------------------
@@ -239,7 +257,7 @@ def _is_covered(m: Machine, fn: ir.Function) -> bool:
 def _check_derivative_rules(m: Machine) -> None:
     """Check each derivative rule that the program sets, once for each place."""
     done: set[int] = set()
-    for tv, name, args, node, scope in list(m.rule_settings):
+    for tv, name, args, node, scope in list(m.worklist.rule_settings):
         if id(node) not in done:
             done.add(id(node))
             run_guarded(m, scope, functools.partial(check_settings, m, tv, name, args, node, scope))
@@ -247,7 +265,7 @@ def _check_derivative_rules(m: Machine) -> None:
 
 def _check_jitted_methods_and_missing_rules(m: Machine) -> None:
     """Check the roots: ``jit`` on methods, and functions that need a derivative rule and have none."""
-    for tv, node, scope, chain, _staged in list(m.roots):
+    for tv, node, scope, chain, _staged in list(m.worklist.roots):
         if tv.name == "jax.jit":
             run_guarded(m, scope, functools.partial(_check_jitted_method, m, tv, node, scope))
         if tv.fact.model == "custom" and not chain:
@@ -257,7 +275,12 @@ def _check_jitted_methods_and_missing_rules(m: Machine) -> None:
 def _check_jitted_method(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScope) -> None:
     """Check ``@jax.jit`` on a method: ``self`` is an argument that JAX cannot take if the class is not a pytree."""
     function = tv.operand
-    if not isinstance(function, FunctionValue) or function.owner is None or not m.wants(JittedMethod) or node is None:
+    if (
+        not isinstance(function, FunctionValue)
+        or function.owner is None
+        or not m.bus.wants(JittedMethod)
+        or node is None
+    ):
         return
     owner, statics = function.owner, static_parameters(tv)
     if owner.namespace.get(function.fn.name) is not tv or statics is None or 0 in statics[0]:
@@ -266,7 +289,7 @@ def _check_jitted_method(m: Machine, tv: TransformedValue, node: Any, scope: Mod
         return
     if owner.traits & {"namedtuple", "enum"} or not function.fn.params or function.fn.params[0].kind == "vararg":
         return
-    m.emit(JittedMethod(m.context(scope), node, owner.node.name, function.fn.name))
+    m.bus.emit(JittedMethod(m.path.context(scope), node, owner.node.name, function.fn.name))
 
 
 def _may_be_pytree(cls: ClassValue) -> bool:

@@ -18,7 +18,9 @@ from flake8_jax.core.findings import Finding, Level, Positions, Step
 from flake8_jax.core.registry import Candidate, Settle
 from flake8_jax.semantics.analysis.request import AnalysisRequest
 from flake8_jax.semantics.domain.stack import Link
-from flake8_jax.semantics.machine.core import Emission, Machine
+from flake8_jax.semantics.machine.bus import Emission
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.runs import Runs
 
 _SEVERITY: dict[Level, int] = {"error": 2, "warning": 1, "upgrade": 0}
 
@@ -40,7 +42,7 @@ def report_findings(m: Machine, request: AnalysisRequest) -> list[Reported]:
 def _best(m: Machine, request: AnalysisRequest) -> list[Emission]:
     """The report with the highest rank of each rule at each place."""
     best: dict[tuple[str, str, int], Emission] = {}
-    for emission in m.settled.values():
+    for emission in m.bus.settled.values():
         if not _is_wanted(emission, request) or _is_withdrawn(m, emission):
             continue
         key = (emission.rule.code, emission.scope.path, emission.report.at.start)
@@ -58,15 +60,15 @@ def _is_wanted(emission: Emission, request: AnalysisRequest) -> bool:
 
 def _is_withdrawn(m: Machine, emission: Emission) -> bool:
     report, path = emission.report, emission.scope.path
-    if report.unless and (m.cuts or m.is_noted(report.unless, path, report.at.start)):
+    if report.unless and (m.worklist.cuts or m.bus.is_noted(report.unless, path, report.at.start)):
         return True  # with cuts: the code that did not run might have shown the fact
-    return bool(report.given) and not m.is_noted(report.given, path, report.at.start)
+    return bool(report.given) and not m.bus.is_noted(report.given, path, report.at.start)
 
 
 def _report_rank(m: Machine, emission: Emission) -> tuple[int, bool]:
     """Rank reports by severity, then by a complete call chain: it does not start in a function with known callers."""
     start = emission.chain[0] if emission.chain else None
-    complete = start is None or start.kind != "entry" or id(start.fn) not in m.callees
+    complete = start is None or start.kind != "entry" or id(start.fn) not in m.trackers[Runs].callees
     return _SEVERITY[emission.report.level or emission.rule.level], complete
 
 

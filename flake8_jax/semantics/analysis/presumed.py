@@ -28,35 +28,39 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.runs import Runs
 
 _CONSTRUCTORS = ("__init__", "__post_init__", "__new__", "setup", "tree_unflatten")
 
 
 def run_presumed(m: Machine) -> None:
     """Run every function once more, as the users of a library would stage it."""
-    assert m.presumption is not None
-    m.presumption.settle()
-    m.contexts.clear()
-    m.presumption.carriers.update(cls for cls in m.modules.classes if carries_arrays(m, cls))
-    for func in list(m.deferred_functions):
-        if func.closure is None and func.owner is None and m.presumption.applies_to(func.scope.path, func.fn):
+    presumption, contexts = m.trackers[Presuming].presumption, m.trackers[Runs].contexts
+    assert presumption is not None
+    presumption.settle()
+    contexts.clear()
+    presumption.carriers.update(cls for cls in m.program.classes if carries_arrays(m, cls))
+    for func in list(m.worklist.deferred_functions):
+        if func.closure is None and func.owner is None and presumption.applies_to(func.scope.path, func.fn):
             run_guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
-    for cls in list(m.modules.classes):
+    for cls in list(m.program.classes):
         for value in list(cls.namespace.values()):
             run_guarded(m, cls.scope, functools.partial(_presumed_method, m, cls, value))
-    for func in list(m.presumption.rules):
+    for func in list(presumption.rules):
         run_guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
-    for func in list(m.deferred_functions):
-        if func.closure is not None and not m.contexts.keys() & {(id(func.fn), True), (id(func.fn), False)}:
-            if m.presumption.applies_to(func.scope.path, func.fn):
+    for func in list(m.worklist.deferred_functions):
+        if func.closure is not None and not contexts.keys() & {(id(func.fn), True), (id(func.fn), False)}:
+            if presumption.applies_to(func.scope.path, func.fn):
                 run_guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
 
 
 def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
     """Run a method. ``self`` is bare in a constructor; only a caller could tell whether its leaves are traced."""
     target = function_in_class(value)
-    assert m.presumption is not None
-    if target is None or not m.presumption.applies_to(cls.scope.path, target.fn):
+    presumption = m.trackers[Presuming].presumption
+    assert presumption is not None
+    if target is None or not presumption.applies_to(cls.scope.path, target.fn):
         return
     self_value: Value = Instance(cls, exact=False)
     if not isinstance(value, StaticMethodValue) and target.fn.name not in _CONSTRUCTORS:
@@ -67,12 +71,13 @@ def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
 def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
     """``self``: of a pytree, those of its leaves that surely are arrays are tracers."""
     known = generic_instance(m, cls)
-    assert m.presumption is not None
+    presumption = m.trackers[Presuming].presumption
+    assert presumption is not None
     if not isinstance(known, Instance) or "pytree" not in cls.traits:
         return known
     made = Instance(cls, exact=False)
-    if cls in m.presumption.carriers:
-        m.presumption.holding.add(made)
+    if cls in presumption.carriers:
+        presumption.holding.add(made)
     made.slots.update(known.slots)
     for name, value in known.slots.items():
         if name not in cls.static_names and isinstance(value, (Array, Tree)):
@@ -81,6 +86,6 @@ def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
 
 
 def _presumed_entry(m: Machine, func: FunctionValue, first: list[Value]) -> None:
-    m.traces += 1
-    m.mode = Mode(True, True, m.traces, True)
+    m.path.traces += 1
+    m.path.mode = Mode(True, True, m.path.traces, True)
     enter(m, func, first)

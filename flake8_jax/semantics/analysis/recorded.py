@@ -63,15 +63,15 @@ def run_recorded(m: Machine, scopes: Iterable[ModuleScope], recorded: Iterable[R
                 one = wanted.get((scope.path, positions.row(first)))
                 if one is not None and one.qualname.rpartition(".")[2] == fn.name:
                     places[id(fn)] = one, _Place(start, start)
-    for function in list(m.deferred_functions):
+    for function in list(m.worklist.deferred_functions):
         if id(function.fn) in places:
             one, place = places[id(function.fn)]
             run_guarded(m, function.scope, functools.partial(_run, m, function, one, place))
 
 
 def _run(m: Machine, function: FunctionValue, recorded: RecordedFunction, place: _Place) -> None:
-    m.traces += 1
-    mode = Mode(True, True, m.traces, compiled=m.traces, axes=frozenset({ANY}))
+    m.path.traces += 1
+    mode = Mode(True, True, m.path.traces, compiled=m.path.traces, axes=frozenset({ANY}))
     values = {one.name: value_of(one, recorded.observed) for one in recorded.params}
     args = _arguments(m, function, values)
     frame = Frame(None, function.scope, None)

@@ -21,7 +21,6 @@ from flake8_jax.semantics.domain.values import Value
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
-    from flake8_jax.semantics.trackers.unrolling import Unrolling
 
 
 NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
@@ -91,7 +90,7 @@ class LoopState:
     times: the number of its iterations, 0 where that is not known. links: so many lead to it on the call stack. tested: a
     test of this iteration has looked at a counter. leaving: what runs is returned from inside of it. again: some path goes
     on to another iteration. arms: as many alternatives are open around its body. stepped, appended, shortened, growing: see
-    ``variation``. unrolling: what it unrolls into, if that counts. bound: see
+    ``variation``. records: what trackers know of this loop, by class. bound: see
     ``freshness.bound_in``."""
 
     kind: str
@@ -116,5 +115,5 @@ class LoopState:
     appended: list[Any] = field(default_factory=list)
     shortened: set[int] = field(default_factory=set)
     growing: set[tuple[int, Any]] = field(default_factory=set)
-    unrolling: Unrolling | None = None
+    records: dict[type, Any] = field(default_factory=dict)
     bound: set[str] | None = None

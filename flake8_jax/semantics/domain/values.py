@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from flake8_jax.core import ir
     from flake8_jax.knowledge.model import TransformFact
@@ -336,6 +336,11 @@ class Site:
     scope: ModuleScope
     start: int
     end: int
+
+
+def site_of(scope: ModuleScope, node: Any) -> Site:
+    """The place of an expression."""
+    return Site(scope, node.start, node.end)
 
 
 class TransformedValue(Value):
@@ -761,3 +766,18 @@ def known_elements(value: Value) -> tuple[Value, ...] | None:
     if isinstance(value, ListValue):
         return value.known()
     return None
+
+
+def part_of(value: Opaque, step: str, make: Callable[[], Value]) -> Value:
+    """The part of an opaque value under ``step``, made by ``make`` when it is read for the first time."""
+    if value.parts is None:
+        value.parts = {}
+    found = value.parts.get(step)
+    if found is None:
+        found = make()
+        value.parts[step] = found
+        if isinstance(found, (Array, Tree, Unknown)) and isinstance(value.origin, Opaque):
+            found.origin = part_of(value.origin, step, lambda: Unknown("part", value.origin, step))
+        if isinstance(found, Opaque):
+            found.parent, found.step = value, step
+    return found

@@ -25,8 +25,12 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.interpreter.objects import make_instance
+from flake8_jax.semantics.interpreter.operations import resolve_name, value_of_annotation
 from flake8_jax.semantics.interpreter.types import ARRAY_CLASSES
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import DESCRIBE
 
 _STATIC = {"int": "int", "bool": "bool", "str": "str", "float": "float"}
 _SCALARS = frozenset({"jaxtyping.Scalar", "jaxtyping.ScalarLike"})
@@ -37,52 +41,6 @@ _JAXTYPING = frozenset({"Float", "Int", "Bool", "Complex", "Inexact", "Num", "Re
                         "Float32", "Float64", "Float16", "BFloat16", "Int32", "Int64", "UInt8"})  # fmt: skip
 _JAXTYPING_DTYPES = {"Bool": "bool", "Int": "int", "Integer": "int", "UInt": "int", "Int32": "int", "Float": "float",
                      "Float32": "float", "Float64": "float", "Float16": "float", "Complex": "complex"}  # fmt: skip
-
-
-def value_of_annotation(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr | None) -> Value | None:
-    """The value that an annotation describes; None where it says nothing of use."""
-    if node is None:
-        return None
-    if isinstance(node, ir.Constant):
-        if node.kind == "none":
-            return NONE
-        if node.kind == "str" and isinstance(node.value, str) and node.value.isidentifier():
-            return value_of_annotation(m, scope, frame, ir.Name(node.start, node.end, node.value))
-        return None
-    if isinstance(node, ir.BinOp) and node.op == "|":
-        return _either(m, scope, frame, [node.left, node.right])
-    if isinstance(node, ir.Subscript):
-        return _subscripted(m, scope, frame, node)
-    if isinstance(node, (ir.Name, ir.Attribute)):
-        return _plain(m, scope, frame, node)
-    return None
-
-
-def describes_shapes(m: Machine, scope: ModuleScope, node: ir.Expr | None) -> bool:
-    """An annotation such as ``PyTree[jax.ShapeDtypeStruct]``: shapes and dtypes in place of arrays."""
-    if isinstance(node, ir.Subscript):
-        parts = node.index.elts if isinstance(node.index, ir.Tuple) else [node.index]
-        return any(describes_shapes(m, scope, part) for part in parts)
-    if not isinstance(node, (ir.Name, ir.Attribute)):
-        return False
-    target = resolve_name(m, scope, None, node)
-    return isinstance(target, External) and target.name == "jax.ShapeDtypeStruct"
-
-
-def resolve_name(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr) -> Value | None:
-    """The object that a (dotted) name in an annotation denotes, without telling any rule."""
-    from flake8_jax.semantics.interpreter.attributes import load_attribute
-    from flake8_jax.semantics.machine.dispatch import lookup
-
-    if isinstance(node, ir.Name):
-        anchor = frame if frame is not None else Frame(None, scope, None)
-        return lookup(m, anchor, node.id) or m.modules.builtin(node.id)
-    if isinstance(node, ir.Attribute):
-        base = resolve_name(m, scope, frame, node.value)
-        if base is None:
-            return None
-        return load_attribute(m, frame if frame is not None else Frame(None, scope, None), node, base, node.attr)
-    return None
 
 
 def _plain(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr) -> Value | None:
@@ -99,8 +57,6 @@ def _plain(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr) -
     if isinstance(target, External):
         return _library_class(m, target.name)
     if isinstance(target, ClassValue):
-        from flake8_jax.semantics.interpreter.classes import generic_instance
-
         return generic_instance(m, target)
     if isinstance(target, UnionValue):
         return None
@@ -118,10 +74,8 @@ def _library_class(m: Machine, name: str) -> Value | None:
         return HostArray()
     if name in ("typing.Callable", "collections.abc.Callable"):
         return Unknown("function")
-    fact = m.knowledge.class_(name)
+    fact = m.program.knowledge.class_(name)
     if fact is not None and (fact.fields or fact.methods) and not fact.decorator:
-        from flake8_jax.semantics.models.library import make_instance
-
         return make_instance(m, name, MAYBE)
     return None
 
@@ -167,3 +121,27 @@ def _either(m: Machine, scope: ModuleScope, frame: Frame | None, nodes: list[ir.
     if any(v is None for v in values):
         return None
     return joining.union_of([v for v in values if v is not None])
+
+
+def _constant(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Constant) -> Value | None:
+    """None, or a name in quotes."""
+    if node.kind == "none":
+        return NONE
+    if node.kind == "str" and isinstance(node.value, str) and node.value.isidentifier():
+        return value_of_annotation(m, scope, frame, ir.Name(node.start, node.end, node.value))
+    return None
+
+
+def _operation(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.BinOp) -> Value | None:
+    return _either(m, scope, frame, [node.left, node.right]) if node.op == "|" else None
+
+
+DESCRIBE.update(
+    {
+        ir.Constant: _constant,
+        ir.BinOp: _operation,
+        ir.Subscript: _subscripted,
+        ir.Name: _plain,
+        ir.Attribute: _plain,
+    }
+)

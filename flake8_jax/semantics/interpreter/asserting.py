@@ -21,7 +21,7 @@ from flake8_jax.semantics.machine.core import Machine
 @contextmanager
 def waited_for(m: Machine) -> Iterator[None]:
     """What is read meanwhile is meant to be read in every iteration."""
-    loop = m.loops[-1] if m.loops else None
+    loop = m.path.loops[-1] if m.path.loops else None
     if loop is not None:
         loop.guards += 1
     yield

@@ -35,15 +35,16 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
 from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
 from flake8_jax.semantics.trackers.freshness import note_kept
-from flake8_jax.semantics.trackers.globals import note_contents, note_rebinding, note_second_assignment
+from flake8_jax.semantics.trackers.globals import GlobalReads, note_contents, note_rebinding, note_second_assignment
 from flake8_jax.semantics.trackers.process import ENVIRON, set_variable
-from flake8_jax.semantics.trackers.steps import keep
+from flake8_jax.semantics.trackers.products import Products
+from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
 
 
 def tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: str) -> None:
     """Tell the rules that a value that holds a tracer is hashed."""
-    if m.wants(Hashing) and hashes_tracer(value, GRAD):
-        m.emit(Hashing(m.context(frame.scope), at, value, how))
+    if m.bus.wants(Hashing) and hashes_tracer(value, GRAD):
+        m.bus.emit(Hashing(m.path.context(frame.scope), at, value, how))
 
 
 def store_item(
@@ -54,8 +55,8 @@ def store_item(
     note_kept(m, value)
     if isinstance(base, Array) and isinstance(index, Const) and isinstance(index.value, str):
         base = Unknown("no array")  # which has no such items: a guess somewhere above was wrong
-    if m.wants(Store):
-        m.emit(Store(m.context(frame.scope), node, how, base, value, "", op))
+    if m.bus.wants(Store):
+        m.bus.emit(Store(m.path.context(frame.scope), node, how, base, value, "", op))
     from flake8_jax.semantics.interpreter.containers import set_item
     from flake8_jax.semantics.trackers.derivative_contracts import note_stored_rule
 
@@ -65,14 +66,14 @@ def store_item(
             set_variable(m, frame, node, index, value)
     if isinstance(base, DictValue):
         tell_hash(m, frame, node.index, index, "dict-key")
-    if m.steps_taken is not None and not isinstance(base, (Array, HostArray)):
+    if m.trackers[TrainingSteps].taken is not None and not isinstance(base, (Array, HostArray)):
         keep(m, value)
-    if m.mode.staged:
+    if m.path.mode.staged:
         tell_change(m, frame, node, how, base, value, op=op, itself=itself or bool(op))
     else:
         note_contents(m, frame, node, base, value, index)
     if isinstance(base, Instance):
-        from flake8_jax.semantics.interpreter.calls import call_method
+        from flake8_jax.semantics.interpreter.operations import call_method
 
         call_method(m, frame, node, base, "__setitem__", (index, value))
         return
@@ -105,7 +106,7 @@ def _tell_rebinding(
     m: Machine, frame: Frame, target: ir.Name, how: str, value: Value, source: ir.Expr | None, op: str, born: int
 ) -> None:
     """A variable of an outer scope is rebound; ``born``: the trace in which that scope came into being."""
-    if m.mode.staged:
+    if m.path.mode.staged:
         itself = bool(op) or reads_itself(frame.scope, target, source)
         if not itself and not level_of(value) >= GRAD:
             undo_changes(m, None, target.id, born)
@@ -122,7 +123,9 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
             note_rebinding(m, frame, name)
             joined = joining.join(frame.scope.slots.get(name, value), value)
             # Which of its values a global has by then, only the host knows.
-            m.write(frame.scope.slots, name, Unknown(name, host_test=True) if type(joined) is Unknown else joined)
+            m.journal.write(
+                frame.scope.slots, name, Unknown(name, host_test=True) if type(joined) is Unknown else joined
+            )
             return
         if name in fn.nonlocal_names:
             note_kept(m, value)
@@ -131,18 +134,18 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
                 outer = outer.parent
             if outer is not None:
                 _tell_rebinding(m, frame, target, "nonlocal", value, source, op, outer.trace)
-            m.write(outer.slots if outer is not None else frame.slots, name, value)
+            m.journal.write(outer.slots if outer is not None else frame.slots, name, value)
             return
-    elif m.staged_reads and frame.slots is frame.scope.slots:
+    elif m.trackers[GlobalReads].staged and frame.slots is frame.scope.slots:
         note_second_assignment(m, frame.scope, name)
-    m.write(frame.slots, name, value)
+    m.journal.write(frame.slots, name, value)
 
 
 def _unpack(m: Machine, frame: Frame, target: ir.Tuple | ir.List, value: Value, source: ir.Expr | None) -> None:
     targets = target.elts
     star = next((i for i, t in enumerate(targets) if isinstance(t, ir.Starred)), None)
-    if id(value) in m.products:
-        from flake8_jax.semantics.models.transform_signatures import check_unpacking
+    if id(value) in m.trackers[Products].made:
+        from flake8_jax.semantics.trackers.products import check_unpacking
 
         if not check_unpacking(m, frame, source if source is not None else target, value, len(targets), star):
             value = Unknown("unpack")
@@ -167,11 +170,11 @@ def _unpacked(
             return list(known)
         if star is not None and len(known) >= count - 1:
             tail = count - star - 1
-            middle = ListValue(known[star : len(known) - tail], born=m.mode.trace)
+            middle = ListValue(known[star : len(known) - tail], born=m.path.mode.trace)
             return [*known[:star], middle, *known[len(known) - tail :]]
         return [Unknown("unpack") for _ in range(count)]
-    if isinstance(value, Array) and value.dtype != "key" and source is not None and m.wants(Iteration):
-        m.emit(Iteration(m.context(frame.scope), source, value, "unpack", count if star is None else None))
+    if isinstance(value, Array) and value.dtype != "key" and source is not None and m.bus.wants(Iteration):
+        m.bus.emit(Iteration(m.path.context(frame.scope), source, value, "unpack", count if star is None else None))
     if isinstance(value, (Array, Tree, Unknown, HostArray)) and star is None:
         return [item_of(m, value, Const(i)) for i in range(count)]
     supply = iterated(m, frame, target, value, "quiet", None)
@@ -179,5 +182,5 @@ def _unpacked(
         return [Unknown("unpack") for _ in range(count)]
     values = [supply() for _ in range(count)]
     if star is not None:
-        values[star] = ListValue(None, values[star], born=m.mode.trace)
+        values[star] = ListValue(None, values[star], born=m.path.mode.trace)
     return values

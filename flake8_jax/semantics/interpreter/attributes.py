@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.classes import find_in_class, is_field, is_remade, is_stub, mro_of, overrides_of
 from flake8_jax.semantics.domain.code import names_read, reads_itself
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
-    MAYBE,
     Array,
     AtValue,
     BoundMethod,
@@ -43,139 +42,102 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     level_of,
+    part_of,
 )
+from flake8_jax.semantics.interpreter.calls import tell_cached
 from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.interpreter.objects import external_attribute, library_member
+from flake8_jax.semantics.interpreter.operations import call, load_attribute
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import ATTRIBUTE
 from flake8_jax.semantics.trackers.allocations import outlives, tell_change, undo_changes
-from flake8_jax.semantics.trackers.captures import embed
-from flake8_jax.semantics.trackers.freshness import note_kept, now
+from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
 from flake8_jax.semantics.trackers.globals import is_code, note_rebinding, tell_global
-from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES
-from flake8_jax.semantics.trackers.variation import look_at_size
+from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
+from flake8_jax.semantics.trackers.variation import Variations, look_at_size
 
 _STATIC_KINDS = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "nbytes": "int", "itemsize": "int"}
+_NAMES = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 _HALVES = frozenset({"T", "mT", "real", "imag", "at", "flat"})
-
-
-def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) -> Value:
-    """``base.attr``."""
-    kind = type(base)
-    if kind is External:
-        return external_attribute(m, base.name, attr)  # type: ignore[attr-defined]
-    if kind is Instance:
-        return _instance_attribute(m, frame, node, base, attr)  # type: ignore[arg-type]
-    if kind is Array:
-        return _array_attribute(m, base, attr)  # type: ignore[arg-type]
-    if kind is Tree or kind is Unknown:
-        return _opaque_attribute(m, base, attr)  # type: ignore[arg-type]
-    if kind is ModuleValue:
-        found = m.modules.attribute(base.scope, attr)  # type: ignore[attr-defined]
-        if m.mode.staged:
-            tell_global(m, frame, node, base.scope, attr, found)  # type: ignore[attr-defined]
-        return found
-    if kind is ClassValue:
-        return _class_attribute(m, base, attr)  # type: ignore[arg-type]
-    if kind is UnionValue:
-        return joining.union_of(
-            [load_attribute(m, frame, node, v, attr) for v in base.members if not _is_none(v)]  # type: ignore[attr-defined]
-        )
-    if kind is ExternalInstance:
-        return _external_instance_attribute(m, base, attr)  # type: ignore[arg-type]
-    if kind is TupleValue:
-        return _tuple_attribute(m, frame, node, base, attr)  # type: ignore[arg-type]
-    if kind is HostArray:
-        if attr in _STATIC_KINDS:
-            return Static(_STATIC_KINDS[attr])
-        if attr in ("T", "real", "imag", "flat"):
-            return HostArray(base.dtype, size=base.size)  # type: ignore[attr-defined]
-        return BuiltinValue("." + attr, base)
-    if kind is SuperValue:
-        return _super_attribute(m, base, attr)  # type: ignore[arg-type]
-    if kind in (
-        ListValue,
-        DictValue,
-        Const,
-        Static,
-        AtValue,
-        GeneratorValue,
-        TransformedValue,
-        BoundMethod,
-        PartialValue,
-    ):
-        if kind is Static and base.kind == "":  # type: ignore[attr-defined]
-            return Unknown(attr)
-        if attr in ("__name__", "__qualname__", "__doc__", "__module__"):
-            return Static("str")
-        if kind is TransformedValue and attr.startswith("def"):
-            base.rules_asked = True  # type: ignore[attr-defined]
-        if kind is TransformedValue and attr in ("__wrapped__", "func", "fun"):
-            return base.operand  # type: ignore[attr-defined,no-any-return]
-        if kind is PartialValue and attr == "func":
-            return base.func  # type: ignore[attr-defined,no-any-return]
-        if kind is BoundMethod and attr == "__self__":
-            return base.self_value  # type: ignore[attr-defined,no-any-return]
-        return BuiltinValue("." + attr, base)
-    if kind is FunctionValue:
-        if attr in ("__name__", "__qualname__", "__doc__", "__module__"):
-            return Static("str")
-        if attr == "__wrapped__":
-            return base.wrapped or base  # type: ignore[attr-defined]
-        return Unknown(attr)
-    if kind is BuiltinValue:
-        return BuiltinValue(base.name + "." + attr, base.bound)  # type: ignore[attr-defined]
-    return Unknown(attr)
 
 
 def _is_none(value: Value) -> bool:
     return isinstance(value, Const) and value.value is None
 
 
-def _numbers() -> dict[str, Const]:
-    """Numbers that libraries have a name for."""
-    names = {
-        float("nan"): ("nan", "NaN", "NAN"), math.inf: ("inf", "Inf", "PINF", "infty"), -math.inf: ("NINF",),
-        math.pi: ("pi",), math.e: ("e",), math.tau: ("tau",),
-    }  # fmt: skip
-    found: dict[str, Const] = {}
-    for number, spellings in names.items():
-        value = Const(number)  # one object a number, so that the hash of NaN is one as well
-        found |= {f"{module}.{name}": value for module in ("math", "numpy", "jax.numpy") for name in spellings}
+def _any_attribute(m: Machine, frame: Frame, node: Any, base: UnionValue, attr: str) -> Value:
+    """That of any of the values; None has none."""
+    return joining.union_of([load_attribute(m, frame, node, v, attr) for v in base.members if not _is_none(v)])
+
+
+def _library_attribute(m: Machine, frame: Frame, node: Any, base: External, attr: str) -> Value:
+    return external_attribute(m, base.name, attr)
+
+
+def _module_attribute(m: Machine, frame: Frame, node: Any, base: ModuleValue, attr: str) -> Value:
+    found = m.program.attribute(base.scope, attr)
+    if m.path.mode.staged:
+        tell_global(m, frame, node, base.scope, attr, found)
     return found
 
 
-NUMBERS = _numbers()
-
-
-def external_attribute(m: Machine, owner: str, attr: str) -> Value:
-    """``jax.numpy`` + ``sin``: the canonical library object, or the value of a known constant."""
-    found = m.library_objects.get((owner, attr))
-    if found is not None:
-        return found
-    name = m.knowledge.canonical(f"{owner}.{attr}")
-    if name in NUMBERS:
-        return NUMBERS[name]
-    descriptor = m.knowledge.constant(name)
-    if descriptor is not None and descriptor not in ("unknown", "dtype"):
-        from flake8_jax.semantics.models.library import value_of_descriptor
-
-        return value_of_descriptor(m, descriptor, MAYBE, {})
-    found = m.library_objects[owner, attr] = External(name)
-    return found
-
-
-def _array_attribute(m: Machine, base: Array, attr: str) -> Value:
+def _host_array_attribute(m: Machine, frame: Frame, node: Any, base: HostArray, attr: str) -> Value:
     if attr in _STATIC_KINDS:
-        if m.variations:
+        return Static(_STATIC_KINDS[attr])
+    if attr in ("T", "real", "imag", "flat"):
+        return HostArray(base.dtype, size=base.size)
+    return BuiltinValue("." + attr, base)
+
+
+def _builtin_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) -> Value:
+    """A method of a builtin type, known by its name."""
+    return Static("str") if attr in _NAMES else BuiltinValue("." + attr, base)
+
+
+def _static_attribute(m: Machine, frame: Frame, node: Any, base: Static, attr: str) -> Value:
+    return Unknown(attr) if base.kind == "" else _builtin_attribute(m, frame, node, base, attr)
+
+
+def _transformed_attribute(m: Machine, frame: Frame, node: Any, base: TransformedValue, attr: str) -> Value:
+    if attr.startswith("def"):
+        base.rules_asked = True
+    if attr in ("__wrapped__", "func", "fun"):
+        return base.operand
+    return _builtin_attribute(m, frame, node, base, attr)
+
+
+def _partial_attribute(m: Machine, frame: Frame, node: Any, base: PartialValue, attr: str) -> Value:
+    return base.func if attr == "func" else _builtin_attribute(m, frame, node, base, attr)
+
+
+def _bound_attribute(m: Machine, frame: Frame, node: Any, base: BoundMethod, attr: str) -> Value:
+    return base.self_value if attr == "__self__" else _builtin_attribute(m, frame, node, base, attr)
+
+
+def _function_attribute(m: Machine, frame: Frame, node: Any, base: FunctionValue, attr: str) -> Value:
+    if attr in _NAMES:
+        return Static("str")
+    return base.wrapped or base if attr == "__wrapped__" else Unknown(attr)
+
+
+def _dotted_builtin(m: Machine, frame: Frame, node: Any, base: BuiltinValue, attr: str) -> Value:
+    return BuiltinValue(base.name + "." + attr, base.bound)
+
+
+def _array_attribute(m: Machine, frame: Frame, node: Any, base: Array, attr: str) -> Value:
+    if attr in _STATIC_KINDS:
+        if m.trackers[Variations].known:
             look_at_size(m, base)
         return Static(_STATIC_KINDS[attr])
     if attr == "at":
         return AtValue(base)
     if attr in _HALVES:
-        if m.captures:
+        if m.trackers[Captures].constants:
             embed(m, (base,))
         return Array(result_level(m, (base,)), base.dtype, base.ndim, size=base.size)
-    fact = m.knowledge.class_("jax.Array")
+    fact = m.program.knowledge.class_("jax.Array")
     if fact is not None:
         if attr in fact.fields:
             return Static("")
@@ -184,11 +146,12 @@ def _array_attribute(m: Machine, base: Array, attr: str) -> Value:
     return Unknown(attr)
 
 
-def _opaque_attribute(m: Machine, base: Opaque, attr: str) -> Value:
-    if m.presumption is not None and attr in ARRAY_ATTRIBUTES:
-        m.presumption.mark(base)
+def _opaque_attribute(m: Machine, frame: Frame, node: Any, base: Opaque, attr: str) -> Value:
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None and attr in ARRAY_ATTRIBUTES:
+        presumption.mark(base)
     if attr in ("shape", "ndim", "dtype") and not (base.parts and "." + attr in base.parts):
-        if m.variations:
+        if m.trackers[Variations].known:
             look_at_size(m, base)
         return Static(_STATIC_KINDS[attr])
     if attr == "at":
@@ -198,22 +161,22 @@ def _opaque_attribute(m: Machine, base: Opaque, attr: str) -> Value:
             return Static(_STATIC_KINDS[attr])
         if attr in ("T", "mT"):
             return Array(result_level(m, (base,)))
-        fact = m.knowledge.class_("jax.Array")
-        own = [c.namespace.get(attr) for c in m.modules.pytree_with(attr)]
+        fact = m.program.knowledge.class_("jax.Array")
+        own = [c.namespace.get(attr) for c in m.program.pytree_with(attr)]
         if fact is not None and attr in fact.methods and not any(isinstance(v, FunctionValue) for v in own):
             return BuiltinValue("." + attr, base)
         if attr in ("items", "keys", "values", "get", "pop", "update", "copy"):
             return BuiltinValue("." + attr, base)
-        return m.part(base, "." + attr, lambda: _tree_part(m, base, attr))
+        return part_of(base, "." + attr, lambda: _tree_part(m, base, attr))
     host = isinstance(base, Unknown) and base.host_test
-    return m.part(base, "." + attr, lambda: Unknown(attr, host_test=host))
+    return part_of(base, "." + attr, lambda: Unknown(attr, host_test=host))
 
 
 def field_of_tree(m: Machine, base: Tree, attr: str) -> Value | None:
     """An attribute that is read, not called, and that pytree classes of the project have as well as arrays do."""
-    if not m.modules.pytree_with(attr):
+    if not m.program.pytree_with(attr):
         return None
-    return m.part(base, "." + attr, lambda: _tree_part(m, base, attr))
+    return part_of(base, "." + attr, lambda: _tree_part(m, base, attr))
 
 
 def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
@@ -224,7 +187,7 @@ def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
     """
     if attr.startswith("__"):
         return Unknown(attr)
-    candidates = m.modules.pytree_with(attr)
+    candidates = m.program.pytree_with(attr)
     if not candidates:
         return Unknown(attr)
     origin = [c for c in candidates if not any(b in candidates for b in c.bases)]
@@ -247,21 +210,18 @@ def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
 def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value, owner: ClassValue | None) -> Value:
     """What an attribute found on a class is when it is read through an instance."""
     if isinstance(found, PropertyValue):
-        from flake8_jax.semantics.domain.arguments import Arguments
-        from flake8_jax.semantics.interpreter.calls import call, tell_cached
-
-        reports = len(m.emissions)
-        m.sheltered += found.cached
+        reports = len(m.bus.emissions)
+        m.trackers[Freshness].sheltered += found.cached
         value = call(m, frame, node, found.fget, Arguments([self_value]))
-        m.sheltered -= found.cached
-        if found.cached and m.mode.staged:
-            m.drop_errors(reports)  # it may have been computed before, where it raised nothing
+        m.trackers[Freshness].sheltered -= found.cached
+        if found.cached and m.path.mode.staged:
+            m.bus.drop_errors(reports)  # it may have been computed before, where it raised nothing
         generic = isinstance(self_value, Instance) and self_value.born < 0
         if isinstance(self_value, Instance) and found.cached and isinstance(found.fget, FunctionValue):
-            if m.mode.staged and outlives(m, self_value, m.mode.trace):
+            if m.path.mode.staged and outlives(m, self_value, m.path.mode.trace):
                 tell_cached(m, frame, node, value, found.fget.fn.name)
             if not generic:  # else every entry looks at it for the first time
-                m.write(self_value.slots, found.fget.fn.name, value)
+                m.journal.write(self_value.slots, found.fget.fn.name, value)
         return value
     if isinstance(found, StaticMethodValue):
         if not found.to_class:
@@ -284,7 +244,7 @@ def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value
 def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
     value = base.slots.get(attr)
     if value is not None:
-        return m.resolve(value)
+        return m.program.resolve(value)
     cls = base.cls
     if attr == "__class__":
         return cls
@@ -318,9 +278,6 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
             return method
     delegate = find_in_class(cls, "__getattr__")
     if delegate is not None and not attr.startswith("__"):
-        from flake8_jax.semantics.domain.arguments import Arguments
-        from flake8_jax.semantics.interpreter.calls import call
-
         return call(m, frame, node, bind_to(m, frame, node, delegate[1], base, delegate[0]), Arguments([Const(attr)]))
     made: Value = Unknown(attr)
     if (
@@ -338,7 +295,7 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
 
 def _comes_here(m: Machine, self_value: Instance, sub: ClassValue) -> bool:
     """Whether an instance of a subclass can be what runs the methods on the call stack: it may override one of them."""
-    for link in m.stack:
+    for link in m.path.stack:
         if link.receiver is not self_value or link.fn is None:
             continue
         own = find_in_class(sub, link.fn.name)
@@ -349,30 +306,7 @@ def _comes_here(m: Machine, self_value: Instance, sub: ClassValue) -> bool:
     return True
 
 
-def library_member(m: Machine, cls: str, attr: str, self_value: Value) -> Value | None:
-    """A field or method that a library class gives to its instances and subclasses."""
-    seen: set[str] = set()
-    todo = [cls]
-    while todo:
-        name = m.knowledge.canonical(todo.pop(0))
-        if name in seen:
-            continue
-        seen.add(name)
-        fact = m.knowledge.class_(name)
-        if fact is None:
-            continue
-        if attr in fact.methods:
-            return ExternalMethod(name, attr, self_value, now(m))
-        if attr in fact.fields:
-            from flake8_jax.semantics.models.library import value_of_descriptor
-
-            level = self_value.level if isinstance(self_value, ExternalInstance) else MAYBE
-            return value_of_descriptor(m, fact.fields[attr], level, {})
-        todo += fact.base
-    return None
-
-
-def _external_instance_attribute(m: Machine, base: ExternalInstance, attr: str) -> Value:
+def _external_instance_attribute(m: Machine, frame: Frame, node: Any, base: ExternalInstance, attr: str) -> Value:
     found = base.slots.get(attr)
     if found is not None:
         return found  # type: ignore[no-any-return]
@@ -384,7 +318,7 @@ def _external_instance_attribute(m: Machine, base: ExternalInstance, attr: str) 
     return made
 
 
-def _class_attribute(m: Machine, base: ClassValue, attr: str) -> Value:
+def _class_attribute(m: Machine, frame: Frame, node: Any, base: ClassValue, attr: str) -> Value:
     found = find_in_class(base, attr)
     if "enum" in base.traits and found is not None:
         return Static("")
@@ -420,7 +354,7 @@ def _tuple_attribute(m: Machine, frame: Frame, node: Any, base: TupleValue, attr
     return BuiltinValue("." + attr, base)
 
 
-def _super_attribute(m: Machine, base: SuperValue, attr: str) -> Value:
+def _super_attribute(m: Machine, frame: Frame, node: Any, base: SuperValue, attr: str) -> Value:
     self_value = base.self_value
     cls = (
         self_value.cls
@@ -444,37 +378,59 @@ def _super_attribute(m: Machine, base: SuperValue, attr: str) -> Value:
     return Unknown(attr)
 
 
+ATTRIBUTE.update(
+    {
+        External: _library_attribute,
+        Instance: _instance_attribute,
+        Array: _array_attribute,
+        Tree: _opaque_attribute,
+        Unknown: _opaque_attribute,
+        ModuleValue: _module_attribute,
+        ClassValue: _class_attribute,
+        UnionValue: _any_attribute,
+        ExternalInstance: _external_instance_attribute,
+        TupleValue: _tuple_attribute,
+        HostArray: _host_array_attribute,
+        SuperValue: _super_attribute,
+        Static: _static_attribute,
+        TransformedValue: _transformed_attribute,
+        BoundMethod: _bound_attribute,
+        PartialValue: _partial_attribute,
+        FunctionValue: _function_attribute,
+        BuiltinValue: _dotted_builtin,
+        **dict.fromkeys((ListValue, DictValue, Const, AtValue, GeneratorValue), _builtin_attribute),
+    }
+)
+
+
 def store_attribute(
     m: Machine, frame: Frame, node: ir.Attribute, base: Value, attr: str, value: Value, op: str = "",
     source: ir.Expr | None = None,
 ) -> None:  # fmt: skip
     """``base.attr = value``."""
     note_kept(m, value)
-    if m.mode.staged:
+    if m.path.mode.staged:
         tell_attribute(m, frame, node, base, attr, value, op, source)
     if isinstance(base, ModuleValue):
         if not is_code(value):  # patching a module's functions is not modelled
             note_rebinding(m, frame, attr, base.scope)
-            m.write(base.scope.slots, attr, joining.join(base.scope.slots.get(attr, value), value))
+            m.journal.write(base.scope.slots, attr, joining.join(base.scope.slots.get(attr, value), value))
     elif isinstance(base, (Instance, ExternalInstance)):
         setter = _setter(base, attr) if isinstance(base, Instance) else None
         if setter is None:
-            m.write(base.slots, attr, value)
+            m.journal.write(base.slots, attr, value)
         else:
-            from flake8_jax.semantics.domain.arguments import Arguments
-            from flake8_jax.semantics.interpreter.calls import call
-
             call(m, frame, node, setter, Arguments([base, value]))
     elif isinstance(base, ClassValue):
-        m.write(base.namespace, attr, value)
+        m.journal.write(base.namespace, attr, value)
     elif isinstance(base, Opaque):
         if base.parts is None:
             base.parts = {}
-        m.write(base.parts, "." + attr, value)
+        m.journal.write(base.parts, "." + attr, value)
     elif isinstance(base, UnionValue):
         for member in base.members:
             if isinstance(member, (Instance, ExternalInstance)):
-                m.write(member.slots, attr, joining.join(member.slots.get(attr, value), value))
+                m.journal.write(member.slots, attr, joining.join(member.slots.get(attr, value), value))
 
 
 def _setter(base: Instance, attr: str) -> Value | None:

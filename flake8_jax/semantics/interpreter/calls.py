@@ -21,7 +21,6 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining, memo_keys
 from flake8_jax.semantics.domain.arguments import Arguments
-from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Link, Mode
 from flake8_jax.semantics.domain.values import (
@@ -31,7 +30,6 @@ from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
     BuiltinValue,
-    ClassValue,
     Const,
     DictValue,
     External,
@@ -54,11 +52,12 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
     freshen,
     known_elements,
+    part_of,
 )
 from flake8_jax.semantics.events.events import CachedCall
 from flake8_jax.semantics.interpreter.asserting import asserts, waited_for
-from flake8_jax.semantics.interpreter.classes import construct
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call, call_method
 from flake8_jax.semantics.interpreter.summaries import (
     _MUTABLE,
     Remembered,
@@ -69,19 +68,22 @@ from flake8_jax.semantics.interpreter.summaries import (
     repeat,
     transplant,
 )
-from flake8_jax.semantics.machine.core import MAX_CALL_DEPTH, MAX_STEPS_PER_ENTRY, NOTHING, Machine
+from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, EVALUATE, evaluate, run_block
+from flake8_jax.semantics.machine.limits import MAX_CALL_DEPTH, MAX_STEPS_PER_ENTRY
 from flake8_jax.semantics.trackers.axes import bound_note
-from flake8_jax.semantics.trackers.buffers import read_by_method
-from flake8_jax.semantics.trackers.clocks import Mark, forget_order, note_lost, since
+from flake8_jax.semantics.trackers.captures import Captures
+from flake8_jax.semantics.trackers.clocks import DeviceWork, Mark, forget_order, note_lost, since
 from flake8_jax.semantics.trackers.clocks import mark as log_mark
-from flake8_jax.semantics.trackers.clocks import note_call as note_work
-from flake8_jax.semantics.trackers.freshness import shelters
-from flake8_jax.semantics.trackers.keys import settle_splits
-from flake8_jax.semantics.trackers.replicas import note_call, note_unknown_call
-from flake8_jax.semantics.trackers.steps import hand_over
-from flake8_jax.semantics.trackers.unrolling import leave_function
-from flake8_jax.semantics.trackers.variation import depend, variations_of, vary_joined
+from flake8_jax.semantics.trackers.freshness import Freshness, shelters
+from flake8_jax.semantics.trackers.keys import Keys, settle_splits
+from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.products import Products
+from flake8_jax.semantics.trackers.records import Recording
+from flake8_jax.semantics.trackers.replicas import Replicas, note_call
+from flake8_jax.semantics.trackers.runs import Runs, note_called
+from flake8_jax.semantics.trackers.unrolling import NOTHING, LoopNests, leave_function
+from flake8_jax.semantics.trackers.variation import Variations, variations_of, vary_joined
 
 MAX_DESCENT = 8
 """A recursion that counts down is followed to this depth, another one to the second call."""
@@ -90,6 +92,7 @@ MAX_DESCENT = 8
 def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
     """The arguments of a call, left to right."""
     args = Arguments([])
+    presumption = m.trackers[Presuming].presumption
     for argument in node.args:
         expression = argument.value
         value = EVALUATE[type(expression)](m, frame, expression)
@@ -116,8 +119,8 @@ def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
                     args.double_star = value.slots.get("*") or Unknown("**")
             else:
                 args.double_star = Unknown("**")
-                if m.presumption is not None:
-                    m.presumption.deny(value)  # keywords that are passed on: there may be none
+                if presumption is not None:
+                    presumption.deny(value)  # keywords that are passed on: there may be none
         elif argument.keyword is not None:
             args.kwargs[argument.keyword] = value
             args.keyword_nodes[argument.keyword] = argument.value
@@ -135,15 +138,15 @@ def call_evaluated(m: Machine, frame: Frame, node: ir.Call, func: Value, *, used
     """A call expression whose callee is evaluated."""
     if type(func) is BuiltinValue and func.name == "super" and func.bound is None:
         return _super(m, frame, node)
-    saved = m.mode
+    saved = m.path.mode
     if isinstance(func, External) and not saved.shapes_only:
-        transform = m.knowledge.transform(func.name)
+        transform = m.program.knowledge.transform(func.name)
         if transform is not None and transform.result == "shape":
             # What is written in the call is made for its shape alone.
-            m.mode = msgspec.structs.replace(saved, shapes_only=True)
-    with waited_for(m) if m.loops and asserts(node.func) else nullcontext():
+            m.path.mode = msgspec.structs.replace(saved, shapes_only=True)
+    with waited_for(m) if m.path.loops and asserts(node.func) else nullcontext():
         args = evaluate_arguments(m, frame, node)
-        m.mode = saved
+        m.path.mode = saved
         return call(m, frame, node, func, args, used=used)
 
 
@@ -154,45 +157,6 @@ def _super(m: Machine, frame: Frame, node: ir.Call) -> Value:
     if owner_frame is not None and owner_frame.owner is not None and owner_frame.self_value is not None:
         return SuperValue(owner_frame.owner, owner_frame.self_value)
     return Unknown("super")
-
-
-def callee_name(target: Value) -> str:
-    """The canonical name of the library function that a callee is; empty if it is none."""
-    while isinstance(target, PartialValue):
-        target = target.func
-    if isinstance(target, External):
-        return target.name
-    if isinstance(target, BuiltinValue):
-        return ("builtins." + target.name) if target.bound is None else target.name
-    return ""
-
-
-def call(
-    m: Machine, frame: Frame, node: Any, func: Value, args: Arguments, *, used: bool = True, decorating: bool = False
-) -> Value:
-    """Call ``func``. ``node``: where (for evidence and events); ``decorating``: as a decorator."""
-    if m.times and not m.mode.staged:
-        note_work(m, frame, node, func, args)
-    if m.steps_taken is not None:
-        hand_over(m, func, [*args.values, *args.kwargs.values()])
-    handler = CALL.get(type(func))
-    if handler is not None:
-        return handler(m, frame, node, func, args, used, decorating)
-    if id(func) in m.products:
-        from flake8_jax.semantics.models.transform_signatures import check_callee
-
-        check_callee(m, frame, node, func)
-    if m.presumption is not None:
-        m.presumption.deny(func)
-    if m.lent and isinstance(func, Unknown) and isinstance(func.parent, Opaque):
-        read_by_method(m, frame, node, func.parent, func.step.lstrip("."))
-    if m.replicas:
-        name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
-        note_unknown_call(m, name, (*args.values, *args.kwargs.values()))
-    result = Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
-    if m.variations:
-        depend(m, (*args.values, *args.kwargs.values()), result)
-    return result
 
 
 def _call_function(
@@ -207,12 +171,6 @@ def _call_bound(
     return call(m, frame, node, func.func, args.prepended(func.self_value), used=used)
 
 
-def _call_class(
-    m: Machine, frame: Frame, node: Any, func: ClassValue, args: Arguments, used: bool, decorating: bool
-) -> Value:
-    return construct(m, frame, node, func, args)
-
-
 def _call_partial(
     m: Machine, frame: Frame, node: Any, func: PartialValue, args: Arguments, used: bool, decorating: bool
 ) -> Value:
@@ -225,9 +183,9 @@ def _call_instance(
     m: Machine, frame: Frame, node: Any, func: Instance, args: Arguments, used: bool, decorating: bool
 ) -> Value:
     result: Value | None = Unknown("recursion", host_test=True)
-    if m.forward():
+    if m.path.forward():
         result = call_method(m, frame, node, func, "__call__", tuple(args.values), args)
-        m.forwarded.pop()
+        m.path.forwarded.pop()
     return result if result is not None else Unknown("call")
 
 
@@ -245,20 +203,20 @@ def _call_any(
     arms = []
     held = func.conditions or (frozenset(),) * len(func.members)
     suits = [not isinstance(member, FunctionValue) or _suits(member, args) for member in func.members]
-    chosen_at, m.chosen_at = m.chosen_at, len(m.stack)
+    chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
     for member, conditions, suited in zip(func.members, held, suits, strict=True):
         if isinstance(member, Const) or (not suited and any(suits)):
             continue
-        mark, assumed, around = len(m.journal), m.assumed, m.arms
-        m.assumed, m.arms = assumed | conditions, (*around, m.new_arm())
+        mark, assumed, around = len(m.journal.entries), m.path.assumed, m.path.arms
+        m.path.assumed, m.path.arms = assumed | conditions, (*around, m.path.new_arm())
         chosen = _narrowed(args, conditions) if conditions else args
-        m.choosing += 1
+        m.trackers[Freshness].choosing += 1
         results.append(call(m, frame, node, member, chosen, used=used))
-        m.choosing -= 1
-        m.assumed, m.arms = assumed, around
-        arms.append(m.take_back(mark))
-    m.chosen_at = chosen_at
-    m.merge(arms)
+        m.trackers[Freshness].choosing -= 1
+        m.path.assumed, m.path.arms = assumed, around
+        arms.append(m.journal.take_back(mark))
+    m.trackers[Products].chosen_at = chosen_at
+    m.journal.merge(arms)
     return joining.union_of(results) if results else Unknown("call")
 
 
@@ -277,7 +235,6 @@ CALL.update(
     {
         FunctionValue: _call_function,
         BoundMethod: _call_bound,
-        ClassValue: _call_class,
         PartialValue: _call_partial,
         Instance: _call_instance,
         UnionValue: _call_any,
@@ -309,52 +266,12 @@ def _narrowed(args: Arguments, conditions: frozenset[tuple[Any, bool]]) -> Argum
     )  # fmt: skip
 
 
-def call_method(
-    m: Machine,
-    frame: Frame,
-    node: Any,
-    value: Instance,
-    name: str,
-    values: tuple[Value, ...] = (),
-    args: Arguments | None = None,
-) -> Value | None:
-    """Call a method of an instance by name; None if its class has none that we know."""
-    from flake8_jax.semantics.interpreter.attributes import load_attribute
-
-    if find_in_class(value.cls, name) is None and (value.exact or not value.cls.subclasses):
-        from flake8_jax.semantics.interpreter.attributes import library_member
-
-        if not any(library_member(m, b, name, value) for b in value.cls.external_bases):
-            return None
-    method = load_attribute(m, frame, node, value, name)
-    if isinstance(method, Unknown):
-        return None
-    return call(m, frame, node, method, args if args is not None else Arguments(list(values)))
-
-
-_OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
-              "@": "matmul", "&": "and", "|": "or", "^": "xor", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
-              "==": "eq", "!=": "ne"}  # fmt: skip
-
-
-def call_operator(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value | None:
-    """An operator that a project class defines."""
-    name = _OPERATORS.get(op)
-    if name is None:
-        return None
-    if isinstance(left, Instance) and find_in_class(left.cls, f"__{name}__") is not None:
-        return call_method(m, frame, node, left, f"__{name}__", (right,))
-    if isinstance(right, Instance) and find_in_class(right.cls, f"__r{name}__") is not None:
-        return call_method(m, frame, node, right, f"__r{name}__", (left,))
-    return None
-
-
 # --- binding ------------------------------------------------------------------------------------------
 
 
 def bind(m: Machine, func: FunctionValue, args: Arguments) -> dict[str, Value]:
     """Arguments by parameter name. What is missing is its default, or unknown."""
-    from flake8_jax.semantics.interpreter.annotations import value_of_annotation
+    from flake8_jax.semantics.interpreter.operations import value_of_annotation
 
     bound: dict[str, Value] = {}
     positional = args.values
@@ -386,19 +303,19 @@ def bind(m: Machine, func: FunctionValue, args: Arguments) -> dict[str, Value]:
             taken = len(positional)
             if args.star is not None or args.unknown_rest:
                 element = joining.join_all([*extras, args.star if args.star is not None else Unknown(p.name)])
-                bound[p.name] = ListValue(None, element, is_tuple=True, born=m.mode.trace)
+                bound[p.name] = ListValue(None, element, is_tuple=True, born=m.path.mode.trace)
             else:
                 bound[p.name] = TupleValue(extras)
             continue
         else:
             is_open = args.double_star is not None or args.unknown_rest
             rest = args.double_star if args.double_star is not None else Unknown("item") if args.unknown_rest else None
-            bound[p.name] = DictValue(kwargs, rest, is_open=is_open, born=m.mode.trace)
+            bound[p.name] = DictValue(kwargs, rest, is_open=is_open, born=m.path.mode.trace)
             continue
         if p.annotation is not None and isinstance(value, (Unknown, Tree)):
             said = value_of_annotation(m, func.scope, func.closure, p.annotation)
             if said is not None:
-                trusted = m.mode.presumed and is_only_static(said)
+                trusted = m.path.mode.presumed and is_only_static(said)
                 said = individual(m, said, value)
                 value = said if trusted else refined(value, said)
         bound[p.name] = value
@@ -430,7 +347,7 @@ def individual(m: Machine, said: Value, value: Opaque, depth: int = 2) -> Value:
     for name, part in said.slots.items():
         made.slots[name] = part
         if isinstance(part, leaves):
-            outside = m.part(value, "." + name, lambda: Unknown("part"))
+            outside = part_of(value, "." + name, lambda: Unknown("part"))
             if isinstance(part, Instance):
                 if depth and isinstance(outside, Opaque):
                     made.slots[name] = individual(m, part, outside, depth - 1)
@@ -474,13 +391,13 @@ def refined(value: Unknown | Tree, said: Value) -> Value:
 
 def free_names(m: Machine, fn: ir.Function) -> tuple[str, ...]:
     """Names that a function reads but does not bind: its possible captures."""
-    found = m.free_names.get(id(fn))
+    found = m.program.free_names.get(id(fn))
     if found is None:
         from flake8_jax.semantics.domain.code import names_read
 
         local = set(fn.local_names)
         found = tuple(sorted(n for n in names_read(fn) if n not in local))
-        m.free_names[id(fn)] = found
+        m.program.free_names[id(fn)] = found
     return found
 
 
@@ -514,41 +431,42 @@ def call_function_value(
 ) -> Value:
     """Run a function of the project on arguments, or remember an equal run."""
     fn = func.fn
-    m.note_called(func, kind)
-    running = [link for link in m.stack if link.fn is fn] if m.stack else []
-    if len(m.stack) >= MAX_CALL_DEPTH or (len(running) >= 2 and not _descends(m, func, args, running)):
-        m.count("recursion or depth")
+    note_called(m, func, kind)
+    running = [link for link in m.path.stack if link.fn is fn] if m.path.stack else []
+    if len(m.path.stack) >= MAX_CALL_DEPTH or (len(running) >= 2 and not _descends(m, func, args, running)):
+        m.bus.count("recursion or depth")
         note_lost(m, frame, node)
         return Unknown("recursion", host_test=True)
-    if m.steps > MAX_STEPS_PER_ENTRY:
-        m.count("step budget")
+    if m.path.steps > MAX_STEPS_PER_ENTRY:
+        m.bus.count("step budget")
         note_lost(m, frame, node)
         return Unknown("budget", host_test=True)
     if args.kwargs and args.values and _is_given_twice(fn, args):
         return Unknown("raises")  # a way that no run of the program takes: a guess somewhere above was wrong
-    from flake8_jax.semantics.interpreter.annotations import describes_shapes
+    from flake8_jax.semantics.interpreter.operations import describes_shapes
 
     bound = bind(m, func, args)
     if func.cached:
         _tell_cached(m, frame, node, func, args)
-    run_mode = mode if mode is not None else m.mode
-    if m.presumption is not None:
+    run_mode = mode if mode is not None else m.path.mode
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None:
         if run_mode.presumed:
-            if id(fn) in m.presumption.drivers:
+            if id(fn) in presumption.drivers:
                 return Unknown("driver")
-            bound = m.presumption.presumed(func, bound)
+            bound = presumption.presumed(func, bound)
         else:
-            m.presumption.bind(fn, bound)
+            presumption.bind(fn, bound)
             if kind == "entry":
-                m.presumption.exclude(fn, [p.name for p in fn.params if describes_shapes(m, func.scope, p.annotation)])
-    assumed = m.assumed
-    if m.conditions and func.closure is not None:
-        m.assumed = assumed | _held_of_captures(m, func)
-    m.sheltered += shelters(func)
+                presumption.exclude(fn, [p.name for p in fn.params if describes_shapes(m, func.scope, p.annotation)])
+    assumed = m.path.assumed
+    if m.path.conditions and func.closure is not None:
+        m.path.assumed = assumed | _held_of_captures(m, func)
+    m.trackers[Freshness].sheltered += shelters(func)
     result = _run_or_repeat(m, frame, node, func, bound, run_mode, kind, text, serial)
-    m.sheltered -= shelters(func)
-    m.assumed = assumed
-    if m.replicas:
+    m.trackers[Freshness].sheltered -= shelters(func)
+    m.path.assumed = assumed
+    if m.trackers[Replicas].running:
         note_call(m, fn)
     if func.cached:
         tell_cached(m, frame, node, result, fn.name)
@@ -563,14 +481,14 @@ def _is_given_twice(fn: ir.Function, args: Arguments) -> bool:
 
 def tell_cached(m: Machine, frame: Frame, node: Any, result: Value, name: str) -> None:
     """Tell the rules that staged code calls a function that keeps its results for later calls."""
-    if m.mode.ambient and not m.mode.presumed and node is not None and m.wants(CachedCall):
-        m.emit(CachedCall(m.context(frame.scope), node, result, name))
+    if m.path.mode.ambient and not m.path.mode.presumed and node is not None and m.bus.wants(CachedCall):
+        m.bus.emit(CachedCall(m.path.context(frame.scope), node, result, name))
 
 
 def _held_of_captures(m: Machine, func: FunctionValue) -> frozenset[tuple[Any, bool]]:
     """What the way to this call has taught of the values that the function closes over."""
     captured = {id(v) for v in captured_values(m, func).values()}
-    return frozenset(c for c in m.conditions if not captured.isdisjoint(mentioned(m, c)))
+    return frozenset(c for c in m.path.conditions if not captured.isdisjoint(mentioned(m, c)))
 
 
 def mentioned(m: Machine, condition: tuple[Any, bool]) -> set[int]:
@@ -580,7 +498,7 @@ def mentioned(m: Machine, condition: tuple[Any, bool]) -> set[int]:
     found: set[int] = set()
     for part in normal_condition(condition)[0][1:]:
         if type(part) is tuple and part[0] == "v":
-            value = m.identified.get(part[1])
+            value = m.path.identified.get(part[1])
             while value is not None:
                 found.add(id(value))
                 value = value.parent if isinstance(value, Opaque) else None
@@ -594,14 +512,17 @@ def _run_or_repeat(
     """Run a function on bound arguments, unless an equal run is remembered or there were too many."""
     fn = func.fn
     key, inputs, plain = _fingerprint(m, func, bound, run_mode)
-    known = m.memo.setdefault(id(fn), {})
+    known = m.trackers[Runs].memo.setdefault(id(fn), {})
     found = known.get(key) if plain and serial is None else None
     if found is not None:
         return repeat(m, found, inputs, frame.scope, node, fn)
     staged = run_mode.staged
-    count, most = m.contexts.get((id(fn), staged), 0), m.caps.staged if staged else m.caps.eager
-    if m.runs >= m.caps.generous and id(fn) not in m.telling:
-        most = min(most, m.caps.quiet_staged if staged else m.caps.quiet_eager)
+    count, most = (
+        m.trackers[Runs].contexts.get((id(fn), staged), 0),
+        m.trackers[Runs].caps.staged if staged else m.trackers[Runs].caps.eager,
+    )
+    if m.trackers[Runs].runs >= m.trackers[Runs].caps.generous and id(fn) not in m.trackers[Runs].telling:
+        most = min(most, m.trackers[Runs].caps.quiet_staged if staged else m.trackers[Runs].caps.quiet_eager)
     if count >= most // 2 and plain and serial is None and kind == "call":
         general = {k: v if v is func.defaults.get(k) else _generalised(v) for k, v in bound.items()}
         if any(general[k] is not v for k, v in bound.items()):
@@ -614,20 +535,20 @@ def _run_or_repeat(
             _give_up(m, run_mode)
             note_lost(m, frame, node)
             return Unknown("contexts", host_test=True)
-    elif count >= m.caps.entries:
+    elif count >= m.trackers[Runs].caps.entries:
         _give_up(m, run_mode)
         note_lost(m, frame, node)
         return Unknown("contexts", host_test=True)
-    m.contexts[id(fn), staged] = count + 1
-    m.runs += 1
+    m.trackers[Runs].contexts[id(fn), staged] = count + 1
+    m.trackers[Runs].runs += 1
     return _run(m, frame, node, func, bound, run_mode, kind, text, serial, known, key, inputs, plain)
 
 
 def _give_up(m: Machine, mode: Mode) -> None:
     """A function was run often enough: what this run would have shown is not known."""
-    m.count("contexts")
+    m.bus.count("contexts")
     for axis in mode.axes:
-        m.note_everywhere(bound_note(axis))
+        m.bus.note_everywhere(bound_note(axis))
 
 
 def _descends(m: Machine, func: FunctionValue, args: Arguments, running: list[Link]) -> bool:
@@ -647,11 +568,11 @@ def _tell_cached(m: Machine, frame: Frame, node: Any, func: FunctionValue, args:
     from flake8_jax.semantics.domain.values import GRAD, holds_tracer
     from flake8_jax.semantics.events.events import Hashing
 
-    if not m.wants(Hashing) or node is None:
+    if not m.bus.wants(Hashing) or node is None:
         return
     for value in (*args.values, *args.kwargs.values()):
         if isinstance(value, Array) and holds_tracer(value, GRAD):
-            m.emit(Hashing(m.context(frame.scope), node, value, "cache"))
+            m.bus.emit(Hashing(m.path.context(frame.scope), node, value, "cache"))
             return
 
 
@@ -664,7 +585,7 @@ def _shared(m: Machine, mode: Mode, prints: memo_keys.Fingerprint) -> tuple[Any,
             root = canonical_key(root)
             for lane in mode.lanes:
                 if root in lane.shared:
-                    m.lanes_met.add(lane)  # it stays alive, and so its identity stays its own
+                    m.trackers[Keys].lanes_met.add(lane)  # it stays alive, and so its identity stays its own
                     found.append((number, id(lane), lane.shared[root]))
             root = root.parent if isinstance(root, Opaque) else None
     return tuple(found)
@@ -679,27 +600,27 @@ _NO_LOOPS: frozenset[int] = frozenset()
 
 def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode) -> tuple[Any, list[Any], bool]:
     """Key of a run, its inputs in order, and whether such a run may be remembered at all."""
-    loops = _NO_LOOPS if mode.staged or not m.loops else frozenset([id(loop) for loop in m.loops])
-    prints = memo_keys.Fingerprint(m.uses, loops=loops, trace=mode.trace)
+    loops = _NO_LOOPS if mode.staged or not m.path.loops else frozenset([id(loop) for loop in m.path.loops])
+    prints = memo_keys.Fingerprint(m.trackers[Keys].uses, loops=loops, trace=mode.trace)
     prints.presumed = mode.presumed
-    if m.variations and not mode.staged:
-        prints.variations = m.variations
+    if m.trackers[Variations].known and not mode.staged:
+        prints.variations = m.trackers[Variations].known
     # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
-    waiting = bool(loops) and not any(loop.guards for loop in m.loops)
+    waiting = bool(loops) and not any(loop.guards for loop in m.path.loops)
     parts: list[Any] = [
         mode.staged,
         mode.ambient,
         mode.presumed,
-        m.caught > 0,
+        m.path.caught > 0,
         bool(mode.lanes),
         waiting,
         mode.differentiated,
         mode.axes,
         mode.axes_closed and bool(mode.axes),
-        m.timing and not mode.staged,
+        m.trackers[DeviceWork].timing and not mode.staged,
     ]
     for name, value in bound.items():
-        if m.timing and type(value) is HostArray and value.readings:
+        if m.trackers[DeviceWork].timing and type(value) is HostArray and value.readings:
             parts.append(value.readings)
         prints.budget = memo_keys.MAX_NODES
         parts.append((name, prints.of(value)))
@@ -707,11 +628,13 @@ def _fingerprint(m: Machine, func: FunctionValue, bound: dict[str, Value], mode:
         for name, value in captured_values(m, func).items():
             prints.budget = memo_keys.MAX_NODES
             parts.append(("^" + name, prints.of(value)))
-    if m.assumed:
-        parts.append(frozenset(c for c in m.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
+    if m.path.assumed:
+        parts.append(frozenset(c for c in m.path.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
     if mode.lanes:
         parts.append(_shared(m, mode, prints))
-    used = bool(m.uses) and any(canonical_key(v) in m.uses for v in prints.objects if isinstance(v, (Array, Opaque)))
+    used = bool(m.trackers[Keys].uses) and any(
+        canonical_key(v) in m.trackers[Keys].uses for v in prints.objects if isinstance(v, (Array, Opaque))
+    )
     try:
         # Two hashes in place of the key itself: thousands of runs are remembered, and keys are large.
         hashes = tuple([hash(part) for part in parts])
@@ -747,58 +670,67 @@ def _run(
     inner.trace = mode.trace
     if func.owner is not None and fn.params:
         inner.self_value = bound.get(fn.params[0].name)
-    mark, reports, shared = len(m.journal), len(m.emissions), _shared_by_lanes(mode)
+    mark, reports, shared = len(m.journal.entries), len(m.bus.emissions), _shared_by_lanes(mode)
     logged = log_mark(m)
-    before, m.inside, work, varieties, captured = m.inside, NOTHING, m.work, m.varieties, len(m.embedded)
+    before, m.trackers[LoopNests].inside, work, varieties, captured = (
+        m.trackers[LoopNests].inside,
+        NOTHING,
+        m.trackers[LoopNests].work,
+        m.trackers[LoopNests].varieties,
+        len(m.trackers[Captures].embedded),
+    )
     link = Link(
         scope=frame.scope, node=node, kind=kind, function=fn.qualname,
         text=text or call_text(m, fn),
-        serial=serial if serial is not None else m.new_serial(), fn=fn, receiver=inner.self_value, bound=bound,
+        serial=serial if serial is not None else m.path.new_serial(), fn=fn, receiver=inner.self_value, bound=bound,
     )  # fmt: skip
-    saved_mode, saved_base, saved_conditions = m.mode, m.loop_base, len(m.conditions)
-    saved_condition_base, m.condition_base = m.condition_base, saved_conditions
+    saved_mode, saved_base, saved_conditions = m.path.mode, m.path.loop_base, len(m.path.conditions)
+    saved_condition_base, m.path.condition_base = m.path.condition_base, saved_conditions
     inner.mark = mark
-    m.stack.append(link)
-    m.mode = mode
-    m.loop_base = len(m.loops)
-    if m.records is not None:
-        m.records.note(func.scope, fn, bound, mode, m.stack)
+    m.path.stack.append(link)
+    m.path.mode = mode
+    m.path.loop_base = len(m.path.loops)
+    records = m.trackers[Recording].records
+    if records is not None:
+        records.note(func.scope, fn, bound, mode, m.path.stack)
     flow = run_block(m, inner, fn.body)
-    del m.conditions[saved_conditions:]
-    m.condition_base = saved_condition_base
-    m.loop_base = saved_base
-    m.mode = saved_mode
-    m.stack.pop()
+    del m.path.conditions[saved_conditions:]
+    m.path.condition_base = saved_condition_base
+    m.path.loop_base = saved_base
+    m.path.mode = saved_mode
+    m.path.stack.pop()
     size = leave_function(m, before)
     if inner.exits:
         arms = inner.exits
-        writes = m.take_back(mark)
+        writes = m.journal.take_back(mark)
         if flow == NORMAL or inner.ended:
             arms.append(writes)
-        m.merge(arms)
+        m.journal.merge(arms)
     if flow == NORMAL and not fn.is_generator:
         inner.returns.append(Unknown("stub") if _is_stub(fn) else NONE)
     if fn.is_generator:
         forget_order(m, logged)
         result: Value = GeneratorValue(
-            joining.union_of(inner.yields) if inner.yields else Unknown("yield"), born=m.mode.trace
+            joining.union_of(inner.yields) if inner.yields else Unknown("yield"), born=m.path.mode.trace
         )
     elif inner.returns:
         result = inner.returns[0]
         for other in inner.returns[1:]:
             result = joining.join(result, other)
-        if m.variations and len(inner.returns) > 1:
+        if m.trackers[Variations].known and len(inner.returns) > 1:
             vary_joined(m, inner.returns, result)
     else:
         result = Unknown("raises" if flow != RETURN else "return")
-    if len(m.emissions) > reports or (m.uses and any(slots is m.uses for slots, _slot, _old in m.journal[mark:])):
-        m.telling.add(id(fn))
-    m.keep_first_reports(reports)
-    if m.uses:
+    if len(m.bus.emissions) > reports or (
+        m.trackers[Keys].uses and any(slots is m.trackers[Keys].uses for slots, _slot, _old in m.journal.entries[mark:])
+    ):
+        m.trackers[Runs].telling.add(id(fn))
+    m.bus.keep_first_reports(reports)
+    if m.trackers[Keys].uses:
         settle_splits(m, mark, result)
     if plain and serial is None and shared == _shared_by_lanes(mode):
-        meaning = (m.work - work, m.varieties > varieties, size)
-        embedded = frozenset(m.embedded[captured:])
+        meaning = (m.trackers[LoopNests].work - work, m.trackers[LoopNests].varieties > varieties, size)
+        embedded = frozenset(m.trackers[Captures].embedded[captured:])
         _remember(m, func, inner, inputs, result, known, key, mark, reports, meaning, embedded, logged)
     return result
 
@@ -815,7 +747,7 @@ def _remember(
     if holds_fresh_closure(result, func.closure):
         return
     own = inner.slots
-    effects = [(slots, slot) for slots, slot, _old in m.journal[mark:] if slots is not own]
+    effects = [(slots, slot) for slots, slot, _old in m.journal.entries[mark:] if slots is not own]
     index_of_slots: dict[int, int] = {}
     index_of_key: dict[int, int] = {}
     if effects:
@@ -837,24 +769,24 @@ def _remember(
             for step, part in whole.parts.items()
         }
     for slots, slot in effects:
-        if slots is m.uses:
+        if slots is m.trackers[Keys].uses:
             where = path_of(slot, index_of_key, taken)
             if where is not None:
-                use_effects[where] = m.uses.get(slot, ())
+                use_effects[where] = m.trackers[Keys].uses.get(slot, ())
         elif id(slots) in index_of_slots:
             now = slots.get(slot, MISSING)
             slot_effects[(index_of_slots[id(slots)], slot)] = now
-        elif id(slots) in outer_frames or id(slots) in m.modules.slot_ids:
+        elif id(slots) in outer_frames or id(slots) in m.program.slot_ids:
             return  # writes to variables of enclosing scopes: run it each time
     known[key] = Remembered(
         inputs,
         # What the run made is copied, lest it change later; an input stays the input, to be exchanged for another.
-        transplant(result, {id(v): v for v in inputs}, m, m.mode.trace) if is_mutable(result) else result,
+        transplant(result, {id(v): v for v in inputs}, m, m.path.mode.trace) if is_mutable(result) else result,
         [(i, steps, uses) for (i, steps), uses in use_effects.items()],
         [(i, slot, value) for (i, slot), value in slot_effects.items()],
-        m.emissions[reports:],
-        len(m.stack),
-        m.mode.trace,
+        m.bus.emissions[reports:],
+        len(m.path.stack),
+        m.path.mode.trace,
         *meaning,
         tuple([i for i, v in enumerate(inputs) if v in embedded]) if embedded else (),
         since(m, logged),

@@ -12,10 +12,11 @@ Not modelled: what metaclasses do, ``__slots__``, ``__new__``, C3 corner cases.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.arguments import Arguments, bind_parameters
 from flake8_jax.semantics.domain.classes import find_in_class, is_deep, mro_of
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Mode
@@ -35,12 +36,12 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.interpreter.calls import call_function_value
+from flake8_jax.semantics.interpreter.operations import resolve_name, value_of_annotation
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS
 from flake8_jax.semantics.trackers.allocations import birth_of_generic
 from flake8_jax.semantics.trackers.unrolling import note_variety
-
-if TYPE_CHECKING:
-    from flake8_jax.semantics.domain.arguments import Arguments
 
 NAMEDTUPLE = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag", "enum.StrEnum"})
@@ -59,13 +60,13 @@ _PLAIN_DECORATORS = frozenset({"functools.total_ordering", "typing.final", "typi
 
 def is_known_decorator(m: Machine, name: str) -> bool:
     """A class decorator of which it is known what it makes of the class."""
-    return name in DATACLASS | PYTREE_DECORATORS | _PLAIN_DECORATORS or m.knowledge.class_(name) is not None
+    return name in DATACLASS | PYTREE_DECORATORS | _PLAIN_DECORATORS or m.program.knowledge.class_(name) is not None
 
 
 def finish_class(m: Machine, cls: ClassValue) -> None:
     """Read traits and fields off the bases and the body, once the body has run."""
     own = library_name(m, cls)
-    if own and m.knowledge.class_(own) is not None:
+    if own and m.program.knowledge.class_(own) is not None:
         _traits_of_library_base(m, cls, own)
     for base in cls.bases:
         if isinstance(base, ClassValue):
@@ -98,7 +99,7 @@ def _traits_of_library_base(m: Machine, cls: ClassValue, name: str) -> None:
     if name in ENUMS:
         cls.traits |= {"enum"}
         return
-    fact = m.knowledge.class_(name)
+    fact = m.program.knowledge.class_(name)
     if fact is None:
         if name not in (
             "builtins.object",
@@ -118,12 +119,12 @@ def _traits_of_library_base(m: Machine, cls: ClassValue, name: str) -> None:
     if name.startswith("equinox."):
         cls.traits.add("filtered")
     for base in fact.base:
-        _traits_of_library_base(m, cls, m.knowledge.canonical(base))
+        _traits_of_library_base(m, cls, m.program.knowledge.canonical(base))
 
 
 def apply_class_decorator(m: Machine, cls: ClassValue, name: str, options: dict[str, Value]) -> None:
     """``@dataclass``, ``@register_dataclass`` … on a class, or the call with the class as its argument."""
-    fact = m.knowledge.class_(name)
+    fact = m.program.knowledge.class_(name)
     if name in DATACLASS or (fact is not None and fact.dataclass):
         cls.traits.add("dataclass")
     if name in PYTREE_DECORATORS or (fact is not None and fact.pytree):
@@ -179,8 +180,6 @@ def _last_name(node: ir.Expr) -> str:
 
 def _is_marked_static(m: Machine, cls: ClassValue, annotation: ir.Expr) -> bool:
     """``Static[int]``, the annotation of jax_dataclasses, by whatever name it was imported."""
-    from flake8_jax.semantics.interpreter.annotations import resolve_name
-
     if not isinstance(annotation, ir.Subscript):
         return False
     marker = resolve_name(m, cls.scope, cls.closure, annotation.value)
@@ -307,18 +306,16 @@ def _self_names(node: Any) -> set[str]:
 
 def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Arguments) -> Value:
     """``cls(…)``."""
-    from flake8_jax.semantics.interpreter.calls import call_function_value
-
     if "enum" in cls.traits:
         return Static("")
     _stage_constructor_arguments(m, frame, node, cls, args)
-    if m.loops and m.mode.compiled and find_in_class(cls, "__call__") is not None:
+    if m.path.loops and m.path.mode.compiled and find_in_class(cls, "__call__") is not None:
         note_variety(m)
     if "namedtuple" in cls.traits:
         fields = tuple(f.name for f in cls.fields)
         bound = _bind_fields(m, cls, args)
         return TupleValue(tuple(bound[n] for n in fields), cls, fields)
-    made = Instance(cls, exact=True, born=m.mode.trace)
+    made = Instance(cls, exact=True, born=m.path.mode.trace)
     init = find_in_class(cls, "__init__")
     if init is not None and isinstance(init[1], FunctionValue):
         call_function_value(m, frame, node, init[1], args.prepended(made))
@@ -330,8 +327,6 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
         for name in ("__post_init__", "__attrs_post_init__"):
             post = find_in_class(cls, name)
             if post is not None and isinstance(post[1], FunctionValue):
-                from flake8_jax.semantics.domain.arguments import Arguments
-
                 call_function_value(m, frame, node, post[1], Arguments([made]))
         return made
     made.complete = not cls.external_bases and not cls.has_unknown_base
@@ -343,20 +338,18 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
 def library_name(m: Machine, cls: ClassValue) -> str:
     """The canonical name of a class when the project is itself a library that the knowledge tables describe."""
     top = cls.scope.name.partition(".")[0]
-    if top not in m.knowledge.libraries:
+    if top not in m.program.knowledge.libraries:
         return ""
-    return m.knowledge.canonical(f"{cls.scope.name}.{cls.node.name}")
+    return m.program.knowledge.canonical(f"{cls.scope.name}.{cls.node.name}")
 
 
 def _stage_constructor_arguments(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Arguments) -> None:
     """Functions handed to a known library class that runs them staged (optax's ``GradientTransformation``)."""
     name = library_name(m, cls)
-    fact = m.knowledge.function(name) if name else None
+    fact = m.program.knowledge.function(name) if name else None
     if fact is not None and (fact.stages or fact.schedules or fact.calls):
-        from flake8_jax.semantics.domain.arguments import bind_parameters
-        from flake8_jax.semantics.models.library import run_function_arguments
-
-        run_function_arguments(m, frame, node, name, fact, bind_parameters(fact.params, args)[0])
+        for run in PASSED_FUNCTIONS:
+            run(m, frame, node, name, fact, bind_parameters(fact.params, args)[0])
 
 
 def _bind_fields(m: Machine, cls: ClassValue, args: Arguments) -> dict[str, Value]:
@@ -382,11 +375,11 @@ def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> V
     if "enum" in cls.traits:
         return Static("")
     if "namedtuple" in cls.traits:
-        if cls in m.instantiating:  # a tree node that holds its own kind
+        if cls in m.program.instantiating:  # a tree node that holds its own kind
             return Unknown(cls.node.name)
-        m.instantiating.append(cls)
+        m.program.instantiating.append(cls)
         values = tuple(_field_value(m, cls, f) for f in cls.fields)
-        m.instantiating.pop()
+        m.program.instantiating.pop()
         made: Value = TupleValue(values, cls, tuple(f.name for f in cls.fields))
         return boundary.tracify(made, level) if level is not None else made
     if level is None:
@@ -418,8 +411,6 @@ def _forget_origins(made: Instance) -> None:
 
 
 def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:
-    from flake8_jax.semantics.interpreter.annotations import value_of_annotation
-
     found = value_of_annotation(m, f.scope, None, f.annotation)
     if found is not None:
         return found
@@ -427,10 +418,7 @@ def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:
 
 
 def _initialise_generic(m: Machine, cls: ClassValue, made: Instance) -> None:
-    from flake8_jax.semantics.domain.arguments import Arguments
-    from flake8_jax.semantics.interpreter.calls import call_function_value
-
-    m.mode = Mode(trace=made.born)
+    m.path.mode = Mode(trace=made.born)
     init = find_in_class(cls, "__init__")
     if init is not None and isinstance(init[1], FunctionValue):
         frame = Frame(None, init[1].scope, None)
@@ -451,9 +439,9 @@ def _assigned_later(m: Machine, cls: ClassValue) -> set[str]:
     """Attributes that methods other than the constructor assign: their first value is not their only one."""
     names: set[str] = set()
     for owner in [*mro_of(cls), *cls.subclasses]:
-        own = m.self_stores.get(id(owner.node))
+        own = m.program.self_stores.get(id(owner.node))
         if own is None:
-            own = m.self_stores[id(owner.node)] = set()
+            own = m.program.self_stores[id(owner.node)] = set()
             for statement in owner.node.body:
                 if isinstance(statement, ir.FunctionDef) and statement.function.name not in (
                     "__init__",
@@ -495,7 +483,7 @@ def replaced(m: Machine, value: Value, changes: dict[str, Value]) -> Value:
         elements = tuple(changes.get(n, v) for n, v in zip(value.names, value.elts, strict=True))
         return TupleValue(elements, value.cls, value.names)
     if isinstance(value, Instance):
-        made = Instance(value.cls, exact=value.exact, level=value.level, born=m.mode.trace)
+        made = Instance(value.cls, exact=value.exact, level=value.level, born=m.path.mode.trace)
         made.complete = value.complete
         made.slots.update(value.slots)
         made.slots.update(changes)
@@ -503,3 +491,12 @@ def replaced(m: Machine, value: Value, changes: dict[str, Value]) -> Value:
     if isinstance(value, UnionValue):
         return joining.union_of([replaced(m, v, changes) for v in value.members])
     return Unknown("replace")
+
+
+def _call_class(
+    m: Machine, frame: Frame, node: Any, func: ClassValue, args: Arguments, used: bool, decorating: bool
+) -> Value:
+    return construct(m, frame, node, func, args)
+
+
+CALL[ClassValue] = _call_class

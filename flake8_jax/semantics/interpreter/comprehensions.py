@@ -27,8 +27,9 @@ from flake8_jax.semantics.interpreter.iteration import SMALL, iterated
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
 from flake8_jax.semantics.trackers.freshness import begin_iteration, note_staged_loop
+from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.unrolling import enter_loop, leave_loop, trips_of
-from flake8_jax.semantics.trackers.variation import forget, iterates
+from flake8_jax.semantics.trackers.variation import Variations, forget, iterates
 
 
 def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> Value:
@@ -40,7 +41,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     loop = LoopState("comprehension", node)
     results: list[Value] = []
     outermost = evaluate(m, frame, node.generators[0].iter)
-    uses_before = len(m.journal)
+    uses_before = len(m.journal.entries)
     trips: list[int | None] = []
 
     def once(level: int) -> None:
@@ -64,36 +65,36 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
         once(level + 1)
 
     enter_loop(m, frame, loop)
-    m.loops.append(loop)
+    m.path.loops.append(loop)
     begin_iteration(m, loop)
     note_staged_loop(m, node)
-    reports, conditions = len(m.emissions), len(m.conditions)
+    reports, conditions = len(m.bus.emissions), len(m.path.conditions)
     once(0)
-    del m.conditions[conditions:]
+    del m.path.conditions[conditions:]
     single = len(node.generators) == 1 and len(known_elements(outermost) or ()) == 1
-    if not single and any(slots is m.uses for slots, _, _ in m.journal[uses_before:]):
+    if not single and any(slots is m.trackers[Keys].uses for slots, _, _ in m.journal.entries[uses_before:]):
         # A key was used: a second iteration shows whether it is the same one again.
-        del m.emissions[reports:]
+        del m.bus.emissions[reports:]
         begin_iteration(m, loop)
         once(0)
-        del m.conditions[conditions:]
-    m.loops.pop()
-    if m.variations:
-        m.note_everywhere(iterates(loop))
+        del m.path.conditions[conditions:]
+    m.path.loops.pop()
+    if m.trackers[Variations].known:
+        m.bus.note_everywhere(iterates(loop))
         forget(m, loop)
     known_trips = [count for count in trips[: len(node.generators)] if count is not None]
     total = math.prod(known_trips) if len(known_trips) == len(node.generators) else None
     leave_loop(m, frame, loop, node.generators[0].iter, total)
     element = results[-1] if results else None
     if node.kind == "generator":
-        return GeneratorValue(element if element is not None else Unknown("nothing"), born=m.mode.trace)
+        return GeneratorValue(element if element is not None else Unknown("nothing"), born=m.path.mode.trace)
     if node.kind == "set":
         if element is not None:
             tell_hash(m, frame, node.element, element, "set-element")
-        return Static("set", born=m.mode.trace)
+        return Static("set", born=m.path.mode.trace)
     if node.kind == "dict":
-        return DictValue({}, element, is_open=True, born=m.mode.trace)
-    return ListValue(None, element, born=m.mode.trace)
+        return DictValue({}, element, is_open=True, born=m.path.mode.trace)
+    return ListValue(None, element, born=m.path.mode.trace)
 
 
 def _element_by_element(m: Machine, frame: Frame, inner: Frame, node: ir.Comprehension) -> Value | None:
@@ -110,7 +111,7 @@ def _element_by_element(m: Machine, frame: Frame, inner: Frame, node: ir.Compreh
     keys: list[Value] = []
     values: list[Value] = []
     loop = LoopState("comprehension", node)
-    m.loops.append(loop)
+    m.path.loops.append(loop)
     loop.unrolled, loop.times = True, len(known)
     note_staged_loop(m, node)
     for element in known:
@@ -120,11 +121,11 @@ def _element_by_element(m: Machine, frame: Frame, inner: Frame, node: ir.Compreh
             keys.append(evaluate(m, inner, node.key))
             tell_hash(m, inner, node.key, keys[-1], "dict-key")
         values.append(evaluate(m, inner, node.element))
-    m.loops.pop()
-    if m.variations or m.grown:
+    m.path.loops.pop()
+    if m.trackers[Variations].known or m.trackers[Variations].grown:
         forget(m, loop)
     if node.kind == "dict":
         if all(isinstance(k, Const) for k in keys):
-            return DictValue({k.value: v for k, v in zip(keys, values, strict=True)}, born=m.mode.trace)  # type: ignore[attr-defined]
-        return DictValue({}, joining.join_all(values), is_open=True, born=m.mode.trace)
-    return ListValue(tuple(values), born=m.mode.trace)
+            return DictValue({k.value: v for k, v in zip(keys, values, strict=True)}, born=m.path.mode.trace)  # type: ignore[attr-defined]
+        return DictValue({}, joining.join_all(values), is_open=True, born=m.path.mode.trace)
+    return ListValue(tuple(values), born=m.path.mode.trace)

@@ -17,7 +17,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.conditions import negate_key
+from flake8_jax.semantics.domain.conditions import either_key, labelled, negate_key
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Writes
 from flake8_jax.semantics.domain.values import (
@@ -41,10 +41,12 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import TruthTest
 from flake8_jax.semantics.interpreter.operators import as_array, compare, negated, test_truth, truth_of, unary
 from flake8_jax.semantics.interpreter.types import untraced_outcome
-from flake8_jax.semantics.machine.core import Machine, either_key, labelled
+from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
-from flake8_jax.semantics.trackers.variation import vary_binary, vary_joined, vary_unary
+from flake8_jax.semantics.trackers.reads import Reads
+from flake8_jax.semantics.trackers.runs import Runs
+from flake8_jax.semantics.trackers.variation import Variations, vary_binary, vary_joined, vary_unary
 
 
 class Condition(msgspec.Struct, frozen=True, eq=False):
@@ -67,13 +69,13 @@ def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) 
         made = msgspec.structs.replace(made, truth=_known_truth(m, made.key))
     if (
         made.truth is None
-        and m.loops
+        and m.path.loops
         and how in ("if", "elif", "ternary", "and", "or")
         and _looks_at_counter(m, frame, node)
     ):
         return msgspec.structs.replace(made, counter=True)
     if made.truth is not None and frame.fn is not None:
-        m.decided.add(id(frame.fn))
+        m.trackers[Runs].decided.add(id(frame.fn))
     return made
 
 
@@ -87,10 +89,13 @@ def _known_truth(m: Machine, key: Any) -> bool | None:
 
     plain, truth = normal_condition((key, True))
     if plain[0] == "truth" and isinstance(
-        m.identified.get(plain[1][1]), (ListValue, DictValue, Instance, ExternalInstance)
+        m.path.identified.get(plain[1][1]), (ListValue, DictValue, Instance, ExternalInstance)
     ):
         return None  # it may have been filled or emptied since
-    for condition in (*m.assumed, *m.conditions[max(m.condition_base, len(m.conditions) - MAX_CONDITIONS) :]):
+    for condition in (
+        *m.path.assumed,
+        *m.path.conditions[max(m.path.condition_base, len(m.path.conditions) - MAX_CONDITIONS) :],
+    ):
         other, held = normal_condition(condition)
         if other == plain:
             return held == truth
@@ -120,7 +125,7 @@ def _condition(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) ->
     untraced: bool | None = None
     if kind is ir.Call:
         when_true, when_false = _narrow_isinstance(m, frame, node)  # type: ignore[arg-type]
-        if host and m.mode.staged:
+        if host and m.path.mode.staged:
             untraced = untraced_outcome(m, frame, node)  # type: ignore[arg-type]
     if kind is ir.NamedExpr:
         when_true, when_false = _narrow_truth(frame, node.target.id, value)  # type: ignore[union-attr]
@@ -134,15 +139,15 @@ def _identity(m: Machine, value: Value) -> Any:
         return ("c", type(value.value).__name__, value.value)
     if isinstance(value, External):
         return ("e", value.name)
-    m.identified[id(value)] = value
+    m.path.identified[id(value)] = value
     return ("v", id(value))
 
 
 def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Condition:
     """``a and b``: b is tested only where a was true; where a tests the number of the iteration, it guards b."""
-    if not m.loops:
+    if not m.path.loops:
         return _bool_operands(m, frame, node, how, whole)
-    loop = m.loops[-1]
+    loop = m.path.loops[-1]
     guards = loop.guards
     made = _bool_operands(m, frame, node, how, whole)
     loop.guards = guards
@@ -152,7 +157,7 @@ def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: 
 def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Condition:
     """The operands of ``a and b`` in turn; everything learnt from one holds in the next."""
     conjunction = node.op == "and"
-    operands, conditions, reports = _Operands(m), len(m.conditions), len(m.emissions)
+    operands, conditions, reports = _Operands(m), len(m.path.conditions), len(m.bus.emissions)
     learnt: list[Callable[[Machine], None]] = []
     host = untraced = False
     undecided = False
@@ -170,14 +175,14 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: A
             if undecided:
                 break
             operands.close()
-            del m.conditions[conditions:]
+            del m.path.conditions[conditions:]
             return Condition(not conjunction, host=host)
         if condition.truth is None:
             operands.undecided()
             undecided = True
             result = None
-            if m.loops and _looks_at_counter(m, frame, operand):
-                m.loops[-1].guards += 1
+            if m.path.loops and _looks_at_counter(m, frame, operand):
+                m.path.loops[-1].guards += 1
         steps = condition.when_true if conjunction else condition.when_false
         if condition.key is not None:
             steps = (*steps, _fact(condition.key, conjunction))
@@ -186,7 +191,7 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: A
     narrowings = tuple(learnt)
     _keep_first_test(m, reports, whole)
     operands.close()
-    del m.conditions[conditions:]
+    del m.path.conditions[conditions:]
     if conjunction:
         return Condition(result, None, narrowings, (), host, untraced=True if untraced else None)
     return Condition(result, None, (), narrowings, host, untraced=False if untraced else None)
@@ -194,16 +199,16 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: A
 
 def _keep_first_test(m: Machine, reports: int, whole: Any) -> None:
     """Where one operand raises, the truth of the following ones is never asked for."""
-    tests = [e for e in m.emissions[reports:] if isinstance(e.event, TruthTest) and e.event.whole is whole]
+    tests = [e for e in m.bus.emissions[reports:] if isinstance(e.event, TruthTest) and e.event.whole is whole]
     later = {id(e) for e in tests if e.event.at is not tests[0].event.at}
-    m.emissions[reports:] = [e for e in m.emissions[reports:] if id(e) not in later]
+    m.bus.emissions[reports:] = [e for e in m.bus.emissions[reports:] if id(e) not in later]
 
 
 def _fact(key: Any, truth: bool) -> Callable[[Machine], None]:
     """Learn the outcome of a test that is a part of a larger one."""
 
     def learn(m: Machine) -> None:
-        m.conditions.append((key, truth))
+        m.path.conditions.append((key, truth))
 
     return learn
 
@@ -216,22 +221,22 @@ class _Operands:
 
     def __init__(self, m: Machine) -> None:
         self.machine = m
-        self.mark = len(m.journal)
+        self.mark = len(m.journal.entries)
         self.maybe = -1
         self.learnt: dict[tuple[int, Any], tuple[Any, Any]] = {}
 
     def undecided(self) -> None:
         """From here on, operands run or not."""
         if self.maybe < 0:
-            self.maybe = len(self.machine.journal)
+            self.maybe = len(self.machine.journal.entries)
 
     def learn(self, steps: Iterable[Callable[[Machine], None]]) -> None:
         """Believe what an operand's outcome teaches."""
         m = self.machine
         for step in steps:
-            start = len(m.journal)
+            start = len(m.journal.entries)
             step(m)
-            for slots, slot, before in m.journal[start:]:
+            for slots, slot, before in m.journal.entries[start:]:
                 first = self.learnt.get((id(slots), slot))
                 kept = first[0] if first is not None and first[1] is before else before
                 self.learnt[id(slots), slot] = (kept, slots.get(slot, MISSING))
@@ -239,10 +244,10 @@ class _Operands:
     def close(self) -> None:
         """All operands have run."""
         m = self.machine
-        later = self._real(m.take_back(self.maybe)) if self.maybe >= 0 else {}
-        m.replay(self._real(m.take_back(self.mark)))
+        later = self._real(m.journal.take_back(self.maybe)) if self.maybe >= 0 else {}
+        m.journal.replay(self._real(m.journal.take_back(self.mark)))
         if later:
-            m.weaken(later)
+            m.journal.weaken(later)
 
     def _real(self, writes: Writes) -> Writes:
         """Writes without what was only learnt."""
@@ -296,10 +301,10 @@ def _narrow_attribute(
     kept = joining.union_of([v for v in value.members if not (isinstance(v, Const) and v.value is None)] or [value])
 
     def learn_not_none(m: Machine) -> None:
-        m.write(slots, attr, kept)
+        m.journal.write(slots, attr, kept)
 
     def learn_none(m: Machine) -> None:
-        m.write(slots, attr, NONE)
+        m.journal.write(slots, attr, NONE)
 
     return (learn_none,), (learn_not_none,)
 
@@ -317,7 +322,7 @@ def _narrow_members(
     slots = _slots_of(frame, name)
 
     def learn(m: Machine) -> None:
-        m.write(slots, name, narrowed)
+        m.journal.write(slots, name, narrowed)
 
     return (learn,)
 
@@ -349,7 +354,7 @@ def _narrow_isinstance(
 
     if len(node.args) != 2 or not isinstance(node.args[0].value, ir.Name) or not isinstance(node.func, ir.Name):
         return (), ()
-    func = lookup(m, frame, node.func.id) or m.modules.builtin(node.func.id)
+    func = lookup(m, frame, node.func.id) or m.program.builtin(node.func.id)
     if not isinstance(func, BuiltinValue) or func.name != "isinstance":
         return (), ()
     name = node.args[0].value.id
@@ -366,7 +371,7 @@ def _narrow_isinstance(
             slots = _slots_of(frame, name)
 
             def learn(m: Machine) -> None:
-                m.write(slots, name, made)
+                m.journal.write(slots, name, made)
 
             return (learn,), ()
     return (), ()
@@ -389,7 +394,7 @@ def _looks_at_counter(m: Machine, frame: Frame, node: ir.Expr) -> bool:
             todo.append(n.operand)
         elif isinstance(n, ir.Name):
             value = lookup(m, frame, n.id)
-            if any(id(value) in loop.counters for loop in m.loops):
+            if any(id(value) in loop.counters for loop in m.path.loops):
                 return True
         elif isinstance(n, ir.Call):
             todo += [a.value for a in n.args]
@@ -405,14 +410,14 @@ def picks_iteration(m: Machine, frame: Frame, node: ir.Expr) -> bool:
     if not isinstance(node, ir.Compare):
         return False
     values = [lookup(m, frame, n.id) for n in (node.left, *node.comparators) if isinstance(n, ir.Name)]
-    return any(id(v) in loop.counters for v in values if v is not None for loop in m.loops)
+    return any(id(v) in loop.counters for v in values if v is not None for loop in m.path.loops)
 
 
 def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
     """``a and b`` as a value: one of the operands."""
     results: list[Value] = []
     last = len(node.values) - 1
-    operands, conditions = _Operands(m), len(m.conditions)
+    operands, conditions = _Operands(m), len(m.path.conditions)
     for i, operand in enumerate(node.values):
         if i == last:
             results.append(evaluate(m, frame, operand))
@@ -441,7 +446,7 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
         if condition is not None:
             operands.learn(condition.when_true if node.op == "and" else condition.when_false)
     operands.close()
-    del m.conditions[conditions:]
+    del m.path.conditions[conditions:]
     return joining.join_all(results)
 
 
@@ -467,10 +472,10 @@ def evaluate_unary_op(m: Machine, frame: Frame, node: ir.UnaryOp) -> Value:
         test_truth(m, frame, value, "not", node.operand, node)
         return negated(value)
     operand = evaluate(m, frame, node.operand)
-    if m.lent:
+    if m.trackers[Reads].matter:
         read(m, frame, node, operand, depth=0)
     result = unary(m, operand, node.op)
-    return vary_unary(m, operand, result) if m.variations else result
+    return vary_unary(m, operand, result) if m.trackers[Variations].known else result
 
 
 def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:
@@ -480,7 +485,7 @@ def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:
     for i, (op, comparator) in enumerate(zip(node.ops, node.comparators, strict=True)):
         right = evaluate(m, frame, comparator)
         result = compare(m, frame, node, left, op, right)
-        if m.variations:
+        if m.trackers[Variations].known:
             vary_binary(m, op, left, right, result)
         if i < last:
             # ``a < b < c`` is ``a < b and b < c``: the first result is asked for its truth.
@@ -501,27 +506,27 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
         (node.body, condition.when_true, True),
         (node.orelse, condition.when_false, False),
     ):
-        mark, reports, conditions = len(m.journal), len(m.emissions), len(m.conditions)
+        mark, reports, conditions = len(m.journal.entries), len(m.bus.emissions), len(m.path.conditions)
         for step in learn:
             step(m)
         if condition.key is not None:
-            m.conditions.append((condition.key, truth))
-        loop = m.loops[-1] if condition.counter and m.loops else None
+            m.path.conditions.append((condition.key, truth))
+        loop = m.path.loops[-1] if condition.counter and m.path.loops else None
         if loop is not None:
             loop.guards += 1
         results.append(evaluate(m, frame, expression))
         if loop is not None:
             loop.guards -= 1
-        del m.conditions[conditions:]
+        del m.path.conditions[conditions:]
         if condition.untraced is truth:
-            del m.emissions[reports:]
+            del m.bus.emissions[reports:]
         elif condition.host:
-            m.drop_errors(reports)
-        arms.append(m.take_back(mark))
-    m.merge(arms)
+            m.bus.drop_errors(reports)
+        arms.append(m.journal.take_back(mark))
+    m.journal.merge(arms)
     labels: list[tuple[Any, bool] | None] = [(condition.key, True), (condition.key, False)]
     joined = either_key(results, labels if condition.key is not None else None) or joining.join(results[0], results[1])
-    if m.variations:
+    if m.trackers[Variations].known:
         vary_joined(m, results, joined)
     if isinstance(joined, UnionValue) and condition.key is not None:
         joined = labelled(joined, results, labels)

@@ -33,10 +33,11 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     freshen,
+    part_of,
 )
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.trackers.captures import embed
+from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.variation import note_appended, note_shortened
 
@@ -51,7 +52,7 @@ def item_of(m: Machine, base: Value, index: Value) -> Value:
     if kind is ListValue:
         known = base.known()  # type: ignore[attr-defined]
         if known is not None:
-            return _sequence_item(base, known, index, is_tuple=base.is_tuple, born=m.mode.trace)  # type: ignore[attr-defined]
+            return _sequence_item(base, known, index, is_tuple=base.is_tuple, born=m.path.mode.trace)  # type: ignore[attr-defined]
         if isinstance(index, SliceValue):
             return ListValue(None, joining.any_element(base), is_tuple=base.is_tuple)  # type: ignore[arg-type,attr-defined]
         return _repeatable(m, base, index, joining.any_element(base))  # type: ignore[arg-type]
@@ -74,7 +75,7 @@ def item_of(m: Machine, base: Value, index: Value) -> Value:
     if kind is Unknown:
         if isinstance(index, Const) and isinstance(index.value, (int, str)):
             label = base.label  # type: ignore[attr-defined]
-            return m.part(base, f"[{index.value!r}]", lambda: Unknown(label))  # type: ignore[arg-type]
+            return part_of(base, f"[{index.value!r}]", lambda: Unknown(label))  # type: ignore[arg-type]
         return Unknown("item", host_test=base.host_test)  # type: ignore[attr-defined]
     if kind is GeneratorValue:
         return freshen(base.element)  # type: ignore[attr-defined]
@@ -89,7 +90,7 @@ def item_of(m: Machine, base: Value, index: Value) -> Value:
 
 def _tree_item(m: Machine, base: Tree, index: Value) -> Value:
     if isinstance(index, Const) and isinstance(index.value, (int, str)):
-        return m.part(base, f"[{index.value!r}]", lambda: Tree(base.level))
+        return part_of(base, f"[{index.value!r}]", lambda: Tree(base.level))
     if isinstance(index, (Array, TupleValue)):
         return Array(result_level(m, (base, index)), length=_listed_length(index))
     return Tree(base.level)
@@ -102,7 +103,7 @@ def _repeatable(m: Machine, base: ListValue, index: Value, element: Value) -> Va
         found = base.slots.get(slot)
         if found is None:
             found = freshen(element)
-            m.write(base.slots, slot, found)
+            m.journal.write(base.slots, slot, found)
         return found
     return freshen(element)
 
@@ -141,7 +142,7 @@ def _dict_item(m: Machine, base: DictValue, index: Value) -> Value:
         known = base.slots.get(slot)
         if known is None:
             known = freshen(rest)
-            m.write(base.slots, slot, known)
+            m.journal.write(base.slots, slot, known)
         return known
     values = [v for _, v in base.items()]
     rest = base.slots.get("*")
@@ -167,7 +168,7 @@ def _missing_item(m: Machine, base: DictValue, slot: Any) -> Value:
         made = Static("set", born=base.born)
     else:
         return Unknown("item")
-    m.write(base.slots, slot, made)
+    m.journal.write(base.slots, slot, made)
     return made
 
 
@@ -193,7 +194,7 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
                 found.origin = _array_item(m, base.origin, index)
         return found
     level = result_level(m, (base, index))
-    if m.captures:
+    if m.trackers[Captures].constants:
         embed(m, (base,))
     if level == GRAD and base.dtype in ("int", "bool"):
         level = CONCRETE
@@ -232,20 +233,20 @@ def set_item(m: Machine, base: Value, index: Value, value: Value) -> None:
             set_item(m, member, index, value)
     elif isinstance(base, DictValue):
         if isinstance(index, Const) and len(base.slots) < 100:
-            m.write(base.slots, ("k", index.value), value)
+            m.journal.write(base.slots, ("k", index.value), value)
         else:
             rest = base.slots.get("*")
-            m.write(base.slots, "*", value if rest is None else joining.join(rest, value))
-            m.write(base.slots, "open", True)
+            m.journal.write(base.slots, "*", value if rest is None else joining.join(rest, value))
+            m.journal.write(base.slots, "open", True)
             for slot in [k for k in base.slots if type(k) is tuple]:
                 if slot[0] == "at":
-                    m.write(base.slots, slot, MISSING)
+                    m.journal.write(base.slots, slot, MISSING)
                 else:
-                    m.write(base.slots, slot, joining.join(base.slots[slot], value))
+                    m.journal.write(base.slots, slot, joining.join(base.slots[slot], value))
     elif isinstance(base, ListValue):
         n = base.slots["n"]
         if isinstance(index, Const) and n is not None and isinstance(index.value, int) and -n <= index.value < n:
-            m.write(base.slots, index.value % n, value)
+            m.journal.write(base.slots, index.value % n, value)
         else:
             _summarise(m, base, value)
 
@@ -255,19 +256,19 @@ def _summarise(m: Machine, base: ListValue, extra: Value) -> None:
     known = base.known()
     if known is not None:
         joined = joining.join_all([*known, extra])
-        m.write(base.slots, "n", None)
+        m.journal.write(base.slots, "n", None)
     else:
         joined = joining.join(joining.any_element(base), extra) if base.slots.get("*") is not None else extra
-    m.write(base.slots, "*", joined)
+    m.journal.write(base.slots, "*", joined)
     for slot in [k for k in base.slots if type(k) is tuple]:
-        m.write(base.slots, slot, MISSING)
+        m.journal.write(base.slots, slot, MISSING)
 
 
 def delete_item(m: Machine, base: Value, index: Value) -> None:
     """``del base[index]``."""
     if isinstance(base, DictValue) and isinstance(index, Const):
         if ("k", index.value) in base.slots:
-            m.write(base.slots, ("k", index.value), MISSING)
+            m.journal.write(base.slots, ("k", index.value), MISSING)
     elif isinstance(base, ListValue):
         note_shortened(m, base)
         if base.slots["n"]:
@@ -281,12 +282,12 @@ def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: An
 
     known = known_elements(more)
     n = base.slots["n"]
-    if m.loops:
+    if m.path.loops:
         note_appended(m, base)
-    if known is not None and n is not None and n + len(known) <= 32 and not m.loops[m.loop_base :]:
+    if known is not None and n is not None and n + len(known) <= 32 and not m.path.loops[m.path.loop_base :]:
         for i, v in enumerate(known):
-            m.write(base.slots, n + i, v)
-        m.write(base.slots, "n", n + len(known))
+            m.journal.write(base.slots, n + i, v)
+        m.journal.write(base.slots, "n", n + len(known))
         return
     supply = iterated(m, frame, node, more, "quiet", None)
     if supply is not None:
@@ -296,11 +297,11 @@ def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: An
 def append(m: Machine, base: ListValue, value: Value) -> None:
     """``base.append(value)``."""
     n = base.slots["n"]
-    if m.loops:
+    if m.path.loops:
         note_appended(m, base)
-    if n is not None and n < 32 and not m.loops[m.loop_base :]:
-        m.write(base.slots, n, value)
-        m.write(base.slots, "n", n + 1)
+    if n is not None and n < 32 and not m.path.loops[m.path.loop_base :]:
+        m.journal.write(base.slots, n, value)
+        m.journal.write(base.slots, "n", n + 1)
     else:
         _summarise(m, base, value)
 
@@ -326,14 +327,14 @@ def list_method(m: Machine, frame: Frame, node: Any, base: ListValue, name: str,
         if (
             known
             and (not args or (isinstance(args[0], Const) and args[0].value in (-1, 0)))
-            and not m.loops[m.loop_base :]
+            and not m.path.loops[m.path.loop_base :]
         ):
             first = bool(args) and isinstance(args[0], Const) and args[0].value == 0
             taken = known[0] if first else known[-1]
             left = known[1:] if first else known[:-1]
             for i, v in enumerate(left):
-                m.write(base.slots, i, v)
-            m.write(base.slots, "n", len(left))
+                m.journal.write(base.slots, i, v)
+            m.journal.write(base.slots, "n", len(left))
             return taken
         element = freshen(joining.any_element(base))
         if known:
@@ -342,9 +343,9 @@ def list_method(m: Machine, frame: Frame, node: Any, base: ListValue, name: str,
     if name in ("copy",):
         known = base.known()
         return (
-            ListValue(known, born=m.mode.trace)
+            ListValue(known, born=m.path.mode.trace)
             if known is not None
-            else ListValue(None, joining.any_element(base), born=m.mode.trace)
+            else ListValue(None, joining.any_element(base), born=m.path.mode.trace)
         )
     if name in ("index", "count"):
         return Static("int")
@@ -387,11 +388,11 @@ def dict_method(
             found = base.slots.get(("k", args[0].value), MISSING)
             if found is not MISSING:
                 if name == "pop":
-                    m.write(base.slots, ("k", args[0].value), MISSING)
+                    m.journal.write(base.slots, ("k", args[0].value), MISSING)
                 return found  # type: ignore[no-any-return]
             if closed:
                 if name == "setdefault":
-                    m.write(base.slots, ("k", args[0].value), default)
+                    m.journal.write(base.slots, ("k", args[0].value), default)
                 return default
         if name == "setdefault" and args:
             set_item(m, base, args[0], default)
@@ -402,19 +403,19 @@ def dict_method(
         for other in args:
             if isinstance(other, DictValue):
                 for k, v in other.items():
-                    m.write(base.slots, ("k", k), v)
+                    m.journal.write(base.slots, ("k", k), v)
                 if other.slots["open"] or "*" in other.slots:
                     set_item(m, base, Static("str"), other.slots.get("*") or Unknown("value"))
             else:
                 set_item(m, base, Static("str"), Tree(other.level) if isinstance(other, Tree) else Unknown("value"))
         for k, v in kwargs.items():
-            m.write(base.slots, ("k", k), v)
+            m.journal.write(base.slots, ("k", k), v)
         return NONE
     if name == "copy":
-        return DictValue(dict(items), rest, is_open=base.slots["open"], born=m.mode.trace)
+        return DictValue(dict(items), rest, is_open=base.slots["open"], born=m.path.mode.trace)
     if name == "clear":
         for k, _ in items:
-            m.write(base.slots, ("k", k), MISSING)
+            m.journal.write(base.slots, ("k", k), MISSING)
         return NONE
     if name == "popitem":
         return TupleValue((Static("str", guess=True), joining.join_all(values) if values else Unknown("value")))
@@ -448,4 +449,4 @@ def at_update(m: Machine, base: AtValue, args: tuple[Value, ...]) -> Value:
         return Array(result_level(m, inputs), array.dtype, array.ndim, array.length)
     if isinstance(array, Tree):
         return Array(result_level(m, inputs))
-    return Array(result_level(m, inputs) if not isinstance(array, Unknown) or m.mode.ambient else MAYBE)
+    return Array(result_level(m, inputs) if not isinstance(array, Unknown) or m.path.mode.ambient else MAYBE)

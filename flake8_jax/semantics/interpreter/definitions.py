@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
@@ -23,12 +25,13 @@ from flake8_jax.semantics.interpreter.classes import (
     finish_class,
     is_known_decorator,
 )
-from flake8_jax.semantics.interpreter.expressions import tell_name
+from flake8_jax.semantics.interpreter.operations import resolve_name, tell_name
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, run_block
-from flake8_jax.semantics.trackers.freshness import now
+from flake8_jax.semantics.trackers.freshness import Freshness, now
 from flake8_jax.semantics.trackers.process import note_import
 from flake8_jax.semantics.trackers.pytree_contracts import note_methods
+from flake8_jax.semantics.trackers.versions import ApiUses
 
 
 def make_function(m: Machine, frame: Frame, fn: ir.Function, owner: ClassValue | None = None) -> FunctionValue:
@@ -45,16 +48,18 @@ def make_function(m: Machine, frame: Frame, fn: ir.Function, owner: ClassValue |
     made = FunctionValue(fn, frame.scope, closure, defaults, owner)
     made.made = now(m)
     if not fn.is_lambda or closure is not None:
-        m.deferred_functions.append(made)
+        m.worklist.deferred_functions.append(made)
     return made
 
 
 def define_function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Value:
     """A ``def`` with its decorators applied, innermost first."""
     owner = frame.owner if frame.fn is None else None
-    if m.versions is not None and m.versions.is_wanted(frame.scope):
+    versions = m.trackers[ApiUses].versions
+    if versions is not None and versions.is_wanted(frame.scope):
         annotations = (parameter.annotation for parameter in node.function.params)
-        m.versions.annotations(m, frame, (*annotations, node.function.returns))
+        value_of = partial(resolve_name, m, frame.scope, frame)
+        versions.annotations(m, frame, (*annotations, node.function.returns), value_of)
     function = make_function(m, frame, node.function, owner)
     value: Value = function
     for decorator in reversed(node.decorators):
@@ -74,7 +79,7 @@ def _decorated(
     m: Machine, frame: Frame, node: ir.FunctionDef, decorator: ir.Expr, value: Value, function: FunctionValue
 ) -> Value:
     from flake8_jax.semantics.domain.arguments import Arguments
-    from flake8_jax.semantics.interpreter.calls import call
+    from flake8_jax.semantics.interpreter.operations import call
 
     if isinstance(decorator, ir.Attribute) and decorator.attr in ("setter", "deleter", "getter", "register"):
         evaluate(m, frame, decorator.value)
@@ -84,17 +89,17 @@ def _decorated(
         return existing if isinstance(existing, PropertyValue) and decorator.attr != "getter" else value
     applied = evaluate(m, frame, decorator)
     if isinstance(applied, (Unknown, Const, Static, ExternalInstance)):
-        m.disguised.add(id(function.fn))
+        m.trackers[Freshness].disguised.add(id(function.fn))
         function.altered = not _is_context(m, applied)
         function.replaced = isinstance(applied, Unknown) and _is_computed(frame, decorator)
         return value
     result = call(m, frame, decorator, applied, Arguments([value]), decorating=True)
     if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
         isinstance(applied, External)
-        and m.knowledge.transform(applied.name) is None
+        and m.program.knowledge.transform(applied.name) is None
         and isinstance(result, BuiltinValue)
     ):
-        m.disguised.add(id(function.fn))
+        m.trackers[Freshness].disguised.add(id(function.fn))
         function.altered = True
         return value
     return result
@@ -107,7 +112,7 @@ def _is_computed(frame: Frame, decorator: ir.Expr) -> bool:
 
 def _is_context(m: Machine, applied: Value) -> bool:
     """A context manager: used as a decorator, it leaves the function as it is."""
-    fact = m.knowledge.function(applied.cls) if isinstance(applied, ExternalInstance) else None
+    fact = m.program.knowledge.function(applied.cls) if isinstance(applied, ExternalInstance) else None
     return fact is not None and fact.returns == "context"
 
 
@@ -128,7 +133,7 @@ def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:
     body = Frame(None, frame.scope, frame if frame.fn is not None or frame.parent is not None else None, owner=cls)
     run_block(m, body, node.body)
     cls.namespace.update({k: v for k, v in body.slots.items() if isinstance(v, Value)})
-    m.modules.classes.append(cls)
+    m.program.classes.append(cls)
     finish_class(m, cls)
     decorated: Value = cls
     for decorator in reversed(node.decorators):
@@ -139,7 +144,7 @@ def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:
 def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassValue, value: Value) -> Value:
     from flake8_jax.semantics.domain.arguments import Arguments
     from flake8_jax.semantics.domain.values import PartialValue
-    from flake8_jax.semantics.interpreter.calls import call
+    from flake8_jax.semantics.interpreter.operations import call
 
     applied = evaluate(m, frame, decorator)
     name = ""
@@ -165,16 +170,17 @@ def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassVal
 
 def import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> None:
     """``from module import names``."""
-    module = m.modules.absolute(frame.scope, node.module, node.level)
-    if m.versions is not None and node.level == 0:
-        m.versions.imported_from(m, frame.scope, node, module)
+    module = m.program.absolute(frame.scope, node.module, node.level)
+    versions = m.trackers[ApiUses].versions
+    if versions is not None and node.level == 0:
+        versions.imported_from(m, frame.scope, node, module)
     for name in node.names:
         if name.name == "*":
-            for key, value in m.modules.star(module).items():
-                m.write(frame.slots, key, value)
+            for key, value in m.program.star(module).items():
+                m.journal.write(frame.slots, key, value)
             continue
-        value = m.modules.member(module, name.name)
-        m.write(frame.slots, name.alias or name.name, value)
-        if isinstance(value, External) and m.wants(NameUse):
+        value = m.program.member(module, name.name)
+        m.journal.write(frame.slots, name.alias or name.name, value)
+        if isinstance(value, External) and m.bus.wants(NameUse):
             tell_name(m, frame, name, value, f"{module}.{name.name}", is_import=True)
     note_import(m, frame, node, module)

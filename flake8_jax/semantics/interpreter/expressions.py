@@ -41,10 +41,10 @@ from flake8_jax.semantics.domain.values import (
     holds_tracer,
     known_elements,
 )
-from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, NameUse, Slicing
+from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, Slicing
 from flake8_jax.semantics.interpreter.assignment import tell_hash
-from flake8_jax.semantics.interpreter.attributes import field_of_tree, load_attribute
-from flake8_jax.semantics.interpreter.calls import call_evaluated, call_method, callee_name
+from flake8_jax.semantics.interpreter.attributes import field_of_tree
+from flake8_jax.semantics.interpreter.calls import call_evaluated
 from flake8_jax.semantics.interpreter.comprehensions import evaluate_comprehension
 from flake8_jax.semantics.interpreter.conditions import (
     evaluate_bool_op,
@@ -53,16 +53,26 @@ from flake8_jax.semantics.interpreter.conditions import (
     evaluate_unary_op,
 )
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import (
+    _late_global,
+    call_method,
+    callee_name,
+    load_attribute,
+    possible_here,
+    tell_name,
+)
 from flake8_jax.semantics.interpreter.operators import binary, is_awaited
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import note_part, note_variable
-from flake8_jax.semantics.trackers.clocks import note_shown, note_yield
+from flake8_jax.semantics.trackers.clocks import DeviceWork, note_shown, note_yield
 from flake8_jax.semantics.trackers.globals import MAY_CHANGE, is_global, tell_global
-from flake8_jax.semantics.trackers.steps import keep, look_back
+from flake8_jax.semantics.trackers.reads import Reads
+from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back
 from flake8_jax.semantics.trackers.unrolling import note_pick, note_variety
-from flake8_jax.semantics.trackers.variation import vary_binary, vary_item, vary_text
+from flake8_jax.semantics.trackers.variation import Variations, vary_binary, vary_item, vary_text
+from flake8_jax.semantics.trackers.versions import ApiUses
 
 # --- names ----------------------------------------------------------------------------------------
 
@@ -73,41 +83,18 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
     if value is None or type(value) is Deferred or (frame.fn is not None and name in frame.fn.global_names):
         value = lookup(m, frame, name)
     if value is None:
-        value = m.modules.builtin(name) or _late_global(m, frame, name)
+        value = m.program.builtin(name) or _late_global(m, frame, name)
     kind = type(value)
-    if m.mode.staged and kind in MAY_CHANGE and name in frame.scope.slots and is_global(frame, name):
+    if m.path.mode.staged and kind in MAY_CHANGE and name in frame.scope.slots and is_global(frame, name):
         tell_global(m, frame, node, frame.scope, name, value)
-    if (kind is HostArray or kind is Array) and m.mode.jitted and is_large(value):
+    if (kind is HostArray or kind is Array) and m.path.mode.jitted and is_large(value):
         note_variable(m, frame, node, name, value)
     if kind is External:
-        if m.names_wanted is None or value.name in m.names_wanted:  # type: ignore[attr-defined]
+        if m.bus.names_wanted is None or value.name in m.bus.names_wanted:  # type: ignore[attr-defined]
             tell_name(m, frame, node, value, name)  # type: ignore[arg-type]
-    elif kind is UnionValue and value.conditions is not None and m.conditions:  # type: ignore[attr-defined]
+    elif kind is UnionValue and value.conditions is not None and m.path.conditions:  # type: ignore[attr-defined]
         return possible_here(m, value)  # type: ignore[arg-type]
     return value
-
-
-def possible_here(m: Machine, value: UnionValue) -> Value:
-    """The members of a union that can be on the present path: those that arose under no contrary condition."""
-    from flake8_jax.semantics.domain.conditions import contradict
-
-    now = frozenset(m.conditions)
-    kept = [v for v, held in zip(value.members, value.conditions or (), strict=True) if not contradict(held, now)]
-    return joining.union_of(kept) if kept and len(kept) < len(value.members) else value
-
-
-def _late_global(m: Machine, frame: Frame, name: str) -> Value:
-    """A global that the running module has not bound yet: found if it is a def further down."""
-    if frame.scope.state == 1:
-        return m.modules.attribute(frame.scope, name)
-    return Unknown(name)
-
-
-def tell_name(m: Machine, frame: Frame, node: Any, value: External, spelled: str, *, is_import: bool = False) -> None:
-    """Tell the rules that a library name is read."""
-    if m.names_wanted is not None and value.name not in m.names_wanted:
-        return
-    m.emit(NameUse(m.context(frame.scope), node, value.name, spelled, is_import, node.start, node.end))
 
 
 # --- truth ----------------------------------------------------------------------------------------
@@ -148,22 +135,22 @@ def elements_of(m: Machine, frame: Frame, nodes: list[ir.Expr]) -> tuple[list[Va
 def _tuple(m: Machine, frame: Frame, node: ir.Tuple) -> Value:
     values, rest = elements_of(m, frame, node.elts)
     if rest is not None:
-        return ListValue(None, joining.join_all([*values, rest]), is_tuple=True, born=m.mode.trace)
+        return ListValue(None, joining.join_all([*values, rest]), is_tuple=True, born=m.path.mode.trace)
     return TupleValue(tuple(values))
 
 
 def _list(m: Machine, frame: Frame, node: ir.List) -> Value:
     values, rest = elements_of(m, frame, node.elts)
     if rest is not None or len(values) > 64:
-        return ListValue(None, joining.join_all([*values, *([rest] if rest else [])]), born=m.mode.trace)
-    return ListValue(tuple(values), born=m.mode.trace)
+        return ListValue(None, joining.join_all([*values, *([rest] if rest else [])]), born=m.path.mode.trace)
+    return ListValue(tuple(values), born=m.path.mode.trace)
 
 
 def _set(m: Machine, frame: Frame, node: ir.Set) -> Value:
     for element in node.elts:
         value = evaluate(m, frame, element.value if isinstance(element, ir.Starred) else element)
         tell_hash(m, frame, element, value, "set-element")
-    return Static("set", born=m.mode.trace)
+    return Static("set", born=m.path.mode.trace)
 
 
 def _dict(m: Machine, frame: Frame, node: ir.Dict) -> Value:
@@ -189,7 +176,7 @@ def _dict(m: Machine, frame: Frame, node: ir.Dict) -> Value:
         else:
             is_open = True
             rest = value if rest is None else joining.join(rest, value)
-    return DictValue(items, rest, is_open=is_open, born=m.mode.trace)
+    return DictValue(items, rest, is_open=is_open, born=m.path.mode.trace)
 
 
 def _joined_str(m: Machine, frame: Frame, node: ir.JoinedStr) -> Value:
@@ -200,16 +187,16 @@ def _joined_str(m: Machine, frame: Frame, node: ir.JoinedStr) -> Value:
             if isinstance(made, Static):
                 held += made.holds
     text = Static("str", tuple(held))
-    if m.variations:
+    if m.trackers[Variations].known:
         vary_text(m, held, text)
-    if m.loops and m.mode.compiled and any(type(value) is Static for value in held):
+    if m.path.loops and m.path.mode.compiled and any(type(value) is Static for value in held):
         note_variety(m)
     return text
 
 
 def shown(m: Machine, frame: Frame, node: Any, value: Instance, method: str = "__str__") -> Value:
     """The string that an instance is shown as: what its own method returns, where it has one."""
-    from flake8_jax.semantics.interpreter.calls import call_method
+    from flake8_jax.semantics.interpreter.operations import call_method
 
     for name in dict.fromkeys((method, "__repr__")):
         text = call_method(m, frame, node, value, name)
@@ -222,16 +209,16 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
     value = evaluate(m, frame, node.value)
     for nested in node.spec or ():
         evaluate(m, frame, nested)
-    if m.timing:
+    if m.trackers[DeviceWork].timing:
         note_shown(m, frame, node, value)
-    if m.lent and isinstance(value, Array):
+    if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, node.value, value)
     has_spec = bool(node.spec_text) or (node.spec is not None and node.spec_text is None)
     if isinstance(value, Instance) and not has_spec:
         value = shown(m, frame, node, value, "__repr__" if node.conversion in ("r", "a") else "__str__")
-    if has_spec and not node.conversion and m.wants(Formatting) and isinstance(value, (Array, Tree, UnionValue)):
+    if has_spec and not node.conversion and m.bus.wants(Formatting) and isinstance(value, (Array, Tree, UnionValue)):
         if holds_tracer(value, GRAD) or is_awaited(m, value):
-            m.emit(Formatting(m.context(frame.scope), node.value, value, "f-string", node.spec_text or ""))
+            m.bus.emit(Formatting(m.path.context(frame.scope), node.value, value, "f-string", node.spec_text or ""))
         return Static("str")
     return Static("str", (value, *getattr(value, "holds", ())) if isinstance(value, (Array, Tree, Static)) else ())
 
@@ -253,14 +240,15 @@ def _callee(m: Machine, frame: Frame, node: ir.Expr) -> Value:
 
 def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
     base = EVALUATE[type(node.value)](m, frame, node.value)
-    if type(base) is External and node.attr in m.versioned and m.versions is not None:
-        m.versions.attribute(m, frame.scope, node, base)
-    if m.steps_taken is not None:
+    versions = m.trackers[ApiUses].versions
+    if type(base) is External and node.attr in m.trackers[ApiUses].parts and versions is not None:
+        versions.attribute(m, frame.scope, node, base)
+    if m.trackers[TrainingSteps].taken is not None:
         look_back(m, base)
     value = load_attribute(m, frame, node, base, node.attr)
-    if type(value) is External and (m.names_wanted is None or value.name in m.names_wanted):
+    if type(value) is External and (m.bus.names_wanted is None or value.name in m.bus.names_wanted):
         tell_name(m, frame, node, value, node.attr)
-    if m.mode.jitted and is_large(value):
+    if m.path.mode.jitted and is_large(value):
         note_part(m, frame, node, base, value)
     return value
 
@@ -271,11 +259,11 @@ def _slice(m: Machine, frame: Frame, node: ir.Slice) -> Value:
 
 def _subscript(m: Machine, frame: Frame, node: ir.Subscript) -> Value:
     base = evaluate(m, frame, node.value)
-    outer, m.index = m.index, node.index
+    outer, m.path.index = m.path.index, node.index
     index = evaluate(m, frame, node.index)
-    m.index = outer
+    m.path.index = outer
     item = load_item(m, frame, node, base, index)
-    if m.mode.jitted and is_large(item):
+    if m.path.mode.jitted and is_large(item):
         note_part(m, frame, node, base, item)
     return item
 
@@ -290,16 +278,16 @@ def _index_pairs(node: ir.Expr, index: Value) -> list[tuple[ir.Expr, Value]]:
 def _tell_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, mode: str) -> None:
     context = None
     for part_node, part in _index_pairs(node.index, index):
-        if isinstance(part, SliceValue) and m.wants(Slicing):
+        if isinstance(part, SliceValue) and m.bus.wants(Slicing):
             if any(v is not None and holds_tracer(v, GRAD) for v in (part.lower, part.upper, part.step)):
-                context = context or m.context(frame.scope)
+                context = context or m.path.context(frame.scope)
                 if not isinstance(part_node, ir.Slice):  # ``slice(i, j)``: its bounds stand elsewhere
                     part_node = ir.Slice(part_node.start, part_node.end, None, None, None)
-                m.emit(Slicing(context, node, part_node, base, part.lower, part.upper, part.step, mode))
-    if m.wants(Indexing) and any(
+                m.bus.emit(Slicing(context, node, part_node, base, part.lower, part.upper, part.step, mode))
+    if m.bus.wants(Indexing) and any(
         isinstance(v, (Array, Tree, UnionValue)) and holds_tracer(v, GRAD) for _, v in _index_pairs(node.index, index)
     ):
-        m.emit(Indexing(context or m.context(frame.scope), node, base, index, mode))
+        m.bus.emit(Indexing(context or m.path.context(frame.scope), node, base, index, mode))
 
 
 _INDEX_TRICKS = frozenset({"r_", "c_", "mgrid", "ogrid", "s_", "index_exp"})
@@ -319,9 +307,9 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
         _tell_index(m, frame, node, base, index, "load")
     from flake8_jax.semantics.interpreter.containers import item_of
 
-    if m.steps_taken is not None:
+    if m.trackers[TrainingSteps].taken is not None:
         look_back(m, base)
-    if m.lent and (isinstance(base, (Array, AtValue)) or isinstance(index, SliceValue)):
+    if m.trackers[Reads].matter and (isinstance(base, (Array, AtValue)) or isinstance(index, SliceValue)):
         read(m, frame, node, base.base if isinstance(base, AtValue) else base, depth=0)
     if isinstance(base, AtValue):
         if not quiet:
@@ -331,9 +319,9 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
         found = call_method(m, frame, node, base, "__getitem__", (index,))
         return found if found is not None else Unknown("item")
     taken = item_of(m, base, index)
-    if m.variations:
+    if m.trackers[Variations].known:
         vary_item(m, base, index, taken)
-    if type(index) is Static and m.loops and m.mode.compiled:
+    if type(index) is Static and m.path.loops and m.path.mode.compiled:
         note_pick(m, base, index, taken)
     return taken
 
@@ -356,7 +344,7 @@ def _bin_op(m: Machine, frame: Frame, node: ir.BinOp) -> Value:
     for link in reversed(chain):
         left, right = value, evaluate(m, frame, link.right)
         value = binary(m, frame, link, left, link.op, right)
-        if m.variations:
+        if m.trackers[Variations].known:
             vary_binary(m, link.op, left, right, value)
     return value
 
@@ -384,13 +372,13 @@ def evaluate_statement(m: Machine, frame: Frame, node: ir.ExprStmt) -> None:
             name = ".at" + name if is_array_update(m, func.bound) else ""
     else:
         value = evaluate(m, frame, node.value)
-    if name and not frame.attempts and (m.discards_wanted is None or name in m.discards_wanted):
-        known = m.knowledge.entry(name)
-        owner = m.knowledge.entry(name.rpartition(".")[0])
+    if name and not frame.attempts and (m.bus.discards_wanted is None or name in m.bus.discards_wanted):
+        known = m.program.knowledge.entry(name)
+        owner = m.program.knowledge.entry(name.rpartition(".")[0])
         of_module = owner.function is None and owner.transform is None
         fact = known.function if known.function is not None else known.namespace if of_module else None
         pure = known.transform is None and fact is not None and fact.pure
-        m.emit(Discarded(m.context(frame.scope), node.value, value, name, pure))
+        m.bus.emit(Discarded(m.path.context(frame.scope), node.value, value, name, pure))
 
 
 def is_array_update(m: Machine, update: AtValue) -> bool:
@@ -398,7 +386,7 @@ def is_array_update(m: Machine, update: AtValue) -> bool:
     base = update.base
     if isinstance(base, UnionValue):
         return all(is_array_update(m, AtValue(member)) for member in base.members)
-    return isinstance(base, Array) or (isinstance(base, Tree) and not m.modules.pytree_with("at"))
+    return isinstance(base, Array) or (isinstance(base, Tree) and not m.program.pytree_with("at"))
 
 
 def _starred(m: Machine, frame: Frame, node: ir.Starred) -> Value:
@@ -406,23 +394,23 @@ def _starred(m: Machine, frame: Frame, node: ir.Starred) -> Value:
 
 
 def _await(m: Machine, frame: Frame, node: ir.Await) -> Value:
-    if m.timing:
+    if m.trackers[DeviceWork].timing:
         note_yield(m, frame, node)
     return evaluate(m, frame, node.value)
 
 
 def _yield(m: Machine, frame: Frame, node: ir.Yield) -> Value:
     frame.yields.append(evaluate(m, frame, node.value) if node.value is not None else NONE)
-    if m.timing:
+    if m.trackers[DeviceWork].timing:
         note_yield(m, frame, node)
-    if m.steps_taken is not None:
+    if m.trackers[TrainingSteps].taken is not None:
         keep(m, frame.yields[-1])
     return Unknown("sent")
 
 
 def _yield_from(m: Machine, frame: Frame, node: ir.YieldFrom) -> Value:
     value = evaluate(m, frame, node.value)
-    if m.timing:
+    if m.trackers[DeviceWork].timing:
         note_yield(m, frame, node)
     supply = iterated(m, frame, node.value, value, "for", None)
     if supply is not None:
@@ -435,7 +423,7 @@ def _named(m: Machine, frame: Frame, node: ir.NamedExpr) -> Value:
     owner = frame
     while owner.fn is None and owner.owner is None and owner.parent is not None:
         owner = owner.parent
-    m.write(owner.slots, node.target.id, value)
+    m.journal.write(owner.slots, node.target.id, value)
     return value
 
 

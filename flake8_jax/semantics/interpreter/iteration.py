@@ -38,6 +38,7 @@ from flake8_jax.semantics.events.events import Iteration
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
+from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.variation import note_counter, note_elements
 
 SMALL = 8
@@ -48,10 +49,10 @@ def iterated(
     m: Machine, frame: Frame, node: Any, value: Value, how: str, loop: LoopState | None, count: int | None = None
 ) -> Callable[[], Value] | None:
     """How to get the element of one iteration; None if there is surely none. how, count: as in ``events.Iteration``."""
-    if how != "quiet" and m.wants(Iteration) and isinstance(value, (Array, UnionValue)):
+    if how != "quiet" and m.bus.wants(Iteration) and isinstance(value, (Array, UnionValue)):
         if is_traced_array(value) and getattr(value, "dtype", "") != "key":
-            m.emit(Iteration(m.context(frame.scope), node, value, how, count))
-    if m.lent and isinstance(value, Array):
+            m.bus.emit(Iteration(m.path.context(frame.scope), node, value, how, count))
+    if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, node, value)
     known = known_elements(value)
     if known is not None:
@@ -71,7 +72,7 @@ def iterated(
             fresh = freshen(produced)
             if loop is not None and value.fresh:
                 counter = fresh.elts[0] if isinstance(fresh, TupleValue) else fresh
-                m.keep_alive.append(counter)
+                m.journal.keep_alive.append(counter)
                 loop.counters.add(id(counter))
                 note_counter(m, loop, counter, value.numbers)
             return fresh
@@ -110,7 +111,7 @@ def iterated(
             return None
         return lambda: joining.union_of([s() for s in present])
     if isinstance(value, Instance):
-        from flake8_jax.semantics.interpreter.calls import call_method
+        from flake8_jax.semantics.interpreter.operations import call_method
 
         iterator = call_method(m, frame, node, value, "__iter__")
         if iterator is not None and iterator is not value and not isinstance(iterator, Instance):

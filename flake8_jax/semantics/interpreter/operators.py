@@ -48,11 +48,19 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import Formatting, Hashing, NanComparison, TruthTest
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
-from flake8_jax.semantics.trackers.captures import embed
-from flake8_jax.semantics.trackers.clocks import note_comparison, note_computed, note_truth, scaled, tell_difference
+from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.clocks import (
+    DeviceWork,
+    note_comparison,
+    note_computed,
+    note_truth,
+    scaled,
+    tell_difference,
+)
 from flake8_jax.semantics.trackers.freshness import note_needs_python
+from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.recipes import note_operator, pass_tangent
-from flake8_jax.semantics.trackers.unrolling import note_variety
+from flake8_jax.semantics.trackers.unrolling import LoopNests, note_variety
 
 _FOLD: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
@@ -86,8 +94,8 @@ def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) 
                     unknown = True
                 else:
                     level = max(level, inner)
-    if has_array and m.mode.ambient:
-        m.work += 1
+    if has_array and m.path.mode.ambient:
+        m.trackers[LoopNests].work += 1
         return ABSTRACT
     if level == ABSTRACT:
         return ABSTRACT
@@ -98,12 +106,12 @@ def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) 
 
 def dispatched_from(m: Machine, values: Iterable[Value]) -> int:
     """``Array.dispatched`` of what is computed from ``values``: it is ready no sooner than they are."""
-    if m.mode.staged:
+    if m.path.mode.staged:
         return 0
     found = {v.dispatched for value in values for v in joining.members_of(value) if isinstance(v, Array)}
     if not any(found):
         return 0
-    return next((id(loop) for loop in reversed(m.loops) if id(loop) in found), 1)
+    return next((id(loop) for loop in reversed(m.path.loops) if id(loop) in found), 1)
 
 
 def derived_from(values: Iterable[Value], depth: int = 6) -> str:
@@ -148,13 +156,13 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
             binary(m, frame, node, a, op, b) for a in joining.members_of(left) for b in joining.members_of(right)
         ]
         return joining.union_of(results)
-    if m.lent:
+    if m.trackers[Reads].matter:
         read(m, frame, node, left, depth=0)
         read(m, frame, node, right, depth=0)
     if op == "%" and _is_text(left):
         _percent_format(m, frame, node, left, right)
         shown = right.elts if isinstance(right, TupleValue) else (right,)
-        if m.loops and m.mode.compiled and any(type(v) is Static for v in shown):
+        if m.path.loops and m.path.mode.compiled and any(type(v) is Static for v in shown):
             note_variety(m)
         return Static("str", tuple(v for v in shown if isinstance(v, (Array, Tree))))
     if op == "+" and _is_text(left) and _is_text(right):
@@ -163,13 +171,13 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
             return Static("str", held)
     kinds = (type(left), type(right))
     if Array in kinds or Tree in kinds:
-        if m.timing:
+        if m.trackers[DeviceWork].timing:
             note_computed(m, frame, node)
         return _array_binary(m, frame, node, left, op, right)
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(left.value, op, right.value)
     if Instance in kinds:
-        from flake8_jax.semantics.interpreter.calls import call_operator
+        from flake8_jax.semantics.interpreter.operations import call_operator
 
         found = call_operator(m, frame, node, left, op, right)
         if found is not None:
@@ -181,10 +189,10 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
         return _sequence_binary(m, left, op, right)
     if op == "|" and kinds == (DictValue, DictValue):
         return _merged_dict(m, left, right)  # type: ignore[arg-type]
-    if m.timing and op in COMPARISONS:
+    if m.trackers[DeviceWork].timing and op in COMPARISONS:
         note_comparison(m, frame, node)
     if HostArray in kinds and Unknown not in kinds:
-        if m.timing and isinstance(left, HostArray) and left.readings:
+        if m.trackers[DeviceWork].timing and isinstance(left, HostArray) and left.readings:
             if op == "-" and isinstance(right, HostArray):
                 tell_difference(m, frame, node, left, right)
             reading = scaled(m, left, right, op)
@@ -254,7 +262,7 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
         if isinstance(other, Tree):
             return Unknown("sequence")
     level = result_level(m, (left, right))
-    if m.captures:
+    if m.trackers[Captures].constants:
         embed(m, (left, right))
     size = joint_size((left, right))
     if op in COMPARISONS:
@@ -262,7 +270,7 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
         level = CONCRETE if level == GRAD else level
         dispatched = dispatched_from(m, (left, right))
         truth = Array(level, "bool", _rank((left, right)), dispatched=dispatched, size=abs(size) // 4)
-        truth.recipe = Recipe(op, (left, right), node, m.stack[-1].fn if m.stack else None)
+        truth.recipe = Recipe(op, (left, right), node, m.path.stack[-1].fn if m.path.stack else None)
         return truth
     dtype = _joint_dtype(left, right)
     if op == "/" and dtype in ("int", "bool"):
@@ -297,8 +305,10 @@ def _sequence_binary(m: Machine, left: Value, op: str, right: Value) -> Value:
             count = other.value
             if count >= 0 and count * len(elements) <= 64:
                 repeated = elements * count
-                return TupleValue(repeated) if is_tuple else ListValue(repeated, born=m.mode.trace)
-        return ListValue(None, joining.join_all(elements) if elements else None, is_tuple=is_tuple, born=m.mode.trace)
+                return TupleValue(repeated) if is_tuple else ListValue(repeated, born=m.path.mode.trace)
+        return ListValue(
+            None, joining.join_all(elements) if elements else None, is_tuple=is_tuple, born=m.path.mode.trace
+        )
     if (
         isinstance(other, Static)
         and other.kind == "shape"
@@ -311,9 +321,9 @@ def _sequence_binary(m: Machine, left: Value, op: str, right: Value) -> Value:
         if elements is not None and more is not None:
             joined = elements + more if sequence is left else more + elements
             if len(joined) > MAX_ELEMENTS:
-                return ListValue(None, joining.join_all(joined), is_tuple=is_tuple, born=m.mode.trace)
-            return TupleValue(joined) if is_tuple else ListValue(joined, born=m.mode.trace)
-    return ListValue(None, _any(sequence, other), is_tuple=is_tuple, born=m.mode.trace)
+                return ListValue(None, joining.join_all(joined), is_tuple=is_tuple, born=m.path.mode.trace)
+            return TupleValue(joined) if is_tuple else ListValue(joined, born=m.path.mode.trace)
+    return ListValue(None, _any(sequence, other), is_tuple=is_tuple, born=m.path.mode.trace)
 
 
 def _tuple_of(elements: tuple[Value, ...]) -> Value:
@@ -339,18 +349,18 @@ def _merged_dict(m: Machine, left: DictValue, right: DictValue) -> DictValue:
     items = {**dict(left.items()), **dict(right.items())}
     rests = [v for v in (left.slots.get("*"), right.slots.get("*")) if v is not None]
     if len(items) > MAX_ELEMENTS:
-        return DictValue({}, joining.join_all([*items.values(), *rests]), is_open=True, born=m.mode.trace)
+        return DictValue({}, joining.join_all([*items.values(), *rests]), is_open=True, born=m.path.mode.trace)
     return DictValue(
         items,
         joining.join_all(rests) if rests else None,
         is_open=left.slots["open"] or right.slots["open"],
-        born=m.mode.trace,
+        born=m.path.mode.trace,
     )
 
 
 def _percent_format(m: Machine, frame: Frame, node: Any, left: Value, right: Value) -> None:
     """``"%.2f" % x``: every conversion but ``%s`` and ``%r`` needs the value."""
-    if not m.wants(Formatting):
+    if not m.bus.wants(Formatting):
         return
     values = right.elts if isinstance(right, TupleValue) else (right,)
     specs = _percent_specs(left.value) if isinstance(left, Const) and isinstance(left.value, str) else None
@@ -358,7 +368,7 @@ def _percent_format(m: Machine, frame: Frame, node: Any, left: Value, right: Val
         return
     for spec, value in zip(specs, values, strict=False):
         if spec[-1] not in "sra" and (holds_tracer(value, GRAD) or is_awaited(m, value)):
-            m.emit(Formatting(m.context(frame.scope), node, value, "percent", spec))
+            m.bus.emit(Formatting(m.path.context(frame.scope), node, value, "percent", spec))
 
 
 def _percent_specs(text: str) -> list[str] | None:
@@ -392,11 +402,11 @@ def unary(m: Machine, value: Value, op: str) -> Value:
             derived=value.derived,
             size=value.size,
         )
-        if m.captures:
+        if m.trackers[Captures].constants:
             embed(m, (value,))
         if op in "-~":
             name = "negative" if op == "-" else "logical_not"
-            result.recipe = Recipe(name, (value,), None, m.stack[-1].fn if m.stack else None)
+            result.recipe = Recipe(name, (value,), None, m.path.stack[-1].fn if m.path.stack else None)
             pass_tangent(m, result, (value,))
         return result
     if isinstance(value, Tree):
@@ -436,19 +446,19 @@ def truth_of(value: Value) -> bool | None:
 def is_awaited(m: Machine, value: Value) -> bool:
     """A result that a loop still running has dispatched: reading it waits for the device."""
     dispatched = dispatched_from(m, (value,))
-    return dispatched != 0 and any(id(loop) == dispatched for loop in m.loops)
+    return dispatched != 0 and any(id(loop) == dispatched for loop in m.path.loops)
 
 
 def test_truth(m: Machine, frame: Frame, value: Value, how: str, at: Any, whole: Any) -> None:
     """Tell the rules that the truth of a traced value is asked for, or of one that a loop waits for."""
-    if m.mode.staged and not m.mode.ambient and isinstance(value, Array):
+    if m.path.mode.staged and not m.path.mode.ambient and isinstance(value, Array):
         note_needs_python(m)
-    if m.timing:
+    if m.trackers[DeviceWork].timing:
         note_truth(m, frame, at, value)
-    if m.lent and isinstance(value, Array):
+    if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, at, value)
-    if m.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value)):
-        m.emit(TruthTest(m.context(frame.scope), at, value, how, whole))
+    if m.bus.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value)):
+        m.bus.emit(TruthTest(m.path.context(frame.scope), at, value, how, whole))
 
 
 def surely_not_none(value: Value) -> bool:
@@ -494,8 +504,8 @@ def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value)
         return joining.union_of([contains(m, frame, node, item, c) for c in container.members])
     traced_item = is_traced_array(item) or _numeric_subject(item, container)
     if isinstance(container, (DictValue, Static)) and (isinstance(container, DictValue) or container.kind == "set"):
-        if hashes_tracer(item, GRAD) and m.wants(Hashing):
-            m.emit(Hashing(m.context(frame.scope), node, item, "membership"))
+        if hashes_tracer(item, GRAD) and m.bus.wants(Hashing):
+            m.bus.emit(Hashing(m.path.context(frame.scope), node, item, "membership"))
         if isinstance(container, DictValue) and isinstance(item, Const):
             try:
                 if ("k", item.value) in container.slots:
@@ -609,10 +619,10 @@ def is_nan(value: Value) -> bool:
 
 
 def _tell_nan(m: Machine, frame: Frame, node: Any, op: str, value: Value, *, at_left: bool) -> None:
-    if m.wants(NanComparison):
+    if m.bus.wants(NanComparison):
         alone = type(node) is ir.Compare and len(node.ops) == 1
         value_node = (node.left if at_left else node.comparators[0]) if alone else None
-        m.emit(NanComparison(m.context(frame.scope), node, op, value, value_node))
+        m.bus.emit(NanComparison(m.path.context(frame.scope), node, op, value, value_node))
 
 
 def _over_members(value: Value, f: Callable[[Value], Value]) -> Value:

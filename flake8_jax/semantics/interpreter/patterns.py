@@ -36,13 +36,13 @@ def bind_pattern(m: Machine, frame: Frame, pattern: ir.Pattern, subject: Value) 
         if pattern.pattern is not None:
             bind_pattern(m, frame, pattern.pattern, subject)
         if pattern.name:
-            m.write(frame.slots, pattern.name, subject)
+            m.journal.write(frame.slots, pattern.name, subject)
     elif isinstance(pattern, ir.MatchSequence):
         known = subject.elts if isinstance(subject, TupleValue) else None
         for i, part in enumerate(pattern.patterns):
             if isinstance(part, ir.MatchStar):
                 if part.name:
-                    m.write(frame.slots, part.name, Unknown("rest"))
+                    m.journal.write(frame.slots, part.name, Unknown("rest"))
                 known = None
             else:
                 value = known[i] if known is not None and i < len(known) else item_of(m, subject, Const(i))
@@ -53,7 +53,7 @@ def bind_pattern(m: Machine, frame: Frame, pattern: ir.Pattern, subject: Value) 
             found = item_of(m, subject, value) if isinstance(subject, (DictValue, Tree, Unknown)) else Unknown("entry")
             bind_pattern(m, frame, part, found)
         if pattern.rest:
-            m.write(frame.slots, pattern.rest, Unknown("rest"))
+            m.journal.write(frame.slots, pattern.rest, Unknown("rest"))
     elif isinstance(pattern, ir.MatchClass):
         for part in (*pattern.patterns, *pattern.keyword_patterns):
             bind_pattern(m, frame, part, Unknown("part"))

@@ -13,6 +13,7 @@ constants), exceptions that a call may raise outside ``try``, ``async`` interlea
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -44,19 +45,23 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import DonatedUse, Store, TruthTest
 from flake8_jax.semantics.interpreter.asserting import expects_error, waited_for
 from flake8_jax.semantics.interpreter.assignment import assign, store_item
-from flake8_jax.semantics.interpreter.calls import call_method
 from flake8_jax.semantics.interpreter.conditions import condition_of, picks_iteration
 from flake8_jax.semantics.interpreter.expressions import load_item
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call_method, resolve_name
 from flake8_jax.semantics.interpreter.operators import as_array, binary
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
 from flake8_jax.semantics.trackers.freshness import begin_iteration, note_staged_loop
+from flake8_jax.semantics.trackers.globals import GlobalReads
+from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.process import ENVIRON, note_import, set_variables
-from flake8_jax.semantics.trackers.steps import give_back, tell_steps
+from flake8_jax.semantics.trackers.runs import Runs
+from flake8_jax.semantics.trackers.steps import TrainingSteps, give_back, tell_steps
 from flake8_jax.semantics.trackers.unrolling import enter_loop, leave_loop, trips_of, trips_of_while
 from flake8_jax.semantics.trackers.variation import (
+    Variations,
     forget,
     iterates,
     note_augmented,
@@ -64,6 +69,7 @@ from flake8_jax.semantics.trackers.variation import (
     note_self_update,
     vary_binary,
 )
+from flake8_jax.semantics.trackers.versions import ApiUses
 
 CATCHES_TRACER_ERRORS = frozenset(
     {"builtins.Exception", "builtins.BaseException", "builtins.TypeError", "builtins.ValueError", "builtins.IndexError",
@@ -89,7 +95,7 @@ def _assign(m: Machine, frame: Frame, node: ir.Assign) -> int:
     value = evaluate(m, frame, node.value)
     if frame.loops and type(node.value) is ir.BinOp:
         note_self_update(m, frame, node, node.value)
-    if m.steps_taken is not None:
+    if m.trackers[TrainingSteps].taken is not None:
         tell_steps(m, frame, node, value)
     for target in node.targets:
         assign(m, frame, target, value, node.value)
@@ -97,13 +103,14 @@ def _assign(m: Machine, frame: Frame, node: ir.Assign) -> int:
 
 
 def _annotated(m: Machine, frame: Frame, node: ir.AnnAssign) -> int:
-    if m.versions is not None and frame.fn is None:
-        m.versions.annotations(m, frame, [node.annotation])
+    versions = m.trackers[ApiUses].versions
+    if versions is not None and frame.fn is None:
+        versions.annotations(m, frame, [node.annotation], partial(resolve_name, m, frame.scope, frame))
     if node.value is None:
         return NORMAL
     value = evaluate(m, frame, node.value)
     if isinstance(value, Unknown) and value.parent is None:
-        from flake8_jax.semantics.interpreter.annotations import value_of_annotation
+        from flake8_jax.semantics.interpreter.operations import value_of_annotation
 
         value = value_of_annotation(m, frame.scope, frame, node.annotation) or value
     assign(m, frame, node.target, value, node.value)
@@ -135,7 +142,7 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> int:
     if node.op == "|" and (isinstance(old, DictValue) or (isinstance(old, Static) and old.kind == "set")):
         tell_change(m, frame, target, "method", old, right, method="|=")
     result = binary(m, frame, node, old, node.op, right)
-    if m.variations:
+    if m.trackers[Variations].known:
         vary_binary(m, node.op, old, right, result)
     if frame.loops:
         note_augmented(m, frame, target, node.op, old, right)
@@ -150,10 +157,10 @@ def _return(m: Machine, frame: Frame, node: ir.Return) -> int:
     frame.returns.append(evaluate(m, frame, node.value) if node.value is not None else NONE)
     if loop is not None:
         loop.leaving = False
-    if m.steps_taken is not None:
+    if m.trackers[TrainingSteps].taken is not None:
         give_back(m, frame.returns[-1])
     if frame.arms:
-        frame.exits.append(m.since(frame.mark))
+        frame.exits.append(m.journal.since(frame.mark))
     else:
         frame.ended = True
     return RETURN
@@ -171,7 +178,7 @@ def _assert(m: Machine, frame: Frame, node: ir.Assert) -> int:
     for narrow in condition.when_true:
         narrow(m)
     if condition.key is not None:
-        m.conditions.append((condition.key, True))
+        m.path.conditions.append((condition.key, True))
     return RAISE if isinstance(node.test, ir.Constant) and condition.truth is False else NORMAL
 
 
@@ -180,14 +187,14 @@ def _delete(m: Machine, frame: Frame, node: ir.Delete) -> int:
         if isinstance(target, ir.Subscript):
             base = evaluate(m, frame, target.value)
             index = evaluate(m, frame, target.index)
-            if m.wants(Store) and isinstance(base, (Array, Tree)):
-                m.emit(Store(m.context(frame.scope), target, "item-delete", base, None, "", ""))
+            if m.bus.wants(Store) and isinstance(base, (Array, Tree)):
+                m.bus.emit(Store(m.path.context(frame.scope), target, "item-delete", base, None, "", ""))
             from flake8_jax.semantics.interpreter.containers import delete_item
 
             undo_changes(m, base)
             delete_item(m, base, index)
         elif isinstance(target, ir.Name) and target.id in frame.slots:
-            m.write(frame.slots, target.id, Unknown("deleted"))
+            m.journal.write(frame.slots, target.id, Unknown("deleted"))
     return NORMAL
 
 
@@ -197,13 +204,13 @@ def _pass(m: Machine, frame: Frame, node: ir.Stmt) -> int:
 
 def _break(m: Machine, frame: Frame, node: ir.Break) -> int:
     loop = frame.loops[-1]
-    loop.exits.append(m.since(loop.base))
+    loop.exits.append(m.journal.since(loop.base))
     return BREAK
 
 
 def _continue(m: Machine, frame: Frame, node: ir.Continue) -> int:
     loop = frame.loops[-1]
-    loop.continues.append(m.since(loop.mark))
+    loop.continues.append(m.journal.since(loop.mark))
     return CONTINUE
 
 
@@ -227,39 +234,39 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
     live: list[Writes] = []
     live_arms: list[Arm] = []
     flows: list[int] = []
-    doubtful, doubts, around = frame.doubtful, [], m.arms
+    doubtful, doubts, around = frame.doubtful, [], m.path.arms
     for arm in arms:
         frame.doubtful = doubtful
-        m.arms = (*around, m.new_arm())
-        mark, reports, conditions = len(m.journal), len(m.emissions), len(m.conditions)
+        m.path.arms = (*around, m.path.new_arm())
+        mark, reports, conditions = len(m.journal.entries), len(m.bus.emissions), len(m.path.conditions)
         for learn in arm.learn:
             learn(m)
         if arm.key is not None:
-            m.conditions.append((arm.key, arm.truth))
+            m.path.conditions.append((arm.key, arm.truth))
         frame.arms += 1
         flow = arm.run()
         frame.arms -= 1
-        del m.conditions[conditions:]
+        del m.path.conditions[conditions:]
         if arm.barred:
-            del m.emissions[reports:]
+            del m.bus.emissions[reports:]
         elif arm.guess:
-            m.drop_errors(reports)
-        writes = m.take_back(mark)
+            m.bus.drop_errors(reports)
+        writes = m.journal.take_back(mark)
         flows.append(flow)
         if flow == NORMAL:
             live.append(writes)
             live_arms.append(arm)
             doubts.append(frame.doubtful)
-    m.arms = around
+    m.path.arms = around
     left = any(f in (RETURN, BREAK, CONTINUE) for f in flows)
     frame.doubtful = doubtful or (
         bool(live) and all(d or (left and a.guess) for a, d in zip(live_arms, doubts, strict=True))
     )
     if not live:
         return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
-    m.merge(live, [(a.key, a.truth) if a.key is not None else None for a in live_arms])
+    m.journal.merge(live, [(a.key, a.truth) if a.key is not None else None for a in live_arms])
     if len(live) == 1 and len(arms) > 1 and live_arms[0].key is not None:
-        m.conditions.append((live_arms[0].key, live_arms[0].truth))
+        m.path.conditions.append((live_arms[0].key, live_arms[0].truth))
     return NORMAL
 
 
@@ -268,18 +275,18 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
     pending: list[tuple[ir.If, Any]] = []
     current: ir.If | None = node
     tail: list[ir.Stmt] = []
-    mark, known = -1, len(m.conditions)
+    mark, known = -1, len(m.path.conditions)
     while current is not None:
         condition = condition_of(m, frame, current.test, "elif" if current.is_elif else "if", current)
         if mark < 0:
-            mark = len(m.journal)
+            mark = len(m.journal.entries)
         if condition.truth is True:
             tail = current.body
             break
         following = current.orelse
         is_chain = len(following) == 1 and isinstance(following[0], ir.If) and following[0].is_elif
         if condition.truth is None:
-            if m.loops and _moves_bound(current):
+            if m.path.loops and _moves_bound(current):
                 condition = msgspec.structs.replace(condition, counter=True)
             pending.append((current, condition))
             for learn in condition.when_false:
@@ -293,10 +300,10 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
         current = following[0] if is_chain else None  # type: ignore[assignment]
     if not pending:
         return run_block(m, frame, tail)
-    tests = m.take_back(mark)
-    del m.conditions[known:]
+    tests = m.journal.take_back(mark)
+    del m.path.conditions[known:]
     guards = sum(1 for _, c in pending if c.counter)
-    loop = m.loops[-1] if m.loops else None
+    loop = m.path.loops[-1] if m.path.loops else None
     arms: list[Arm] = []
     false_learn: list[Callable[[Machine], None]] = []
     guess = False
@@ -309,7 +316,7 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
         guess = guess or condition.host
         barred = condition.untraced is True
         arms.append(Arm(run, (*false_learn, *condition.when_true), condition.key, True, guess, barred))
-        false_learn = [lambda m: m.replay(tests)]
+        false_learn = [lambda m: m.journal.replay(tests)]
     last = pending[-1][1]
 
     def run_tail() -> int:
@@ -341,8 +348,8 @@ def _match(m: Machine, frame: Frame, node: ir.Match) -> int:
 
     subject = evaluate(m, frame, node.subject)
     number = as_array(subject) if any(compares_with_number(c.pattern) for c in node.cases) else subject
-    if lattice_traced(number) and any(compares_by_value(c.pattern) for c in node.cases) and m.wants(TruthTest):
-        m.emit(TruthTest(m.context(frame.scope), node.subject, number, "match", node))
+    if lattice_traced(number) and any(compares_by_value(c.pattern) for c in node.cases) and m.bus.wants(TruthTest):
+        m.bus.emit(TruthTest(m.path.context(frame.scope), node.subject, number, "match", node))
     arms: list[Arm] = []
     exhaustive = False
     for case in node.cases:
@@ -380,24 +387,24 @@ def run_loop(
         the state at the head of the loop as writes of a path that skips it, for callers that need it; or None.
     """
     note_staged_loop(m, loop.node)
-    m.passes += 1
-    m.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
-    doubtful, around, told = frame.doubtful, frame.unheard, len(m.emissions)
+    m.path.passes += 1
+    m.journal.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
+    doubtful, around, told = frame.doubtful, frame.unheard, len(m.bus.emissions)
     too_deep = len(frame.loops) >= MAX_NESTED_LOOPS
     unheard = around or too_deep
     if too_deep:
-        m.count("loops nested too deeply")
-    limit = 0 if unheard else MAX_PASSES if m.passes <= 2 else 1
-    loop.base = len(m.journal)
+        m.bus.count("loops nested too deeply")
+    limit = 0 if unheard else MAX_PASSES if m.path.passes <= 2 else 1
+    loop.base = len(m.journal.entries)
     attempt = 0
     while True:
         last = attempt == limit
         # Each loop in here would run its body at least twice, and each loop in those.
-        frame.unheard = unheard or (not last and m.passes > MAX_HEARD_LOOPS)
-        mark, reports = len(m.journal), len(m.emissions)
+        frame.unheard = unheard or (not last and m.path.passes > MAX_HEARD_LOOPS)
+        mark, reports = len(m.journal.entries), len(m.bus.emissions)
         returns, yields = len(frame.returns), len(frame.yields)
         exits, function_exits = len(loop.exits), len(frame.exits)
-        m.loops.append(loop)
+        m.path.loops.append(loop)
         begin_iteration(m, loop)
         frame.loops.append(loop)
         loop.mark = mark
@@ -407,8 +414,8 @@ def run_loop(
         frame.arms -= 1
         frame.doubtful = doubtful
         frame.loops.pop()
-        m.loops.pop()
-        writes = m.take_back(mark)
+        m.path.loops.pop()
+        writes = m.journal.take_back(mark)
         arms = loop.continues
         loop.continues = []
         if flow == NORMAL:
@@ -417,7 +424,7 @@ def run_loop(
         if loop.runs and arms:
             # There surely is a first iteration, and this was it: the fixpoint starts behind it.
             loop.runs = False
-            m.merge(arms)
+            m.journal.merge(arms)
             if not unheard:
                 continue
             arms = [{}]
@@ -425,24 +432,26 @@ def run_loop(
         if last or (not changed and not frame.unheard):
             break
         # What the first iteration reads after it was donated stays deleted, whatever the others find there.
-        m.emissions[reports:] = [e for e in m.emissions[reports:] if attempt == 0 and isinstance(e.event, DonatedUse)]
+        m.bus.emissions[reports:] = [
+            e for e in m.bus.emissions[reports:] if attempt == 0 and isinstance(e.event, DonatedUse)
+        ]
         del frame.returns[returns:]
         del frame.yields[yields:]
         del loop.exits[exits:]
         del frame.exits[function_exits:]
         attempt += 1
     if too_deep:
-        del m.emissions[told:]
-    m.passes -= 1
+        del m.bus.emissions[told:]
+    m.path.passes -= 1
     frame.unheard = around
     _end_variations(m, loop)
     return None
 
 
 def _end_variations(m: Machine, loop: LoopState) -> None:
-    if loop.again and not m.mode.staged:
-        m.note_everywhere(iterates(loop))
-    if m.variations or m.grown:
+    if loop.again and not m.path.mode.staged:
+        m.bus.note_everywhere(iterates(loop))
+    if m.trackers[Variations].known or m.trackers[Variations].grown:
         forget(m, loop)
 
 
@@ -451,13 +460,13 @@ def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *
     changed = False
     if not arms:
         return False
-    mark = len(m.journal)
-    m.merge([{}, *arms])
-    for slots, slot, old in m.journal[mark:]:
+    mark = len(m.journal.entries)
+    m.journal.merge([{}, *arms])
+    for slots, slot, old in m.journal.entries[mark:]:
         now = slots.get(slot, MISSING)
         if now is old or old is MISSING:
             continue
-        if slots is m.uses:
+        if slots is m.trackers[Keys].uses:
             changed = changed or now != old
             continue
         if not isinstance(now, Value) or not isinstance(old, Value):
@@ -469,10 +478,12 @@ def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *
         if give_up:
             slots[slot] = _widened(old, now)
     # A key that came into use in this iteration must be seen by the next one.
-    for slots, _slot, old in m.journal[mark:]:
-        if slots is m.uses and old is MISSING:
+    for slots, _slot, old in m.journal.entries[mark:]:
+        if slots is m.trackers[Keys].uses and old is MISSING:
             changed = True
-    if (loop.stepped or loop.appended or m.grown) and note_growth(m, frame, loop, arms, m.journal[mark:]):
+    if (loop.stepped or loop.appended or m.trackers[Variations].grown) and note_growth(
+        m, frame, loop, arms, m.journal.entries[mark:]
+    ):
         changed = True
     return changed
 
@@ -494,7 +505,7 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> int:
     supply = iterated(m, frame, node.iter, iterable, "for", loop)
     if supply is None:  # surely empty
         if frame.fn is not None:
-            m.decided.add(id(frame.fn))
+            m.trackers[Runs].decided.add(id(frame.fn))
         return run_block(m, frame, node.orelse)
 
     loop.times = len(known) if known is not None else 0
@@ -515,7 +526,7 @@ def _worth_unrolling(m: Machine, elements: tuple[Value, ...]) -> bool:
     """A few elements that are so different from one another that their join would say nothing; or just one."""
     if len(elements) == 1:
         return True
-    depth = sum(loop.unrolled for loop in m.loops)
+    depth = sum(loop.unrolled for loop in m.path.loops)
     if not 1 < len(elements) <= (MAX_UNROLLED >> depth):
         return False
     parts = [p for e in elements for p in (e.elts if isinstance(e, TupleValue) else (e,))]
@@ -532,10 +543,10 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     loop.times = len(elements)
     note_staged_loop(m, node)
     enter_loop(m, frame, loop)
-    m.keep_alive.append(loop)
+    m.journal.keep_alive.append(loop)
     doubtful = frame.doubtful
-    loop.base = loop.mark = len(m.journal)
-    m.loops.append(loop)
+    loop.base = loop.mark = len(m.journal.entries)
+    m.path.loops.append(loop)
     frame.loops.append(loop)
     frame.arms += 1
     flow = NORMAL
@@ -546,18 +557,18 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
         flow = run_block(m, frame, node.body)
         if loop.continues:
             arms, loop.continues = loop.continues, []
-            writes = m.take_back(loop.mark)
+            writes = m.journal.take_back(loop.mark)
             if flow == NORMAL:
                 arms.append(writes)
-            m.merge(arms)
+            m.journal.merge(arms)
             flow = NORMAL
         if flow != NORMAL:
             break
     frame.arms -= 1
     frame.doubtful = doubtful
     frame.loops.pop()
-    m.loops.pop()
-    if m.variations or m.grown:
+    m.path.loops.pop()
+    if m.trackers[Variations].known or m.trackers[Variations].grown:
         forget(m, loop)
     leave_loop(m, frame, loop, node.iter, None)
     if flow == NORMAL and node.orelse:
@@ -570,17 +581,17 @@ def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: int) -> int:
     if not loop.exits:
         return flow
     arms = loop.exits
-    writes = m.take_back(loop.base)
+    writes = m.journal.take_back(loop.base)
     if flow == NORMAL:
         arms.append(writes)
-    m.merge(arms)
+    m.journal.merge(arms)
     return NORMAL
 
 
 def _while(m: Machine, frame: Frame, node: ir.While) -> int:
     loop = LoopState("while", node)
     endless, first = False, True
-    trips = trips_of_while(m, frame, node) if m.mode.compiled else None
+    trips = trips_of_while(m, frame, node) if m.path.mode.compiled else None
     enter_loop(m, frame, loop)
 
     def once() -> int:
@@ -591,12 +602,12 @@ def _while(m: Machine, frame: Frame, node: ir.While) -> int:
         endless = condition.truth is True
         if condition.truth is False:
             return RAISE
-        conditions = len(m.conditions)
+        conditions = len(m.path.conditions)
         for learn in condition.when_true:
             learn(m)
         flow = run_block(m, frame, node.body)
-        del m.conditions[conditions:]
-        if flow == NORMAL and m.mode.staged and condition.truth is None:
+        del m.path.conditions[conditions:]
+        if flow == NORMAL and m.path.mode.staged and condition.truth is None:
             _test_again(m, frame, node)
         return flow
 
@@ -613,13 +624,13 @@ def _while(m: Machine, frame: Frame, node: ir.While) -> int:
 
 def _test_again(m: Machine, frame: Frame, node: ir.While) -> None:
     """The test as the iteration leaves it: what it was before the loop may be no tracer, and no longer counts."""
-    mark, reports, conditions = len(m.journal), len(m.emissions), len(m.conditions)
+    mark, reports, conditions = len(m.journal.entries), len(m.bus.emissions), len(m.path.conditions)
     condition_of(m, frame, node.test, "while", node)
-    kept = [e for e in m.emissions[reports:] if isinstance(e.event, TruthTest)]
-    del m.emissions[reports:]
-    m.emissions += kept
-    del m.conditions[conditions:]
-    m.take_back(mark)
+    kept = [e for e in m.bus.emissions[reports:] if isinstance(e.event, TruthTest)]
+    del m.bus.emissions[reports:]
+    m.bus.emissions += kept
+    del m.path.conditions[conditions:]
+    m.journal.take_back(mark)
 
 
 # --- try, with ------------------------------------------------------------------------------------
@@ -629,7 +640,7 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
     catches = any(_catches_tracer_errors(m, frame, handler.type) for handler in node.handlers)
 
     def body() -> int:
-        reports = len(m.emissions)
+        reports = len(m.bus.emissions)
         frame.attempts += bool(node.handlers)
         flow = run_block(m, frame, node.body)
         frame.attempts -= bool(node.handlers)
@@ -643,18 +654,18 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
 
     def watched() -> int:
         nonlocal seen
-        flow, seen = m.watch(body)
+        flow, seen = m.journal.watch(body)
         return flow
 
     arms = [Arm(watched)]
     for handler in node.handlers:
 
         def handle(handler: ir.ExceptHandler = handler) -> int:
-            m.interrupted(seen)
+            m.journal.interrupted(seen)
             if handler.type is not None:
                 evaluate(m, frame, handler.type)
             if handler.name:
-                m.write(frame.slots, handler.name, Unknown("exception"))
+                m.journal.write(frame.slots, handler.name, Unknown("exception"))
             return run_block(m, frame, handler.body)
 
         arms.append(Arm(handle, guess=True))
@@ -668,8 +679,8 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
 
 def _drop_caught(m: Machine, reports: int) -> bool:
     """Forget the errors reported since: a handler catches them. Whether one of them says that JAX raises here."""
-    found = [e for e in m.emissions[reports:] if (e.report.level or e.rule.level) == "error"]
-    m.drop_errors(reports)
+    found = [e for e in m.bus.emissions[reports:] if (e.report.level or e.rule.level) == "error"]
+    m.bus.drop_errors(reports)
     return any(e.rule.code.startswith(("JAX1", "JAX2")) for e in found)
 
 
@@ -689,29 +700,29 @@ def _catches_tracer_errors(m: Machine, frame: Frame, kind: ir.Expr | None) -> bo
 
 
 def _with(m: Machine, frame: Frame, node: ir.With) -> int:
-    saved_mode, saved_caught, saved_attempts = m.mode, m.caught, frame.attempts
+    saved_mode, saved_caught, saved_attempts = m.path.mode, m.path.caught, frame.attempts
     entered: list[Instance] = []
     for item in node.items:
         manager = evaluate(m, frame, item.context)
         if isinstance(manager, ExternalInstance):
             if manager.cls == "jax.ensure_compile_time_eval":
-                m.mode = msgspec.structs.replace(m.mode, ambient=False)
+                m.path.mode = msgspec.structs.replace(m.path.mode, ambient=False)
             elif manager.cls in ("jax.disable_jit", "chex.fake_jit"):
-                m.mode = msgspec.structs.replace(m.mode, presumed=True)
+                m.path.mode = msgspec.structs.replace(m.path.mode, presumed=True)
             elif manager.cls in ("contextlib.suppress", "pytest.raises"):
-                m.caught += 1
+                m.path.caught += 1
                 frame.attempts += 1
         elif isinstance(manager, Unknown):
             frame.attempts += 1
         if expects_error(item.context):
-            m.caught += 1
+            m.path.caught += 1
         value = _entered(m, frame, node, manager)
         if isinstance(manager, Instance):
             entered.append(manager)
         if item.target is not None:
             assign(m, frame, item.target, value, item.context)
     flow = run_block(m, frame, node.body)
-    m.mode, m.caught, frame.attempts = saved_mode, saved_caught, saved_attempts
+    m.path.mode, m.path.caught, frame.attempts = saved_mode, saved_caught, saved_attempts
     for left in reversed(entered):
         call_method(m, frame, node, left, "__exit__", (NONE, NONE, NONE))
     return flow
@@ -732,7 +743,7 @@ def _entered(m: Machine, frame: Frame, node: ir.With, manager: Value) -> Value:
         entered = call_method(m, frame, node, manager, "__enter__")
         return entered if entered is not None else manager
     if isinstance(manager, ExternalInstance):
-        fact = m.knowledge.function(manager.cls)
+        fact = m.program.knowledge.function(manager.cls)
         if fact is not None and fact.returns == "context":
             entered = manager.slots.get("enter_result")
             return entered if isinstance(entered, Value) else Unknown("with")
@@ -747,8 +758,8 @@ def _function(m: Machine, frame: Frame, node: ir.FunctionDef) -> int:
     from flake8_jax.semantics.interpreter.definitions import define_function
 
     name, value = node.function.name, define_function(m, frame, node)
-    if frame.fn is None and not m.staged_reads:
-        m.write(frame.slots, name, value)  # nearly all of them, and there are many
+    if frame.fn is None and not m.trackers[GlobalReads].staged:
+        m.journal.write(frame.slots, name, value)  # nearly all of them, and there are many
     else:
         assign(m, frame, ir.Name(node.name_start, node.name_start + len(name), name), value, None)
     return NORMAL
@@ -763,13 +774,14 @@ def _class(m: Machine, frame: Frame, node: ir.ClassDef) -> int:
 
 
 def _import(m: Machine, frame: Frame, node: ir.Import) -> int:
+    versions = m.trackers[ApiUses].versions
     for name in node.names:
-        if m.versions is not None:
-            m.versions.imported(m, frame.scope, name)
+        if versions is not None:
+            versions.imported(m, frame.scope, name)
         if name.alias:
-            m.write(frame.slots, name.alias, m.modules.load(name.name))
+            m.journal.write(frame.slots, name.alias, m.program.load(name.name))
         else:
-            m.write(frame.slots, name.name.split(".")[0], m.modules.load_top(name.name))
+            m.journal.write(frame.slots, name.name.split(".")[0], m.program.load_top(name.name))
         note_import(m, frame, node, name.name)
     return NORMAL
 
@@ -782,7 +794,7 @@ def _import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> int:
 
 
 def _type_alias(m: Machine, frame: Frame, node: ir.TypeAlias) -> int:
-    m.write(frame.slots, node.name, Unknown("type alias"))
+    m.journal.write(frame.slots, node.name, Unknown("type alias"))
     return NORMAL
 
 

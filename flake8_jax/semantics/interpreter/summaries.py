@@ -43,13 +43,15 @@ from flake8_jax.semantics.domain.values import (
     Value,
     canonical_key,
     freshen,
+    part_of,
 )
-from flake8_jax.semantics.machine.core import Emission, Machine
-from flake8_jax.semantics.trackers.captures import embed
+from flake8_jax.semantics.machine.bus import Emission
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import Slice, repeat_log, repeat_warm
 from flake8_jax.semantics.trackers.freshness import now
 from flake8_jax.semantics.trackers.globals import repeat_reads
-from flake8_jax.semantics.trackers.keys import note_drawn
+from flake8_jax.semantics.trackers.keys import Keys, note_drawn
 from flake8_jax.semantics.trackers.recipes import repeat_tangents
 from flake8_jax.semantics.trackers.unrolling import repeat_work
 from flake8_jax.semantics.trackers.variation import Varying, vary_again
@@ -57,7 +59,7 @@ from flake8_jax.semantics.trackers.variation import Varying, vary_again
 
 def call_text(m: Machine, fn: ir.Function) -> str:
     """The sentence for a call, for evidence."""
-    return f"{m.stack[-1].function if m.stack else 'module'} calls {fn.qualname}"
+    return f"{m.path.stack[-1].function if m.path.stack else 'module'} calls {fn.qualname}"
 
 
 class Remembered(msgspec.Struct, frozen=True, eq=False):
@@ -150,16 +152,18 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
     """Do again what a remembered run did, to these inputs."""
     mapping: dict[int, Any] = {}
     link = Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn)
-    outside = (*m.stack, link)
+    outside = (*m.path.stack, link)
     if found.emissions:
         repeat_warm(m, [e.event for e in found.emissions])
     if found.logged is not None:
         repeat_log(m, found.logged, found.depth, outside, mapping)
     if found.emissions:
         repeat_reads(m, [e.event for e in found.emissions])
-        m.emissions += [msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions]
+        m.bus.emissions += [
+            msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions
+        ]
     repeat_work(m, found.work, found.inside, varies=found.varies)
-    if m.captures:
+    if m.trackers[Captures].constants:
         embed(m, [inputs[i] for i in found.embedded])
     same = True
     for old, new in zip(found.inputs, inputs, strict=True):
@@ -171,15 +175,15 @@ def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope,
             if isinstance(key, Opaque):
                 label = step
                 owner: Opaque = key
-                key = m.part(owner, step, lambda label=label: Unknown(label))  # type: ignore[misc]
+                key = part_of(owner, step, lambda label=label: Unknown(label))  # type: ignore[misc]
             elif isinstance(key, Array):
                 key = boundary.key_taken(key, step)
         if any(use.draws for use in uses):
             note_drawn(m, key)
-        earlier = m.uses.get(key, ())
-        m.write(m.uses, key, (*earlier, *[_here(m, u, scope, node) for u in uses])[-6:])
+        earlier = m.trackers[Keys].uses.get(key, ())
+        m.journal.write(m.trackers[Keys].uses, key, (*earlier, *[_here(m, u, scope, node) for u in uses])[-6:])
     for i, slot, value in found.slot_effects:
-        m.write(
+        m.journal.write(
             inputs[i].slots, slot, transplant(value, mapping, m, found.trace) if isinstance(value, Value) else value
         )
     result = transplant(found.result, mapping, m, found.trace)
@@ -194,7 +198,7 @@ def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:
     from flake8_jax.semantics.trackers.keys import current_path
 
     path = current_path(m, scope, node if node is not None else use.path[-1].node)
-    return replace(use, path=path, conditions=frozenset(m.conditions))
+    return replace(use, path=path, conditions=frozenset(m.path.conditions))
 
 
 _KEPT = frozenset({Const, Static, External, BuiltinValue, ClassValue, FunctionValue})
@@ -216,12 +220,12 @@ def transplant(
         parent = mapping.get(id(value.parent))
         if isinstance(parent, Opaque):
             label = value.step
-            return m.part(parent, label, lambda: freshen(value))
+            return part_of(parent, label, lambda: freshen(value))
     if isinstance(value, (Array, Opaque)):
         origin = value.origin if isinstance(value, (Array, Tree, Unknown)) else None
         made = freshen(value)
         if isinstance(made, Array) and made.dispatched:
-            made.dispatched = id(m.loops[-1]) if m.loops else 1
+            made.dispatched = id(m.path.loops[-1]) if m.path.loops else 1
         if origin is not None:
             made.origin = mapping.get(id(origin), origin)  # type: ignore[attr-defined]
         return made
@@ -264,4 +268,4 @@ def transplant(
 
 def _born_again(m: Machine, value: Value) -> int:
     """The birth of a copy that the present trace makes."""
-    return m.mode.trace if getattr(value, "born", NO_BIRTH) != NO_BIRTH else NO_BIRTH
+    return m.path.mode.trace if getattr(value, "born", NO_BIRTH) != NO_BIRTH else NO_BIRTH

@@ -179,7 +179,7 @@ def value_of_class(m: Machine, value: Unknown | Tree, classes: Value) -> Value |
 def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     """``hasattr(value, name)`` where it is certain."""
     if isinstance(value, Array):
-        fact = m.knowledge.class_("jax.Array")
+        fact = m.program.knowledge.class_("jax.Array")
         known = fact is not None and (name in fact.fields or name in fact.methods)
         return True if known or name in ("shape", "dtype", "ndim", "size") else None
     if isinstance(value, (Const, Static)) and name in ("shape", "dtype", "ndim"):

@@ -8,10 +8,11 @@ they are read. Not modelled: ``sys.path`` changes, import hooks, ``importlib`` w
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import (
     BuiltinValue,
     ClassValue,
@@ -23,7 +24,10 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
-from flake8_jax.semantics.machine.core import Machine, new_process
+from flake8_jax.semantics.machine.limits import MAX_RESOLVING
+
+if TYPE_CHECKING:
+    from flake8_jax.knowledge import Knowledge
 
 _BUILTIN_NAMES = frozenset(n for n in dir(builtins) if not n.startswith("_"))
 _BUILTIN_ERRORS = frozenset(
@@ -33,20 +37,34 @@ _BUILTIN_ERRORS = frozenset(
 )
 
 
-class Modules:
-    """All files of the project by module name, and every class defined in them."""
+class Program:
+    """All files of the project by module name, every class defined in them, and what libraries are known to have.
 
-    def __init__(self, machine: Machine, scopes: Iterable[ModuleScope]) -> None:
-        self.machine = machine
+    run_module, constant: how a module's top level runs, and what a constant of a library is; given by what runs code.
+    library_objects: the values of ``library.name``, one each. instantiating: classes whose generic object is being made.
+    free_names, tested_names, self_stores: what walks over functions have found, by identity.
+    """
+
+    run_module: Callable[[ModuleScope], None]
+    constant: Callable[[str, str], Value]
+
+    def __init__(self, knowledge: Knowledge, scopes: Iterable[ModuleScope]) -> None:
+        self.knowledge = knowledge
         self.by_name: dict[str, ModuleScope] = {}
         self.packages: set[str] = set()
         self.classes: list[ClassValue] = []
         self.lazy = False
         """Whether a module runs only once a name of it is read. What its top level does to others is then seen late."""
         self.builtin_values: dict[str, Value] = {}
-        self.slot_ids: set[int] = {id(machine.environment)}
+        self.slot_ids: set[int] = set()
         self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
         self._x64: bool | None = None
+        self.library_objects: dict[tuple[str, str], External] = {}
+        self.free_names: dict[int, tuple[str, ...]] = {}
+        self.tested_names: dict[int, frozenset[str]] = {}
+        self.self_stores: dict[int, set[str]] = {}
+        self.instantiating: list[Any] = []
+        self._resolving = 0
         for scope in scopes:
             self.by_name.setdefault(scope.name, scope)
             self.slot_ids.add(id(scope.slots))
@@ -85,19 +103,32 @@ class Modules:
         """Run a module's top level if nobody has."""
         if scope.state == 0:
             scope.state = 1
-            self.machine.isolated(scope.path, lambda: self._run(scope))
+            self.run_module(scope)
             scope.state = 2
 
-    def _run(self, scope: ModuleScope) -> None:
-        from flake8_jax.semantics.machine.dispatch import run_block
+    def begin(self) -> tuple[int, int]:
+        """An entry begins: what ``resume`` has to know."""
+        saved = self._resolving, len(self.instantiating)
+        self._resolving = 0
+        return saved
 
-        frame = Frame(None, scope, None)
-        frame.slots = scope.slots
-        scope.slots["__name__"] = Unknown("__name__")
-        scope.slots["__file__"] = Unknown("__file__")
-        self.machine.process = new_process()
-        run_block(self.machine, frame, scope.tree.body)
-        scope.process = self.machine.process
+    def resume(self, saved: tuple[int, int], *, finished: bool) -> None:
+        """The entry is over. finished: it ran to its end; else it was cut off."""
+        self._resolving, instantiating = saved
+        if not finished:
+            del self.instantiating[instantiating:]
+
+    def resolve(self, value: Value) -> Value:
+        """Look up a name again that was imported from a module still being run at that time."""
+        if not isinstance(value, Deferred):
+            return value
+        if self._resolving >= MAX_RESOLVING:
+            return Unknown("import cycle")
+        self._resolving += 1
+        try:
+            return self.resolve(self.attribute(value.scope, value.name))
+        finally:
+            self._resolving -= 1
 
     # --- names -----------------------------------------------------------------------------------
 
@@ -132,7 +163,7 @@ class Modules:
             return ModuleValue(scope)
         if name in self.packages:
             return self._namespace(name)
-        return External(self.machine.knowledge.canonical(name))
+        return External(self.knowledge.canonical(name))
 
     def _namespace(self, name: str) -> Value:
         """A namespace package: a module without a file."""
@@ -154,12 +185,10 @@ class Modules:
         """``from module import name``."""
         scope = self.by_name.get(module)
         if scope is None and module not in self.packages:
-            canonical = self.machine.knowledge.canonical(f"{module}.{name}" if module else name)
-            from flake8_jax.semantics.interpreter.attributes import external_attribute
-
-            if self.machine.knowledge.constant(canonical) is not None:
+            canonical = self.knowledge.canonical(f"{module}.{name}" if module else name)
+            if self.knowledge.constant(canonical) is not None:
                 owner, _, attr = canonical.rpartition(".")
-                return external_attribute(self.machine, owner, attr)
+                return self.constant(owner, attr)
             return External(canonical)
         if scope is None:
             return self.load(f"{module}.{name}") if self.is_project(f"{module}.{name}") else Unknown(name)
@@ -179,7 +208,7 @@ class Modules:
             return known
         if value is not None:
             if isinstance(value, Deferred):
-                resolved = self.machine.resolve(value)
+                resolved = self.resolve(value)
                 if scope.state == 2:
                     scope.slots[name] = resolved
                 return resolved
@@ -195,7 +224,7 @@ class Modules:
 
     def _own_transform(self, scope: ModuleScope, name: str) -> Value | None:
         """A transform that the project itself defines, being a library that the knowledge tables describe."""
-        knowledge = self.machine.knowledge
+        knowledge = self.knowledge
         if scope.name.partition(".")[0] not in knowledge.libraries:
             return None
         canonical = knowledge.canonical(f"{scope.name}.{name}")
@@ -205,7 +234,7 @@ class Modules:
         """What ``from module import *`` binds."""
         scope = self.by_name.get(module)
         if scope is None:
-            fact = getattr(self.machine.knowledge, "exports", None)
+            fact = getattr(self.knowledge, "exports", None)
             names = fact(module) if fact is not None else ()
             return {n: self.member(module, n) for n in names}
         self.ensure_run(scope)

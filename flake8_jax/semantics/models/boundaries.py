@@ -31,10 +31,11 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.annotations import value_of_annotation
 from flake8_jax.semantics.interpreter.calls import captured_values, refined
+from flake8_jax.semantics.interpreter.operations import value_of_annotation
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.keys import shared_values
+from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.recipes import mark_tangents
 
 
@@ -106,12 +107,13 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Argu
     filtered = fact.filters
     if filtered:
         values = _as_annotated(m, tv.operand, values)
+    presumption = m.trackers[Presuming].presumption
 
     def inward(value: Value) -> Value:
         if filtered:
             return boundary.filter_in(value, level)
-        if m.presumption is not None:
-            m.presumption.mark_leaves(value)
+        if presumption is not None:
+            presumption.mark_leaves(value)
         return boundary.tracify(value, level)
 
     star = inward(args.star) if args.star is not None else None
@@ -192,6 +194,7 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int)
     axes = _axes_of(option, len(args.values))
     filtered = tv.fact.filters and option is None
     values: list[Value] = []
+    presumption = m.trackers[Presuming].presumption
     for i, (value, axis) in enumerate(zip(args.values, axes, strict=True)):
         if statics is None or i in statics[0]:
             values.append(value if statics is not None else joining.copied(value))
@@ -200,8 +203,8 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int)
         elif is_specs:
             values.append(_cross_spec(value, axis, option, level))
         else:
-            if m.presumption is not None and isinstance(axis, Const) and axis.value is not None:
-                m.presumption.mark_leaves(value)
+            if presumption is not None and isinstance(axis, Const) and axis.value is not None:
+                presumption.mark_leaves(value)
             values.append(_cross_axis(value, axis, level, tv.fact.omnistaging))
     kwargs = dict(args.kwargs)
     if not is_specs:
@@ -264,7 +267,7 @@ def shared_in_lanes(m: Machine, tv: TransformedValue, args: Arguments, crossed: 
     if not args.unknown_rest:  # else nobody is known to pass them
         for value, axis in zip(args.values, axes, strict=True):
             passed += _unmapped(value, axis)
-    for lane in m.mode.lanes:
+    for lane in m.path.mode.lanes:
         mapped_outside = [v for v in passed if canonical_key(v) not in lane.shared]
         passed = [v for v in passed if v not in mapped_outside] or passed
     found = shared_values(passed, captured=False)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.dtypes import dtype_class
@@ -26,7 +25,6 @@ from flake8_jax.semantics.domain.values import (
     ClassValue,
     Const,
     DictValue,
-    ExternalInstance,
     FunctionValue,
     GeneratorValue,
     HostArray,
@@ -49,25 +47,27 @@ from flake8_jax.semantics.domain.values import (
     is_traced_array,
     known_elements,
 )
-from flake8_jax.semantics.events.events import Formatting, LibraryCall, MethodCall
+from flake8_jax.semantics.events.events import Formatting, MethodCall
 from flake8_jax.semantics.interpreter.assignment import tell_hash
-from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.classes import replaced
 from flake8_jax.semantics.interpreter.containers import at_update, dict_method, list_method, string_method
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import as_array, dispatched_from, result_level, test_truth, truth_of
 from flake8_jax.semantics.interpreter.types import has_attribute, instance_test
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
+from flake8_jax.semantics.models.emitting import tell_call
 from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
-from flake8_jax.semantics.trackers.buffers import read_by_library, read_by_method
-from flake8_jax.semantics.trackers.captures import embed
+from flake8_jax.semantics.trackers.buffers import read_by_method
+from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import note_contents
+from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.recipes import note_method, pass_tangent, tell_wide_dtype
-from flake8_jax.semantics.trackers.steps import keep
+from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
 from flake8_jax.semantics.trackers.unrolling import least_trips, note_variety, trips_of
-from flake8_jax.semantics.trackers.variation import vary_builtin, vary_method
+from flake8_jax.semantics.trackers.variation import Variations, vary_builtin, vary_method
 
 MAX_UNROLLED = 16
 
@@ -83,64 +83,7 @@ def call_builtin(
     if handler is None:
         return Unknown(func.name)
     result = handler(m, frame, node, args)
-    return vary_builtin(m, func.name, args.values, result) if m.variations or m.loops else result
-
-
-_MAY_HOLD_ARRAYS = frozenset({Array, Tree, UnionValue, TupleValue, ListValue, DictValue, GeneratorValue, HostArray,
-                              Instance, ExternalInstance})  # fmt: skip
-
-
-def tell_call(
-    m: Machine,
-    frame: Frame,
-    node: Any,
-    name: str,
-    args: Arguments,
-    fact: FunctionFact | None,
-    *,
-    used: bool,
-    bound: dict[str, Value] | None = None,
-    bound_nodes: dict[str, ir.Expr] | None = None,
-) -> None:
-    """Tell the rules of a call of a library function."""
-    if m.lent:
-        read_by_library(m, frame, node, name, [*args.values, *args.kwargs.values()])
-    rules = m.hearers(LibraryCall)
-    if not rules or type(node) is not ir.Call:
-        return
-    held: list[Value] = []
-    arrays = False
-    for value in (*args.values, *args.kwargs.values()):
-        if type(value) in _MAY_HOLD_ARRAYS:
-            arrays = True
-        elif type(value) is Static and value.holds:
-            held += value.holds
-            arrays = True
-    known = m.knowledge.entry(name)
-    rules = tuple([
-        rule for rule in rules
-        if (arrays or not rule.arrays) and (rule.effects is None or not rule.effects.isdisjoint(known.effects))
-    ])  # fmt: skip
-    if not rules:
-        return
-    m.emit(
-        LibraryCall(
-            context=m.context(frame.scope),
-            at=node,
-            name=name,
-            args=tuple(args.values),
-            kwargs=args.kwargs,
-            nodes=tuple(args.nodes),
-            keyword_nodes=args.keyword_nodes,
-            bound=bound if bound is not None else {},
-            bound_nodes=bound_nodes if bound_nodes is not None else {},
-            used=used,
-            fact=fact if fact is not None else known.function,
-            namespace=known.namespace,
-            formatted=tuple(held),
-        ),
-        rules,
-    )
+    return vary_builtin(m, func.name, args.values, result) if m.trackers[Variations].known or m.path.loops else result
 
 
 # --- builtins -----------------------------------------------------------------------------------------
@@ -188,7 +131,7 @@ def _str(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
         is_repr = isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id != "str"
         return shown(m, frame, node, value, "__repr__" if is_repr else "__str__")
-    if m.loops and m.mode.compiled and type(value) is Static:
+    if m.path.loops and m.path.mode.compiled and type(value) is Static:
         note_variety(m)
     return Static("str", (value,) if isinstance(value, (Array, Tree)) else ())
 
@@ -205,7 +148,7 @@ def _len(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if isinstance(value, Array) and value.length is not None:
         return Const(value.length)
     if isinstance(value, Instance):
-        from flake8_jax.semantics.interpreter.calls import call_method
+        from flake8_jax.semantics.interpreter.operations import call_method
 
         return call_method(m, frame, node, value, "__len__") or Static("int")
     return Static("int")
@@ -253,7 +196,7 @@ def _callable(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 
 def _getattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    from flake8_jax.semantics.interpreter.attributes import load_attribute
+    from flake8_jax.semantics.interpreter.operations import load_attribute
 
     if len(args.values) >= 2 and isinstance(args.values[1], Const) and isinstance(args.values[1].value, str):
         found = load_attribute(m, frame, node, args.values[0], args.values[1].value)
@@ -268,9 +211,9 @@ def _setattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
     if len(args.values) == 3 and isinstance(args.values[0], Instance):
         if isinstance(args.values[1], Const) and isinstance(args.values[1].value, str):
-            if m.mode.staged:
+            if m.path.mode.staged:
                 tell_attribute(m, frame, node, args.values[0], args.values[1].value, args.values[2])
-            m.write(args.values[0].slots, args.values[1].value, args.values[2])
+            m.journal.write(args.values[0].slots, args.values[1].value, args.values[2])
     if len(args.values) == 3:
         note_kept(m, args.values[2])
     return NONE
@@ -347,21 +290,21 @@ def _filter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 def _to_list(m: Machine, frame: Frame, node: Any, args: Arguments, *, is_tuple: bool) -> Value:
     if not args.values:
-        return TupleValue(()) if is_tuple else ListValue((), born=m.mode.trace)
+        return TupleValue(()) if is_tuple else ListValue((), born=m.path.mode.trace)
     known = known_elements(args.values[0])
     if isinstance(args.values[0], DictValue) and args.values[0].is_closed():
         known = tuple(Const(k) for k, _ in args.values[0].items())
     if known is not None:
-        return TupleValue(known) if is_tuple else ListValue(known, born=m.mode.trace)
+        return TupleValue(known) if is_tuple else ListValue(known, born=m.path.mode.trace)
     if isinstance(args.values[0], Static) and args.values[0].kind == "shape":
         return Static("shape")
     supply = iterated(
         m, frame, args.nodes[0] if args.nodes and args.nodes[0] is not None else node, args.values[0],
-        "index" if node is m.index else "list", None,
+        "index" if node is m.path.index else "list", None,
     )  # fmt: skip
     if supply is None:
-        return TupleValue(()) if is_tuple else ListValue((), born=m.mode.trace)
-    return ListValue(None, supply(), is_tuple=is_tuple, born=m.mode.trace)
+        return TupleValue(()) if is_tuple else ListValue((), born=m.path.mode.trace)
+    return ListValue(None, supply(), is_tuple=is_tuple, born=m.path.mode.trace)
 
 
 def _list(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -394,7 +337,7 @@ def _dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
             element = supply() if supply is not None else None
             rest = element.elts[1] if isinstance(element, TupleValue) and len(element.elts) == 2 else Unknown("item")
     items.update(args.kwargs)
-    return DictValue(items, rest, is_open=is_open, born=m.mode.trace)
+    return DictValue(items, rest, is_open=is_open, born=m.path.mode.trace)
 
 
 def _tell_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments) -> None:
@@ -469,7 +412,9 @@ def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Unknown("sorted")
     _tell_order(m, frame, node, "sorted", args)
     if isinstance(args.values[0], (Array, Tree)) and args.values[0].level == ABSTRACT:
-        return ListValue(None, boundary.element_of_axis(args.values[0]), born=m.mode.trace)  # comparing raises already
+        return ListValue(
+            None, boundary.element_of_axis(args.values[0]), born=m.path.mode.trace
+        )  # comparing raises already
     listed = _to_list(m, frame, node, Arguments(args.values[:1]), is_tuple=False)
     known = known_elements(listed)
     if known is None or len(known) < 2:
@@ -477,9 +422,9 @@ def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     constants = [v.value for v in known if isinstance(v, Const)]
     types = {type(c) for c in constants}
     if len(constants) == len(known) and not args.kwargs and types in ({int}, {float}, {str}):
-        return ListValue(tuple(Const(c) for c in sorted(constants)), born=m.mode.trace)
+        return ListValue(tuple(Const(c) for c in sorted(constants)), born=m.path.mode.trace)
     joined = joining.join_all(known)  # in which order, nobody knows
-    return ListValue(tuple(freshen(joined) for _ in known), born=m.mode.trace)
+    return ListValue(tuple(freshen(joined) for _ in known), born=m.path.mode.trace)
 
 
 def _reversed(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -500,7 +445,7 @@ def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if isinstance(value, GeneratorValue):
         tell_change(m, frame, node, "next", value, None)
     if isinstance(value, Instance):
-        from flake8_jax.semantics.interpreter.calls import call_method
+        from flake8_jax.semantics.interpreter.operations import call_method
 
         return call_method(m, frame, node, value, "__next__") or Unknown("next")
     supply = iterated(m, frame, node, value, "quiet", None)
@@ -511,10 +456,10 @@ def _iter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0] if args.values else Unknown("iter")
     if isinstance(value, (Array, Tree, Unknown)):
         supply = iterated(m, frame, node, value, "quiet", None)
-        return GeneratorValue(supply() if supply is not None else Unknown("iter"), born=m.mode.trace)
+        return GeneratorValue(supply() if supply is not None else Unknown("iter"), born=m.path.mode.trace)
     if isinstance(value, (ListValue, TupleValue, DictValue, HostArray)) and len(known_elements(value) or ()) != 1:
         supply = iterated(m, frame, node, value, "quiet", None)
-        return GeneratorValue(supply(), born=m.mode.trace) if supply is not None else value
+        return GeneratorValue(supply(), born=m.path.mode.trace) if supply is not None else value
     return value
 
 
@@ -534,8 +479,10 @@ def _format(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) == 2 and isinstance(args.values[0], (Array, Tree)) and holds_tracer(args.values[0], GRAD):
         spec = args.values[1]
         text = spec.value if isinstance(spec, Const) else None
-        if text != "" and m.wants(Formatting):
-            m.emit(Formatting(m.context(frame.scope), node, args.values[0], "format-builtin", str(text or "?")))
+        if text != "" and m.bus.wants(Formatting):
+            m.bus.emit(
+                Formatting(m.path.context(frame.scope), node, args.values[0], "format-builtin", str(text or "?"))
+            )
     return Static("str")
 
 
@@ -577,7 +524,7 @@ def _slice(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 
 def _set(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    return Static("set", born=m.mode.trace)
+    return Static("set", born=m.path.mode.trace)
 
 
 def _static(kind: str) -> Callable[[Machine, Frame, Any, Arguments], Value]:
@@ -617,10 +564,10 @@ def _method(m: Machine, frame: Frame, node: Any, name: str, base: Value, args: A
     if isinstance(base, AtValue):
         if name == "get":
             inputs = [v for v in (base.base, base.index) if v is not None]
-            if m.captures:
+            if m.trackers[Captures].constants:
                 embed(m, inputs)
             return Array(result_level(m, inputs), getattr(base.base, "dtype", ""))
-        if m.captures:
+        if m.trackers[Captures].constants:
             embed(m, (base.base, *args.values))
         return at_update(m, base, tuple(args.values))
     if isinstance(base, (Array, Tree)):
@@ -639,12 +586,12 @@ def _method(m: Machine, frame: Frame, node: Any, name: str, base: Value, args: A
                 _tell_list_search(m, frame, node, base, args.values[0])
             return Static("int")
         if name == "_asdict":
-            return DictValue(dict(zip(base.names, base.elts, strict=False)), born=m.mode.trace)
+            return DictValue(dict(zip(base.names, base.elts, strict=False)), born=m.path.mode.trace)
         return Unknown(name)
     if isinstance(base, Instance) and name == "replace":
         return replaced(m, base, args.kwargs)
     if isinstance(base, (Const, Static)):
-        if name == "format" and m.wants(Formatting):
+        if name == "format" and m.bus.wants(Formatting):
             _format_method(m, frame, node, base, args)
         if isinstance(base, Static) and base.kind not in ("str", ""):
             return Static("")
@@ -671,9 +618,9 @@ def tell_container_method(m: Machine, frame: Frame, node: Any, name: str, base: 
         values = [*(args.values[1:] if name in ("insert", "setdefault") else args.values), *args.kwargs.values()]
         put = values[0] if len(values) == 1 else TupleValue(tuple(values))
         note_kept(m, put)
-    if put is not None and m.steps_taken is not None:
+    if put is not None and m.trackers[TrainingSteps].taken is not None:
         keep(m, put)
-    if not m.mode.staged:
+    if not m.path.mode.staged:
         if put is not None and name != "setdefault":
             note_contents(m, frame, node, base, put)
     elif put is not None:
@@ -697,7 +644,7 @@ def _format_method(m: Machine, frame: Frame, node: Any, base: Value, args: Argum
     """``"{:.2f}".format(x)``: which field has a spec, and what fills it."""
     import string
 
-    if m.loops and m.mode.compiled and any(type(v) is Static for v in (*args.values, *args.kwargs.values())):
+    if m.path.loops and m.path.mode.compiled and any(type(v) is Static for v in (*args.values, *args.kwargs.values())):
         note_variety(m)
     if not isinstance(base, Const) or not isinstance(base.value, str):
         return
@@ -718,7 +665,7 @@ def _format_method(m: Machine, frame: Frame, node: Any, base: Value, args: Argum
         elif name.isidentifier():
             value = args.kwargs.get(name)
         if spec and not conversion and isinstance(value, (Array, Tree)) and holds_tracer(value, GRAD):
-            m.emit(Formatting(m.context(frame.scope), node, value, "format-method", spec))
+            m.bus.emit(Formatting(m.path.context(frame.scope), node, value, "format-method", spec))
 
 
 _HOST_RESULTS = {"item": "", "tolist": ""}
@@ -728,21 +675,21 @@ def array_method(
     m: Machine, frame: Frame, node: Any, name: str, base: Array | Tree, args: Arguments, *, used: bool
 ) -> Value:
     """A method of a JAX array (or of a pytree that must be one, for the method to exist)."""
-    from flake8_jax.semantics.models.library import value_of_descriptor
+    from flake8_jax.semantics.interpreter.objects import value_of_descriptor
 
-    facts = m.knowledge.class_("jax.Array")
+    facts = m.program.knowledge.class_("jax.Array")
     fact = facts.methods.get(name) if facts is not None else None
-    if m.lent:
+    if m.trackers[Reads].matter:
         read_by_method(m, frame, node, base, name)
-    if isinstance(base, Tree) and fact is not None and fact.data_dependent and m.modules.defines_method(name):
+    if isinstance(base, Tree) and fact is not None and fact.data_dependent and m.program.defines_method(name):
         fact = None  # ``grid.compress(x)``: as likely that class as an array
-    rules = m.hearers(MethodCall)
+    rules = m.bus.hearers(MethodCall)
     if rules and isinstance(node, ir.Call):
         # ``x.item()`` makes sense for a lone array only, unless a class of the project has a method of that name.
-        alone = fact is not None and fact.sync is not None and not m.modules.pytree_with(name)
-        m.emit(
+        alone = fact is not None and fact.sync is not None and not m.program.pytree_with(name)
+        m.bus.emit(
             MethodCall(
-                m.context(frame.scope),
+                m.path.context(frame.scope),
                 node,
                 as_array(base) if alone else base,
                 name,
@@ -773,7 +720,7 @@ def array_method(
     if name == "block_until_ready":
         return base
     level = result_level(m, (base, *args.values, *args.kwargs.values()))
-    if m.captures:
+    if m.trackers[Captures].constants:
         embed(m, (base, *args.values))
     dtype = getattr(base, "dtype", "")
     size = size_of_method(base, name, args.values) if isinstance(base, Array) else 0
@@ -786,7 +733,7 @@ def array_method(
         cast = Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived, size=size)
         tell_wide_dtype(m, frame, node, target, cast)
         pass_tangent(m, cast, (base,))
-        if m.variations:
+        if m.trackers[Variations].known:
             vary_method(m, name, base, cast)
         return cast
     if fact is None:
@@ -805,7 +752,7 @@ def array_method(
     if isinstance(result, Array) and result.ndim is None:
         result.ndim = _method_rank(name, base, args)
     note_method(m, frame, node, name, result, base)
-    if m.variations:
+    if m.trackers[Variations].known:
         vary_method(m, name, base, result)
     return result
 

@@ -35,20 +35,22 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.calls import call
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.signature_checks import check_operand, tell
 from flake8_jax.semantics.models.staging import enter, outer_level, stage
 from flake8_jax.semantics.trackers.allocations import settle_births
+from flake8_jax.semantics.trackers.presumption import Presuming
 
 _STRUCTURES = frozenset({TupleValue, Instance, DictValue})
 
 
 def _inner(m: Machine, value: Value | None, level: int = ABSTRACT) -> Value:
     """A carry or an operand as the staged function sees it."""
-    if m.presumption is not None and value is not None:
-        m.presumption.mark_leaves(value)
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None and value is not None:
+        presumption.mark_leaves(value)
     return boundary.tracify(value, level) if value is not None else Tree(level)
 
 
@@ -95,10 +97,10 @@ def _carried(leaf: Value) -> Value:
 
 def _loop_serial(m: Machine, node: Any, which: str) -> int:
     """One serial for all iterations of a loop's body, so that its second iteration meets the uses of the first."""
-    key = (id(node), which, tuple(link.serial for link in m.stack))
-    found = m.body_serials.get(key)
+    key = (id(node), which, tuple(link.serial for link in m.path.stack))
+    found = m.path.body_serials.get(key)
     if found is None:
-        found = m.body_serials[key] = m.new_serial()
+        found = m.path.body_serials[key] = m.path.new_serial()
     return found
 
 
@@ -109,12 +111,12 @@ def _iterate(
     """Run a loop body twice: once on the initial carry, once on what the carry may have become."""
     mode = enter(m, fact, name)
     loop = LoopState(name.rpartition(".")[2], node)
-    m.loops.append(loop)
+    m.path.loops.append(loop)
     serial = _loop_serial(m, node, "body")
     result = _stage_body(m, frame, node, name, body, arguments(first), mode, serial)
     carry = _settled(first, carry_of(result))
     result = _stage_body(m, frame, node, name, body, arguments(carry), mode, serial)
-    m.loops.pop()
+    m.path.loops.pop()
     return _settled(carry, carry_of(result)), result
 
 
@@ -134,18 +136,18 @@ def _stage_body(
     if isinstance(body, FunctionValue):
         from flake8_jax.semantics.interpreter.calls import call_function_value
 
-        saved_base = m.loop_base
-        m.loop_base = len(m.loops)
+        saved_base = m.path.loop_base
+        m.path.loop_base = len(m.path.loops)
         link = Link(frame.scope, node, "root", describe(body), f"{name} stages {describe(body)}", serial, None)
-        m.stack.append(link)
-        saved = m.mode
-        m.mode = mode
+        m.path.stack.append(link)
+        saved = m.path.mode
+        m.path.mode = mode
         for value in args.values:
             settle_births(value, mode.trace)
         result = call_function_value(m, frame, node, body, args, serial=_loop_serial(m, node, "frame"))
-        m.mode = saved
-        m.stack.pop()
-        m.loop_base = saved_base
+        m.path.mode = saved
+        m.path.stack.pop()
+        m.path.loop_base = saved_base
         return result
     return stage(m, frame, node, name, operand, Arguments(values), mode, serial=serial)
 
@@ -191,8 +193,9 @@ def run_scan(
 
 def _axis_element(m: Machine, xs: Value) -> Value:
     """A slice of ``xs`` as the body sees it: surely tracers."""
-    if m.presumption is not None:
-        m.presumption.mark_leaves(xs)
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None:
+        presumption.mark_leaves(xs)
     if isinstance(xs, Const) and xs.value is None:
         return NONE
     if isinstance(xs, Unknown):
@@ -221,7 +224,7 @@ def run_fori_loop(
 
     def arguments(carry: Value) -> list[Value]:
         index = Array(ABSTRACT, "int", 0)
-        for lane in m.mode.lanes:  # the count of the iterations is no lane's own
+        for lane in m.path.mode.lanes:  # the count of the iterations is no lane's own
             lane.shared[index] = False
         return [index, carry]
 
@@ -263,10 +266,10 @@ def _arms(
     results: list[Value] = []
     arms = []
     for function, operands in calls:
-        mark = len(m.journal)
+        mark = len(m.journal.entries)
         results.append(stage(m, frame, node, name, function, Arguments(list(operands)), enter(m, fact, name)))
-        arms.append(m.take_back(mark))
-    m.merge(arms)
+        arms.append(m.journal.take_back(mark))
+    m.journal.merge(arms)
     if any(differs(results[0], other) for other in results[1:]):
         short = name.rpartition(".")[2]
         tell(m, frame, node, name, f"the branches of `{short}` return different structures")

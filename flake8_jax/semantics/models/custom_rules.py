@@ -42,7 +42,7 @@ from flake8_jax.semantics.domain.values import (
     level_of,
 )
 from flake8_jax.semantics.events.events import RuleIncomplete
-from flake8_jax.semantics.interpreter.calls import call
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 
@@ -61,7 +61,7 @@ def define(tv: TransformedValue, name: str, args: Arguments) -> Value:
 
 def run_rules(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments, result: Value) -> None:
     """Run the rules of a function that was just called with ``args`` and gave ``result``, if JAX would."""
-    if not tv.rules or not m.mode.differentiated or result_level(m, args.values) < GRAD:
+    if not tv.rules or not m.path.mode.differentiated or result_level(m, args.values) < GRAD:
         return
     given = _by_position(tv, args)
     if given is None:
@@ -99,7 +99,7 @@ def _run_vjp(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Ar
     fixed = fixed_positions(tv)
     if fixed is None:
         return
-    level = ABSTRACT if m.mode.ambient or level_of(output) == ABSTRACT else CONCRETE
+    level = ABSTRACT if m.path.mode.ambient or level_of(output) == ABSTRACT else CONCRETE
     leading = [args.values[i] for i in fixed if i < len(args.values)]
     call(m, frame, node, backward, Arguments([*leading, residuals, relevelled(_plain(output), level)]))
 
@@ -109,7 +109,7 @@ def _run_jvp(m: Machine, frame: Frame, node: Any, tv: TransformedValue, values: 
     if fixed is None:
         return
     primals = TupleValue(tuple(v for i, v in enumerate(values) if i not in fixed))
-    tangents = relevelled(primals, ABSTRACT) if m.mode.ambient else Unknown("tangents")
+    tangents = relevelled(primals, ABSTRACT) if m.path.mode.ambient else Unknown("tangents")
     leading = [values[i] for i in fixed if i < len(values)]
     call(m, frame, node, tv.rules[0], Arguments([*leading, primals, tangents]))
 
@@ -199,5 +199,5 @@ def check_missing(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScop
 
 def tell_rule(m: Machine, frame: Frame, node: Any, problem: str) -> None:
     """Tell the rules what is wrong with a derivative rule."""
-    if node is not None and m.wants(RuleIncomplete):
-        m.emit(RuleIncomplete(m.context(frame.scope), node, problem))
+    if node is not None and m.bus.wants(RuleIncomplete):
+        m.bus.emit(RuleIncomplete(m.path.context(frame.scope), node, problem))

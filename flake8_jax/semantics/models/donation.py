@@ -39,7 +39,8 @@ from flake8_jax.semantics.machine.dispatch import CALL
 from flake8_jax.semantics.models.transforms import call_transformed
 from flake8_jax.semantics.trackers.buffers import donated_leaves, is_donated, tell_read
 from flake8_jax.semantics.trackers.freshness import note_called
-from flake8_jax.semantics.trackers.keys import DONATE, Use, current_path
+from flake8_jax.semantics.trackers.keys import DONATE, Keys, Use, current_path
+from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.steps import note_step
 
 if TYPE_CHECKING:
@@ -58,16 +59,16 @@ def _call(
 ) -> Value:
     """Call ``jax.jit(f, donate_argnums=…)`` and the like."""
     note_called(m, tv)
-    if m.mode.staged or m.mode.presumed or not isinstance(node, ir.Call):
+    if m.path.mode.staged or m.path.mode.presumed or not isinstance(node, ir.Call):
         return call_transformed(m, frame, node, tv, args, used, decorating)
     named = _by_parameter(tv, args)
-    if m.lent and tv.fact.tracing != "none":
+    if m.trackers[Reads].matter and tv.fact.tracing != "none":
         _read_arguments(m, frame, node, tv, named)
     result = call_transformed(m, frame, node, tv, args, used, decorating)
-    if tv.fact.donates and tv.options and tv.name in _DONATING and m.wants(DonatedUse):
+    if tv.fact.donates and tv.options and tv.name in _DONATING and m.bus.wants(DonatedUse):
         if _donate(m, frame, node, tv, args, named, result):
             return _renewed(m, result)
-    if m.loops and tv.name == "jax.jit" and m.wants(UndonatedStep) and args.star is None:
+    if m.path.loops and tv.name == "jax.jit" and m.bus.wants(UndonatedStep) and args.star is None:
         if not any(option in tv.options for option in tv.fact.donates):
             note_step(m, frame, node, tv, named, result)
     return result
@@ -147,12 +148,12 @@ def _donate(
                 given.append(leaf)
                 arguments[id(leaf)] = written
     taken = _with_room(given, result)
-    path, conditions = current_path(m, frame.scope, node), frozenset(m.conditions)
+    path, conditions = current_path(m, frame.scope, node), frozenset(m.path.conditions)
     for number, leaf in enumerate(taken):
         whole = canonical_key(leaf)
         use = Use(DONATE, path, conditions, id(node), argument=arguments[id(leaf)])
-        m.lent = True
-        m.write(m.uses, whole, (*m.uses.get(whole, ()), use)[-6:])
+        m.trackers[Reads].matter = True
+        m.journal.write(m.trackers[Keys].uses, whole, (*m.trackers[Keys].uses.get(whole, ()), use)[-6:])
         again = [*taken[:number], *kept]
         if any(canonical_key(other) is whole for other in again):
             tell_read(m, frame, node, leaf, whole, use, same_call=True)
@@ -165,7 +166,7 @@ def _renewed(m: Machine, result: Value, depth: int = 8) -> Value:
         return freshen(result) if is_donated(m, result) else result
     if depth == 0 or not any(is_donated(m, leaf) for leaf in leaves_of(result)):
         return result
-    return joining.map_leaves(result, lambda v: _renewed(m, v, depth - 1), m.mode.trace)
+    return joining.map_leaves(result, lambda v: _renewed(m, v, depth - 1), m.path.mode.trace)
 
 
 def _written(args: Arguments, named: list[tuple[str, Value]]) -> list[ir.Expr | None]:

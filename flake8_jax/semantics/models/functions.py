@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
@@ -35,11 +34,12 @@ from flake8_jax.semantics.domain.values import (
     Value,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.classes import apply_class_decorator, note_leaves, replaced
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import SPECIAL
 from flake8_jax.semantics.models.haiku import PAIRS
 from flake8_jax.semantics.models.stdlib import STANDARD_LIBRARY
 from flake8_jax.semantics.trackers.freshness import now
@@ -55,10 +55,10 @@ def _partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if isinstance(func, PartialValue):
         return PartialValue(func.func, func.args + tuple(args.values[1:]), {**func.kwargs, **args.kwargs}, now(m))
     made = PartialValue(func, tuple(args.values[1:]), args.kwargs, now(m))
-    fact = m.knowledge.transform(func.name) if isinstance(func, External) else None
+    fact = m.program.knowledge.transform(func.name) if isinstance(func, External) else None
     if fact is not None and fact.operands and fact.model not in ("wrap", "lift", "custom", "tree_map"):
         if len(args.values) > 1 or fact.operands[0] in args.kwargs:  # ``partial(lax.scan, body)`` stages the body
-            m.partial_roots.append((made, node, frame.scope, tuple(m.stack)))
+            m.worklist.partial_roots.append((made, node, frame.scope, tuple(m.path.stack)))
     return made
 
 
@@ -94,11 +94,11 @@ def _first(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 def _copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``copy.copy``, ``copy.deepcopy``: another object with the same contents."""
-    return joining.copied(args.values[0], m.mode.trace, depth=0) if args.values else Unknown("copy")
+    return joining.copied(args.values[0], m.path.mode.trace, depth=0) if args.values else Unknown("copy")
 
 
 def _deep_copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    return joining.copied(args.values[0], m.mode.trace) if args.values else Unknown("copy")
+    return joining.copied(args.values[0], m.path.mode.trace) if args.values else Unknown("copy")
 
 
 def _frozen(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -106,7 +106,7 @@ def _frozen(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     given = args.values[0] if args.values else args.kwargs.get("xs", Unknown("freeze"))
     if not isinstance(given, DictValue):
         return given
-    made = joining.copied(given, m.mode.trace, depth=0)
+    made = joining.copied(given, m.path.mode.trace, depth=0)
     if isinstance(made, DictValue):
         made.slots["frozen"] = True
     return made
@@ -142,8 +142,8 @@ def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         call(m, frame, node, is_leaf, Arguments([value if isinstance(value, Tree) else leaf_of(value)]))
     found: list[Value] = []
     if collect_leaves(value, found) and len(found) <= 16:
-        return ListValue(tuple(found), born=m.mode.trace)
-    return ListValue(None, leaf_of(value), born=m.mode.trace)
+        return ListValue(tuple(found), born=m.path.mode.trace)
+    return ListValue(None, leaf_of(value), born=m.path.mode.trace)
 
 
 def _flatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -152,12 +152,12 @@ def _flatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 def _flatten_with_path(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     leaf = leaf_of(args.values[0]) if args.values else Unknown("leaf")
-    return TupleValue((ListValue(None, TupleValue((Static("shape"), leaf)), born=m.mode.trace), Static("set")))
+    return TupleValue((ListValue(None, TupleValue((Static("shape"), leaf)), born=m.path.mode.trace), Static("set")))
 
 
 def _leaves_with_path(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     leaf = leaf_of(args.values[0]) if args.values else Unknown("leaf")
-    return ListValue(None, TupleValue((Static("shape"), leaf)), born=m.mode.trace)
+    return ListValue(None, TupleValue((Static("shape"), leaf)), born=m.path.mode.trace)
 
 
 def _unflatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
@@ -261,52 +261,54 @@ def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Array(level, length=length)
 
 
-SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
-    **STANDARD_LIBRARY,
-    **PAIRS,
-    **SETTERS,
-    "functools.partial": _partial,
-    "functools.partialmethod": _partial,
-    "jax.tree_util.Partial": _pytree_partial,
-    "equinox.Partial": _pytree_partial,
-    "functools.wraps": _wraps,
-    "equinox.module_update_wrapper": _first,
-    "functools.update_wrapper": _first,
-    "functools.lru_cache": _cache,
-    "functools.cache": _cache,
-    "functools.cached_property": _cached_property,
-    "functools.reduce": _reduce,
-    "functools.singledispatch": _first,
-    "contextlib.contextmanager": _first,
-    "abc.abstractmethod": _first,
-    "typing.overload": _first,
-    "typing.final": _first,
-    "typing_extensions.override": _first,
-    "typing.override": _first,
-    "typing.runtime_checkable": _first,
-    "typing.no_type_check": _first,
-    "flax.core.freeze": _frozen,
-    "flax.linen.compact": _first,
-    "flax.linen.nowrap": _first,
-    "haiku.transparent": _first,
-    "haiku.name_like": _wraps,
-    "jaxtyping.jaxtyped": _wraps,
-    "typing.cast": _second,
-    "copy.copy": _copied,
-    "copy.deepcopy": _deep_copied,
-    "dataclasses.replace": _replace,
-    "jax.tree.leaves": _leaves,
-    "jax.tree.flatten": _flatten,
-    "jax.tree.flatten_with_path": _flatten_with_path,
-    "jax.tree.leaves_with_path": _leaves_with_path,
-    "jax.tree.unflatten": _unflatten,
-    "jax.tree_util.register_dataclass": _register,
-    "jax.tree_util.register_pytree_node": _register_node,
-    "jax.tree_util.register_pytree_with_keys": _register_node,
-    "jax.tree_util.register_pytree_node_class": _register_node,
-    "jax.tree_util.register_pytree_with_keys_class": _register_node,
-    "jax.device_get": _device_get,
-    "itertools.chain": _chain,
-    "itertools.product": _product,
-    "jax.numpy.stack": _stack_like,
-}
+SPECIAL.update(
+    {
+        **STANDARD_LIBRARY,
+        **PAIRS,
+        **SETTERS,
+        "functools.partial": _partial,
+        "functools.partialmethod": _partial,
+        "jax.tree_util.Partial": _pytree_partial,
+        "equinox.Partial": _pytree_partial,
+        "functools.wraps": _wraps,
+        "equinox.module_update_wrapper": _first,
+        "functools.update_wrapper": _first,
+        "functools.lru_cache": _cache,
+        "functools.cache": _cache,
+        "functools.cached_property": _cached_property,
+        "functools.reduce": _reduce,
+        "functools.singledispatch": _first,
+        "contextlib.contextmanager": _first,
+        "abc.abstractmethod": _first,
+        "typing.overload": _first,
+        "typing.final": _first,
+        "typing_extensions.override": _first,
+        "typing.override": _first,
+        "typing.runtime_checkable": _first,
+        "typing.no_type_check": _first,
+        "flax.core.freeze": _frozen,
+        "flax.linen.compact": _first,
+        "flax.linen.nowrap": _first,
+        "haiku.transparent": _first,
+        "haiku.name_like": _wraps,
+        "jaxtyping.jaxtyped": _wraps,
+        "typing.cast": _second,
+        "copy.copy": _copied,
+        "copy.deepcopy": _deep_copied,
+        "dataclasses.replace": _replace,
+        "jax.tree.leaves": _leaves,
+        "jax.tree.flatten": _flatten,
+        "jax.tree.flatten_with_path": _flatten_with_path,
+        "jax.tree.leaves_with_path": _leaves_with_path,
+        "jax.tree.unflatten": _unflatten,
+        "jax.tree_util.register_dataclass": _register,
+        "jax.tree_util.register_pytree_node": _register_node,
+        "jax.tree_util.register_pytree_with_keys": _register_node,
+        "jax.tree_util.register_pytree_node_class": _register_node,
+        "jax.tree_util.register_pytree_with_keys_class": _register_node,
+        "jax.device_get": _device_get,
+        "itertools.chain": _chain,
+        "itertools.product": _product,
+        "jax.numpy.stack": _stack_like,
+    }
+)

@@ -18,7 +18,7 @@ from typing import Any
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import External, PartialValue, Tree, TupleValue, Unknown, Value
-from flake8_jax.semantics.interpreter.calls import call
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 

@@ -10,7 +10,6 @@ A call that the tables do not know gives an unknown result and has no effect.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +22,6 @@ from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.dtypes import dtype_class
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.sizes import tell_size
-from flake8_jax.semantics.domain.trees import listed_leaves, tree_of
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
@@ -56,19 +54,24 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.events.events import KeyUse
-from flake8_jax.semantics.interpreter.calls import call
+from flake8_jax.semantics.interpreter.classes import apply_class_decorator
+from flake8_jax.semantics.interpreter.objects import make_instance, parse_descriptor, value_of_descriptor
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import derived_from, dispatched_from, result_level
-from flake8_jax.semantics.machine.core import STARTED, TAKEN, Machine
-from flake8_jax.semantics.machine.dispatch import CALL
-from flake8_jax.semantics.models.builtins import tell_call
-from flake8_jax.semantics.trackers.axes import SPEC, check_collective, check_spec
-from flake8_jax.semantics.trackers.captures import embed
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS
+from flake8_jax.semantics.models.emitting import tell_call
+from flake8_jax.semantics.models.staging import stage_unknown
+from flake8_jax.semantics.models.transforms import apply_transform
+from flake8_jax.semantics.trackers.axes import check_collective, check_spec
+from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import CLOCKS, read_clock
 from flake8_jax.semantics.trackers.keys import derive_key, made_key, may_be_key, note_drawn, share_like, use_key
-from flake8_jax.semantics.trackers.process import note_library_call, note_spawn
+from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
-from flake8_jax.semantics.trackers.unrolling import note_variety
-from flake8_jax.semantics.trackers.variation import vary_call
+from flake8_jax.semantics.trackers.variation import Variations, vary_call
+from flake8_jax.semantics.trackers.versions import ApiUses
 
 REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "median",
                         "nansum", "nanmean", "nanmax", "nanmin", "logsumexp", "norm", "amax", "amin", "vdot"})  # fmt: skip
@@ -81,152 +84,6 @@ ELEMENTWISE_RANK = frozenset({"exp", "log", "sin", "cos", "tanh", "sqrt", "abs",
 # --- descriptors --------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=2048)
-def parse_descriptor(text: str) -> tuple[str, tuple[Any, ...]]:
-    """``tuple(array, like(x))`` → ``("tuple", (("array", ()), ("like", ("x",))))``."""
-    text = text.strip()
-    if not text.endswith(")"):
-        return text, ()
-    head, _, inner = text[:-1].partition("(")
-    if head in ("like", "same", "tree_like", "arrays_like", "instance"):
-        return head, (inner.strip(),)
-    parts: list[str] = []
-    depth, start = 0, 0
-    for i, c in enumerate(inner):
-        depth += (c == "(") - (c == ")")
-        if c == "," and depth == 0:
-            parts.append(inner[start:i])
-            start = i + 1
-    parts.append(inner[start:])
-    return head, tuple(p.strip() for p in parts if p.strip())
-
-
-def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
-    """The value that a result descriptor describes, its arrays at ``level``."""
-    head, parts = parse_descriptor(text)
-    if head == "collective":
-        # A sum over all lanes of a vmap is the same in every lane: no tracer, if nothing else traces it.
-        return _collective(bound.get(parts[0]), MAYBE if level == ABSTRACT and not m.mode.ambient else level)
-    if head == "leaves":
-        return listed_leaves(bound.get(parts[0]))
-    if head == "tree_of":
-        return tree_of(bound.get(parts[0]))
-    if head == "array":
-        return Array(level)
-    if head in ("float", "complex"):
-        return Array(level, head)
-    if head in ("int", "bool"):
-        return Array(CONCRETE if level == GRAD else level, head)
-    if head == "like":
-        return _like(bound.get(parts[0]), level)
-    if head == "static":
-        return Const(float(parts[0])) if parts else Static("")
-    if head == "dtype":
-        return Static("dtype")
-    if head == "key":
-        return Array(level if level != GRAD else CONCRETE, "key", 0)
-    if head == "keys":
-        return Array(level if level != GRAD else CONCRETE, "key", 1)
-    if head == "same":
-        found = bound.get(parts[0])
-        return found if found is not None else Unknown("same")
-    if head == "tree":
-        return Tree(level)
-    if head == "tree_like":
-        found = bound.get(parts[0])
-        return relevelled(found, level) if found is not None else Tree(level)
-    if head == "arrays_like":
-        found = bound.get(parts[0])
-        return joining.over_arrays(found, lambda v: relevelled(v, level)) if found is not None else Unknown("arrays")
-    if head == "list":
-        return ListValue(None, value_of_descriptor(m, parts[0], level, bound) if parts else Unknown("element"))
-    if head == "tuple":
-        if parts and parts[-1] == "...":
-            return ListValue(None, value_of_descriptor(m, parts[0], level, bound), is_tuple=True)
-        return TupleValue(tuple(value_of_descriptor(m, p, level, bound) for p in parts))
-    if head == "instance":
-        return make_instance(m, parts[0], level, given=bound)
-    if head == "host":
-        return HostArray()
-    if head == "none":
-        return NONE
-    if head == "unless":
-        return Unknown(head) if any(p in bound for p in parts[:-1]) else value_of_descriptor(m, parts[-1], level, bound)
-    if head == "one_or_list":
-        return _one_or_list(m, parts[0], level, bound)
-    return Unknown("library")
-
-
-def _one_or_list(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
-    """One result for one argument, else a list with one for each."""
-    given = next(iter(bound.values()), None)
-    count = len(given.elts) if isinstance(given, TupleValue) else len(bound)
-    if count == 1:
-        return value_of_descriptor(m, text, level, bound)
-    made = tuple(value_of_descriptor(m, text, level, bound) for _ in range(count))
-    return ListValue(made, born=m.mode.trace) if made else Unknown("one or several")
-
-
-def _collective(value: Value | None, level: int) -> Value:
-    """``psum`` and its kin: like the argument, but of a number they give another number (``psum(1, axis)``: lanes)."""
-    if isinstance(value, UnionValue):
-        return joining.union_of([_collective(v, level) for v in value.members])
-    if isinstance(value, (Const, Static)):
-        kind = value.kind if isinstance(value, Static) else joining.const_kind(value.value)
-        return value if isinstance(value, Const) and value.value is None else Static(kind)
-    if value is None or isinstance(value, Unknown):
-        return Unknown("collective")
-    return relevelled(value, level)
-
-
-def _like(value: Value | None, level: int) -> Value:
-    if isinstance(value, Array):
-        if level == GRAD and value.dtype in ("int", "bool"):
-            level = CONCRETE
-        return Array(level, value.dtype, None)
-    if isinstance(value, Const):
-        return Array(level, joining.const_kind(value.value) if type(value.value) in joining.NUMBERS else "")
-    if isinstance(value, HostArray):
-        return Array(level, value.dtype)
-    if isinstance(value, Static):
-        is_number = value.kind in ("int", "bool", "float", "complex")
-        return Array(level, value.kind if is_number else "", 0 if is_number else None)
-    return Array(level)
-
-
-def make_instance(
-    m: Machine, cls: str, level: int, args: Arguments | None = None, given: dict[str, Value] | None = None
-) -> Value:
-    """An instance of a library class, from constructor arguments where there are any. given: the arguments of another
-    function that makes it; those named as a field become that field."""
-    fact = m.knowledge.class_(cls)
-    slots: dict[Any, Any] = {}
-    if m.loops and m.mode.compiled and fact is not None and "__call__" in fact.methods:
-        note_variety(m)
-    if given and fact is not None:
-        slots.update({k: v for k, v in given.items() if k in fact.order or k in fact.fields})
-    if args is not None:
-        order = fact.order if fact is not None else []
-        slots.update(zip(order, args.values, strict=False))
-        slots.update(args.kwargs)
-    if cls == SPEC and args is not None and args.star is None:
-        slots["entries"] = TupleValue(tuple(args.values))
-    if fact is None:
-        return ExternalInstance(cls, slots, level, born=m.mode.trace)
-    if fact.namedtuple and fact.order:
-        values = tuple(
-            slots.get(n) or value_of_descriptor(m, fact.fields.get(n, "unknown"), level, {}) for n in fact.order
-        )
-        return TupleValue(values, External(cls), tuple(fact.order))
-    if fact.pytree:
-        for name, descriptor in fact.fields.items():
-            if name not in slots:
-                slots[name] = (
-                    value_of_descriptor(m, descriptor, level, {}) if "instance(" not in descriptor else Unknown(name)
-                )
-    return ExternalInstance(cls, slots, level, born=m.mode.trace)
-
-
 # --- binding ------------------------------------------------------------------------------------------
 
 
@@ -237,38 +94,38 @@ def call_external(
     m: Machine, frame: Frame, node: Any, name: str, args: Arguments, *, used: bool = True, decorating: bool = False
 ) -> Value:
     """Call a library function or class by its canonical name."""
-    known = m.knowledge.entry(name)
-    if m.versions is not None and name in m.versions.callees:
-        m.versions.called(m, frame.scope, node, name, args.values, args.kwargs)
+    known = m.program.knowledge.entry(name)
+    versions = m.trackers[ApiUses].versions
+    if versions is not None and name in versions.callees:
+        versions.called(m, frame.scope, node, name, args.values, args.kwargs)
     if known.transform is not None:
-        from flake8_jax.semantics.models.transforms import apply_transform
-
         tell_call(m, frame, node, name, args, None, used=used)
-        if m.captures and known.transform.tracing != "none":
+        if m.trackers[Captures].constants and known.transform.tracing != "none":
             embed(m, _all(args))
         return apply_transform(m, frame, node, name, known.transform, args, decorating=decorating)
-    if m.presumption is not None:
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None:
         from flake8_jax.semantics.trackers.derivative_contracts import note_function_rule
 
         note_function_rule(m, name, args)
-    from flake8_jax.semantics.models.functions import SPECIAL
+    from flake8_jax.semantics.machine.dispatch import SPECIAL
 
     special = SPECIAL.get(name)
     fact = known.function
     if special is not None:
         bound, nodes = bind_parameters(fact.params, args) if fact is not None else (args.kwargs, args.keyword_nodes)
         tell_call(m, frame, node, name, args, fact, used=used, bound=bound, bound_nodes=nodes)
-        if m.captures and name.startswith(_ARRAY_NAMESPACES):
+        if m.trackers[Captures].constants and name.startswith(_ARRAY_NAMESPACES):
             embed(m, args.values)
         result = special(m, frame, node, args)
-        if m.loops:
+        if m.path.loops:
             vary_call(m, name, args.values, bound, result)
         return result
     if fact is not None:
         result = call_fact(m, frame, node, name, fact, args, used=used)
-        if m.loops:
+        if m.path.loops:
             vary_call(m, name, args.values, bind_parameters(fact.params, args)[0], result)
-        if m.process[STARTED] is not TAKEN:
+        if m.trackers[Process].turns[STARTED] is not TAKEN:
             note_library_call(m, frame, node, name, result)
         if fact.impure is not None:
             note_spawn(m, frame, name)
@@ -297,8 +154,6 @@ def _construct(
 ) -> Value:
     if fact.decorator:
         if args.values and isinstance(args.values[0], ClassValue):
-            from flake8_jax.semantics.interpreter.classes import apply_class_decorator
-
             options = dict(args.kwargs)
             for option, value in zip(("data_fields", "meta_fields"), args.values[1:], strict=False):
                 options[option] = value
@@ -318,8 +173,6 @@ def stage_contracts(m: Machine, frame: Frame, node: Any, name: str, fact: ClassF
     """Functions handed to a library object that runs them staged (``GradientTransformation(init, update)``)."""
     if not fact.staged_methods:
         return
-    from flake8_jax.semantics.models.transforms import stage_unknown
-
     fields: dict[str, Any] = {}
     if isinstance(made, TupleValue):
         fields = dict(zip(made.names, made.elts, strict=False))
@@ -348,13 +201,14 @@ def call_fact(
         result = _key_call(m, frame, node, name, fact, bound, nodes)
         if result is not None:
             return result
-    if m.presumption is not None and name.startswith(_ARRAY_NAMESPACES) and fact.returns not in _NO_ARRAYS:
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None and name.startswith(_ARRAY_NAMESPACES) and fact.returns not in _NO_ARRAYS:
         for parameter in fact.params[:3]:
             if parameter in _ARRAY_OPERANDS or parameter == fact.params[0]:
-                m.presumption.mark(bound.get(parameter, NONE))
-    if m.presumption is not None:
+                presumption.mark(bound.get(parameter, NONE))
+    if presumption is not None:
         for parameter in (*fact.shape_params, *fact.axis_params):
-            m.presumption.deny(bound.get(parameter, NONE))
+            presumption.deny(bound.get(parameter, NONE))
     values = _all(args) if self_value is None else [self_value, *_all(args)]
     if "axis_name" in bound and name.startswith("jax.lax."):
         check_collective(m, frame, node, bound["axis_name"])
@@ -362,10 +216,10 @@ def call_fact(
         result = _host_result(m, fact, values, bound)
         tell_size(result, name, bound, args.values)
         return result
-    if m.captures and fact.returns not in _NO_ARRAYS:
+    if m.trackers[Captures].constants and fact.returns not in _NO_ARRAYS:
         embed(m, values)
     level = result_level(m, values, library=_is_jax(name))
-    without_tangent = (level == GRAD or m.mode.differentiated) and name in NO_TANGENT
+    without_tangent = (level == GRAD or m.path.mode.differentiated) and name in NO_TANGENT
     if without_tangent:
         level = CONCRETE if level == GRAD else level
     result = value_of_descriptor(m, fact.returns, level, bound)
@@ -544,21 +398,20 @@ def run_function_arguments(
     for parameter in fact.stages:
         operand = bound.get(parameter)
         if operand is not None:
-            from flake8_jax.semantics.models.transforms import stage_unknown
-
             for member in known_elements(operand) or joining.members_of(operand):
                 if isinstance(member, (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)):
                     stage_unknown(m, frame, node, name, member, parameter)
     for parameter in fact.schedules:
         operand = bound.get(parameter)
         if isinstance(operand, (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)):
-            from flake8_jax.semantics.models.transforms import stage_unknown
-
             stage_unknown(m, frame, node, name, operand, parameter, leading=(Array(ABSTRACT, "int", 0),))
     for parameter in fact.calls:
         operand = bound.get(parameter)
         if isinstance(operand, (FunctionValue, BoundMethod, PartialValue)):
             call(m, frame, node, operand, Arguments([], unknown_rest=True))
+
+
+PASSED_FUNCTIONS.append(run_function_arguments)
 
 
 def _key_call(
@@ -615,14 +468,16 @@ def _keys_in(value: Value) -> list[Value]:
 
 def _tell_same_call(m: Machine, frame: Frame, node: Any, key: Value) -> None:
     """One key under two names of one ``rngs`` dict."""
-    if not isinstance(key, DictValue) or not m.wants(KeyUse):
+    if not isinstance(key, DictValue) or not m.bus.wants(KeyUse):
         return
     seen: list[Value] = []
     for _, value in key.items():
         canonical = canonical_key(value)
         if may_be_key(value) and any(canonical is s for s in seen):
             site = Site(frame.scope, node.start, node.end)
-            m.emit(KeyUse(m.context(frame.scope), node, value, "consume", site, "consume", False, "", True, "", None))
+            m.bus.emit(
+                KeyUse(m.path.context(frame.scope), node, value, "consume", site, "consume", False, "", True, "", None)
+            )
             return
         seen.append(canonical)
 
@@ -634,14 +489,14 @@ def call_external_method(
     m: Machine, frame: Frame, node: Any, func: ExternalMethod, args: Arguments, used: bool, decorating: bool
 ) -> Value:
     """A method that a library class gives to its instances, or to instances of a project subclass."""
-    fact = m.knowledge.method(func.cls, func.name)
-    if m.presumption is not None:
+    fact = m.program.knowledge.method(func.cls, func.name)
+    if m.trackers[Presuming].presumption is not None:
         from flake8_jax.semantics.trackers.derivative_contracts import note_method_rule
 
         note_method_rule(m, func.cls, func.name, args)
     if fact is None:
         return Unknown("method")
-    owner = m.knowledge.class_(func.cls)
+    owner = m.program.knowledge.class_(func.cls)
     if isinstance(func.self_value, Instance) and owner is not None and owner.module_methods and "method" in fact.params:
         return _module_call(m, frame, node, func, fact, func.self_value, args)
     return call_fact(m, frame, node, f"{func.cls}.{func.name}", fact, args, used=used, self_value=func.self_value)
@@ -658,7 +513,7 @@ def _module_call(
         _key_call(m, frame, node, func.name, fact, bound, nodes)
     elif "rngs" in bound:
         _tell_same_call(m, frame, node, bound["rngs"])
-        if func.name == "apply" and not m.mode.shapes_only:
+        if func.name == "apply" and not m.path.mode.shapes_only:
             for one in _keys_in(bound["rngs"]):
                 note_drawn(m, one)
     leading = 0
@@ -709,18 +564,16 @@ def call_external_instance(
     m: Machine, frame: Frame, node: Any, func: ExternalInstance, args: Arguments, used: bool, decorating: bool
 ) -> Value:
     """Calling a library object: what its ``__call__`` fact says; a decorator with options is applied."""
-    fact = m.knowledge.method(func.cls, "__call__")
+    fact = m.program.knowledge.method(func.cls, "__call__")
     if fact is not None:
         result = call_fact(m, frame, node, func.cls + ".__call__", fact, args, used=True, self_value=func)
-        if m.variations:
+        if m.trackers[Variations].known:
             vary_call(m, func.cls + ".__call__", args.values, {}, result)
         return result
-    manager = m.knowledge.function(func.cls)
+    manager = m.program.knowledge.function(func.cls)
     if manager is not None and manager.returns == "context" and len(args.values) == 1:
         return args.values[0]  # a context manager as a decorator: the function does what it did
     if args.values and isinstance(args.values[0], ClassValue):
-        from flake8_jax.semantics.interpreter.classes import apply_class_decorator
-
         apply_class_decorator(
             m, args.values[0], func.cls, {k: v for k, v in func.slots.items() if isinstance(v, Value)}
         )

@@ -14,8 +14,8 @@ from flake8_jax.semantics.machine.core import Machine
 
 def tell(m: Machine, frame: Frame, node: Any, name: str, problem: str) -> None:
     """Tell the rules that a function does not fit the transform ``name``."""
-    if node is not None and m.wants(SignatureMismatch):
-        m.emit(SignatureMismatch(m.context(frame.scope), node, name, problem))
+    if node is not None and m.bus.wants(SignatureMismatch):
+        m.bus.emit(SignatureMismatch(m.path.context(frame.scope), node, name, problem))
 
 
 def check_operand(m: Machine, frame: Frame, node: Any, name: str, what: str, operand: Value, count: int | None) -> bool:

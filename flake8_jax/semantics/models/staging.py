@@ -8,7 +8,7 @@ from typing import Any
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.signatures import describe
+from flake8_jax.semantics.domain.signatures import describe, parameter_names
 from flake8_jax.semantics.domain.stack import Lane, Link, Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
@@ -22,6 +22,7 @@ from flake8_jax.semantics.domain.values import (
     ListValue,
     PartialValue,
     TransformedValue,
+    Tree,
     TupleValue,
     UnionValue,
     Unknown,
@@ -29,12 +30,14 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
     level_of,
 )
-from flake8_jax.semantics.interpreter.calls import call, captured_values
+from flake8_jax.semantics.interpreter.calls import captured_values
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.allocations import settle_births
-from flake8_jax.semantics.trackers.axes import bound_inside, closes
+from flake8_jax.semantics.trackers.axes import ANY, bound_inside, closes
 from flake8_jax.semantics.trackers.captures import COMPILING
+from flake8_jax.semantics.trackers.presumption import Presuming
 
 
 def enter(
@@ -42,21 +45,21 @@ def enter(
 ) -> Mode:
     """The mode inside a staged operand. options: the transform's other arguments, for the axis names that it binds."""
     if fact.tracing == "none" and not fact.omnistaging:
-        return m.mode
-    m.traces += 1
-    lanes = m.mode.lanes + ((lane,) if lane is not None else ())
+        return m.path.mode
+    m.path.traces += 1
+    lanes = m.path.mode.lanes + ((lane,) if lane is not None else ())
     return Mode(
         staged=True,
-        ambient=m.mode.ambient or fact.omnistaging,
-        trace=m.traces,
-        presumed=m.mode.presumed,
+        ambient=m.path.mode.ambient or fact.omnistaging,
+        trace=m.path.traces,
+        presumed=m.path.mode.presumed,
         lanes=lanes,
-        shapes_only=m.mode.shapes_only or fact.result == "shape",
-        differentiated=m.mode.differentiated or fact.tracing == "concrete",
-        compiled=m.traces if fact.omnistaging else m.mode.compiled,
-        axes=bound_inside(m.mode.axes, fact, name, options or {}),
-        axes_closed=m.mode.axes_closed or closes(name),
-        jitted=m.mode.jitted or (m.traces if name.rpartition(".")[2] in COMPILING else 0),
+        shapes_only=m.path.mode.shapes_only or fact.result == "shape",
+        differentiated=m.path.mode.differentiated or fact.tracing == "concrete",
+        compiled=m.path.traces if fact.omnistaging else m.path.mode.compiled,
+        axes=bound_inside(m.path.mode.axes, fact, name, options or {}),
+        axes_closed=m.path.mode.axes_closed or closes(name),
+        jitted=m.path.mode.jitted or (m.path.traces if name.rpartition(".")[2] in COMPILING else 0),
     )
 
 
@@ -65,21 +68,21 @@ def stage(
     serial: int | None = None, kind: str = "root",
 ) -> Value:  # fmt: skip
     """Run an operand the way a transform does: in ``mode``, with the root on the call stack."""
-    saved_mode, saved_base = m.mode, m.loop_base
+    saved_mode, saved_base = m.path.mode, m.path.loop_base
     link = Link(
         scope=frame.scope, node=node, kind=kind, function=describe(operand), text=f"{name} stages {describe(operand)}",
-        serial=serial if serial is not None else m.new_serial(), fn=None,
+        serial=serial if serial is not None else m.path.new_serial(), fn=None,
     )  # fmt: skip
-    m.stack.append(link)
-    m.mode = mode
+    m.path.stack.append(link)
+    m.path.mode = mode
     for value in (*args.values, *args.kwargs.values()):
         settle_births(value, mode.trace)
-    m.loop_base = len(m.loops)
+    m.path.loop_base = len(m.path.loops)
     target_node = _definition(operand) or node
     result = call(m, frame, target_node if False else node, operand, args)
-    m.loop_base = saved_base
-    m.mode = saved_mode
-    m.stack.pop()
+    m.path.loop_base = saved_base
+    m.path.mode = saved_mode
+    m.path.stack.pop()
     return result
 
 
@@ -130,3 +133,29 @@ def _held(m: Machine, value: Value, *, given: bool) -> list[Value]:
 
 
 Model = Callable[[Machine, Frame, Any, str, TransformFact, dict[str, Value], Arguments], Value]
+
+
+def stage_unknown(
+    m: Machine, frame: Frame, node: Any, name: str, operand: Value, what: str, traced_arguments: int = 0,
+    *, leading: tuple[Value, ...] = (),
+) -> None:  # fmt: skip
+    """By contract a library runs this function staged and ambient; which parameters are traced is not known.
+
+    traced_arguments: so many leading arguments surely are (pytrees of) tracers. leading: what they are, where known.
+    """
+    m.path.traces += 1
+    around, trace = m.path.mode, m.path.traces
+    mode = Mode(
+        True, True, trace, around.presumed, around.lanes, compiled=trace, axes=around.axes | {ANY}, jitted=around.jitted,
+    )  # fmt: skip
+    names = parameter_names(operand) or []
+    values: list[Value] = [*leading] or [Tree(ABSTRACT) for _ in names[:traced_arguments]]
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None:
+        method = m.program.knowledge.method(name, what)
+        function = operand
+        while isinstance(function, (BoundMethod, PartialValue)):
+            function = function.func
+        if method is not None and isinstance(function, FunctionValue):
+            presumption.contract(function.fn, names[: sum(not p.startswith("*") for p in method.params)])
+    stage(m, frame, node, name, operand, Arguments(values, unknown_rest=True), mode, kind="contract")

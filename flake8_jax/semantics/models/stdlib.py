@@ -39,10 +39,9 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.attributes import load_attribute
-from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.containers import item_of
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call, load_attribute
 from flake8_jax.semantics.interpreter.operators import binary, compare, negated, test_truth, unary
 from flake8_jax.semantics.machine.core import Machine
 
@@ -266,8 +265,8 @@ def _namedtuple(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     made.fields = [
         ClassField(name, None, default, False, frame.scope) for name, default in zip(names, padded, strict=False)
     ]
-    if not m.stack:
-        m.modules.classes.append(made)
+    if not m.path.stack:
+        m.program.classes.append(made)
     return made
 
 
@@ -285,18 +284,18 @@ def _field_names(fields: Value) -> list[str] | None:
 
 def _deque(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
-        return ListValue((), born=m.mode.trace)
+        return ListValue((), born=m.path.mode.trace)
     known = _short(args.values[0])
     if known is not None and len(args.values) == 1 and "maxlen" not in args.kwargs:
-        return ListValue(known, born=m.mode.trace)
-    return ListValue(None, _element(m, frame, node, args.values[0]), born=m.mode.trace)
+        return ListValue(known, born=m.path.mode.trace)
+    return ListValue(None, _element(m, frame, node, args.values[0]), born=m.path.mode.trace)
 
 
 def _default_dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     items = dict(args.kwargs.items())
     if len(args.values) > 1 and isinstance(args.values[1], DictValue):
         items = {**dict(args.values[1].items()), **items}
-    made = DictValue(items, is_open=True, born=m.mode.trace)
+    made = DictValue(items, is_open=True, born=m.path.mode.trace)
     if args.values and not isinstance(args.values[0], (Const, Unknown)):
         made.slots["factory"] = args.values[0]
     return made
@@ -305,7 +304,7 @@ def _default_dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value
 def _simple_namespace(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if args.values or args.double_star is not None:
         return Unknown("namespace")
-    return ExternalInstance("types.SimpleNamespace", dict(args.kwargs), born=m.mode.trace)
+    return ExternalInstance("types.SimpleNamespace", dict(args.kwargs), born=m.path.mode.trace)
 
 
 STANDARD_LIBRARY: dict[str, Handler] = {

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
@@ -45,6 +43,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import TransformMismatch
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.products import Product, Products, keep_product, short_name, tell_mismatch
 
 _KEEPING = ("jax.", "equinox.filter_")
 """Transforms whose functions take the arguments that their operands take."""
@@ -64,25 +63,6 @@ _COUNTED_STATICS = {
 _CHECKING = frozenset({"jax.jit", "jax.vmap", "jax.pmap", *_DERIVATIVES})
 """They ask at once whether they were given a function."""
 _NUMBERS = ("int", "float", "bool", "complex", "str", "dtype")
-
-
-class Product(msgspec.Struct, frozen=True, eq=False):
-    """What a transform returned. form: what it is, in words; scalar: it is one number, so it cannot be taken apart."""
-
-    value: Value
-    name: str
-    form: str
-    scalar: bool = False
-
-
-def _tell(m: Machine, scope: ModuleScope, node: Any, name: str, problem: str) -> None:
-    if m.chosen_at == len(m.stack):
-        return  # one of several functions: what chose it may have chosen the arguments
-    m.emit(TransformMismatch(m.context(scope), node, name, problem))
-
-
-def _short(name: str) -> str:
-    return f"`{name.rpartition('.')[2]}`"
 
 
 def _count(number: int, what: str) -> str:
@@ -125,21 +105,21 @@ def check_application(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, operand: Value, options: dict[str, Value]
 ) -> None:
     """A transform is applied: do its options fit the function?"""
-    if node is None or not m.wants(TransformMismatch) or not name.startswith("jax."):
+    if node is None or not m.bus.wants(TransformMismatch) or not name.startswith("jax."):
         return
     most = reach(operand)
     problem = _no_function(name, operand) or _wrong_positions(name, fact, options, most)
     if not problem and name in _MAPPING | _SHARDING:
         problem = _wrong_axes(name, fact, options, most)
     if problem:
-        _tell(m, frame.scope, node, name, problem)
+        tell_mismatch(m, frame.scope, node, name, problem)
 
 
 def _no_function(name: str, operand: Value) -> str:
     sure = name in _CHECKING and is_no_function(operand)
     if not sure or any(isinstance(v, Static) and not v.kind for v in joining.members_of(operand)):
         return ""
-    return f"{_short(name)} takes a function, and this is none"
+    return f"{short_name(name)} takes a function, and this is none"
 
 
 def _wrong_positions(name: str, fact: TransformFact, options: dict[str, Value], most: int | None) -> str:
@@ -149,9 +129,9 @@ def _wrong_positions(name: str, fact: TransformFact, options: dict[str, Value], 
         return ""
     positions = constants_of(value) or []
     if option == fact.differentiates and (not all(type(p) is int for p in positions) or positions == [None]):
-        return f"`{option}` of {_short(name)} takes positions, which are whole numbers"
+        return f"`{option}` of {short_name(name)} takes positions, which are whole numbers"
     if isinstance(value, Const) and value.value is None and option == fact.differentiates:
-        return f"`{option}` of {_short(name)} takes positions, and this is None"
+        return f"`{option}` of {short_name(name)} takes positions, and this is None"
     far = [p for p in positions if type(p) is int and most is not None and not -most <= p < most]
     if not far or most is None:
         return ""
@@ -171,7 +151,7 @@ def _wrong_axes(name: str, fact: TransformFact, options: dict[str, Value], most:
     if name == "jax.vmap":
         top = options.get(option)
         if isinstance(top, DictValue) or any(_is_no_axis(options.get(o)) for o in ("in_axes", "out_axes")):
-            return f"axes of {_short(name)} are whole numbers or None; `{option}` is one, or a tuple of them"
+            return f"axes of {short_name(name)} are whole numbers or None; `{option}` is one, or a tuple of them"
     if entries is None or most is None or len(entries) <= most or _has_statics(name, options):
         return ""
     return f"`{option}` has {_listed(entries)}, and the function takes " + (
@@ -198,7 +178,7 @@ def is_sure(m: Machine, tv: TransformedValue) -> bool:
     """The arguments of a call surely go to the transform, with options that are all known."""
     function = _innermost(tv.operand)
     altered = isinstance(function, FunctionValue) and function.altered
-    return m.chosen_at != len(m.stack) and "**" not in tv.options and not altered
+    return m.trackers[Products].chosen_at != len(m.path.stack) and "**" not in tv.options and not altered
 
 
 # --- calling ------------------------------------------------------------------------------------------
@@ -224,7 +204,7 @@ def check_call(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: 
         elif name in _MAPPING:
             problem = _unmapped(tv, args, entries)
     if problem:
-        _tell(m, scope, at, name, problem)
+        tell_mismatch(m, scope, at, name, problem)
 
 
 def _takes(operand: Value, count: int) -> bool:
@@ -244,7 +224,7 @@ def _missing_positions(tv: TransformedValue, count: int) -> str:
     for p in positions or ():
         if type(p) is int and not -count <= p < count and (most is None or -most <= p < most):
             passed = _count(count, "positional argument")
-            return f"`{option}` of {_short(tv.name)} is {p}, and the call passes {passed}"
+            return f"`{option}` of {short_name(tv.name)} is {p}, and the call passes {passed}"
     return ""
 
 
@@ -262,12 +242,12 @@ def _unmapped(tv: TransformedValue, args: Arguments, entries: tuple[Value, ...] 
         if problem:
             return problem
     if any(_is_flat(value, 1) for value in args.kwargs.values()):
-        return f"{_short(tv.name)} maps keyword arguments over their first axis, and one is a number"
+        return f"{short_name(tv.name)} maps keyword arguments over their first axis, and one is a number"
     sized = "axis_size" in tv.options or "**" in tv.options
     if sized or args.kwargs or args.double_star is not None or not axes:
         return ""
     if all(isinstance(axis, Const) and axis.value is None for axis in axes):
-        return f"{_short(tv.name)} maps over no argument: every entry of `in_axes` is None"
+        return f"{short_name(tv.name)} maps over no argument: every entry of `in_axes` is None"
     return ""
 
 
@@ -348,7 +328,7 @@ def check_operands(
     m: Machine, frame: Frame, node: Any, name: str, operand: Value, bound: dict[str, Value], args: Arguments
 ) -> bool:
     """``jvp(f, primals, tangents)``, ``vjp(f, *primals)`` … : do the arguments fit? Whether they may."""
-    if name not in _CALLING or node is None or not m.wants(TransformMismatch):
+    if name not in _CALLING or node is None or not m.bus.wants(TransformMismatch):
         return True
     if args.star is not None or args.unknown_rest:
         return True
@@ -365,9 +345,9 @@ def check_operands(
     else:
         count = len(args.values) - 1
     if not problem and count is not None and not _takes_all(operand, count):
-        problem = f"{_short(name)} passes {_count(count, 'argument')}, which the function does not take"
+        problem = f"{short_name(name)} passes {_count(count, 'argument')}, which the function does not take"
     if problem:
-        _tell(m, frame.scope, node, name, problem)
+        tell_mismatch(m, frame.scope, node, name, problem)
     return not problem
 
 
@@ -393,7 +373,7 @@ def check_result(
     operand: Value, result: Value,
 ) -> bool:  # fmt: skip
     """What the function returned: does it fit ``has_aux``, ``out_axes`` or ``out_specs``? Whether it may."""
-    if at is None or not m.wants(TransformMismatch):
+    if at is None or not m.bus.wants(TransformMismatch):
         return True
     function = _innermost(operand)
     if isinstance(function, FunctionValue) and (function.altered or (_is_none(result) and is_stub(function.fn))):
@@ -406,7 +386,7 @@ def check_result(
         spec = options.get(option)
         problem = misfit(spec, result, option) if spec is not None else ""
     if problem:
-        _tell(m, scope, at, name, problem)
+        tell_mismatch(m, scope, at, name, problem)
     return not problem
 
 
@@ -424,7 +404,7 @@ def _innermost(operand: Value) -> Value:
 def _wrong_aux(name: str, aux: bool | None, result: Value) -> str:
     if aux is None:
         return ""
-    short = _short(name)
+    short = short_name(name)
     if aux and _is_no_pair(result):
         return f"{short} with `has_aux` differentiates a function that returns a pair, (value, aux); this one does not"
     if name not in _SCALAR:
@@ -477,7 +457,7 @@ def note_product(
     m: Machine, name: str, fact: TransformFact, options: dict[str, Value], made: Value, first: Value | None = None
 ) -> None:
     """Remember what a transform returned, and the scalar in it. first: the first argument of the call."""
-    if not m.wants(TransformMismatch) or m.mode.presumed:
+    if not m.bus.wants(TransformMismatch) or m.path.mode.presumed:
         return
     aux = has_aux(fact, options)
     if aux is None or name not in _SCALAR | _CALLING:
@@ -486,58 +466,20 @@ def note_product(
     if not isinstance(made, TupleValue) or not form:
         if fact.result == "gradient":
             scalar = fact.differentiates is not None and fact.differentiates not in options and _is_number(first)
-            _keep(m, Product(made, name, "the gradient, which has the form of the argument", scalar))
+            keep_product(m, Product(made, name, "the gradient, which has the form of the argument", scalar))
         return
-    _keep(m, Product(made, name, f"{form}{', with `has_aux`' if aux else ''}"))
+    keep_product(m, Product(made, name, f"{form}{', with `has_aux`' if aux else ''}"))
     if fact.result in ("vjp", "linearize"):
-        _keep(m, Product(made.elts[0], name, f"{form}, and this is the output"))
+        keep_product(m, Product(made.elts[0], name, f"{form}, and this is the output"))
     if fact.result != "value_and_gradient":
         return
     value = made.elts[0]
     if aux and isinstance(value, TupleValue) and len(value.elts) == 2:
-        _keep(m, Product(value, name, "(value, aux), with `has_aux`"))
+        keep_product(m, Product(value, name, "(value, aux), with `has_aux`"))
         value = value.elts[0]
     if isinstance(value, (Array, Tree, Unknown)):
-        _keep(m, Product(value, name, "one number here", scalar=True))
+        keep_product(m, Product(value, name, "one number here", scalar=True))
 
 
 def _is_number(value: Value | None) -> bool:
     return isinstance(value, Const) and type(value.value) in joining.NUMBERS
-
-
-def _keep(m: Machine, product: Product) -> None:
-    m.products[id(product.value)] = product
-
-
-def check_unpacking(m: Machine, frame: Frame, node: Any, value: Value, count: int, star: int | None) -> bool:
-    """A product is taken apart: does it have so many elements? Whether it may."""
-    product = m.products.get(id(value))
-    if product is None or product.value is not value or node is None:
-        return True
-    least = count - 1 if star is not None else count
-    wanted = f"at least {least}" if star is not None else str(count)
-    known = _length(value)
-    if product.scalar:
-        problem = f"{_short(product.name)} gives one number here, which cannot be unpacked"
-    elif known is not None and (known < least if star is not None else known != count):
-        problem = f"{_short(product.name)} gives {product.form}; this takes {wanted} values"
-    else:
-        return True
-    _tell(m, frame.scope, node, product.name, problem)
-    return False
-
-
-def _length(value: Value) -> int | None:
-    if isinstance(value, DictValue):
-        return len(dict(value.items())) if value.is_closed() else None
-    known = known_elements(value)
-    return len(known) if known is not None else None
-
-
-def check_callee(m: Machine, frame: Frame, node: Any, value: Value) -> None:
-    """A product is called: only the functions in it can be."""
-    product = m.products.get(id(value))
-    if product is None or product.value is not value or node is None:
-        return
-    if isinstance(value, (Array, TupleValue, DictValue, ListValue)):
-        _tell(m, frame.scope, node, product.name, f"{_short(product.name)} gives {product.form}, which is no function")

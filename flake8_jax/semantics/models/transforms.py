@@ -32,7 +32,7 @@ from flake8_jax.semantics.domain.signatures import (
     parameter_names,
     static_parameters,
 )
-from flake8_jax.semantics.domain.stack import Lane, Link, Mode
+from flake8_jax.semantics.domain.stack import Lane, Link
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
@@ -61,11 +61,13 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     known_elements,
+    site_of,
 )
 from flake8_jax.semantics.events.events import RootMet, TransformCall
-from flake8_jax.semantics.interpreter.calls import call
 from flake8_jax.semantics.interpreter.classes import generic_instance
-from flake8_jax.semantics.machine.core import STARTED, Machine
+from flake8_jax.semantics.interpreter.objects import value_of_descriptor
+from flake8_jax.semantics.interpreter.operations import call
+from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.boundaries import cross, result_outside, shared_in_lanes
 from flake8_jax.semantics.models.control_flow import (
     run_associative_scan,
@@ -77,7 +79,6 @@ from flake8_jax.semantics.models.control_flow import (
     run_while_loop,
 )
 from flake8_jax.semantics.models.custom_rules import DEFINING, define, run_rules
-from flake8_jax.semantics.models.library import value_of_descriptor
 from flake8_jax.semantics.models.staging import Model, enter, outer_level, stage
 from flake8_jax.semantics.models.transform_signatures import (
     check_application,
@@ -90,13 +91,17 @@ from flake8_jax.semantics.models.transform_signatures import (
 )
 from flake8_jax.semantics.models.tree_map import run_tree_map, run_tree_reduce
 from flake8_jax.semantics.trackers.allocations import settle_births
-from flake8_jax.semantics.trackers.axes import ANY, check_spec
+from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import note_held
-from flake8_jax.semantics.trackers.clocks import note_compiled
+from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled
 from flake8_jax.semantics.trackers.derivative_contracts import note_custom_rules
 from flake8_jax.semantics.trackers.freshness import tell_compiling, tell_control_flow, tell_traced
-from flake8_jax.semantics.trackers.process import note_turn
+from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.process import STARTED, note_turn
+from flake8_jax.semantics.trackers.products import Products
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, note_gradient
+from flake8_jax.semantics.trackers.variation import Variations
+from flake8_jax.semantics.trackers.versions import ApiUses
 
 # --- signatures ---------------------------------------------------------------------------------------
 
@@ -112,25 +117,26 @@ def apply_transform(
     if (args.star is not None or args.double_star is not None) and fact.operands and fact.operands[0] not in bound:
         return Unknown("transform")
     model = _MODELS.get(fact.model, _stage)
+    versions = m.trackers[ApiUses].versions
     if fact.model in ("wrap", "lift", "custom"):
         operand = bound.get(fact.operands[0]) if fact.operands else None
         if operand is None or (isinstance(operand, Const) and operand.value is None):
-            if operand is None and m.versions is not None:
-                m.versions.factory(m, frame.scope, node, name)
+            if operand is None and versions is not None:
+                versions.factory(m, frame.scope, node, name)
             return PartialValue(External(name), (), dict(args.kwargs))
         options = {k: v for k, v in bound.items() if k != fact.operands[0]}
         if args.star is not None or args.double_star is not None:
             options["**"] = Unknown("options")
         if isinstance(operand, UnionValue) and fact.model == "wrap":
-            chosen_at, m.chosen_at = m.chosen_at, len(m.stack)
+            chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
             made = [_wrap(m, frame, node, name, fact, o, options, decorating) for o in operand.members]
-            m.chosen_at = chosen_at
+            m.trackers[Products].chosen_at = chosen_at
             return joining.union_of(made)
         return _wrap(m, frame, node, name, fact, operand, options, decorating)
     tell_control_flow(m, frame, node, name, fact, bound)
-    if m.wants(RootMet) and fact.operands:
+    if m.bus.wants(RootMet) and fact.operands:
         operand = bound.get(fact.operands[0], Unknown("operand"))
-        m.emit(RootMet(m.context(frame.scope), node, name, operand, bound, decorating, fact.tracing))
+        m.bus.emit(RootMet(m.path.context(frame.scope), node, name, operand, bound, decorating, fact.tracing))
     return model(m, frame, node, name, fact, bound, args)
 
 
@@ -151,24 +157,27 @@ def _wrap(
     m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, operand: Value, options: dict[str, Value],
     decorating: bool,
 ) -> Value:  # fmt: skip
-    if m.wants(RootMet):
-        m.emit(RootMet(m.context(frame.scope), node, name, operand, options, decorating, fact.tracing))
+    if m.bus.wants(RootMet):
+        m.bus.emit(RootMet(m.path.context(frame.scope), node, name, operand, options, decorating, fact.tracing))
     check_application(m, frame, node, name, fact, operand, options)
     if fact.maps_axes is not None and fact.maps_axes.endswith("specs"):
         for option in ("in_specs", "out_specs"):
             check_spec(m, frame, node, options.get("mesh"), options.get(option), _keyword_node(node, option))
-    if m.presumption is not None and fact.omnistaging and fact.statics and m.stack:
-        m.presumption.drivers.update(id(link.fn) for link in m.stack if link.fn is not None and not m.mode.staged)
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None and fact.omnistaging and fact.statics and m.path.stack:
+        presumption.drivers.update(
+            id(link.fn) for link in m.path.stack if link.fn is not None and not m.path.mode.staged
+        )
     if fact.model == "lift" and isinstance(operand, ClassValue):
         return operand
     if _layers(operand) >= MAX_LAYERS:
         return Unknown("transform")
     if isinstance(operand, (Unknown, Const, Static)) and fact.model != "custom":
-        return TransformedValue(name, fact, operand, options, m.site(frame.scope, node))
-    made = TransformedValue(name, fact, operand, options, m.site(frame.scope, node))
-    made.held = frozenset(m.conditions)
+        return TransformedValue(name, fact, operand, options, site_of(frame.scope, node))
+    made = TransformedValue(name, fact, operand, options, site_of(frame.scope, node))
+    made.held = frozenset(m.path.conditions)
     tell_compiling(m, frame, node, made)
-    m.roots.append((made, node, frame.scope, tuple(m.stack), m.mode.staged))
+    m.worklist.roots.append((made, node, frame.scope, tuple(m.path.stack), m.path.mode.staged))
     return made
 
 
@@ -207,7 +216,7 @@ def call_transformed(
             run_rules(m, frame, node, tv, args, result)
         return result
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
-    if m.wants(TransformCall) and isinstance(node, ir.Call) and args.star is None and not args.unknown_rest:
+    if m.bus.wants(TransformCall) and isinstance(node, ir.Call) and args.star is None and not args.unknown_rest:
         _tell_call(m, frame, node, tv, args, runs=runs)
     if isinstance(node, ir.Call) and args.star is None and not args.unknown_rest:
         check_call(m, frame, node, tv, args)
@@ -221,7 +230,7 @@ def call_transformed(
         lane = Lane(tv.name, call_link, shared_in_lanes(m, tv, args, crossed))
     if isinstance(tv.operand, PartialValue):
         note_held(m, tv.operand, tv.site)
-    replica, reports = enter_replica(m, tv), len(m.emissions)
+    replica, reports = enter_replica(m, tv), len(m.bus.emissions)
     result = stage(m, frame, node, tv.name, tv.operand, crossed, enter(m, fact, tv.name, lane, tv.options))
     if replica is not None:
         leave_replica(m, replica, result)
@@ -229,15 +238,15 @@ def call_transformed(
     if not check_result(m, tv.site.scope, tv.site, tv.name, fact, tv.options, tv.operand, result):
         return Unknown("mismatch")
     outside = outer_level(m, args, tv.operand)
-    if m.times and not m.mode.staged:
+    if m.trackers[DeviceWork].times and not m.path.mode.staged:
         note_compiled(m, frame, node, tv, args)
     dispatched = 0
-    if not m.mode.staged and fact.omnistaging:
-        dispatched = id(m.loops[-1]) if m.loops else 1
+    if not m.path.mode.staged and fact.omnistaging:
+        dispatched = id(m.path.loops[-1]) if m.path.loops else 1
         if fact.result == "same":
             note_turn(m, frame.scope, node, STARTED)
     found = result_outside(m, tv, args, result, outside, dispatched)
-    settle_births(found, m.mode.trace)
+    settle_births(found, m.path.mode.trace)
     note_gradient(m, frame, node, tv, found)
     note_product(m, tv.name, fact, tv.options, found, args.values[0] if args.values else None)
     return found
@@ -245,17 +254,17 @@ def call_transformed(
 
 def _tell_call(m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, args: Arguments, *, runs: bool) -> None:
     fact = tv.fact
-    always = not m.mode.staged and not any(loop.picked or loop.leaving for loop in m.loops)
+    always = not m.path.mode.staged and not any(loop.picked or loop.leaving for loop in m.path.loops)
     differentiated: tuple[int, ...] | None = ()
     if fact.differentiates is not None and not fact.filters:
         positions = constants_of(tv.options.get(fact.differentiates))
         known = positions is not None and all(type(p) is int for p in positions)
         differentiated = tuple(positions or [0]) if known and positions is not None else None
-    m.emit(
+    m.bus.emit(
         TransformCall(
-            m.context(frame.scope), node, tv.name, tv.options, tuple(args.values), args.kwargs, tuple(args.nodes),
+            m.path.context(frame.scope), node, tv.name, tv.options, tuple(args.values), args.kwargs, tuple(args.nodes),
             args.keyword_nodes, static_parameters(tv) if fact.statics else (set(), set()), differentiated,
-            tv.operand, is_sure(m, tv), m.variations if runs and always else {},
+            tv.operand, is_sure(m, tv), m.trackers[Variations].known if runs and always else {},
         )
     )  # fmt: skip
 
@@ -266,16 +275,16 @@ _TEMPORARIES = (ir.Call, ir.List, ir.Dict, ir.Comprehension, ir.BinOp)
 def transformed_method(m: Machine, frame: Frame, node: Any, tv: TransformedValue, name: str, args: Arguments) -> Value:
     """``jitted.lower(…)``, ``custom.defvjp(fwd, bwd)`` …"""
     if name in ("lower", "trace", "eval_shape") and tv.fact.tracing != "none":
-        times, m.times = m.times, False
+        times, m.trackers[DeviceWork].times = m.trackers[DeviceWork].times, False
         call_transformed(m, frame, node, tv, args, runs=False)
-        m.times = times
+        m.trackers[DeviceWork].times = times
         return Unknown(name)
     if tv.fact.model == "custom" and name.startswith("def"):
         tv.rules_asked = True
     if tv.fact.model == "custom":
         note_custom_rules(m, tv, name, args)
     if name in DEFINING and tv.fact.model == "custom":
-        m.rule_settings.append((tv, name, args, node, frame.scope))
+        m.worklist.rule_settings.append((tv, name, args, node, frame.scope))
         return define(tv, name, args)
     return Unknown(name)
 
@@ -316,10 +325,11 @@ def _call_now(
     value = boundary.release(result, outside)
     if fact.result == "same":
         return value
+    presumption = m.trackers[Presuming].presumption
     if fact.result == "shape":
         shapes = _shapes(value)
-        if m.presumption is not None:
-            m.presumption.deny(shapes)
+        if presumption is not None:
+            presumption.deny(shapes)
         return shapes
     if fact.result in ("jvp", "vjp", "linearize"):
         made = _output_and(value, relevelled(value, outside), fact.result, has_aux(fact, bound))
@@ -393,31 +403,6 @@ def _stage_by_contract(
         stage(m, frame, node, name, operand, Arguments([], unknown_rest=True), enter(m, fact, name))
 
 
-def stage_unknown(
-    m: Machine, frame: Frame, node: Any, name: str, operand: Value, what: str, traced_arguments: int = 0,
-    *, leading: tuple[Value, ...] = (),
-) -> None:  # fmt: skip
-    """By contract a library runs this function staged and ambient; which parameters are traced is not known.
-
-    traced_arguments: so many leading arguments surely are (pytrees of) tracers. leading: what they are, where known.
-    """
-    m.traces += 1
-    mode = Mode(
-        True, True, m.traces, m.mode.presumed, m.mode.lanes, compiled=m.traces, axes=m.mode.axes | {ANY},
-        jitted=m.mode.jitted,
-    )  # fmt: skip
-    names = parameter_names(operand) or []
-    values: list[Value] = [*leading] or [Tree(ABSTRACT) for _ in names[:traced_arguments]]
-    if m.presumption is not None:
-        method = m.knowledge.method(name, what)
-        function = operand
-        while isinstance(function, (BoundMethod, PartialValue)):
-            function = function.func
-        if method is not None and isinstance(function, FunctionValue):
-            m.presumption.contract(function.fn, names[: sum(not p.startswith("*") for p in method.params)])
-    stage(m, frame, node, name, operand, Arguments(values, unknown_rest=True), mode, kind="contract")
-
-
 # --- trees --------------------------------------------------------------------------------------------
 
 
@@ -465,10 +450,10 @@ def run_root(m: Machine, tv: TransformedValue, node: Any, frame: Frame, chain: t
             values.append(_receiver(m, tv.operand, tv.operand.owner))
         else:
             values.append(Unknown(parameter))
-    m.stack = list(chain)
-    m.assumed = tv.held
+    m.path.stack = list(chain)
+    m.path.assumed = tv.held
     call_transformed(m, frame, node, tv, Arguments(values, _optional_arguments(tv), unknown_rest=True))
-    m.stack = []
+    m.path.stack = []
 
 
 def _receiver(m: Machine, function: FunctionValue, owner: ClassValue) -> Value:

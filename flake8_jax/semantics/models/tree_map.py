@@ -30,10 +30,12 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.calls import call
+from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import inherit_donations
 from flake8_jax.semantics.trackers.freshness import begin_iteration
+from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.reads import Reads
 
 
 def run_tree_map(
@@ -56,10 +58,10 @@ def run_tree_map(
         return call(m, frame, node, function, Arguments([*extra, *leaves], star=more))
 
     loop = LoopState("tree_map", node)
-    m.loops.append(loop)
+    m.path.loops.append(loop)
     begin_iteration(m, loop)
     mapped = _map_trees(m, trees, at_leaf, budget, room, custom_leaves)
-    m.loops.pop()
+    m.path.loops.pop()
     return mapped
 
 
@@ -87,6 +89,7 @@ def _map_trees(
         if budget[0] < 0:
             return at_leaf([leaf_of(t) for t in trees])
         return at_leaf(trees)  # where the first tree has a leaf, the others may have a whole subtree
+    presumption = m.trackers[Presuming].presumption
     if isinstance(first, (Tree, Unknown)):
         leaf: Value = (
             Array(first.level)
@@ -96,10 +99,10 @@ def _map_trees(
             else Unknown("leaf")
         )
         leaves = [leaf, *[_leaf_like(t) for t in trees[1:]]]
-        if m.presumption is not None:
+        if presumption is not None:
             for tree, seen in zip(trees, leaves, strict=True):
-                m.presumption.leaf_of(seen, tree)
-        if m.lent:
+                presumption.leaf_of(seen, tree)
+        if m.trackers[Reads].matter:
             inherit_donations(m, trees, leaves)
         result = at_leaf(leaves)
         if isinstance(result, (Array, Tree)):
@@ -120,9 +123,9 @@ def _map_trees(
     if isinstance(first, ListValue):
         known = first.known()
         if known is not None:
-            return ListValue(tuple(child(partial(_nth, i=i)) for i in range(len(known))), born=m.mode.trace)
+            return ListValue(tuple(child(partial(_nth, i=i)) for i in range(len(known))), born=m.path.mode.trace)
         return ListValue(
-            None, child(lambda t: joining.any_element(t) if isinstance(t, ListValue) else None), born=m.mode.trace
+            None, child(lambda t: joining.any_element(t) if isinstance(t, ListValue) else None), born=m.path.mode.trace
         )
     if isinstance(first, DictValue):
         items = {k: child(partial(_entry, key=k)) for k, _ in first.items()}
@@ -131,10 +134,10 @@ def _map_trees(
             items,
             child(lambda t: t.slots.get("*") if isinstance(t, DictValue) else None) if rest is not None else None,
             is_open=first.slots["open"],
-            born=m.mode.trace,
+            born=m.path.mode.trace,
         )
     if isinstance(first, Instance) and "pytree" in first.cls.traits:
-        made = Instance(first.cls, exact=first.exact, level=first.level, born=m.mode.trace)
+        made = Instance(first.cls, exact=first.exact, level=first.level, born=m.path.mode.trace)
         made.complete = first.complete
         for attribute, value in list(first.slots.items()):
             if attribute in first.cls.static_names:

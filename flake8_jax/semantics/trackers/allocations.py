@@ -35,9 +35,18 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import Mutation
 from flake8_jax.semantics.events.facts import CHANGED_HERE, UNDONE
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.freshness import note_needs_python
 
 _BORN = (ListValue, DictValue, Instance, ExternalInstance, Static, GeneratorValue, ClassValue)
+
+
+class Allocations(Tracker):
+    """generics: generic instances, in the order in which they were made. changes: what staged code has put where."""
+
+    def __init__(self, m: Machine) -> None:
+        self.generics: list[Instance] = []
+        self.changes: dict[tuple[int | None, str], list[tuple[int, str, int]]] = {}
 
 
 def outlives(m: Machine, value: Value | None, trace: int) -> bool:
@@ -50,33 +59,33 @@ def outlives(m: Machine, value: Value | None, trace: int) -> bool:
         return value.closure is None and trace > 0
     if value.born >= 0:
         return value.born < trace
-    return _is_outside(m, m.generics[-value.born - 1])
+    return _is_outside(m, m.trackers[Allocations].generics[-value.born - 1])
 
 
 def birth_of_generic(m: Machine, made: Instance) -> int:
     """The birth of a generic instance, and of all that is made while it is constructed."""
-    m.generics.append(made)
-    return -len(m.generics)
+    m.trackers[Allocations].generics.append(made)
+    return -len(m.trackers[Allocations].generics)
 
 
 def _is_outside(m: Machine, owner: Instance) -> bool:
     """The object behind a generic instance is older than the innermost trace."""
-    roots = [i for i, link in enumerate(m.stack) if link.kind in ("root", "contract")]
+    roots = [i for i, link in enumerate(m.path.stack) if link.kind in ("root", "contract")]
     if not roots:
         return False
     last = roots[-1]
-    outer = [link.receiver for link in m.stack[:last] if isinstance(link.receiver, Instance)]
-    if m.stack[last].kind == "root" and last + 1 < len(m.stack):
-        outer += [r for r in (m.stack[last + 1].receiver,) if isinstance(r, Instance)]
+    outer = [link.receiver for link in m.path.stack[:last] if isinstance(link.receiver, Instance)]
+    if m.path.stack[last].kind == "root" and last + 1 < len(m.path.stack):
+        outer += [r for r in (m.path.stack[last + 1].receiver,) if isinstance(r, Instance)]
     return any(owner is known or any(owner is part for part in known.slots.values()) for known in outer)
 
 
 def _may_be_set_up(m: Machine, target: Value | None) -> bool:
     """An object that a library runs staged by contract may have been run eagerly before, to set itself up."""
-    roots = [link for link in m.stack if link.kind in ("root", "contract")]
+    roots = [link for link in m.path.stack if link.kind in ("root", "contract")]
     if not roots or roots[-1].kind != "contract" or target is None:
         return False
-    receivers = [link.receiver for link in m.stack if isinstance(link.receiver, Instance)]
+    receivers = [link.receiver for link in m.path.stack if isinstance(link.receiver, Instance)]
     return isinstance(target, Instance) or any(target is part for r in receivers for part in r.slots.values())
 
 
@@ -115,28 +124,28 @@ def tell_change(
 ) -> None:
     """Tell the rules that staged code changes what is older than the trace. born: of a variable, whose ``target`` is
     None. name: of the attribute or variable. itself: what is stored was computed from what was there."""
-    mode = m.mode
-    if not mode.staged or mode.presumed or not m.wants(Mutation):
+    mode = m.path.mode
+    if not mode.staged or mode.presumed or not m.bus.wants(Mutation):
         return
 
     def older(trace: int) -> bool:
         return born < trace if born is not None else outlives(m, target, trace)
 
     place = (id(target) if target is not None else born, name)
-    for trace, path, start in m.changes.get(place, ()):
+    for trace, path, start in m.trackers[Allocations].changes.get(place, ()):
         if trace > mode.trace:  # what an inner trace left there is overwritten
-            m.noted.add((UNDONE, path, start))
+            m.bus.noted.add((UNDONE, path, start))
     if not older(mode.trace) or _may_be_set_up(m, target):
         return
     note_needs_python(m)
-    m.changes.setdefault(place, []).append((mode.trace, frame.scope.path, node.start))
-    m.note(CHANGED_HERE, frame.scope, node.start)
+    m.trackers[Allocations].changes.setdefault(place, []).append((mode.trace, frame.scope.path, node.start))
+    m.bus.note(CHANGED_HERE, frame.scope, node.start)
     if target is not None:
-        m.keep_alive.append(target)
+        m.journal.keep_alive.append(target)
         if value is not None:
             _escape(value, target)
     once = mode.compiled > 0 and not mode.shapes_only and older(mode.compiled)
-    m.emit(Mutation(m.context(frame.scope), node, how, target, value, name or method, op, once, itself))
+    m.bus.emit(Mutation(m.path.context(frame.scope), node, how, target, value, name or method, op, once, itself))
 
 
 def _escape(value: Value, target: Value) -> None:
@@ -148,7 +157,9 @@ def _escape(value: Value, target: Value) -> None:
 
 def undo_changes(m: Machine, target: Value | None, name: str = "", born: int | None = None) -> None:
     """Something is taken out again, or put back: the changes that the running trace has made were for the time being."""
-    if m.mode.staged and m.changes:
-        for trace, path, start in m.changes.get((id(target) if target is not None else born, name), ()):
-            if trace >= m.mode.trace:
-                m.noted.add((UNDONE, path, start))
+    if m.path.mode.staged and m.trackers[Allocations].changes:
+        for trace, path, start in m.trackers[Allocations].changes.get(
+            (id(target) if target is not None else born, name), ()
+        ):
+            if trace >= m.path.mode.trace:
+                m.bus.noted.add((UNDONE, path, start))

@@ -71,15 +71,15 @@ def check_collective(m: Machine, frame: Frame, node: Any, axis: Value) -> None:
     """``psum(x, axis)`` and its kin: is the axis bound?"""
     note_collective(m)
     names = names_in(axis)
-    if not names or not m.wants(UnboundAxis):
+    if not names or not m.bus.wants(UnboundAxis):
         return
-    mode = m.mode
+    mode = m.path.mode
     missing = [n for n in names if n not in mode.axes]
     if not missing or ANY in mode.axes:
         for name in names:
-            m.note(bound_note(name), frame.scope, node.start)
+            m.bus.note(bound_note(name), frame.scope, node.start)
     elif mode.axes_closed:
-        m.emit(UnboundAxis(m.context(frame.scope), node, missing[0], tuple(sorted(mode.axes))))
+        m.bus.emit(UnboundAxis(m.path.context(frame.scope), node, missing[0], tuple(sorted(mode.axes))))
 
 
 # --- meshes -------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def spec_names(spec: Value | None) -> tuple[str, ...] | None:
 def check_spec(m: Machine, frame: Frame, node: Any, mesh: Value | None, spec: Value | None, at: Any) -> None:
     """A spec, or a pytree of specs, that is used with a mesh. at: where it is written."""
     axes = mesh_axes(mesh)
-    if axes is None or not m.wants(MeshMismatch):
+    if axes is None or not m.bus.wants(MeshMismatch):
         return
     for one, where in _specs(spec, at if at is not None else node):
         names = spec_names(one)
@@ -122,7 +122,7 @@ def check_spec(m: Machine, frame: Frame, node: Any, mesh: Value | None, spec: Va
         if unknown is not None or twice is not None:
             name = unknown if unknown is not None else twice
             assert name is not None
-            m.emit(MeshMismatch(m.context(frame.scope), where, name, axes, unknown is None))
+            m.bus.emit(MeshMismatch(m.path.context(frame.scope), where, name, axes, unknown is None))
 
 
 def _specs(spec: Value | None, at: Any, depth: int = 4) -> list[tuple[Value, Any]]:

@@ -36,8 +36,8 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import DonatedUse
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.trackers.keys import DONATE, Place, Use, current_path
-from flake8_jax.semantics.trackers.steps import look_back
+from flake8_jax.semantics.trackers.keys import DONATE, Keys, Place, Use, current_path
+from flake8_jax.semantics.trackers.steps import TrainingSteps, look_back
 
 _READING_SPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.random.", "numpy.")
 _DESCRIBING = frozenset(
@@ -66,10 +66,13 @@ FROM_LOOP = frozenset({"join", "loop"})
 
 
 def read(m: Machine, frame: Frame, node: Any, value: Value, *, depth: int = 1) -> None:
-    """The contents of ``value`` are needed at ``node``. Call it only where ``m.lent``. depth: of containers around it."""
-    if m.mode.staged:
+    """The contents of ``value`` are needed at ``node``. Call it only where reads matter (see ``reads``).
+
+    depth: of containers around it.
+    """
+    if m.path.mode.staged:
         return
-    if m.steps_taken is not None:
+    if m.trackers[TrainingSteps].taken is not None:
         look_back(m, value)
     if isinstance(value, UnionValue):
         for member in value.members:
@@ -98,9 +101,11 @@ def read_by_method(m: Machine, frame: Frame, node: Any, value: Value, method: st
     """A method of an array, or of what may be one, is called."""
     if method == "is_deleted":  # whoever asks knows what may have become of it
         for leaf, _ in list(_donations(m, value)):
-            m.write(m.uses, leaf, tuple([use for use in m.uses[leaf] if use.effect != DONATE]))
+            m.journal.write(
+                m.trackers[Keys].uses, leaf, tuple([use for use in m.trackers[Keys].uses[leaf] if use.effect != DONATE])
+            )
         return
-    facts = m.knowledge.class_("jax.Array")
+    facts = m.program.knowledge.class_("jax.Array")
     known = facts is not None and method in facts.methods
     if known and method not in _QUIET_METHODS and (isinstance(value, Array) or method not in _OF_CONTAINERS):
         read(m, frame, node, value)
@@ -110,7 +115,7 @@ def _donations(m: Machine, value: Value) -> Iterator[tuple[Value, Use]]:
     """How the value, or what it is a part of, was donated."""
     current: Value | None = canonical_key(value)
     while current is not None:
-        for use in m.uses.get(current, ()):
+        for use in m.trackers[Keys].uses.get(current, ()):
             if use.effect == DONATE:
                 yield current, use
         parent = current.parent if isinstance(current, Opaque) else None
@@ -142,12 +147,14 @@ def tell_read(
 ) -> None:
     """Tell the rules that ``value`` is read, of which ``leaf`` was donated."""
     path = current_path(m, frame.scope, node)
-    conditions = frozenset(m.conditions)
+    conditions = frozenset(m.path.conditions)
     if contradict(earlier.conditions, conditions):
         return
-    if path == earlier.path and any(loop.picked for loop in m.loops):
+    if path == earlier.path and any(loop.picked for loop in m.path.loops):
         return  # ``if i == 0:``: maybe in one iteration alone
-    m.write(m.uses, leaf, tuple([use for use in m.uses.get(leaf, ()) if use is not earlier]))
+    m.journal.write(
+        m.trackers[Keys].uses, leaf, tuple([use for use in m.trackers[Keys].uses.get(leaf, ()) if use is not earlier])
+    )
     level = _parting(path, earlier.path)
     if level is None or not (is_array(leaf) or _may_be_array(m, leaf)):
         return
@@ -156,9 +163,9 @@ def tell_read(
         return  # ``try: return step(x)`` once more: whether the call that failed took the buffer, nobody knows
     held = {normal_condition(c) for c in conditions}
     named = earlier.argument is not None and there.node is earlier.path[-1].node
-    m.emit(
+    m.bus.emit(
         DonatedUse(
-            context=m.context(here.scope),
+            context=m.path.context(here.scope),
             at=here.node,
             value=value,
             taker=Site(there.scope, there.node.func.start, there.node.func.end),
@@ -166,7 +173,7 @@ def tell_read(
             argument=Site(there.scope, earlier.argument.start, earlier.argument.end) if named else None,
             in_loop=here.node is there.node and not same_call,
             same_call=same_call,
-            through="" if level == len(path) - 1 else m.stack[_stack_index(m, level)].function,
+            through="" if level == len(path) - 1 else m.path.stack[_stack_index(m, level)].function,
             certain=is_array(leaf) and {normal_condition(c) for c in earlier.conditions} <= held,
         )
     )
@@ -185,7 +192,7 @@ def _may_be_array(m: Machine, leaf: Value) -> bool:
         root = canonical_key(root.parent)
     if not isinstance(root, Unknown) or root.host_test:
         return False
-    entry = m.stack[0] if m.stack else None
+    entry = m.path.stack[0] if m.path.stack else None
     given = entry.bound.values() if entry is not None and entry.kind == "entry" and entry.bound else ()
     return root.label in FROM_LOOP or any(canonical_key(v) is root for v in given)
 
@@ -206,8 +213,8 @@ def _parting(path: tuple[Place, ...], earlier: tuple[Place, ...]) -> int | None:
 
 def _stack_index(m: Machine, level: int) -> int:
     """Index into the stack of the link that leads from path level ``level`` to the next."""
-    linked = [i for i, link in enumerate(m.stack) if link.node is not None]
-    return linked[level] if level < len(linked) else len(m.stack) - 1
+    linked = [i for i, link in enumerate(m.path.stack) if link.node is not None]
+    return linked[level] if level < len(linked) else len(m.path.stack) - 1
 
 
 def inherit_donations(m: Machine, trees: list[Value], leaves: list[Value]) -> None:
@@ -216,4 +223,4 @@ def inherit_donations(m: Machine, trees: list[Value], leaves: list[Value]) -> No
         if leaf is not tree and isinstance(tree, (Tree, Unknown)):
             uses = tuple([use for _, use in _donations(m, tree)])
             if uses:
-                m.write(m.uses, canonical_key(leaf), uses)
+                m.journal.write(m.trackers[Keys].uses, canonical_key(leaf), uses)

@@ -36,6 +36,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import CapturedConstant
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.allocations import outlives
 
 COMPILING = frozenset({"jit", "pjit", "pmap", "filter_jit", "filter_pmap"})
@@ -50,6 +51,14 @@ class Capture(msgspec.Struct, frozen=True, eq=False):
     value: Value
 
 
+class Captures(Tracker):
+    """constants: arrays that compiled code closes over, by identity. embedded: those that became part of a program."""
+
+    def __init__(self, m: Machine) -> None:
+        self.constants: dict[int, Capture] = {}
+        self.embedded: list[Value] = []
+
+
 def is_constant(value: Value) -> bool:
     """A large array that is no tracer."""
     return is_large(value) and not (isinstance(value, Array) and value.level >= ABSTRACT - 1)
@@ -60,7 +69,7 @@ def note_variable(m: Machine, frame: Frame, node: Any, name: str, value: Value) 
     around: Frame | None = frame
     while around is not None:
         if name in around.slots and around.slots is not frame.scope.slots:
-            if around.trace >= m.mode.jitted:
+            if around.trace >= m.path.mode.jitted:
                 return
             break
         around = around.parent
@@ -70,7 +79,7 @@ def note_variable(m: Machine, frame: Frame, node: Any, name: str, value: Value) 
 def note_part(m: Machine, frame: Frame, node: Any, base: Value, value: Value) -> None:
     """A large array is taken out of an object, a module or a container."""
     if isinstance(base, (ModuleValue, ClassValue)) or (
-        isinstance(base, (Instance, ListValue, DictValue)) and outlives(m, base, m.mode.jitted)
+        isinstance(base, (Instance, ListValue, DictValue)) and outlives(m, base, m.path.mode.jitted)
     ):
         capture(m, frame.scope, node, value)
 
@@ -84,13 +93,13 @@ def note_held(m: Machine, partial: PartialValue, site: Site) -> None:
 
 def capture(m: Machine, scope: ModuleScope, at: Any, value: Value) -> None:
     """Remember where a constant comes from, until it is computed with."""
-    if is_constant(value) and not m.mode.presumed and m.wants(CapturedConstant):
-        m.captures[id(value)] = Capture(scope, at, value)
+    if is_constant(value) and not m.path.mode.presumed and m.bus.wants(CapturedConstant):
+        m.trackers[Captures].constants[id(value)] = Capture(scope, at, value)
 
 
 def embed(m: Machine, values: Iterable[Value]) -> None:
     """Staged code computes with ``values``: those that were captured become part of the program."""
-    mode = m.mode
+    mode = m.path.mode
     if not mode.jitted or mode.shapes_only:
         return
     room = Room()
@@ -101,9 +110,9 @@ def embed(m: Machine, values: Iterable[Value]) -> None:
             if room.enter(value):
                 todo += (value.elts if isinstance(value, TupleValue) else value.known() or ())[::-1]
             continue
-        found = m.captures.get(id(value))
+        found = m.trackers[Captures].constants.get(id(value))
         if found is None and isinstance(value, Array) and value.origin is not None:
-            found = m.captures.get(id(value.origin))
+            found = m.trackers[Captures].constants.get(id(value.origin))
         if found is not None:
-            m.embedded.append(found.value)
-            m.emit(CapturedConstant(m.context(found.scope), found.at, found.value, found.value.size * 4))  # type: ignore[attr-defined]
+            m.trackers[Captures].embedded.append(found.value)
+            m.bus.emit(CapturedConstant(m.path.context(found.scope), found.at, found.value, found.value.size * 4))  # type: ignore[attr-defined]

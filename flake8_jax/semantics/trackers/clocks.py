@@ -59,6 +59,7 @@ from flake8_jax.semantics.domain.values import (
     is_host_value,
 )
 from flake8_jax.semantics.events.events import ColdCall, Timed
+from flake8_jax.semantics.machine.tracker import Tracker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -180,40 +181,57 @@ class Mark(NamedTuple):
     loops: int
 
 
+class DeviceWork(Tracker):
+    """log: of device work on the running path. timing: a clock was read on it. times: some rule listens."""
+
+    def __init__(self, m: Machine) -> None:
+        self.log = Log()
+        self.timing = False
+        self.times = m.bus.wants(Timed)
+
+    def enter(self) -> tuple[Log, bool]:
+        saved = self.log, self.timing
+        self.log, self.timing = Log(), False
+        return saved
+
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        self.log, self.timing = saved
+
+
 # --- writing the log ------------------------------------------------------------------------------------
 
 
 def read_clock(m: Machine, frame: Frame, node: Any, value: Value) -> Value:
     """The value of a clock that was read."""
-    if m.mode.staged or not isinstance(value, HostArray) or not m.wants(Timed):
+    if m.path.mode.staged or not isinstance(value, HostArray) or not m.bus.wants(Timed):
         return value
-    log = m.log
-    reading = Reading(log, len(log.lines), frame.scope, node, tuple(m.stack), m.arms, tuple(m.loops))
+    log = m.trackers[DeviceWork].log
+    reading = Reading(log, len(log.lines), frame.scope, node, tuple(m.path.stack), m.path.arms, tuple(m.path.loops))
     return _holding(m, (reading,))
 
 
 def _holding(m: Machine, readings: tuple[Reading, ...]) -> HostArray:
-    m.timing = True
+    m.trackers[DeviceWork].timing = True
     made = HostArray("float", 0)
     made.readings = readings
-    m.log.readings.append(made)
+    m.trackers[DeviceWork].log.readings.append(made)
     return made
 
 
 def _add(m: Machine, kind: str, scope: ModuleScope, node: Any) -> None:
-    chain = tuple(m.stack) if kind in (COMPILED, COMPUTED) else ()
-    m.log.lines.append(Work(kind, scope, node, chain, m.arms, tuple(m.loops)))
+    chain = tuple(m.path.stack) if kind in (COMPILED, COMPUTED) else ()
+    m.trackers[DeviceWork].log.lines.append(Work(kind, scope, node, chain, m.path.arms, tuple(m.path.loops)))
 
 
 def note_computed(m: Machine, frame: Frame, node: Any) -> None:
     """Eager code dispatches a computation on arrays. To be asked while ``m.timing`` only."""
-    if not m.mode.staged and node is not None:
+    if not m.path.mode.staged and node is not None:
         _add(m, COMPUTED, frame.scope, node)
 
 
 def note_wait(m: Machine, frame: Frame, node: Any) -> None:
     """Eager code needs a value of the device. To be asked while ``m.timing`` only."""
-    if not m.mode.staged:
+    if not m.path.mode.staged:
         _add(m, WAIT, frame.scope, node)
 
 
@@ -231,35 +249,44 @@ def note_shown(m: Machine, frame: Frame, node: Any, value: Value) -> None:
 
 def note_yield(m: Machine, frame: Frame, node: Any) -> None:
     """Somebody else runs before this goes on."""
-    if not m.mode.staged:
+    if not m.path.mode.staged:
         _add(m, YIELD, frame.scope, node)
 
 
 def note_lost(m: Machine, frame: Frame, node: Any) -> None:
     """A function of the project is not run, because it was run often enough: anything may have happened in it."""
-    if not m.mode.staged:
-        m.log.anything_warm = True
-        if m.timing:
+    if not m.path.mode.staged:
+        m.trackers[DeviceWork].log.anything_warm = True
+        if m.trackers[DeviceWork].timing:
             _add(m, LOST, frame.scope, node)
 
 
 def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments) -> None:
     """Eager code calls what a transform returned."""
-    if not m.wants(Timed):
+    if not m.bus.wants(Timed):
         return
     if not tv.fact.omnistaging or tv.fact.tracing != "abstract":
-        if m.timing:
+        if m.trackers[DeviceWork].timing:
             note_computed(m, frame, node)
         return
     key, given = _identity(tv), _given(tv, args)
     if _is_idle(tv.operand):
         note_warm(m, key, given)  # what is timed is the call itself
         return
-    if m.timing:
-        cold = tv.name.endswith((".jit", "_jit", ".pmap")) and m.log.compiles(key, given)
-        m.log.lines.append(
+    if m.trackers[DeviceWork].timing:
+        cold = tv.name.endswith((".jit", "_jit", ".pmap")) and m.trackers[DeviceWork].log.compiles(key, given)
+        m.trackers[DeviceWork].log.lines.append(
             Work(
-                COMPILED, frame.scope, node, tuple(m.stack), m.arms, tuple(m.loops), key, _name(tv.operand), given, cold
+                COMPILED,
+                frame.scope,
+                node,
+                tuple(m.path.stack),
+                m.path.arms,
+                tuple(m.path.loops),
+                key,
+                _name(tv.operand),
+                given,
+                cold,
             )
         )
     note_warm(m, key, given)
@@ -321,10 +348,10 @@ def _is_name(node: ir.Expr | None) -> bool:
 
 def note_warm(m: Machine, key: Any, given: Given = None) -> None:
     """A function is compiled by now."""
-    known = m.log.warm.setdefault(key, [])
+    known = m.trackers[DeviceWork].log.warm.setdefault(key, [])
     if given not in known:
         known.append(given)
-    m.log.compiled.append((key, given))
+    m.trackers[DeviceWork].log.compiled.append((key, given))
 
 
 def _identity(tv: TransformedValue) -> Any:
@@ -364,12 +391,12 @@ def note_call(m: Machine, frame: Frame, node: Any, func: Value, args: Arguments)
     if kind is Const:  # the arm on which it is None raises
         return
     given = any(isinstance(v, _CALLABLES) for v in (*args.values, *args.kwargs.values()))
-    if not m.timing and not given:
+    if not m.trackers[DeviceWork].timing and not given:
         return
     found = _effect(m, func, args)
     if found == LOST and given:
-        m.log.anything_warm = True
-    if found and m.timing:
+        m.trackers[DeviceWork].log.anything_warm = True
+    if found and m.trackers[DeviceWork].timing:
         _add(m, found, frame.scope, node)
 
 
@@ -381,7 +408,7 @@ def _effect(m: Machine, func: Value, args: Arguments) -> str:
         return _library_function(m, func.name, args)
     if isinstance(func, (ExternalMethod, ExternalInstance)):
         name = func.name if isinstance(func, ExternalMethod) else "__call__"
-        fact = m.knowledge.method(func.cls, name)
+        fact = m.program.knowledge.method(func.cls, name)
         if fact is None:
             return LOST
         if fact.sync is not None or fact.impure is not None or fact.stages or fact.calls:
@@ -432,7 +459,7 @@ def _builtin(m: Machine, func: BuiltinValue, args: Arguments) -> str:
     if isinstance(base, AtValue):
         return COMPUTED
     if isinstance(base, (Array, Tree)):
-        facts = m.knowledge.class_("jax.Array")
+        facts = m.program.knowledge.class_("jax.Array")
         fact = facts.methods.get(name) if facts is not None else None
         if fact is None:
             known = isinstance(base, Tree) and name in ("items", "keys", "values", "get", "pop", "update", "copy")
@@ -452,9 +479,9 @@ def _builtin(m: Machine, func: BuiltinValue, args: Arguments) -> str:
 
 
 def _library_function(m: Machine, name: str, args: Arguments) -> str:
-    from flake8_jax.semantics.models.functions import SPECIAL
+    from flake8_jax.semantics.machine.dispatch import SPECIAL
 
-    known = m.knowledge.entry(name)
+    known = m.program.knowledge.entry(name)
     if known.transform is not None:
         model = known.transform.model
         return COMPUTED if model in _STRUCTURED else "" if model in _WRAPPING else LOST
@@ -495,13 +522,13 @@ def _has_array(args: Arguments) -> bool:
 
 def mark(m: Machine) -> Mark:
     """Where the log is now."""
-    log = m.log
-    return Mark(len(log.lines), len(log.compiled), len(log.readings), len(m.arms), len(m.loops))
+    log = m.trackers[DeviceWork].log
+    return Mark(len(log.lines), len(log.compiled), len(log.readings), len(m.path.arms), len(m.path.loops))
 
 
 def since(m: Machine, start: Mark) -> Slice | None:
     """What was logged since ``start``; None for nothing."""
-    log = m.log
+    log = m.trackers[DeviceWork].log
     if start == mark(m):
         return None
     return Slice(
@@ -511,15 +538,15 @@ def since(m: Machine, start: Mark) -> Slice | None:
 
 def forget_order(m: Machine, start: Mark) -> None:
     """A generator runs when somebody asks it to: what it dispatches stands nowhere, what it may wait for anywhere."""
-    lines = m.log.lines
+    lines = m.trackers[DeviceWork].log.lines
     lines[start.lines :] = [w for w in lines[start.lines :] if w.kind in (WAIT, LOST)]
 
 
 def repeat_log(m: Machine, found: Slice, depth: int, outside: tuple[Link, ...], mapping: dict[int, Any]) -> None:
     """Log again what a remembered run has logged; ``mapping`` learns its readings of today."""
-    log, start = m.log, found.start
-    base, arms, loops = len(log.lines), m.arms, tuple(m.loops)
-    if m.timing or found.readings:
+    log, start = m.trackers[DeviceWork].log, found.start
+    base, arms, loops = len(log.lines), m.path.arms, tuple(m.path.loops)
+    if m.trackers[DeviceWork].timing or found.readings:
         for work in found.lines:
             log.lines.append(
                 msgspec.structs.replace(
@@ -546,8 +573,8 @@ def repeat_warm(m: Machine, events: list[Any]) -> None:
     for event in events:
         if isinstance(event, Timed):
             for place in event.cold:
-                if place.key in m.log.warm:  # the run itself is logged after this
-                    m.note(WARM, place.scope, place.at.start)
+                if place.key in m.trackers[DeviceWork].log.warm:  # the run itself is logged after this
+                    m.bus.note(WARM, place.scope, place.at.start)
 
 
 # --- differences ----------------------------------------------------------------------------------------
@@ -562,7 +589,7 @@ def scaled(m: Machine, value: HostArray, by: Value, op: str) -> HostArray | None
 
 def tell_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start: HostArray) -> None:
     """Tell the rules that the difference of two readings is taken."""
-    if m.mode.staged or len(stop.readings) != 1 or not start.readings or not m.wants(Timed):
+    if m.path.mode.staged or len(stop.readings) != 1 or not start.readings or not m.bus.wants(Timed):
         return
     end = stop.readings[0]
     common = _common([begin.chain for begin in start.readings] + [end.chain])
@@ -576,16 +603,16 @@ def tell_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
     if len(end.chain) > len(common):
         scope, at = end.chain[len(common)].scope, end.chain[len(common)].node
     work = _placed(pending, common) if pending is not None else None
-    m.emit(Timed(m.context(scope), at, work, pending.what if pending is not None else "", cold))
-    m.log.last_difference = frame.scope, node, scope, at
+    m.bus.emit(Timed(m.path.context(scope), at, work, pending.what if pending is not None else "", cold))
+    m.trackers[DeviceWork].log.last_difference = frame.scope, node, scope, at
 
 
 def note_comparison(m: Machine, frame: Frame, node: Any) -> None:
     """A comparison whose operand is a difference of readings: ``time.time() - start < limit``."""
-    found = m.log.last_difference
+    found = m.trackers[DeviceWork].log.last_difference
     if found is None or found[0] is not frame.scope or not node.start <= found[1].start <= found[1].end <= node.end:
         return
-    m.note(NO_MEASURE, found[2], found[3].start)
+    m.bus.note(NO_MEASURE, found[2], found[3].start)
 
 
 def _common(chains: list[tuple[Link, ...]]) -> tuple[Link, ...]:
@@ -608,11 +635,15 @@ def _judge(
     m: Machine, begin: Reading, end: Reading, common: tuple[Link, ...]
 ) -> tuple[Work | None, tuple[ColdCall, ...]]:
     """The last work of a stretch that nobody has waited for, and the calls in it that compile."""
-    if begin.log is not m.log or end.log is not m.log or _left_alone(end, common):
+    if (
+        begin.log is not m.trackers[DeviceWork].log
+        or end.log is not m.trackers[DeviceWork].log
+        or _left_alone(end, common)
+    ):
         return None, ()
-    stretch = m.log.lines[begin.position : end.position]
+    stretch = m.trackers[DeviceWork].log.lines[begin.position : end.position]
     if not stretch or stretch[0].kind == WAIT:
-        m.note(NO_MEASURE, begin.scope, begin.node.start)
+        m.bus.note(NO_MEASURE, begin.scope, begin.node.start)
     for work in stretch:
         _tell_warm(m, work, end, common)
     if any(w.kind in (LOST, YIELD) for w in stretch):
@@ -660,7 +691,7 @@ def _cold(
             continue
         scope = work.scope if len(work.chain) == len(common) else work.chain[len(common)].scope
         found.append(ColdCall(place, scope, work.key, work.what))
-        m.log.cold_places.setdefault(work.key, []).append((scope, place.start))
+        m.trackers[DeviceWork].log.cold_places.setdefault(work.key, []).append((scope, place.start))
     return tuple(found)
 
 
@@ -669,14 +700,14 @@ def _tell_warm(m: Machine, work: Work, end: Reading, common: tuple[Link, ...]) -
     if work.kind != COMPILED or work.cold:
         return
     _note_warm_place(m, work, end, common)
-    for scope, start in m.log.cold_places.get(work.key, ()):
-        m.note(WARM, scope, start)
+    for scope, start in m.trackers[DeviceWork].log.cold_places.get(work.key, ()):
+        m.bus.note(WARM, scope, start)
 
 
 def _note_warm_place(m: Machine, work: Work, end: Reading, common: tuple[Link, ...]) -> None:
     place = _placed(work, common) if work.kind == COMPILED else None
     if place is not None:
-        m.note(WARM, end.scope, place.start)
+        m.bus.note(WARM, end.scope, place.start)
 
 
 def _is_anybodys(common: tuple[Link, ...]) -> bool:

@@ -30,6 +30,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import Span
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.presumption import Presuming
 
 _TABLES: dict[str, Span] = {
     "jax.interpreters.ad.primitive_jvps": (0, 2),
@@ -62,7 +63,7 @@ the arguments that are not differentiated."""
 
 def note_stored_rule(m: Machine, table: Value, rule: Value) -> None:
     """``ad.primitive_jvps[primitive] = rule``."""
-    if isinstance(table, External) and m.presumption is not None:
+    if isinstance(table, External) and m.trackers[Presuming].presumption is not None:
         span = _TABLES.get(table.name)
         if span is not None:
             contract(m, rule, span)
@@ -70,13 +71,13 @@ def note_stored_rule(m: Machine, table: Value, rule: Value) -> None:
 
 def note_method_rule(m: Machine, cls: str, method: str, args: Arguments) -> None:
     """``primitive.def_impl(rule)``."""
-    if m.presumption is not None and cls == _PRIMITIVE and method in _METHODS and args.values:
+    if m.trackers[Presuming].presumption is not None and cls == _PRIMITIVE and method in _METHODS and args.values:
         contract(m, args.values[0], _METHODS[method])
 
 
 def note_function_rule(m: Machine, function: str, args: Arguments) -> None:
     """``mlir.lower_fun(rule)``, ``ad.deflinear2(primitive, rule)``."""
-    if m.presumption is not None and function in _FUNCTIONS:
+    if m.trackers[Presuming].presumption is not None and function in _FUNCTIONS:
         first, span = _FUNCTIONS[function]
         for rule in args.values[first:]:
             contract(m, rule, span)
@@ -86,7 +87,7 @@ def note_custom_rules(m: Machine, tv: TransformedValue, method: str, args: Argum
     """``f.defvjp(fwd, bwd)`` and its kin; what ``f`` itself takes, it takes as arrays too."""
     spans = _DEFINING.get(method)
     fixed = fixed_positions(tv)
-    if m.presumption is None or spans is None or fixed is None:
+    if m.trackers[Presuming].presumption is None or spans is None or fixed is None:
         return
     # ``bwd`` and the rule of ``defjvp`` take what is not differentiated first, ``fwd`` where ``f`` takes it.
     symbolic = args.kwargs.get("symbolic_zeros", NONE)
@@ -108,7 +109,8 @@ _LEADING = {"def_fwd": 1, "def_bwd": 3}
 
 def _pass_through(m: Machine, operand: Value, rule: Value, method: str, number: int, fixed: list[int]) -> None:
     """Arguments of the function that a rule gets too, as they are."""
-    if not isinstance(operand, FunctionValue) or not isinstance(rule, FunctionValue) or m.presumption is None:
+    presumption = m.trackers[Presuming].presumption
+    if not isinstance(operand, FunctionValue) or not isinstance(rule, FunctionValue) or presumption is None:
         return
     own = [p.name for p in operand.fn.params if p.kind in ("positional", "posonly")]
     names = [p.name for p in rule.fn.params if p.kind in ("positional", "posonly")]
@@ -119,11 +121,12 @@ def _pass_through(m: Machine, operand: Value, rule: Value, method: str, number: 
     else:
         pairs = zip([own[i] for i in fixed if i < len(own)], names)
     for mine, its in pairs:
-        m.presumption.same_argument(operand, mine, rule, its)
+        presumption.same_argument(operand, mine, rule, its)
 
 
 def contract(m: Machine, rule: Value, span: Span, without: list[int] | tuple[int, ...] = ()) -> None:
     """JAX itself passes (pytrees of) arrays for these parameters of a function, a method or a partial application."""
+    presumption = m.trackers[Presuming].presumption
     for member in members_of(rule):
         skip, function, named = 0, member, set[str]()
         while isinstance(function, (BoundMethod, PartialValue, TransformedValue)):
@@ -136,11 +139,11 @@ def contract(m: Machine, rule: Value, span: Span, without: list[int] | tuple[int
             else:
                 skip += 1
             function = function.func
-        if not isinstance(function, FunctionValue) or m.presumption is None:
+        if not isinstance(function, FunctionValue) or presumption is None:
             continue
         first, last = span
         parameters: list[Any] = [p for p in function.fn.params if p.kind in ("positional", "posonly")][skip:]
         names = [p.name for i, p in enumerate(parameters) if i not in without][first:last]
         if last is None:
             names += [p.name for p in function.fn.params if p.kind == "vararg"]
-        m.presumption.contract_surely(function, [n for n in names if n not in named])
+        presumption.contract_surely(function, [n for n in names if n not in named])

@@ -42,6 +42,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import Repetition
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
 
 CALLED_AT_ONCE = "called in the iteration that made it"
 COMPILING = frozenset({"jax.jit", "jax.pmap", "equinox.filter_jit", "flax.nnx.jit", "haiku.jit"})
@@ -56,6 +57,32 @@ _FEW = 4
 _MADE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, ExternalMethod)
 
 
+class Freshness(Tracker):
+    """clock: goes on with every iteration. sheltered: so many calls around keep what they make. choosing: so many calls
+    around lead to one of several functions. disguised: functions that a decorator has replaced. needs_python: functions
+    that Python has to run for what they do besides."""
+
+    def __init__(self, m: Machine) -> None:
+        self.path = m.path
+        self.clock = 0
+        self.sheltered = 0
+        self.choosing = 0
+        self.disguised: set[int] = set()
+        self.needs_python: set[int] = set()
+
+    def enter(self) -> tuple[int, int]:
+        saved = self.sheltered, self.choosing
+        self.sheltered = self.choosing = 0
+        return saved
+
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        self.sheltered, self.choosing = saved
+        if self.path.loops:  # what was made meanwhile is for good
+            self.clock += 1
+            for loop in self.path.loops:
+                loop.since = self.clock
+
+
 def bound_in(loop: LoopState) -> set[str]:
     """The paths that the loop's body binds, looked up once for all that stands in it."""
     if loop.bound is None:
@@ -65,14 +92,14 @@ def bound_in(loop: LoopState) -> set[str]:
 
 def now(m: Machine) -> int:
     """The birth of a function object that is made now."""
-    return 0 if m.sheltered else m.clock
+    return 0 if m.trackers[Freshness].sheltered else m.trackers[Freshness].clock
 
 
 def begin_iteration(m: Machine, loop: LoopState) -> None:
     """What is made from now on is made in a new iteration of ``loop``."""
-    m.clock += 1
-    loop.since = m.clock
-    loop.links = len(m.stack)
+    m.trackers[Freshness].clock += 1
+    loop.since = m.trackers[Freshness].clock
+    loop.links = len(m.path.stack)
 
 
 def shelters(function: FunctionValue) -> bool:
@@ -89,9 +116,9 @@ def is_fresh(value: Value, since: int) -> bool:
 
 def _loop_around(m: Machine, value: Value) -> tuple[LoopState, bool] | None:
     """The innermost loop whose iterations each have another ``value``, and whether it is the running function's own."""
-    for depth in range(len(m.loops) - 1, -1, -1):
-        loop = m.loops[depth]
-        own = depth >= m.loop_base
+    for depth in range(len(m.path.loops) - 1, -1, -1):
+        loop = m.path.loops[depth]
+        own = depth >= m.path.loop_base
         if is_fresh(value, loop.since) and _counts(loop, value, own=own):
             return loop, own
     return None
@@ -118,16 +145,25 @@ def _against(loop: Any) -> str:
 
 def note_staged_loop(m: Machine, node: Any) -> None:
     """A loop runs while JAX traces it. So whoever calls its function eagerly, and nobody knows them, may not exist."""
-    if m.mode.ambient and m.wants(Repetition):
-        m.note_everywhere(_against(node))
+    if m.path.mode.ambient and m.bus.wants(Repetition):
+        m.bus.note_everywhere(_against(node))
 
 
 def _may_tell(m: Machine) -> bool:
     """There is a loop around, and every function between it and here surely runs as it is written. What a test runs in
     a loop is done for the test's sake."""
-    if not m.loops or m.mode.staged or m.mode.presumed or m.sheltered or m.choosing or not m.wants(Repetition):
+    if (
+        not m.path.loops
+        or m.path.mode.staged
+        or m.path.mode.presumed
+        or m.trackers[Freshness].sheltered
+        or m.trackers[Freshness].choosing
+        or not m.bus.wants(Repetition)
+    ):
         return False
-    return not any(id(link.fn) in m.disguised or is_test_file(link.scope.path) for link in m.stack)
+    return not any(
+        id(link.fn) in m.trackers[Freshness].disguised or is_test_file(link.scope.path) for link in m.path.stack
+    )
 
 
 def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
@@ -144,13 +180,13 @@ def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
     loop, own = found
     if not _goes_on(m, node, loop) or _is_a_setting(m, node, operand, loop if own else None):
         return
-    made.maker = m.stack[-1] if m.stack else None
+    made.maker = m.path.stack[-1] if m.path.stack else None
     made.loop = loop
-    made.loops_outside = m.loop_base if not own and made.maker is not None and _drives(made.maker.fn) else -1
+    made.loops_outside = m.path.loop_base if not own and made.maker is not None and _drives(made.maker.fn) else -1
     made.fact_against = _against(loop.node)
-    m.emit(
+    m.bus.emit(
         Repetition(
-            m.context(frame.scope), node, "compiled", made.name, operand, loop.node, own, CALLED_AT_ONCE,
+            m.path.context(frame.scope), node, "compiled", made.name, operand, loop.node, own, CALLED_AT_ONCE,
             made.fact_against,
         )
     )  # fmt: skip
@@ -171,14 +207,16 @@ def tell_control_flow(
                 if not own and _is_of_library(m, loop):
                     return
                 against = _against(loop.node)
-                m.emit(Repetition(m.context(frame.scope), node, "body", name, member, loop.node, own, "", against))
+                m.bus.emit(
+                    Repetition(m.path.context(frame.scope), node, "body", name, member, loop.node, own, "", against)
+                )
                 return
 
 
 def _is_a_setting(m: Machine, node: Any, operand: Value, loop: LoopState | None) -> bool:
     """Another function each time because it is meant to be another one: it was passed in, or a call has made it
     (``jit(make_train(config))``) of what may differ. loop: the loop around, None where a caller's is meant."""
-    maker = m.stack[-1] if m.stack else None
+    maker = m.path.stack[-1] if m.path.stack else None
     if loop is None and maker is not None and maker.bound is not None:
         if any(operand is passed for passed in maker.bound.values()):
             return True
@@ -208,10 +246,10 @@ def _elements(value: Value) -> tuple[Value, ...]:
 
 def note_needs_python(m: Machine) -> None:
     """The functions that a transform runs here do what they could not do, or would do once only, if they were jitted."""
-    for link in reversed(m.stack):
+    for link in reversed(m.path.stack):
         if link.kind in ("root", "contract"):
             return
-        m.needs_python.add(id(link.fn))
+        m.trackers[Freshness].needs_python.add(id(link.fn))
 
 
 def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, reports: int) -> None:
@@ -223,10 +261,10 @@ def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
     maps = fact.maps_axes is not None
     if not _runs_python(m, made.operand) or (maps and _is_short(made.operand)):
         return
-    if any((e.report.level or e.rule.level) == "error" for e in m.emissions[reports:]):
+    if any((e.report.level or e.rule.level) == "error" for e in m.bus.emissions[reports:]):
         return
-    for depth in range(len(m.loops) - 1, m.loop_base - 1 if maps else -1, -1):
-        loop = m.loops[depth]
+    for depth in range(len(m.path.loops) - 1, m.path.loop_base - 1 if maps else -1, -1):
+        loop = m.path.loops[depth]
         if (
             not loop.unrolled
             and not 0 < loop.times <= _FEW
@@ -234,9 +272,11 @@ def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
             and _goes_on(m, node, loop)
         ):
             against = _against(loop.node)
-            own = depth >= m.loop_base
-            m.emit(
-                Repetition(m.context(frame.scope), node, "traced", made.name, made.operand, loop.node, own, "", against)
+            own = depth >= m.path.loop_base
+            m.bus.emit(
+                Repetition(
+                    m.path.context(frame.scope), node, "traced", made.name, made.operand, loop.node, own, "", against
+                )
             )
             return
 
@@ -244,13 +284,13 @@ def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
 def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False) -> bool:
     """Nobody stages the loop. If its function is a library's, whose callers nobody knows, it may be a short one that users
     unroll; but hardly one whose iterations hand on to the next what they compute. here: what ``node`` computes."""
-    if not m.stack or m.stack[0].kind != "entry" or any(link.function == "main" for link in m.stack):
+    if not m.path.stack or m.path.stack[0].kind != "entry" or any(link.function == "main" for link in m.path.stack):
         return True
-    if "<locals>" in m.stack[0].function:  # whoever was given it may stage it
+    if "<locals>" in m.path.stack[0].function:  # whoever was given it may stage it
         return False
-    if any(_may_be_overridden(link) for link in m.stack[loop.links :]):
+    if any(_may_be_overridden(link) for link in m.path.stack[loop.links :]):
         return False
-    place = m.stack[loop.links].node if len(m.stack) > loop.links else node
+    place = m.path.stack[loop.links].node if len(m.path.stack) > loop.links else node
     return (
         isinstance(loop.node, (ir.For, ir.While))
         and place is not None
@@ -265,9 +305,9 @@ def _may_be_overridden(link: Link) -> bool:
 
 def _is_of_library(m: Machine, loop: LoopState) -> bool:
     """The loop is, or calls, a method of an object of which nobody knows how it is used."""
-    if not m.stack or m.stack[0].kind != "entry":
+    if not m.path.stack or m.path.stack[0].kind != "entry":
         return False
-    around = m.stack[max(loop.links - 1, 0) : loop.links + 1]
+    around = m.path.stack[max(loop.links - 1, 0) : loop.links + 1]
     return any(isinstance(link.receiver, Instance) and not link.receiver.exact for link in around)
 
 
@@ -291,7 +331,7 @@ def _runs_python(m: Machine, value: Value) -> bool:
         return _runs_python(m, value.func)
     if isinstance(value, UnionValue):
         return all(_runs_python(m, member) for member in value.members)
-    if not isinstance(value, FunctionValue) or id(value.fn) in m.needs_python:
+    if not isinstance(value, FunctionValue) or id(value.fn) in m.trackers[Freshness].needs_python:
         return False
     return not _only_calls_compiled(m, value)
 
@@ -326,15 +366,15 @@ def _looked_up(function: FunctionValue, name: str) -> Value | None:
 def note_called(m: Machine, made: TransformedValue) -> None:
     """What a ``jit`` in a loop returned is called."""
     loop = made.loop
-    if loop is None or loop not in m.loops:
+    if loop is None or loop not in m.path.loops:
         return
     where = made.site
     if made.made < loop.since:  # an earlier iteration made it
-        m.note(made.fact_against, where.scope, where.start)
-    elif len(m.loops) <= made.loops_outside:
+        m.bus.note(made.fact_against, where.scope, where.start)
+    elif len(m.path.loops) <= made.loops_outside:
         return  # a function that trains for many steps does this once before
-    elif made.maker is None or any(link is made.maker for link in m.stack):
-        m.note(CALLED_AT_ONCE, where.scope, where.start)
+    elif made.maker is None or any(link is made.maker for link in m.path.stack):
+        m.bus.note(CALLED_AT_ONCE, where.scope, where.start)
 
 
 def note_kept(m: Machine, value: Value, depth: int = 3) -> None:
@@ -352,7 +392,7 @@ def note_kept(m: Machine, value: Value, depth: int = 3) -> None:
 
 def _note_transform_kept(m: Machine, value: TransformedValue) -> None:
     if value.loop is not None:
-        m.note(value.fact_against, value.site.scope, value.site.start)
+        m.bus.note(value.fact_against, value.site.scope, value.site.start)
     elif isinstance(value.operand, TransformedValue):
         _note_transform_kept(m, value.operand)
 
@@ -399,7 +439,7 @@ def _calls_in(loop: ir.For | ir.While) -> list[ir.Expr]:
 
 def _goes_on(m: Machine, node: Any, loop: LoopState) -> bool:
     """The iteration that runs ``node``, or calls the function that does, may be followed by another one."""
-    place = m.stack[loop.links].node if len(m.stack) > loop.links else node
+    place = m.path.stack[loop.links].node if len(m.path.stack) > loop.links else node
     if place is None or not isinstance(loop.node, (ir.For, ir.While)):
         return True
     return _falls_through(loop.node.body, place.start)

@@ -36,6 +36,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import GlobalRead
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
 
 _CODE = (FunctionValue, ClassValue, BoundMethod, PartialValue, TransformedValue, ModuleValue)
 _DATA = (Const, Static, Unknown, Array, HostArray, TupleValue)
@@ -43,6 +44,14 @@ _DATA = (Const, Static, Unknown, Array, HostArray, TupleValue)
 
 MAY_CHANGE = frozenset({ListValue, DictValue, *_DATA})
 """What a staged read of a module-level variable is told of."""
+
+
+class GlobalReads(Tracker):
+    """staged: global variables that staged code has read. rebindings: where they are bound again."""
+
+    def __init__(self, m: Machine) -> None:
+        self.staged: dict[tuple[str, str], dict[tuple[str, int], int]] = {}
+        self.rebindings: dict[tuple[str, str], int] = {}
 
 
 def is_global(frame: Frame, name: str) -> bool:
@@ -74,10 +83,10 @@ def changed(value: Value) -> str:
 
 def tell_global(m: Machine, frame: Frame, node: Any, scope: ModuleScope, name: str, value: Value) -> None:
     """Tell the rules that staged code reads a module-level variable."""
-    if m.mode.presumed or node is None or not m.wants(GlobalRead):
+    if m.path.mode.presumed or node is None or not m.bus.wants(GlobalRead):
         return
     if isinstance(value, (ListValue, DictValue)) and not getattr(value, "is_tuple", False):
-        m.keep_alive.append(value)
+        m.journal.keep_alive.append(value)
         fact = changed(value)
     elif isinstance(value, _DATA):
         fact = rebound(scope, name)
@@ -86,17 +95,17 @@ def tell_global(m: Machine, frame: Frame, node: Any, scope: ModuleScope, name: s
             return
     else:
         return
-    m.emit(GlobalRead(m.context(frame.scope), node, value, name, fact, scope))
+    m.bus.emit(GlobalRead(m.path.context(frame.scope), node, value, name, fact, scope))
 
 
 def note_read(m: Machine, scope: ModuleScope, name: str, path: str, start: int) -> None:
     """Staged code that the top level of a module calls reads a variable at that place: once more, after it was rebound?"""
-    if scope.state != 1 or any(loop.node.start <= start < loop.node.end for loop in m.loops):
+    if scope.state != 1 or any(loop.node.start <= start < loop.node.end for loop in m.path.loops):
         return  # nobody calls it again, or it is defined anew in every iteration
-    first = m.staged_reads.setdefault((scope.path, name), {})
-    rebindings = m.rebindings.get((scope.path, name), 0)
+    first = m.trackers[GlobalReads].staged.setdefault((scope.path, name), {})
+    rebindings = m.trackers[GlobalReads].rebindings.get((scope.path, name), 0)
     if first.setdefault((path, start), rebindings) < rebindings:
-        m.noted.add((rebound(scope, name), path, start))
+        m.bus.noted.add((rebound(scope, name), path, start))
 
 
 def repeat_reads(m: Machine, events: list[Any]) -> None:
@@ -108,15 +117,17 @@ def repeat_reads(m: Machine, events: list[Any]) -> None:
 
 def note_second_assignment(m: Machine, scope: ModuleScope, name: str) -> None:
     """The top level of a module assigns to a variable that staged code has read."""
-    if (scope.path, name) in m.staged_reads:
-        m.rebindings[scope.path, name] = m.rebindings.get((scope.path, name), 0) + 1
+    if (scope.path, name) in m.trackers[GlobalReads].staged:
+        m.trackers[GlobalReads].rebindings[scope.path, name] = (
+            m.trackers[GlobalReads].rebindings.get((scope.path, name), 0) + 1
+        )
 
 
 def note_rebinding(m: Machine, frame: Frame, name: str, scope: ModuleScope | None = None) -> None:
     """Eager code rebinds a module-level variable: ``global``, or an attribute of a module."""
-    if m.mode.staged or m.mode.presumed or _fills_itself(m, frame.fn, name) or _is_temporary(frame):
+    if m.path.mode.staged or m.path.mode.presumed or _fills_itself(m, frame.fn, name) or _is_temporary(frame):
         return
-    m.note_everywhere(rebound(scope if scope is not None else frame.scope, name))
+    m.bus.note_everywhere(rebound(scope if scope is not None else frame.scope, name))
 
 
 def note_contents(
@@ -124,7 +135,7 @@ def note_contents(
 ) -> None:
     """Eager code of a function changes what is in a list or dict: an item that was there, under ``key`` where one is
     given. What is only ever added to is a registry or a log."""
-    if m.mode.staged or m.mode.presumed or frame.fn is None or not m.wants(GlobalRead) or is_code(put):
+    if m.path.mode.staged or m.path.mode.presumed or frame.fn is None or not m.bus.wants(GlobalRead) or is_code(put):
         return
     if not isinstance(value, (ListValue, DictValue)) or _is_temporary(frame):
         return
@@ -133,8 +144,8 @@ def note_contents(
         held = [v for v in (value.slots.get(("k", key.value)),) if v is not None]
     base = _base_name(node)
     if any(isinstance(v, _DATA) for v in held) and (base is None or not _fills_itself(m, frame.fn, base)):
-        m.keep_alive.append(value)
-        m.note_everywhere(changed(value))
+        m.journal.keep_alive.append(value)
+        m.bus.note_everywhere(changed(value))
 
 
 def _is_temporary(frame: Frame) -> bool:
@@ -156,9 +167,9 @@ def _fills_itself(m: Machine, fn: ir.Function | None, name: str) -> bool:
     """The function looks at the variable in a test before it changes it."""
     if fn is None:
         return False
-    tested = m.tested_names.get(id(fn))
+    tested = m.program.tested_names.get(id(fn))
     if tested is None:
-        tested = m.tested_names[id(fn)] = _tested_names(fn)
+        tested = m.program.tested_names[id(fn)] = _tested_names(fn)
     return name in tested
 
 

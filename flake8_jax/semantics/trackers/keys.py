@@ -22,8 +22,10 @@ from flake8_jax.semantics.domain.boundary import SEED, keep_seed
 from flake8_jax.semantics.domain.conditions import contradict, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.stack import Lane
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
+    MISSING,
     Array,
     Const,
     DictValue,
@@ -44,6 +46,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import KeyUse, SharedKey
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
 
 DONATE = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
@@ -76,11 +79,38 @@ class Use:
         return (self.effect,)
 
 
+class Keys(Tracker):
+    """uses: of each key, by its canonical value. lanes_met: vmaps whose identity a remembered run knows."""
+
+    def __init__(self, m: Machine) -> None:
+        self.uses: dict[Value, Any] = {}
+        self.lanes_met: set[Lane] = set()
+
+    def owns(self, slots: dict[Any, Any]) -> bool:
+        return slots is self.uses
+
+    def merge(self, contents: list[Any]) -> Any:
+        """Key uses that may have happened on any of the paths."""
+        merged: list[Any] = []
+        for uses in contents:
+            if uses is not MISSING:
+                merged += [u for u in uses if u not in merged]
+        return tuple(merged[:6])
+
+    def enter(self) -> dict[Value, Any]:
+        """Two uses of a key collide only where one call path leads to both."""
+        saved, self.uses = self.uses, {}
+        return saved
+
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        self.uses = saved
+
+
 def current_path(m: Machine, scope: ModuleScope, node: Any) -> tuple[Place, ...]:
     """The path of something that happens right now at ``node``."""
     places: list[Place] = []
     serial = 0
-    for link in m.stack:
+    for link in m.path.stack:
         if link.node is not None:
             places.append(Place(serial, link.node, link.scope))
         serial = link.serial
@@ -101,7 +131,7 @@ def use_key(
     conditions = value.conditions if isinstance(value, UnionValue) else None
     for i, member in enumerate(members_of(value)):
         if may_be_key(member):
-            held = frozenset(m.conditions) | (conditions[i] if conditions else frozenset())
+            held = frozenset(m.path.conditions) | (conditions[i] if conditions else frozenset())
             _use_one(m, frame.scope, node, member, effect, key_node, sampler, held, draws=draws)
 
 
@@ -109,42 +139,42 @@ def _use_one(
     m: Machine, scope: ModuleScope, node: Any, key: Value, effect: str, key_node: ir.Expr | None, sampler: str,
     conditions: frozenset[tuple[Any, bool]], *, draws: bool,
 ) -> None:  # fmt: skip
-    if m.mode.shapes_only:
+    if m.path.mode.shapes_only:
         return  # nothing is drawn where only shapes are asked for
     if draws:
         note_drawn(m, key)
     canonical = canonical_key(key)
     path = current_path(m, scope, node)
     _tell_shared(m, scope, node, canonical, path)
-    earlier = m.uses.get(canonical, ())
+    earlier = m.trackers[Keys].uses.get(canonical, ())
     for use in earlier:
         if use.effect == DONATE or contradict(use.conditions, conditions):
             continue
         if _same_shuffle(m, sampler, use, path):
             continue
-        if path == use.path and any(loop.picked for loop in m.loops):
+        if path == use.path and any(loop.picked for loop in m.path.loops):
             continue  # ``if i == 0:``: not in every iteration, maybe in one alone
         certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
         _tell_collision(m, key, effect, use, path, key_node, sampler, certain=certain)
         break
     made = Use(effect, path, conditions, id(node), sampler, draws=draws)
     if made not in earlier:
-        m.write(m.uses, canonical, (*earlier, made)[-6:])
+        m.journal.write(m.trackers[Keys].uses, canonical, (*earlier, made)[-6:])
 
 
 def settle_splits(m: Machine, mark: int, result: Value) -> None:
     """A function that was run since ``mark`` has returned: if it gives no keys back, it consumed what it split."""
-    touched = {id(slot): slot for slots, slot, _old in m.journal[mark:] if slots is m.uses}
+    touched = {id(slot): slot for slots, slot, _old in m.journal.entries[mark:] if slots is m.trackers[Keys].uses}
     if not touched or _holds_key(result):
         return
-    depth = sum(link.node is not None for link in m.stack) + 1
+    depth = sum(link.node is not None for link in m.path.stack) + 1
     for key in touched.values():
-        uses = m.uses.get(key, ())
+        uses = m.trackers[Keys].uses.get(key, ())
         settled = tuple(
             replace(use, effect="consume") if use.effect == "split" and len(use.path) > depth else use for use in uses
         )
         if settled != uses:
-            m.write(m.uses, key, settled)
+            m.journal.write(m.trackers[Keys].uses, key, settled)
 
 
 def _holds_key(value: Value, depth: int = 4, room: Room | None = None) -> bool:
@@ -174,12 +204,12 @@ def _same_shuffle(m: Machine, sampler: str, earlier: Use, path: tuple[Place, ...
     "iterations" are the arrays. A choice from each leaf of a tree takes the same rows of all.
     """
     if sampler == earlier.sampler == "jax.random.choice":
-        return bool(m.loops) and m.loops[-1].kind == "tree_map"
+        return bool(m.path.loops) and m.path.loops[-1].kind == "tree_map"
     if sampler not in SHUFFLES or earlier.sampler not in SHUFFLES:
         return False
     if [p.node for p in path] != [p.node for p in earlier.path]:
         return True
-    return not m.loops or m.loops[-1].kind in ("comprehension", "tree_map")
+    return not m.path.loops or m.path.loops[-1].kind in ("comprehension", "tree_map")
 
 
 def _tell_collision(
@@ -187,7 +217,7 @@ def _tell_collision(
     certain: bool,
 ) -> None:  # fmt: skip
     """Say where the two uses part: in the innermost function that both go through."""
-    if not m.wants(KeyUse):
+    if not m.bus.wants(KeyUse):
         return
     level = 0
     limit = min(len(path), len(earlier.path))
@@ -207,9 +237,9 @@ def _tell_collision(
         here, there = path[level], earlier.path[min(level, len(earlier.path) - 1)]
     in_loop = here.node is there.node
     innermost = level == len(path) - 1
-    callee = "" if innermost else m.stack[_stack_index(m, level)].function
-    context = m.context(here.scope)
-    m.emit(
+    callee = "" if innermost else m.path.stack[_stack_index(m, level)].function
+    context = m.path.context(here.scope)
+    m.bus.emit(
         KeyUse(
             context=context,
             at=here.node,
@@ -218,7 +248,7 @@ def _tell_collision(
             earlier=Site(there.scope, there.node.start, there.node.end),
             earlier_effect=earlier.effect,
             in_loop=in_loop,
-            loop_kind=m.loops[-1].kind if in_loop and m.loops else "",
+            loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
             same_call=False,
             through=callee,
             key_node=key_node if innermost else _argument_for(m, level, key),
@@ -231,7 +261,7 @@ def _tell_collision(
 
 def _held_by_receiver(m: Machine, level: int, key: Value) -> bool:
     """The call at ``level`` is of a method whose object holds the key: the reader must look into the method."""
-    link = m.stack[_stack_index(m, level)]
+    link = m.path.stack[_stack_index(m, level)]
     receiver = link.receiver
     if not isinstance(receiver, Instance):
         return False
@@ -251,17 +281,17 @@ def _contains(value: Value, key: Value, depth: int = 3) -> bool:
 def _stack_index(m: Machine, level: int) -> int:
     """Index into the stack of the link that leads from path level ``level`` to the next."""
     seen = -1
-    for i, link in enumerate(m.stack):
+    for i, link in enumerate(m.path.stack):
         if link.node is not None:
             seen += 1
             if seen == level:
                 return i
-    return len(m.stack) - 1
+    return len(m.path.stack) - 1
 
 
 def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
     """The argument of the call at ``level`` that is the key, where it is a plain one."""
-    link = m.stack[_stack_index(m, level)]
+    link = m.path.stack[_stack_index(m, level)]
     if not isinstance(link.node, ir.Call) or link.bound is None or link.fn is None:
         return None
     canonical = canonical_key(key)
@@ -300,9 +330,9 @@ def shared_values(values: list[Value], captured: bool, limit: int = 60) -> dict[
 
 
 def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, path: tuple[Place, ...]) -> None:
-    if not m.mode.lanes or not m.wants(SharedKey):
+    if not m.path.mode.lanes or not m.bus.wants(SharedKey):
         return
-    lane = m.mode.lanes[-1]
+    lane = m.path.mode.lanes[-1]
     root: Value | None = canonical
     while root is not None and root not in lane.shared:
         root = root.parent if isinstance(root, Opaque) else None
@@ -310,9 +340,9 @@ def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, pa
         return
     captured = lane.shared[root]
     if captured:
-        m.emit(SharedKey(m.context(scope), node, lane.transform, True))
+        m.bus.emit(SharedKey(m.path.context(scope), node, lane.transform, True))
     else:
-        m.emit(SharedKey(m.context(lane.call.scope), lane.call.node, lane.transform, False))
+        m.bus.emit(SharedKey(m.path.context(lane.call.scope), lane.call.node, lane.transform, False))
 
 
 DRAWN = "something is drawn of it"
@@ -322,7 +352,7 @@ def made_key(m: Machine, scope: ModuleScope, node: Any, level: int) -> Array:
     """A key made of a seed."""
     made = Array(level, "key", 0)
     site = Site(scope, node.start, node.end)
-    made.recipe = Recipe(SEED, (), site, m.stack[-1].fn if m.stack else None)
+    made.recipe = Recipe(SEED, (), site, m.path.stack[-1].fn if m.path.stack else None)
     return made
 
 
@@ -331,7 +361,7 @@ def note_drawn(m: Machine, key: Value) -> None:
     canonical = canonical_key(key)
     recipe = canonical.recipe if isinstance(canonical, Array) else None
     if recipe is not None and recipe.name == SEED:
-        m.note(DRAWN, recipe.node.scope, recipe.node.start)
+        m.bus.note(DRAWN, recipe.node.scope, recipe.node.start)
 
 
 def derive_key(m: Machine, key: Value, data: Value | None) -> Array:
@@ -350,7 +380,7 @@ def derive_key(m: Machine, key: Value, data: Value | None) -> Array:
 def share_like(m: Machine, parent: Value, child: Value, data: Value | None = None) -> None:
     """A key made of a key that all lanes share is shared as well, if ``data`` (where there is some) is."""
     canonical = canonical_key(parent)
-    for lane in m.mode.lanes:
+    for lane in m.path.mode.lanes:
         if canonical in lane.shared and (data is None or data in lane.shared):
             lane.shared[child] = lane.shared[canonical]
 

@@ -48,6 +48,8 @@ from flake8_jax.semantics.domain.values import (
     Value,
     canonical_key,
 )
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
 
 if TYPE_CHECKING:
     from flake8_jax.core import ir
@@ -228,6 +230,13 @@ class Presumption:
                 array.origin = value
                 found[name] = array
         return found
+
+
+class Presuming(Tracker):
+    """presumption: what callers nobody knows may pass; None unless ``inspect`` asks."""
+
+    def __init__(self, m: Machine) -> None:
+        self.presumption: Presumption | None = None
 
 
 def _with_arrays(value: Unknown, paths: set[Path]) -> Value:

@@ -34,10 +34,12 @@ from flake8_jax.semantics.domain.values import (
     HostArray,
     Unknown,
     Value,
+    site_of,
 )
 from flake8_jax.semantics.events.events import Setting
 from flake8_jax.semantics.events.facts import is_on
-from flake8_jax.semantics.machine.core import IMPORTED, STARTED, TAKEN, Machine
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.arguments import Arguments
@@ -117,21 +119,38 @@ class Settings(msgspec.Struct):
     moot: set[tuple[str, str]] = set()
 
 
+class Process(Tracker):
+    """turns: what the running path has surely done. environment: its variables. settings: what was set where."""
+
+    def __init__(self, m: Machine) -> None:
+        self.turns = new_process()
+        self.environment: dict[Any, Any] = {"set": NONE}
+        self.settings = Settings()
+        m.program.slot_ids.add(id(self.environment))
+
+    def enter(self) -> dict[Any, Any]:
+        saved, self.turns = self.turns, dict(self.turns)
+        return saved
+
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        self.turns = saved
+
+
 # --- turns --------------------------------------------------------------------------------------------
 
 
 def note_turn(m: Machine, scope: ModuleScope, node: Any, turn: str) -> None:
     """From here on, JAX is imported, or has computed something."""
-    if m.process[turn] is not TAKEN:
-        m.write(m.process, turn, TAKEN)
-        m.process[turn, "at"] = Turn(scope, node, tuple(m.stack))
+    if m.trackers[Process].turns[turn] is not TAKEN:
+        m.journal.write(m.trackers[Process].turns, turn, TAKEN)
+        m.trackers[Process].turns[turn, "at"] = Turn(scope, node, tuple(m.path.stack))
 
 
 def note_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, module: str) -> None:
     """A module was imported: does that import JAX, or even compute something?"""
-    if m.process[IMPORTED] is TAKEN and m.process[STARTED] is TAKEN:
+    if m.trackers[Process].turns[IMPORTED] is TAKEN and m.trackers[Process].turns[STARTED] is TAKEN:
         return
-    if module.partition(".")[0] in IMPORTING and not m.modules.is_project(module):
+    if module.partition(".")[0] in IMPORTING and not m.program.is_project(module):
         note_turn(m, frame.scope, node, IMPORTED)
         return
     names = [module]
@@ -142,7 +161,7 @@ def note_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, modul
         if not f"{frame.scope.name}.".startswith(f"{module}."):
             names.append(module)  # the package around it runs first, unless it runs already
     for name in names:
-        scope = m.modules.by_name.get(name)
+        scope = m.program.by_name.get(name)
         if scope is not None and scope.process is not None:
             for turn in (IMPORTED, STARTED):
                 if scope.process[turn] is TAKEN:
@@ -151,7 +170,7 @@ def note_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, modul
 
 def note_library_call(m: Machine, frame: Frame, node: Any, name: str, result: Value) -> None:
     """A library function was called: did that start JAX?"""
-    if m.process[STARTED] is TAKEN or m.mode.staged or not name.startswith("jax."):
+    if m.trackers[Process].turns[STARTED] is TAKEN or m.path.mode.staged or not name.startswith("jax."):
         return
     if name in _STARTING or (isinstance(result, Array) and name.startswith(_COMPUTING)):
         note_turn(m, frame.scope, node, STARTED)
@@ -160,12 +179,12 @@ def note_library_call(m: Machine, frame: Frame, node: Any, name: str, result: Va
 def note_spawn(m: Machine, frame: Frame, name: str) -> None:
     """A library function was called: one that starts another process, which inherits the environment, or JAX anew."""
     if name.startswith(_SPAWNING):
-        for path in {frame.scope.path, *[link.scope.path for link in m.stack]}:
+        for path in {frame.scope.path, *[link.scope.path for link in m.path.stack]}:
             _is_moot(m, path, "", MOOT)
     elif name.startswith("jax.") and name.endswith(_FORGETTING):
         _is_moot(m, frame.scope.path, "", MOOT)
-        if m.process[STARTED] is TAKEN:
-            m.write(m.process, STARTED, NONE)
+        if m.trackers[Process].turns[STARTED] is TAKEN:
+            m.journal.write(m.trackers[Process].turns, STARTED, NONE)
 
 
 # --- settings -----------------------------------------------------------------------------------------
@@ -190,14 +209,14 @@ def set_variables(m: Machine, frame: Frame, node: Any, values: Value) -> None:
 
 def _set(m: Machine, frame: Frame, node: Any, name: str, kind: str, value: Value, turn: str) -> None:
     """Tell the rules of a setting, at the place that can be blamed for it."""
-    if m.mode.presumed or node is None or not m.wants(Setting):
+    if m.path.mode.presumed or node is None or not m.bus.wants(Setting):
         return
-    m.write(m.environment, "set", NONE)
-    scope, stack = frame.scope, m.stack
+    m.journal.write(m.trackers[Process].environment, "set", NONE)
+    scope, stack = frame.scope, m.path.stack
     known = not stack or stack[0].kind == "call"
     by_program = not stack or (stack[0].scope is scope and (known or stack[0].function == "main"))
-    late = bool(turn) and m.process[turn] is TAKEN
-    taken: Turn | None = m.process.get((turn, "at")) if late else None
+    late = bool(turn) and m.trackers[Process].turns[turn] is TAKEN
+    taken: Turn | None = m.trackers[Process].turns.get((turn, "at")) if late else None
     at, place = node, scope
     if taken is not None and taken.scope is not scope:
         common = 0
@@ -205,42 +224,44 @@ def _set(m: Machine, frame: Frame, node: Any, name: str, kind: str, value: Value
             common += 1
         blamed = next((i for i in range(common, len(stack)) if stack[i].node is not None), None)
         if blamed is not None:  # the helper is innocent: its caller calls it too late
-            at, place, m.stack = stack[blamed].node, stack[blamed].scope, stack[:blamed]
+            at, place, m.path.stack = stack[blamed].node, stack[blamed].scope, stack[:blamed]
     if late:
         for subject in ("", name) if kind == "variable" else (name,):
             _is_made(m, place.path, subject, at.start, MOOT)
     elif turn and known:
-        m.note(MOOT, place, at.start)
+        m.bus.note(MOOT, place, at.start)
     option = name.lower()
     if isinstance(value, Const) and kind != "call":
         if is_on(value):
             _is_made(m, place.path, f"{option} off", at.start, OFF)
         elif kind == "option":
             _is_moot(m, place.path, f"{option} off", OFF)
-    since = m.site(taken.scope, taken.node) if taken is not None else None
+    since = site_of(taken.scope, taken.node) if taken is not None else None
     conditional = _is_conditional(m, frame)
-    m.emit(Setting(m.context(place), at, name, kind, value, turn, late, since, conditional, at is node, by_program))
-    m.stack = stack
+    m.bus.emit(
+        Setting(m.path.context(place), at, name, kind, value, turn, late, since, conditional, at is node, by_program)
+    )
+    m.path.stack = stack
 
 
 def _is_made(m: Machine, path: str, subject: str, start: int, fact: str) -> None:
-    m.settings.made.setdefault((path, subject), []).append(start)
-    if (path, subject) in m.settings.moot:
-        m.noted.add((fact, path, start))
+    m.trackers[Process].settings.made.setdefault((path, subject), []).append(start)
+    if (path, subject) in m.trackers[Process].settings.moot:
+        m.bus.noted.add((fact, path, start))
 
 
 def _is_moot(m: Machine, path: str, subject: str, fact: str) -> None:
-    m.settings.moot.add((path, subject))
-    for start in m.settings.made.get((path, subject), ()):
-        m.noted.add((fact, path, start))
+    m.trackers[Process].settings.moot.add((path, subject))
+    for start in m.trackers[Process].settings.made.get((path, subject), ()):
+        m.bus.noted.add((fact, path, start))
 
 
 def _is_conditional(m: Machine, frame: Frame) -> bool:
     """A test decides whether the setting is made, other than whether the file is run as a program."""
-    as_program = [("c", "str", "__main__") in key for key, _truth in m.conditions]
+    as_program = [("c", "str", "__main__") in key for key, _truth in m.path.conditions]
     if not all(as_program) or frame.attempts:
         return True
-    return frame.arms > sum(as_program[m.condition_base :])
+    return frame.arms > sum(as_program[m.path.condition_base :])
 
 
 # --- the functions that set something -----------------------------------------------------------------
@@ -251,7 +272,7 @@ def _config_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
     given = dict(zip(("name", "val"), args.values, strict=False)) | args.kwargs
     name, value = given.get("name"), given.get("val", Unknown("value"))
     if isinstance(name, Const) and isinstance(name.value, str):
-        for path in {frame.scope.path, *[link.scope.path for link in m.stack]}:
+        for path in {frame.scope.path, *[link.scope.path for link in m.path.stack]}:
             _is_moot(m, path, name.value.upper(), MOOT)
         turn = STARTED if name.value in OPTIONS_AT_START else ""
         _set(m, frame, node, name.value, "option", value, turn)
@@ -309,3 +330,13 @@ SETTERS = {
     "jax.debug_infs": _switch("jax.debug_infs", "jax_debug_infs"),
     "jax.checking_leaks": _switch("jax.checking_leaks", "jax_check_tracer_leaks"),
 }
+
+IMPORTED, STARTED = "imported", "started"
+
+TAKEN = Const(True)
+"""What a process says of a turn that it has surely taken (see ``settings``)."""
+
+
+def new_process() -> dict[Any, Any]:
+    """A process that has taken no turn yet."""
+    return {IMPORTED: NONE, STARTED: NONE}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import ClassValue, FunctionValue, StaticMethodValue, Value
 from flake8_jax.semantics.trackers.derivative_contracts import contract
+from flake8_jax.semantics.trackers.presumption import Presuming
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.arguments import Arguments
@@ -23,7 +24,7 @@ METHODS = ("tree_flatten", "tree_flatten_with_keys", "tree_unflatten")
 
 def note_registration(m: Machine, args: Arguments) -> None:
     """``register_pytree_node(cls, flatten, unflatten)``: the object is an argument of one, the children of the other."""
-    if m.presumption is None:
+    if m.trackers[Presuming].presumption is None:
         return
     given = {**dict(zip(_ORDER, args.values, strict=False)), **args.kwargs}
     owner = given.get("nodetype")
@@ -38,7 +39,7 @@ def note_registration(m: Machine, args: Arguments) -> None:
 
 def note_methods(m: Machine, cls: ClassValue) -> None:
     """``@register_pytree_node_class``: the same, by the names of the methods."""
-    if m.presumption is None or cls.childless:
+    if m.trackers[Presuming].presumption is None or cls.childless:
         return
     for name in METHODS:
         found = find_in_class(cls, name)

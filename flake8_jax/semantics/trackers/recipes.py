@@ -34,6 +34,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import Computation, WideDtype
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
 
 RECORDED = frozenset({
     "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arctanh", "asin", "atanh", "clip",
@@ -63,9 +64,16 @@ _SYNONYMS = {
 }  # fmt: skip
 
 
+class Tangents(Tracker):
+    """marked: arrays that hang on an argument that is differentiated by."""
+
+    def __init__(self, m: Machine) -> None:
+        self.marked: set[Value] = set()
+
+
 def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bound: dict[str, Value]) -> None:
     """A function of JAX gave ``result``: remember how."""
-    if m.mode.differentiated and name not in NO_TANGENT:
+    if m.path.mode.differentiated and name not in NO_TANGENT:
         pass_tangent(m, result, list(bound.values())[1:] if name.endswith((".where", ".select")) else bound.values())
     last = name.rpartition(".")[2]
     if last not in RECORDED or not (name.startswith(NAMESPACES) or name == "jax.numpy.linalg.norm"):
@@ -86,7 +94,7 @@ def _note_guarded(m: Machine, frame: Frame, value: Value, depth: int = 4) -> Non
     if recipe is None or depth == 0:
         return
     if recipe.node is not None:
-        m.note(GUARDED, frame.scope, recipe.node.start)
+        m.bus.note(GUARDED, frame.scope, recipe.node.start)
     for operand in recipe.operands:
         _note_guarded(m, frame, operand, depth - 1)
 
@@ -109,28 +117,35 @@ def _note(
 ) -> None:
     if type(result) is not Array:
         return
-    inner = m.stack[-1].fn if m.stack else None
+    inner = m.path.stack[-1].fn if m.path.stack else None
     result.recipe = Recipe(name, operands, node, inner)
-    if tell and m.wants(Computation) and any(type(v) is Array and v.recipe is not None for v in operands):
-        foreign = frozenset([id(link.fn) for link in m.stack if link.fn is not None and link.fn is not inner])
-        m.emit(
+    if tell and m.bus.wants(Computation) and any(type(v) is Array and v.recipe is not None for v in operands):
+        foreign = frozenset([id(link.fn) for link in m.path.stack if link.fn is not None and link.fn is not inner])
+        m.bus.emit(
             Computation(
-                m.context(frame.scope), node, name, operands, result, foreign, m.mode.differentiated, m.tangents
+                m.path.context(frame.scope),
+                node,
+                name,
+                operands,
+                result,
+                foreign,
+                m.path.mode.differentiated,
+                m.trackers[Tangents].marked,
             )
         )
 
 
 def tell_wide_dtype(m: Machine, frame: Frame, node: Any, dtype: Value | None, result: Value) -> None:
     """A 64-bit dtype was asked for; without ``jax_enable_x64`` JAX gives one of 32 bits."""
-    if dtype is None or type(result) is not Array or not m.wants(WideDtype):
+    if dtype is None or type(result) is not Array or not m.bus.wants(WideDtype):
         return
     name = ""
     if isinstance(dtype, External) and dtype.name.startswith(("jax.numpy.", "numpy.")):
         name = dtype.name.rpartition(".")[2]
     elif isinstance(dtype, Const) and isinstance(dtype.value, str):
         name = _CODES.get(dtype.value.lstrip("<>=|"), dtype.value)
-    if name in WIDE and not m.modules.speaks_of_x64():
-        m.emit(WideDtype(m.context(frame.scope), node, name))
+    if name in WIDE and not m.program.speaks_of_x64():
+        m.bus.emit(WideDtype(m.path.context(frame.scope), node, name))
 
 
 _CODES = {"f8": "float64", "d": "double", "i8": "int64", "u8": "uint64", "c16": "complex128"}
@@ -142,7 +157,7 @@ def mark_tangents(m: Machine, value: Value, depth: int = 4, room: Room | None = 
     """``grad`` differentiates by the arrays in ``value``."""
     room = room if room is not None else Room()
     if isinstance(value, (Array, Opaque)):
-        m.tangents.add(value)
+        m.trackers[Tangents].marked.add(value)
     elif depth and room.enter(value):
         parts: list[Any] = []
         if isinstance(value, TupleValue):
@@ -158,18 +173,20 @@ def mark_tangents(m: Machine, value: Value, depth: int = 4, room: Room | None = 
 def pass_tangent(m: Machine, result: Value, operands: Iterable[Value]) -> None:
     """``result`` was computed from ``operands``: it hangs on what they hang on."""
     if (
-        m.mode.differentiated
+        m.path.mode.differentiated
         and isinstance(result, (Array, Tree))
-        and any(has_tangent(v, m.tangents) for v in operands)
+        and any(has_tangent(v, m.trackers[Tangents].marked) for v in operands)
     ):
-        m.tangents.add(result)
+        m.trackers[Tangents].marked.add(result)
 
 
 def repeat_tangents(m: Machine, remembered: Value, result: Value, inputs: Iterable[Value]) -> None:
     """A remembered run is done again to other inputs: what hung on a tangent then does so now, if an input does."""
-    if not m.mode.differentiated:
+    if not m.path.mode.differentiated:
         return
     old = remembered.elts if isinstance(remembered, TupleValue) else (remembered,)
     new = result.elts if isinstance(result, TupleValue) else (result,)
-    if any(v in m.tangents for v in old) and any(has_tangent(v, m.tangents) for v in inputs):
-        m.tangents.update(n for o, n in zip(old, new) if o in m.tangents)
+    if any(v in m.trackers[Tangents].marked for v in old) and any(
+        has_tangent(v, m.trackers[Tangents].marked) for v in inputs
+    ):
+        m.trackers[Tangents].marked.update(n for o, n in zip(old, new) if o in m.trackers[Tangents].marked)

@@ -37,6 +37,8 @@ from flake8_jax.semantics.domain.values import (
     Value,
     level_of,
 )
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -117,6 +119,13 @@ class _Notes:
 _TRACED = frozenset({"traced", "pytree"})
 
 
+class Recording(Tracker):
+    """records: what ``inspect`` tells of functions; None unless it asks."""
+
+    def __init__(self, m: Machine) -> None:
+        self.records: Records | None = None
+
+
 def kind_of(value: Value) -> set[str]:
     """The kinds of a parameter's value."""
     kinds: set[str] = set()
@@ -194,9 +203,9 @@ def _is_python(value: Value, depth: int = 4) -> bool:
 class Records:
     """Collects notes while the machine runs. holding: objects of the presumed runs that hold tracers somewhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, holding: AbstractSet[Value]) -> None:
         self.notes: dict[int, _Notes] = {}
-        self.holding: AbstractSet[Value] = frozenset()
+        self.holding = holding
 
     def note(self, scope: ModuleScope, fn: ir.Function, bound: dict[str, Value], mode: Mode, stack: list[Link]) -> None:
         """One run of a function."""

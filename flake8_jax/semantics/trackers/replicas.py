@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain.values import Const, TransformedValue, TupleValue, UnionValue, Value, canonical_key
 from flake8_jax.semantics.events.events import MissingSync
+from flake8_jax.semantics.machine.tracker import Tracker
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
@@ -37,12 +38,20 @@ class Replica:
     gradients: list[tuple[Value, ModuleScope, Any]] = field(default_factory=list)
 
 
+class Replicas(Tracker):
+    """running: the replicated code that is running, innermost last. collecting: functions that call a collective."""
+
+    def __init__(self, m: Machine) -> None:
+        self.running: list[Replica] = []
+        self.collecting: set[int] = set()
+
+
 def enter_replica(m: Machine, tv: TransformedValue) -> Replica | None:
     """The operand of this transform is about to run, once per device."""
-    if not _is_replicating(tv) or not m.wants(MissingSync):
+    if not _is_replicating(tv) or not m.bus.wants(MissingSync):
         return None
     replica = Replica(tv.name)
-    m.replicas.append(replica)
+    m.trackers[Replicas].running.append(replica)
     return replica
 
 
@@ -58,14 +67,14 @@ def _is_replicating(tv: TransformedValue) -> bool:
 
 def leave_replica(m: Machine, replica: Replica, result: Value) -> None:
     """It has run: tell the rules if nobody brought the gradients together."""
-    m.replicas.remove(replica)
+    m.trackers[Replicas].running.remove(replica)
     if replica.synced or replica.doubt or not replica.gradients:
         return
     returned = set(_parts(result))
     if any(part in returned for gradient, _scope, _node in replica.gradients for part in _parts(gradient)):
         return  # whoever called it gets the gradients of all devices
     _gradient, scope, node = replica.gradients[0]
-    m.emit(MissingSync(m.context(scope), node, replica.transform))
+    m.bus.emit(MissingSync(m.path.context(scope), node, replica.transform))
 
 
 def _parts(value: Value, depth: int = 4) -> Iterable[Value]:
@@ -81,26 +90,26 @@ def _parts(value: Value, depth: int = 4) -> Iterable[Value]:
 
 def note_gradient(m: Machine, frame: Frame, node: Any, tv: TransformedValue, result: Value) -> None:
     """Something was differentiated, with this result."""
-    if not m.replicas or tv.fact.result not in ("gradient", "value_and_gradient"):
+    if not m.trackers[Replicas].running or tv.fact.result not in ("gradient", "value_and_gradient"):
         return
     gradient = result
     if tv.fact.result == "value_and_gradient" and isinstance(result, TupleValue) and len(result.elts) == 2:
         gradient = result.elts[1]
-    m.replicas[-1].gradients.append((gradient, frame.scope, node))
+    m.trackers[Replicas].running[-1].gradients.append((gradient, frame.scope, node))
 
 
 def note_collective(m: Machine) -> None:
     """A collective runs: the functions on the way to it are known to use one, whenever they are called again."""
-    m.collecting.update(id(link.fn) for link in m.stack if link.fn is not None)
-    for replica in m.replicas:
+    m.trackers[Replicas].collecting.update(id(link.fn) for link in m.path.stack if link.fn is not None)
+    for replica in m.trackers[Replicas].running:
         replica.synced = True
 
 
 def note_call(m: Machine, fn: Any) -> None:
     """A function of the project was called, or a remembered run of it repeated."""
-    if id(fn) in m.collecting:
-        m.collecting.update(id(link.fn) for link in m.stack if link.fn is not None)
-        for replica in m.replicas:
+    if id(fn) in m.trackers[Replicas].collecting:
+        m.trackers[Replicas].collecting.update(id(link.fn) for link in m.path.stack if link.fn is not None)
+        for replica in m.trackers[Replicas].running:
             replica.synced = True
 
 
@@ -109,6 +118,6 @@ def note_unknown_call(m: Machine, name: str, arguments: Iterable[Value]) -> None
     if name in _UPDATES:
         return
     handed = {part for argument in arguments for part in _parts(argument)}
-    for replica in m.replicas:
+    for replica in m.trackers[Replicas].running:
         if any(canonical_key(part) in handed or part in handed for g, *_ in replica.gradients for part in _parts(g)):
             replica.doubt = True

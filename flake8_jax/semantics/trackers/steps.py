@@ -44,6 +44,8 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
 )
 from flake8_jax.semantics.events.events import UndonatedStep
+from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.trackers.reads import Reads
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import LoopState
@@ -80,24 +82,33 @@ class Steps:
     looked: set[tuple[int, str]] = field(default_factory=set)
 
 
+class TrainingSteps(Tracker):
+    """taken: the steps that loops around have taken, None before the first."""
+
+    def __init__(self, m: Machine) -> None:
+        self.taken: Steps | None = None
+
+
 def note_step(
     m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, named: list[tuple[str, Value]], result: Value
 ) -> None:
     """A compiled function that donates nothing was called in a loop: which of its arguments will be replaced?"""
-    if m.loops[-1].kind not in ("for", "while"):
+    if m.path.loops[-1].kind not in ("for", "while"):
         return
-    if m.steps_taken is None:
-        m.steps_taken = Steps()
-    m.lent = True
-    m.steps_taken.calls.add(id(node))
-    state = (frame.arms, len(m.conditions))
+    steps = m.trackers[TrainingSteps]
+    if steps.taken is None:
+        steps.taken = Steps()
+    m.trackers[Reads].matter = True
+    steps.taken.calls.add(id(node))
+    state = (frame.arms, len(m.path.conditions))
     leaves: set[Value] = set()
     for parameter, value in named:
         if parameter and isinstance(value, _CARRIED):
-            m.steps_taken.taken[canonical_key(value)] = Step(node, frame.scope, parameter, tv, result, _entry(m), state)
+            key = canonical_key(value)
+            steps.taken.taken[key] = Step(node, frame.scope, parameter, tv, result, _entry(m), state)
         for leaf in _held_arrays(value):
             if leaf in leaves:  # one array in two places: it cannot be donated twice
-                m.note(KEPT, frame.scope, node.start)
+                m.bus.note(KEPT, frame.scope, node.start)
             leaves.add(leaf)
 
 
@@ -114,7 +125,7 @@ def _held_arrays(value: Value, depth: int = 4, room: Room | None = None) -> list
 
 
 def _entry(m: Machine) -> int:
-    return m.stack[0].serial if m.stack else 0
+    return m.path.stack[0].serial if m.path.stack else 0
 
 
 def _owners(value: Value) -> Iterator[Value]:
@@ -128,8 +139,8 @@ def _owners(value: Value) -> Iterator[Value]:
 
 def look_back(m: Machine, value: Value, depth: int = 2) -> None:
     """Somebody looks at a value, or hands it on: it may be an argument of an earlier step."""
-    steps = m.steps_taken
-    if m.mode.staged or steps is None or not steps.taken:
+    steps = m.trackers[TrainingSteps].taken
+    if m.path.mode.staged or steps is None or not steps.taken:
         return
     for owner in _owners(value):
         step = steps.taken.get(owner)
@@ -144,8 +155,8 @@ def look_back(m: Machine, value: Value, depth: int = 2) -> None:
 
 def keep(m: Machine, value: Value, depth: int = 2) -> None:
     """A value goes where a later iteration may find it."""
-    steps = m.steps_taken
-    if m.mode.staged or steps is None:
+    steps = m.trackers[TrainingSteps].taken
+    if m.path.mode.staged or steps is None:
         return
     for owner in _owners(value):
         steps.kept.add(owner)
@@ -158,8 +169,8 @@ def keep(m: Machine, value: Value, depth: int = 2) -> None:
 def hand_over(m: Machine, func: Value, values: list[Value]) -> None:
     """A function is called: it looks at its arguments, and one of the project may keep parts of the state that
     something made for the call brings along."""
-    steps = m.steps_taken
-    if m.mode.staged or steps is None:
+    steps = m.trackers[TrainingSteps].taken
+    if m.path.mode.staged or steps is None:
         return
     for value in values:
         look_back(m, value)
@@ -179,7 +190,7 @@ def give_back(m: Machine, value: Value) -> None:
 
 def _moot(m: Machine, step: Step | None) -> None:
     if step is not None and step.entry == _entry(m):
-        m.note(KEPT, step.scope, step.node.start)
+        m.bus.note(KEPT, step.scope, step.node.start)
 
 
 def _parts(value: Value) -> list[Value]:
@@ -196,13 +207,13 @@ def _parts(value: Value) -> list[Value]:
 
 def tell_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
     """An assignment is about to replace arguments of a step by its results: tell the rules."""
-    steps = m.steps_taken
-    if steps is None or m.mode.staged or not m.loops or m.loops[-1].kind not in ("for", "while"):
+    steps = m.trackers[TrainingSteps].taken
+    if steps is None or m.path.mode.staged or not m.path.loops or m.path.loops[-1].kind not in ("for", "while"):
         return
     found: dict[int, Step] = {}
     for target in node.targets:
         for single, new in _pairs(target, value):
-            step = _replaced(m, steps, frame, node, single, new, m.loops[-1])
+            step = _replaced(m, steps, frame, node, single, new, m.path.loops[-1])
             if step is not None:
                 found[id(step.node)] = step
                 names = steps.names.setdefault(id(step.node), [])
@@ -214,8 +225,8 @@ def tell_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
             elif new is not None and id(node.value) not in steps.calls and not _holds(frame, single, new):
                 keep(m, new)
     for step in found.values():
-        context, function = m.context(step.scope), _function(step.tv)
-        m.emit(UndonatedStep(context, step.node, steps.names[id(step.node)], function, step.tv.site, KEPT))
+        context, function = m.path.context(step.scope), _function(step.tv)
+        m.bus.emit(UndonatedStep(context, step.node, steps.names[id(step.node)], function, step.tv.site, KEPT))
 
 
 def _holds(frame: Frame, target: ir.Expr, value: Value) -> bool:
@@ -270,16 +281,16 @@ def _replaced(
         return None
     if step.node is not node.value and (new is None or not _is_of(new, step.result)):
         return None
-    if step.open != (frame.arms, len(m.conditions)) or (new is not None and not _alike(old, new)):
+    if step.open != (frame.arms, len(m.path.conditions)) or (new is not None and not _alike(old, new)):
         return None
     if isinstance(target, ir.Name) and (not frame.loops or frame.loops[-1] is not loop):
         return None  # a variable of a function called in the loop: its caller knows what is carried
-    if any(slots is slot[0] and name == slot[1] for slots, name, _ in m.journal[loop.mark :]):
+    if any(slots is slot[0] and name == slot[1] for slots, name, _ in m.journal.entries[loop.mark :]):
         return None
     if any(value is old and not (frame.slots is slot[0] and name == slot[1]) for name, value in frame.slots.items()):
         return None  # an alias: ``new = step(x); x = new`` is told where ``x`` is replaced
     if canonical_key(old) in steps.kept or _is_held(frame, slot, old):
-        m.note(KEPT, step.scope, step.node.start)
+        m.bus.note(KEPT, step.scope, step.node.start)
     return step
 
 

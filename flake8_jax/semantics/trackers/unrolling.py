@@ -37,8 +37,9 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import UnrolledLoop
-from flake8_jax.semantics.machine.core import NOTHING, Inside, Machine
+from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import lookup
+from flake8_jax.semantics.machine.tracker import Tracker
 
 IN_NEST = "inside an unrolled loop"
 _NUMBERS = frozenset({bool, int, float, complex})
@@ -55,6 +56,24 @@ class Unrolling:
     exits: int
     varied: bool = False
     picks: list[Value] = field(default_factory=list)
+
+
+class LoopNests(Tracker):
+    """threshold: so many operations are too many. inside: what the loops met so far unroll into. work: operations staged.
+    varieties: differences between iterations that were met."""
+
+    def __init__(self, m: Machine) -> None:
+        self.threshold = 32
+        self.inside = NOTHING
+        self.work = 0
+        self.varieties = 0
+
+    def enter(self) -> Inside:
+        return self.inside
+
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        if not finished:
+            self.inside = saved
 
 
 def is_number(value: Value) -> bool:
@@ -96,43 +115,47 @@ def least_trips(values: list[Value]) -> int | None:
 
 def enter_loop(m: Machine, frame: Frame, loop: LoopState) -> None:
     """A loop begins."""
-    if m.mode.compiled and not m.mode.presumed and m.wants(UnrolledLoop):
-        loop.unrolling = Unrolling(m.inside, m.work, len(frame.exits) + len(frame.returns))
-        m.inside = NOTHING
+    if m.path.mode.compiled and not m.path.mode.presumed and m.bus.wants(UnrolledLoop):
+        loop.records[Unrolling] = Unrolling(
+            m.trackers[LoopNests].inside, m.trackers[LoopNests].work, len(frame.exits) + len(frame.returns)
+        )
+        m.trackers[LoopNests].inside = NOTHING
 
 
 def leave_loop(m: Machine, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
     """A loop is over. at: where a report on it stands. trips: how often it ran, unless it was left."""
-    seen = loop.unrolling
+    seen = loop.records.get(Unrolling)
     if seen is None:
         return
-    size, places = m.inside.size, m.inside.places
+    size, places = m.trackers[LoopNests].inside.size, m.trackers[LoopNests].inside.places
     ends_early = loop.exits or len(frame.exits) + len(frame.returns) > seen.exits
-    if trips is not None and not ends_early and m.work > seen.work and not _is_varied(seen):
+    if trips is not None and not ends_early and m.trackers[LoopNests].work > seen.work and not _is_varied(seen):
         size *= trips
-        if size >= m.unroll_threshold and not m.mode.shapes_only and not _in_kernel(m):
+        if size >= m.trackers[LoopNests].threshold and not m.path.mode.shapes_only and not _in_kernel(m):
             for place in places:
-                m.note(IN_NEST, frame.scope, place.start)
-            m.emit(UnrolledLoop(m.context(frame.scope), at, size, trips, dict(frame.slots)))
+                m.bus.note(IN_NEST, frame.scope, place.start)
+            m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, size, trips, dict(frame.slots)))
         places = (*places, at)
-    m.inside = Inside(max(size, seen.before.size), (*seen.before.places, *places))
+    m.trackers[LoopNests].inside = Inside(max(size, seen.before.size), (*seen.before.places, *places))
 
 
 def leave_function(m: Machine, before: Inside) -> int:
     """A called function is over: by how much its loops multiply with those around the call. Those that are reported
     themselves do not."""
-    size = m.inside.size if m.inside.size < m.unroll_threshold else 1
-    m.inside = before if size <= before.size else Inside(size, before.places)
+    size = (
+        m.trackers[LoopNests].inside.size if m.trackers[LoopNests].inside.size < m.trackers[LoopNests].threshold else 1
+    )
+    m.trackers[LoopNests].inside = before if size <= before.size else Inside(size, before.places)
     return size
 
 
 def repeat_work(m: Machine, work: int, size: int, *, varies: bool) -> None:
     """A remembered run of a function does again what it did."""
-    m.work += work
+    m.trackers[LoopNests].work += work
     if varies:
         note_variety(m)
-    if size > m.inside.size:
-        m.inside = Inside(size, m.inside.places)
+    if size > m.trackers[LoopNests].inside.size:
+        m.trackers[LoopNests].inside = Inside(size, m.trackers[LoopNests].inside.places)
 
 
 def _is_varied(seen: Unrolling) -> bool:
@@ -140,7 +163,7 @@ def _is_varied(seen: Unrolling) -> bool:
 
 
 def _in_kernel(m: Machine) -> bool:
-    return any(link.kind == "root" and "pallas" in link.text for link in m.stack)
+    return any(link.kind == "root" and "pallas" in link.text for link in m.path.stack)
 
 
 # --- what differs between iterations --------------------------------------------------------------
@@ -164,16 +187,17 @@ def note_variety(m: Machine) -> None:
 
 def _vary(m: Machine, index: Value | None, item: Value | None) -> None:
     """The loop that ``index`` counts is varied, or all that are running. item: of a pytree, which may be an array."""
-    counted = [loop for loop in m.loops if id(index) in loop.counters]
-    for loop in counted or m.loops:
-        if loop.unrolling is None:
+    counted = [loop for loop in m.path.loops if id(index) in loop.counters]
+    for loop in counted or m.path.loops:
+        unrolling = loop.records.get(Unrolling)
+        if unrolling is None:
             continue
         if item is not None:
-            loop.unrolling.picks.append(item)
+            unrolling.picks.append(item)
         else:
-            loop.unrolling.varied = True
-    if not counted or counted[0] in m.loops[: m.loop_base]:
-        m.varieties += 1
+            unrolling.varied = True
+    if not counted or counted[0] in m.path.loops[: m.path.loop_base]:
+        m.trackers[LoopNests].varieties += 1
 
 
 # --- while ----------------------------------------------------------------------------------------
@@ -232,3 +256,14 @@ def _binds(target: ir.Expr, name: str) -> bool:
     if isinstance(target, (ir.Tuple, ir.List)):
         return any(_binds(element, name) for element in target.elts)
     return isinstance(target, ir.Name) and target.id == name
+
+
+class Inside(msgspec.Struct, frozen=True, eq=False):
+    """What the Python loops met so far unroll into: the largest product of trips, and where they stand (see
+    ``unrolling``)."""
+
+    size: int = 1
+    places: tuple[Any, ...] = ()
+
+
+NOTHING = Inside()

@@ -41,6 +41,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.domain.varying import Variation
+from flake8_jax.semantics.machine.tracker import Tracker
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import Frame
@@ -52,18 +53,31 @@ FEW = 4
 MAX_NUMBERS = 512
 
 
+class Variations(Tracker):
+    """known: variations by value, while their loop runs. grown: what was concatenated, with what it was made of."""
+
+    def __init__(self, m: Machine) -> None:
+        self.m = m
+        self.known: dict[Value, Variation] = {}
+        self.grown: dict[Value, frozenset[Value]] = {}
+
+    def joined(self, contents: list[Any], result: Value) -> None:
+        if self.known:
+            vary_joined(self.m, [c for c in contents if isinstance(c, Value)], result)
+
+
 # --- where it begins ----------------------------------------------------------------------------------
 
 
 def vary(m: Machine, value: Value, variation: Variation) -> None:
     """``value`` has that variation, if it is anything that can have one."""
     if type(value) in varying.VARYING:
-        m.variations[value] = variation
+        m.trackers[Variations].known[value] = variation
 
 
 def note_counter(m: Machine, loop: LoopState, value: Value, numbers: Sequence[int] | None) -> None:
     """``value`` counts the iterations of an eager loop."""
-    if m.mode.staged or not isinstance(value, Static):
+    if m.path.mode.staged or not isinstance(value, Static):
         return
     known = tuple(numbers) if numbers is not None and len(numbers) <= MAX_NUMBERS else None
     vary(m, value, Variation(loop, numbers=known, source=value))
@@ -71,7 +85,7 @@ def note_counter(m: Machine, loop: LoopState, value: Value, numbers: Sequence[in
 
 def note_elements(m: Machine, loop: LoopState, known: Sequence[Value], joined: Value) -> None:
     """A loop runs over these elements; ``joined`` stands for any one of them."""
-    if m.mode.staged:
+    if m.path.mode.staged:
         return
     if isinstance(joined, TupleValue):
         rows = [v.elts for v in known if isinstance(v, TupleValue) and len(v.elts) == len(joined.elts)]
@@ -97,7 +111,7 @@ def note_augmented(m: Machine, frame: Frame, target: ir.Expr, op: str, old: Valu
 
 def note_step(m: Machine, frame: Frame, slots: dict[Any, Any], name: str, op: str, old: Value, right: Value) -> None:
     """``name = old op right`` where ``name`` was ``old``: on every path of the loop, a number that moves on."""
-    if not frame.loops or m.mode.staged or name not in slots:
+    if not frame.loops or m.path.mode.staged or name not in slots:
         return
     loop: LoopState = frame.loops[-1]
     if loop.unrolled or loop.arms != frame.arms:
@@ -134,18 +148,18 @@ def _number_kind(value: Value) -> str:
 
 def note_appended(m: Machine, value: ListValue) -> None:
     """A list gets longer. One that is still there in the next iteration is longer in each."""
-    if not m.mode.staged:
-        for loop in m.loops:
+    if not m.path.mode.staged:
+        for loop in m.path.loops:
             loop.appended.append(value)
 
 
 def note_shortened(m: Machine, value: Value) -> None:
     """Something is taken out of a list: how long it gets, nobody knows."""
-    if m.loops and isinstance(value, ListValue):
-        m.keep_alive.append(value)
-        for loop in m.loops:
+    if m.path.loops and isinstance(value, ListValue):
+        m.journal.keep_alive.append(value)
+        for loop in m.path.loops:
             loop.shortened.add(id(value))
-        m.variations.pop(value, None)
+        m.trackers[Variations].known.pop(value, None)
 
 
 def note_growth(
@@ -155,11 +169,11 @@ def note_growth(
     something was found that is new."""
     found = False
     for value in loop.appended:
-        if id(value) not in loop.shortened and value not in m.variations:
+        if id(value) not in loop.shortened and value not in m.trackers[Variations].known:
             vary(m, value, Variation(loop, of_shape=True))
             found = found or any(value is known for known in frame.slots.values())
     loop.appended = []
-    if m.mode.staged or not (loop.stepped or m.grown):
+    if m.path.mode.staged or not (loop.stepped or m.trackers[Variations].grown):
         return found
     for slots, slot, old in list(written):
         where = (id(slots), slot)
@@ -168,7 +182,7 @@ def note_growth(
             continue
         if where in loop.stepped and isinstance(now, (Static, Unknown)):
             vary(m, now, Variation(loop))
-        elif m.grown and all(where in arm and _grew_from(m, arm[where][2], old) for arm in arms):
+        elif m.trackers[Variations].grown and all(where in arm and _grew_from(m, arm[where][2], old) for arm in arms):
             vary(m, now, Variation(loop, of_shape=True))
         else:
             continue
@@ -178,15 +192,15 @@ def note_growth(
 
 
 def _grew_from(m: Machine, value: Any, old: Value) -> bool:
-    return isinstance(value, Value) and old in m.grown.get(value, ())
+    return isinstance(value, Value) and old in m.trackers[Variations].grown.get(value, ())
 
 
 def forget(m: Machine, loop: LoopState) -> None:
     """The loop has ended."""
-    for value in [v for v, variation in m.variations.items() if variation.loop is loop]:
-        del m.variations[value]
-    if not m.loops:
-        m.grown.clear()
+    for value in [v for v, variation in m.trackers[Variations].known.items() if variation.loop is loop]:
+        del m.trackers[Variations].known[value]
+    if not m.path.loops:
+        m.trackers[Variations].grown.clear()
 
 
 def iterates(loop: LoopState) -> str:
@@ -199,13 +213,13 @@ def iterates(loop: LoopState) -> str:
 
 def number_of(m: Machine, value: Value | None) -> Variation | None:
     """How a number varies; None for anything else."""
-    found = m.variations.get(value) if value is not None else None
+    found = m.trackers[Variations].known.get(value) if value is not None else None
     return found if found is not None and not found.of_shape else None
 
 
 def shape_of(m: Machine, value: Value | None) -> Variation | None:
     """How a shape varies; None where it does not."""
-    found = m.variations.get(value) if value is not None else None
+    found = m.trackers[Variations].known.get(value) if value is not None else None
     return found if found is not None and found.of_shape else None
 
 
@@ -265,7 +279,7 @@ def _constant(value: Value) -> tuple[int, ...] | None:
 
 def vary_unary(m: Machine, value: Value, result: Value) -> Value:
     """``-value``, ``+value`` or ``~value``: the result, which is another value than the operand."""
-    variation = m.variations.get(value)
+    variation = m.trackers[Variations].known.get(value)
     if variation is None:
         return result
     if result is value and isinstance(value, Static):
@@ -276,10 +290,10 @@ def vary_unary(m: Machine, value: Value, result: Value) -> Value:
 
 def vary_builtin(m: Machine, name: str, values: Sequence[Value], result: Value) -> Value:
     """The builtin ``name`` gave ``result``: the same, or another value like it where it varies in another way."""
-    variation = next((m.variations[v] for v in values if v in m.variations), None)
+    variation = next((m.trackers[Variations].known[v] for v in values if v in m.trackers[Variations].known), None)
     if variation is None:
         awaited = values[0].dispatched if len(values) == 1 and isinstance(values[0], Array) else 0
-        loop = next((loop for loop in m.loops if id(loop) == awaited), None) if name == "float" else None
+        loop = next((loop for loop in m.path.loops if id(loop) == awaited), None) if name == "float" else None
         if loop is not None and isinstance(result, Static):
             vary(m, result, Variation(loop))
         return result
@@ -306,7 +320,7 @@ def vary_builtin(m: Machine, name: str, values: Sequence[Value], result: Value) 
 def depend(m: Machine, inputs: Iterable[Value], result: Value) -> None:
     """``result`` hangs on ``inputs`` in a way that nobody knows: if they vary it may, but whether it takes many values is
     not known."""
-    if result in m.variations or isinstance(result, (Array, HostArray)):
+    if result in m.trackers[Variations].known or isinstance(result, (Array, HostArray)):
         return
     for value in inputs:
         variation = number_of(m, value)
@@ -325,9 +339,9 @@ def vary_text(m: Machine, parts: Iterable[Value], result: Value) -> None:
 
 def vary_joined(m: Machine, parts: Sequence[Value], result: Value) -> None:
     """``result`` is one of ``parts``, depending on the path: it varies if all of them do."""
-    if result in m.variations:
+    if result in m.trackers[Variations].known:
         return
-    found = [m.variations.get(part) for part in parts]
+    found = [m.trackers[Variations].known.get(part) for part in parts]
     first = found[0] if found else None
     if first is not None and all(
         v is not None and v.of_shape == first.of_shape and v.distinct and not v.ragged for v in found
@@ -342,7 +356,7 @@ def vary_joined(m: Machine, parts: Sequence[Value], result: Value) -> None:
 
 def vary_item(m: Machine, base: Value, index: Value, taken: Value) -> None:
     """``taken`` is ``base[index]``: a slice between numbers that vary has a shape that does."""
-    if m.mode.staged or type(taken) not in varying.VARYING:
+    if m.path.mode.staged or type(taken) not in varying.VARYING:
         return
     if isinstance(taken, Static) or not isinstance(index, (SliceValue, TupleValue, Array, HostArray)):
         depend(m, (index,), taken)
@@ -426,7 +440,7 @@ _LIBRARIES = ("jax.", "numpy.", "math.")
 def vary_call(m: Machine, name: str, values: Sequence[Value], bound: dict[str, Value], result: Value) -> None:
     """The library function ``name`` gave ``result``."""
     last = name.rpartition(".")[2]
-    if m.mode.staged or type(result) not in varying.VARYING:
+    if m.path.mode.staged or type(result) not in varying.VARYING:
         return
     if not name.startswith(_LIBRARIES):
         number = number_of(m, values[0]) if values and name == _SCHEDULE else None
@@ -438,7 +452,7 @@ def vary_call(m: Machine, name: str, values: Sequence[Value], bound: dict[str, V
     if last in _GLUED or (last in ("array", "asarray") and isinstance(values[0] if values else None, ListValue)):
         _vary_glued(m, values, result)
         return
-    if not m.variations:
+    if not m.trackers[Variations].known:
         return
     if last in _FILLED or "shape" in bound:
         _vary_filled(m, last, bound, result)
@@ -474,12 +488,14 @@ def _vary_glued(m: Machine, values: Sequence[Value], result: Value) -> None:
     for value in values:
         if isinstance(value, TupleValue):
             parts += value.elts
-        elif isinstance(value, ListValue) and value.known() is not None and value not in m.variations:
+        elif isinstance(value, ListValue) and value.known() is not None and value not in m.trackers[Variations].known:
             parts += value.known() or ()
         else:
             parts.append(value)
-    if m.loops:
-        m.grown[result] = frozenset([p for p in parts if isinstance(p, (Array, HostArray, Unknown, Tree))])
+    if m.path.loops:
+        m.trackers[Variations].grown[result] = frozenset(
+            [p for p in parts if isinstance(p, (Array, HostArray, Unknown, Tree))]
+        )
     found = [v for v in (shape_of(m, part) for part in parts) if v is not None]
     if len(found) == 1:
         vary(m, result, found[0])
@@ -495,9 +511,9 @@ def vary_method(m: Machine, name: str, base: Value, result: Value) -> None:
 
 def look_at_size(m: Machine, value: Value) -> None:
     """Somebody asks for the size of a slice: what is left over in the last iteration is taken care of."""
-    variation = m.variations.get(value)
+    variation = m.trackers[Variations].known.get(value)
     if variation is not None and variation.ragged:
-        del m.variations[value]
+        del m.trackers[Variations].known[value]
 
 
 # --- remembered runs -----------------------------------------------------------------------------------------
@@ -509,10 +525,10 @@ Varying = tuple[tuple[int, bool, bool], ...]
 
 def variations_of(m: Machine, result: Value) -> Varying:
     """How a function's result varies."""
-    if not m.variations:
+    if not m.trackers[Variations].known:
         return ()
     parts = [(-1, result), *enumerate(result.elts if isinstance(result, TupleValue) else ())]
-    found = [(i, m.variations.get(part)) for i, part in parts]
+    found = [(i, m.trackers[Variations].known.get(part)) for i, part in parts]
     return tuple([(i, v.of_shape, v.distinct) for i, v in found if v is not None and not v.ragged])
 
 
@@ -520,5 +536,5 @@ def vary_again(m: Machine, varying: Varying, result: Value) -> None:
     """A remembered run is done again: what varied in its result varies with the innermost loop that runs now."""
     for i, of_shape, distinct in varying:
         part = result if i < 0 else result.elts[i] if isinstance(result, TupleValue) and i < len(result.elts) else None
-        if m.loops and part is not None:
-            vary(m, part, Variation(m.loops[-1], of_shape, distinct))
+        if m.path.loops and part is not None:
+            vary(m, part, Variation(m.path.loops[-1], of_shape, distinct))

@@ -14,7 +14,7 @@ never where it is guarded (``guards``). Not modelled: names put together at run 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -24,6 +24,7 @@ from flake8_jax.knowledge.history import Change, Histories, Support, Version
 from flake8_jax.knowledge.requirement import required_in_literals
 from flake8_jax.semantics.domain.values import Const, External, UnionValue, Unknown, Value
 from flake8_jax.semantics.events.events import ApiUse
+from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.guards import Guards
 
 if TYPE_CHECKING:
@@ -33,6 +34,25 @@ if TYPE_CHECKING:
 _NOTHING = Support(None, ())
 _SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)
 _SCRIPT_END = re.compile(r"^# ///[^\S\n]*$", re.MULTILINE)
+
+
+Resolve = Callable[["ir.Expr"], "Value | None"]
+
+
+class ApiUses(Tracker):
+    """versions: the history of libraries against what the project requires; None unless a rule listens. parts: last
+    parts of names that have a history."""
+
+    def __init__(self, m: Machine) -> None:
+        self.versions: Versions | None = None
+        self.parts: frozenset[str] = frozenset()
+
+    def open(
+        self, histories: Any, required: dict[str, str], scopes: list[ModuleScope], wanted: frozenset[str] | None
+    ) -> None:
+        """Some rule listens to uses of names with a history; see ``Versions``."""
+        self.versions = Versions(histories, required, scopes, wanted)
+        self.parts = self.versions.parts
 
 
 def _script(text: str) -> str:
@@ -95,7 +115,7 @@ class Versions:
 
     def imported_from(self, m: Machine, scope: ModuleScope, node: ir.ImportFrom, module: str) -> None:
         """``from module import …``."""
-        if not self.is_wanted(scope) or m.modules.is_project(module.partition(".")[0]):
+        if not self.is_wanted(scope) or m.program.is_project(module.partition(".")[0]):
             return
         if not self._owner_stands(scope, f"{module}.?"):
             self._module_use(m, scope, node, module)
@@ -106,7 +126,7 @@ class Versions:
 
     def imported(self, m: Machine, scope: ModuleScope, name: ir.ImportedName) -> None:
         """``import name``."""
-        if self.is_wanted(scope) and not m.modules.is_project(name.name.partition(".")[0]):
+        if self.is_wanted(scope) and not m.program.is_project(name.name.partition(".")[0]):
             self._module_use(m, scope, name, name.name)
 
     def called(
@@ -140,30 +160,28 @@ class Versions:
         if isinstance(node, ir.Call) and self.is_wanted(scope):
             self._use(m, scope, node, f"{callee}()", node.start, node.end)
 
-    def annotations(self, m: Machine, frame: Frame, nodes: Iterable[ir.Expr | None]) -> None:
-        """Annotations, which Python evaluates but the interpreter does not."""
+    def annotations(self, m: Machine, frame: Frame, nodes: Iterable[ir.Expr | None], value_of: Resolve) -> None:
+        """Annotations, which Python evaluates but the interpreter does not. value_of: the object that a name denotes."""
         if self.is_wanted(frame.scope):
             for node in nodes:
-                self._annotation(m, frame, node)
+                self._annotation(m, frame, node, value_of)
 
-    def _annotation(self, m: Machine, frame: Frame, node: ir.Expr | None) -> None:
-        from flake8_jax.semantics.interpreter.annotations import resolve_name
-
+    def _annotation(self, m: Machine, frame: Frame, node: ir.Expr | None, value_of: Resolve) -> None:
         if isinstance(node, ir.Attribute):
             if node.attr in self.parts:
-                owner = resolve_name(m, frame.scope, frame, node.value)
+                owner = value_of(node.value)
                 if isinstance(owner, External):
                     postponed = "from __future__ import annotations" in frame.scope.text
                     self.attribute(m, frame.scope, node, owner, postponed=postponed)
         elif isinstance(node, ir.Subscript):
-            self._annotation(m, frame, node.value)
-            self._annotation(m, frame, node.index)
+            self._annotation(m, frame, node.value, value_of)
+            self._annotation(m, frame, node.index, value_of)
         elif isinstance(node, (ir.Tuple, ir.List)):
             for element in node.elts:
-                self._annotation(m, frame, element)
+                self._annotation(m, frame, element, value_of)
         elif isinstance(node, ir.BinOp):
-            self._annotation(m, frame, node.left)
-            self._annotation(m, frame, node.right)
+            self._annotation(m, frame, node.left, value_of)
+            self._annotation(m, frame, node.right, value_of)
 
     # --- judging ----------------------------------------------------------------------------------
 
@@ -178,13 +196,13 @@ class Versions:
         change, lacking, support, verdict = self._judge(scope, raw)
         if not verdict or self.guards.guard(scope, start, end) or self.guards.is_patched(raw.rpartition(".")[2]):
             return
-        context = m.context(scope)
+        context = m.path.context(scope)
         event = ApiUse(context, node, raw, start, end, verdict, change, lacking, support, is_import, keyword, postponed)
-        mark = len(m.emissions)
-        m.emit(event)
+        mark = len(m.bus.emissions)
+        m.bus.emit(event)
         # Neither a branch that is run on a guess nor a loop's rehearsal takes it back, and no caller makes it true.
-        m.settle(msgspec.structs.replace(emission, chain=()) for emission in m.emissions[mark:])
-        del m.emissions[mark:]
+        m.bus.settle(msgspec.structs.replace(emission, chain=()) for emission in m.bus.emissions[mark:])
+        del m.bus.emissions[mark:]
 
     def _module_use(self, m: Machine, scope: ModuleScope, node: Any, module: str) -> None:
         parts = module.split(".")
@@ -233,7 +251,7 @@ class Versions:
         if isinstance(base, ir.Name):
             for meaning in self._bindings(scope).get(base.id, ()):
                 spelled = ".".join([meaning, *reversed(attributes)])
-                if m.knowledge.canonical(spelled) == owner.name:
+                if m.program.knowledge.canonical(spelled) == owner.name:
                     return f"{spelled}.{node.attr}"
         if self._private is None:
             self._private = any("jax._src" in other.text for other in self.guards.scopes)
