@@ -365,16 +365,7 @@ def logical(source: FixSource, node: ir.BoolOp, imports: Imports) -> str:
 def comparison(source: FixSource, node: ir.Compare, imports: Imports) -> str:
     """A comparison, chains taken apart and membership in a literal spelled out."""
     if any(op in ("in", "not in") for op in node.ops):
-        container = node.comparators[0]
-        if len(node.ops) > 1 or not is_repeatable(node.left, imports):
-            raise Refused
-        if isinstance(container, (ir.Tuple, ir.List, ir.Set)):
-            return membership(source, node.left, container.elts, negated=node.ops[0] == "not in")
-        if isinstance(node.left, ir.Constant) and node.left.kind in ("int", "float", "bool"):
-            name = imports.spell("jax.numpy.all" if node.ops[0] == "not in" else "jax.numpy.any")
-            op = "!=" if node.ops[0] == "not in" else "=="
-            return f"{name}({source.atom(container)} {op} {source.slice(node.left)})"
-        raise Refused
+        return _containment(source, node, imports)
     if len(node.ops) == 1:
         return source.argument(node)
     if any(op in ("is", "is not") for op in node.ops):
@@ -385,6 +376,20 @@ def comparison(source: FixSource, node: ir.Compare, imports: Imports) -> str:
     spans = itertools.pairwise(terms)
     links = [f"{_operand(source, a)} {op} {_operand(source, b)}" for (a, b), op in zip(spans, node.ops, strict=True)]
     return _conjunction(imports.spell("jax.numpy.logical_and"), links)
+
+
+def _containment(source: FixSource, node: ir.Compare, imports: Imports) -> str:
+    """``x in (1, 2)`` and ``1 in x``, or with ``not in``."""
+    container, negated = node.comparators[0], node.ops[0] == "not in"
+    if len(node.ops) > 1 or not is_repeatable(node.left, imports):
+        raise Refused
+    if isinstance(container, (ir.Tuple, ir.List, ir.Set)):
+        return membership(source, node.left, container.elts, negated=negated)
+    if isinstance(node.left, ir.Constant) and node.left.kind in ("int", "float", "bool"):
+        name = imports.spell("jax.numpy.all" if negated else "jax.numpy.any")
+        op = "!=" if negated else "=="
+        return f"{name}({source.atom(container)} {op} {source.slice(node.left)})"
+    raise Refused
 
 
 def test_root(source: FixSource, node: ir.Node) -> ir.Node:
