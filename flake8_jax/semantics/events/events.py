@@ -173,6 +173,10 @@ class Store(msgspec.Struct, frozen=True, eq=False):
     """The operator of an augmented assignment, else the empty string."""
 
 
+KeyEffect = Literal["consume", "split"]
+"""What uses a key up: numbers are drawn from it, or other keys are made of it."""
+
+
 class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """A PRNG key is used up: by a sampler or by ``split``, here or inside the function called at ``at``.
 
@@ -187,9 +191,9 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     context: Context
     at: ir.Node
     key: Value
-    effect: str
+    effect: KeyEffect
     earlier: Site | None
-    earlier_effect: str
+    earlier_effect: KeyEffect
     in_loop: bool
     loop_kind: str
     same_call: bool
