@@ -42,7 +42,7 @@ from flake8_jax.semantics.interpreter.operations import call_method, resolve_nam
 from flake8_jax.semantics.interpreter.operators import binary
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
-from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
+from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
 from flake8_jax.semantics.trackers.globals import GlobalReads
 from flake8_jax.semantics.trackers.process import ENVIRON, note_import, set_variables
 from flake8_jax.semantics.trackers.steps import TrainingSteps, give_back, tell_steps
@@ -96,20 +96,19 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> int:
         index = evaluate(m, frame, target.index)
         old = load_item(m, frame, target, base, index, quiet=True)
         right = evaluate(m, frame, node.value)
-        store_item(
-            m, frame, target, base, index, binary(m, frame, node, old, node.op, right), how="item-augmented", op=node.op
-        )
+        result = binary(m, frame, node, old, node.op, right)
+        store_item(m, Change(frame, target, "item-augmented", base, result, op=node.op, itself=bool(node.op)), index)
         return NORMAL
     old = evaluate(m, frame, target)
     right = evaluate(m, frame, node.value)
     if node.op == "+" and isinstance(old, ListValue) and not old.is_tuple:
-        tell_change(m, frame, target, "method", old, right, method="+=")
+        tell_change(m, Change(frame, target, "method", old, right, "+="))
         extend_list(m, frame, old, right, node)
         return NORMAL
     if node.op == "|" and isinstance(old, External) and old.name == ENVIRON:
         set_variables(m, frame, target, right)
     if node.op == "|" and (isinstance(old, DictValue) or (isinstance(old, Static) and old.kind == "set")):
-        tell_change(m, frame, target, "method", old, right, method="|=")
+        tell_change(m, Change(frame, target, "method", old, right, "|="))
     result = binary(m, frame, node, old, node.op, right)
     if m.trackers[Variations].known:
         vary_binary(m, node.op, old, right, result)

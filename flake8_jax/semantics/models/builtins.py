@@ -58,7 +58,7 @@ from flake8_jax.semantics.interpreter.types import has_attribute, instance_test
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
 from flake8_jax.semantics.models.emitting import tell_call
-from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
+from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
 from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import note_kept
@@ -212,7 +212,9 @@ def _setattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) == 3 and isinstance(args.values[0], Instance):
         if isinstance(args.values[1], Const) and isinstance(args.values[1].value, str):
             if m.path.mode.staged:
-                tell_attribute(m, frame, node, args.values[0], args.values[1].value, args.values[2])
+                tell_attribute(
+                    m, Change(frame, node, "attribute", args.values[0], args.values[2], args.values[1].value)
+                )
             m.journal.write(args.values[0].slots, args.values[1].value, args.values[2])
     if len(args.values) == 3:
         note_kept(m, args.values[2])
@@ -445,7 +447,7 @@ def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Unknown("next")
     value = args.values[0]
     if isinstance(value, GeneratorValue):
-        tell_change(m, frame, node, "next", value, None)
+        tell_change(m, Change(frame, node, "next", value, None))
     if isinstance(value, Instance):
         from flake8_jax.semantics.interpreter.operations import call_method
 
@@ -626,7 +628,7 @@ def tell_container_method(m: Machine, frame: Frame, node: Any, name: str, base: 
         if put is not None and name != "setdefault":
             note_contents(m, frame, node, base, put)
     elif put is not None:
-        tell_change(m, frame, node, "method", base, put, method=name)
+        tell_change(m, Change(frame, node, "method", base, put, name))
     else:
         undo_changes(m, base)
 

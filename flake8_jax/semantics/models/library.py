@@ -66,7 +66,16 @@ from flake8_jax.semantics.models.transforms import apply_transform
 from flake8_jax.semantics.trackers.axes import check_collective, check_spec
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import CLOCKS, read_clock
-from flake8_jax.semantics.trackers.keys import derive_key, made_key, may_be_key, note_drawn, share_like, use_key
+from flake8_jax.semantics.trackers.keys import (
+    Touch,
+    Usage,
+    derive_key,
+    made_key,
+    may_be_key,
+    note_drawn,
+    share_like,
+    use_key,
+)
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
@@ -430,11 +439,11 @@ def _key_call(
     key_node = nodes.get(fact.key) if fact.key else None
     if fact.key_effect in ("consume", "initialize"):
         for one in _keys_in(key):
-            use_key(m, frame, node, one, "consume", key_node, name, draws=fact.key_effect == "consume")
+            use_key(m, Touch(frame, node, one), Usage("consume", key_node, name, fact.key_effect == "consume"))
         _tell_same_call(m, frame, node, key)
         return None
     if fact.key_effect == "split":
-        use_key(m, frame, node, key, "split", key_node)
+        use_key(m, Touch(frame, node, key), Usage("split", key_node))
         made = Array(level, "key", 1)
         number = bound.get("num")
         if number is None:
