@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
-
 import flake8_jax
 
 PACKAGE = Path(flake8_jax.__file__).parent
@@ -129,7 +127,6 @@ def test_floors_of_the_analysis() -> None:
     assert found == "\n".join(sorted(UPWARD)), "keep to the floors; what is mended leaves the list"
 
 
-@pytest.mark.xfail(reason="fixers and the server still have circles")
 def test_only_values_and_scopes_import_each_other() -> None:
     for circle in circles(modules()):
         inside = {name.removeprefix(ROOM).partition(".")[0] for name in circle}

@@ -11,6 +11,7 @@ from flake8_jax.semantics.domain.values import TupleValue, Value
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import Frame
+    from flake8_jax.semantics.domain.stack import Mode
 
 
 class Arguments(msgspec.Struct, eq=False):
@@ -55,6 +56,19 @@ class Call(msgspec.Struct, frozen=True, eq=False):
     def to(self, args: Arguments) -> Call:
         """The same call with other arguments."""
         return Call(self.frame, self.node, args, self.used, self.decorating)
+
+
+class CallingContext(msgspec.Struct, frozen=True, eq=False):
+    """How a function comes to run. kind: of the link on the call stack. text: the sentence for evidence, empty for the
+    usual one. mode: how its code runs, None: as the caller's. serial: the number of an earlier run that it is part of."""
+
+    kind: str = "call"
+    text: str = ""
+    mode: Mode | None = None
+    serial: int | None = None
+
+
+CALLED = CallingContext()
 
 
 def bind_parameters(params: list[str], args: Arguments) -> tuple[dict[str, Value], dict[str, ir.Expr]]:

@@ -36,10 +36,10 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
-from flake8_jax.semantics.interpreter.calls import call_function_value
 from flake8_jax.semantics.interpreter.operations import resolve_name, value_of_annotation
+from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS
+from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, evaluate
 from flake8_jax.semantics.trackers.allocations import birth_of_generic
 from flake8_jax.semantics.trackers.unrolling import note_variety
 
@@ -221,8 +221,6 @@ def _field_default(m: Machine, cls: ClassValue, node: ir.Expr | None, name: str)
     if isinstance(node, ir.Call):
         for argument in node.args:
             if argument.keyword == "default":
-                from flake8_jax.semantics.machine.dispatch import evaluate
-
                 return evaluate(m, Frame(None, cls.scope, cls.closure), argument.value)
             if argument.keyword in ("default_factory", "factory"):
                 return Unknown("default")

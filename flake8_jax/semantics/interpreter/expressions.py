@@ -52,6 +52,8 @@ from flake8_jax.semantics.interpreter.conditions import (
     evaluate_if_exp,
     evaluate_unary_op,
 )
+from flake8_jax.semantics.interpreter.containers import item_of
+from flake8_jax.semantics.interpreter.definitions import make_function
 from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operations import (
     _late_global,
@@ -197,8 +199,6 @@ def _joined_str(m: Machine, frame: Frame, node: ir.JoinedStr) -> Value:
 
 def shown(m: Machine, frame: Frame, node: Any, value: Instance, method: str = "__str__") -> Value:
     """The string that an instance is shown as: what its own method returns, where it has one."""
-    from flake8_jax.semantics.interpreter.operations import call_method
-
     for name in dict.fromkeys((method, "__repr__")):
         text = call_method(m, frame, node, value, name)
         if text is not None:
@@ -306,8 +306,6 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
         return joining.union_of([load_item(m, frame, node, b, index, quiet=quiet) for b in base.members])
     if not quiet and not isinstance(base, (AtValue, ClassValue, External)):
         _tell_index(m, frame, node, base, index, "load")
-    from flake8_jax.semantics.interpreter.containers import item_of
-
     if m.trackers[TrainingSteps].taken is not None:
         look_back(m, base)
     if m.trackers[Reads].matter and (isinstance(base, (Array, AtValue)) or isinstance(index, SliceValue)):
@@ -351,8 +349,6 @@ def _bin_op(m: Machine, frame: Frame, node: ir.BinOp) -> Value:
 
 
 def _lambda(m: Machine, frame: Frame, node: ir.Lambda) -> Value:
-    from flake8_jax.semantics.interpreter.definitions import make_function
-
     return make_function(m, frame, node.function)
 
 

@@ -51,7 +51,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import Formatting
 from flake8_jax.semantics.interpreter.attributes import tell_attribute
 from flake8_jax.semantics.interpreter.expressions import shown
-from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.iteration import iterated, tell_iteration
 from flake8_jax.semantics.interpreter.operations import call, call_method, load_attribute
 from flake8_jax.semantics.interpreter.operators import (
     binary,
@@ -228,7 +228,9 @@ def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     shortest = min((n for n in lengths if n is not None), default=None)
     elements: list[Value] = []
     for i, value in enumerate(args.values):
-        supply = iterated(m, frame, _written(args, i, node), value, "zip", None, shortest)
+        at = _written(args, i, node)
+        tell_iteration(m, frame, at, value, "zip", shortest)
+        supply = iterated(m, frame, at, value, "quiet", None)
         if supply is None:
             return TupleValue(())
         elements.append(supply())

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.semantics.domain import boundary, joining
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
 from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.signatures import CALLABLES, differs, is_function, is_no_tuple_of
 from flake8_jax.semantics.domain.stack import LoopState
@@ -41,9 +41,9 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.calls import call_function_value
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
+from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Transformation
 from flake8_jax.semantics.models.signature_checks import check_operand, tell
@@ -156,7 +156,7 @@ def _stage_body(m: Machine, app: Transformation, body: Value, values: list[Value
 
     def run() -> Value:
         serial = _loop_serial(m, app.node, "frame")
-        return call_function_value(m, app.frame, app.node, function, args, serial=serial)
+        return call_function_value(m, app.frame, app.node, function, args, CallingContext(serial=serial))
 
     return staged(m, function, app.at.to(args), how, run)
 

@@ -58,7 +58,7 @@ def _list_method(m: Machine, base: ListValue, name: str, at: Call) -> Value:
         _tell_search(m, at.frame, at.node, base, at.args.values[0])
     if name == "sort":
         tell_order(m, at.frame, at.node, "sorted", Arguments([base], {"key": at.args.kwargs.get("key", NONE)}))
-    return list_method(m, at.frame, at.node, base, name, tuple(at.args.values))
+    return list_method(m, at, base, name)
 
 
 @methods_of(DictValue)
@@ -67,7 +67,7 @@ def _dict_method(m: Machine, base: DictValue, name: str, at: Call) -> Value:
     _tell_container(m, name, base, at)
     if name in ("get", "pop", "setdefault") and args.values and args.nodes:
         tell_hash(m, at.frame, args.nodes[0] or at.node, args.values[0], "dict-lookup")
-    return dict_method(m, at.frame, at.node, base, name, tuple(args.values), args.kwargs)
+    return dict_method(m, at, base, name)
 
 
 @methods_of(AtValue)

@@ -40,7 +40,6 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Transformation
 from flake8_jax.semantics.models.tables import model
 from flake8_jax.semantics.trackers.buffers import inherit_donations
-from flake8_jax.semantics.trackers.freshness import begin_iteration
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.reads import Reads
 
@@ -80,7 +79,7 @@ def _run_tree_map(m: Machine, app: Transformation) -> Value:
 
     loop = LoopState("tree_map", app.node)
     m.path.loops.append(loop)
-    begin_iteration(m, loop)
+    m.trackers.iteration(loop)
     mapped = _map_trees(_Walk(m, at_leaf, custom_leaves), trees)
     m.path.loops.pop()
     return mapped

@@ -43,7 +43,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import ColdCall, Timed
-from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.arguments import Arguments
@@ -146,9 +146,26 @@ class DeviceWork(Tracker):
     """log: of device work on the running path. timing: a clock was read on it. times: some rule listens."""
 
     def __init__(self, m: Machine) -> None:
+        self.m = m
         self.log = Log()
         self.timing = False
         self.times = m.bus.wants(Timed)
+
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> Mark:
+        return mark(self.m)
+
+    def returned(self, mark: Mark, *, suspended: bool) -> None:
+        if suspended:
+            forget_order(self.m, mark)
+
+    def since(self, mark: Mark, run: FinishedRun) -> Slice | None:
+        return since(self.m, mark)
+
+    def replay_events(self, record: Slice | None, replay: Replay) -> None:
+        if replay.events:
+            repeat_warm(self.m, replay.events)
+        if record is not None:
+            repeat_log(self.m, record, replay.depth, replay.outside, replay.mapping)
 
     def enter(self) -> tuple[Log, bool]:
         saved = self.log, self.timing

@@ -34,7 +34,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import Computation, WideDtype
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.machine.tracker import Replay, Tracker
 
 RECORDED = frozenset({
     "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arctanh", "asin", "atanh", "clip",
@@ -68,7 +68,11 @@ class Tangents(Tracker):
     """marked: arrays that hang on an argument that is differentiated by."""
 
     def __init__(self, m: Machine) -> None:
+        self.m = m
         self.marked: set[Value] = set()
+
+    def replayed(self, record: None, replay: Replay, result: Value) -> None:
+        repeat_tangents(self.m, replay.remembered, result, replay.inputs)
 
 
 def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bound: dict[str, Value]) -> None:
