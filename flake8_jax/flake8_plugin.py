@@ -25,13 +25,15 @@ from flake8.exceptions import ExecutionError
 from flake8.options.manager import OptionManager
 
 from flake8_jax import __version__
-from flake8_jax.backend import Backend, default_backend
-from flake8_jax.config import ConfigError, Options, Resolver, Settings
 from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import Diagnostic
-from flake8_jax.discovery import Walker, context_files
-from flake8_jax.engine import ProjectRun, Question, Workspace
-from flake8_jax.selection import ALWAYS_ON, Layer
+from flake8_jax.pipeline.backend import Backend, default_backend
+from flake8_jax.pipeline.discovery import Walker, context_files
+from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace
+from flake8_jax.settings.options import Options, Settings
+from flake8_jax.settings.resolver import Resolver
+from flake8_jax.settings.selection import ALWAYS_ON, Layer
+from flake8_jax.settings.tables import ConfigError
 
 
 @dataclass(frozen=True)

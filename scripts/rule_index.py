@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from flake8_jax.backend import default_backend
 from flake8_jax.core.report import RuleInfo
+from flake8_jax.pipeline.backend import default_backend
 
 INDEX = Path(__file__).resolve().parents[1] / "docs" / "rules.md"
 

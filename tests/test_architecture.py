@@ -9,48 +9,38 @@ import flake8_jax
 
 PACKAGE = Path(flake8_jax.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
+ROOM = "flake8_jax.semantics."
 
 # Every part may import itself and what is listed; a module at the top of the package is a part of its own.
-_ENGINE = {
-    "core", "knowledge", "syntax", "semantics", "rules", "fixers", "cache", "config", "selection", "discovery",
-    "import_graph", "lowering", "backend", "diagnosis", "engine", "files", "repairs", "requirements", "notebooks",
-    "patterns", "reading",
-}  # fmt: skip
+_ANALYSIS = {"core", "knowledge", "syntax", "semantics"}
+_PIPELINE = _ANALYSIS | {"rules", "fixers", "settings", "pipeline"}
 ALLOWED: dict[str, set[str]] = {
     "core": set(),
     "knowledge": {"core"},
     "syntax": {"core"},
     "semantics": {"core", "knowledge", "syntax"},
-    "rules": {"core", "knowledge", "syntax", "semantics"},
-    "fixers": {"core", "knowledge", "syntax", "semantics"},
+    "rules": _ANALYSIS,
+    "fixers": _ANALYSIS,
     "reporters": {"core"},
-    "runtime_checks": {"core", "knowledge", "reading"},
-    "selection": {"core"},
-    "reading": set(),
-    "patterns": set(),
-    "requirements": {"knowledge", "reading"},
-    "config": {"core", "selection", "requirements", "reading"},
-    "discovery": {"core", "config", "patterns", "reading"},
-    "import_graph": {"config"},
-    "cache": {"core", "reading"},
-    "notebooks": {"core"},
-    "lowering": {"core", "syntax", "cache", "notebooks", "reading"},
-    "backend": {"core", "cache", "knowledge", "rules", "fixers", "semantics"},
-    "files": {"core", "syntax", "notebooks", "reading"},
-    "diagnosis": {"core", "syntax", "config", "selection", "discovery", "lowering", "backend", "patterns"},
-    "engine": _ENGINE - {"files", "repairs"},
-    "repairs": _ENGINE - {"files"},
-    "flake8_plugin": _ENGINE,
-    "cli": _ENGINE | {"reporters", "runtime_checks", "server", "files", "repairs", "new_work", "baseline"},
-    "server": _ENGINE | {"reporters", "runtime_checks"},
-    "git": set(),
-    "row_diff": set(),
-    "new_work": {"core", "notebooks", "git", "row_diff"},
-    "baseline": {"core", "cache", "config", "selection", "reading"},
+    "runtime_checks": {"core", "knowledge"},
+    "settings": {"core", "knowledge"},
+    "pipeline": _PIPELINE,
+    "repair": _PIPELINE,
+    "history": {"core", "settings", "pipeline"},
+    "flake8_plugin": _PIPELINE,
+    "cli": _PIPELINE | {"reporters", "runtime_checks", "server", "repair", "history"},
+    "server": _PIPELINE | {"reporters", "runtime_checks", "repair"},
     "__main__": {"cli"},
     "__init__": set(),
 }
 ONLY_IN = {"libcst": {"syntax"}, "jax": {"runtime_checks"}, "pygls": {"server"}, "flake8": {"flake8_plugin"}}
+
+FLOORS = ("domain", "events", "machine", "trackers", "interpreter", "models", "analysis")
+"""The packages of the analysis, lowest first: each imports itself and those before it."""
+UPWARD: tuple[str, ...] = ()
+"""Imports that do not keep to the floors yet. No line is added here."""
+CIRCLE = 4
+"""So many modules of ``domain`` may import each other: values hold scopes, scopes hold values."""
 
 
 def part(path: Path) -> str:
@@ -72,6 +62,45 @@ def imported(path: Path) -> set[str]:
     return found
 
 
+def modules() -> dict[str, set[str]]:
+    """The modules of the package, each with those that it imports anywhere. That of a package itself counts where
+    something is taken from it that is no module."""
+    names = {".".join(("flake8_jax", *path.relative_to(PACKAGE).with_suffix("").parts)): path for path in FILES}
+    names = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    found: dict[str, set[str]] = {}
+    for name, path in names.items():
+        taken: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                taken.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.module is not None
+                inner = {f"{node.module}.{alias.name}" for alias in node.names}
+                taken |= (inner & names.keys()) or {node.module}
+        found[name] = (taken & names.keys()) - {name}
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """The largest sets of modules each of which leads to each other."""
+    reached: dict[str, set[str]] = {}
+    for start in graph:
+        todo, seen = [start], set[str]()
+        while todo:
+            for target in graph[todo.pop()] - seen:
+                seen.add(target)
+                todo.append(target)
+        reached[start] = seen
+    rings = {frozenset(other for other in seen if name in reached[other]) for name, seen in reached.items()}
+    return [set(ring) for ring in rings if len(ring) > 1]
+
+
+def _floor(module: str) -> int:
+    """The number of the floor that a module stands on; -1 outside of the analysis."""
+    name = module.removeprefix(ROOM).partition(".")[0] if module.startswith(ROOM) else ""
+    return FLOORS.index(name) if name in FLOORS else -1
+
+
 def test_imports_go_one_way() -> None:
     owners = {part(path) for path in FILES}
     assert owners <= ALLOWED.keys(), f"say in this test what {owners - ALLOWED.keys()} may import"
@@ -84,6 +113,25 @@ def test_imports_go_one_way() -> None:
         if target in owners - ALLOWED[part(path)] - {part(path)}
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_floors_of_the_analysis() -> None:
+    assert {path.parent.name for path in FILES if path.parent.parent == PACKAGE / "semantics"} == set(FLOORS)
+    upward = {
+        (own, name)
+        for own, names in modules().items()
+        for name in names
+        if _floor(own) >= 0 and (_floor(name) > _floor(own) or name == "flake8_jax.semantics")
+    }
+    found = "\n".join(f"{own.removeprefix(ROOM)} imports {name.removeprefix(ROOM)}" for own, name in sorted(upward))
+    assert found == "\n".join(sorted(UPWARD)), "keep to the floors; what is mended leaves the list"
+
+
+def test_only_values_and_scopes_import_each_other() -> None:
+    for circle in circles(modules()):
+        inside = {name.removeprefix(ROOM).partition(".")[0] for name in circle}
+        assert inside == {"domain"}, f"these import each other: {sorted(circle)}"
+        assert len(circle) <= CIRCLE, f"these import each other: {sorted(circle)}"
 
 
 def test_libraries_have_one_place() -> None:

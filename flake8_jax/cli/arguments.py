@@ -7,7 +7,9 @@ import os
 import re
 from collections.abc import Sequence
 
-from flake8_jax.config import ConfigError, Options, Resolver, inline_options
+from flake8_jax.settings.options import Options, inline_options
+from flake8_jax.settings.resolver import Resolver
+from flake8_jax.settings.tables import ConfigError
 
 
 class UsageError(Exception):
@@ -132,7 +134,7 @@ def resolver_from(args: argparse.Namespace, cwd: str) -> Resolver:
             raise ConfigError(f"--config {path}: there is no such file")
     flags = flag_options(args)
     if flags.target_jax is not None:
-        from flake8_jax.config import convert_options
+        from flake8_jax.settings.options import convert_options
 
         convert_options({"target-jax": flags.target_jax}, "--target-jax", "", "")
     return Resolver(
@@ -162,7 +164,7 @@ def refuse_source_as_output(output: str | None, paths: Sequence[str], option: st
 
     ``-o *.py`` in a shell, or a forgotten name, gives such a file.
     """
-    from flake8_jax.discovery import SUFFIXES
+    from flake8_jax.pipeline.discovery import SUFFIXES
 
     if output is None or not os.path.isfile(output):
         return

@@ -27,17 +27,18 @@ from flake8_jax.cli.arguments import (
 from flake8_jax.cli.process import InputError, read_input
 from flake8_jax.cli.progress import progress_bar
 from flake8_jax.cli.said import print_program, tell
-from flake8_jax.config import ConfigError, Resolver
 from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import Change, RunReport
 from flake8_jax.core.writing import write_whole
 from flake8_jax.reporters import View, formats, render
+from flake8_jax.settings.resolver import Resolver
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
-    from flake8_jax.backend import Backend
-    from flake8_jax.baseline import Judged
-    from flake8_jax.engine import Question, Workspace
-    from flake8_jax.lowering import Problem, Progress
+    from flake8_jax.history.baseline import Judged
+    from flake8_jax.pipeline.backend import Backend
+    from flake8_jax.pipeline.lowering import Problem, Progress
+    from flake8_jax.pipeline.workspace import Question, Workspace
     from flake8_jax.runtime_checks.profile import Profile
 
 
@@ -208,16 +209,18 @@ def _start(args: argparse.Namespace, cwd: str) -> str:
 def _worked_out(
     args: argparse.Namespace, resolver: Resolver, cwd: str, backend: Backend | None, progress: Progress | None
 ) -> _Call:
-    from flake8_jax.backend import default_backend
-    from flake8_jax.cache import Cache
-    from flake8_jax.engine import Question, Workspace, cache_directory
+    from flake8_jax.pipeline.backend import default_backend
+    from flake8_jax.pipeline.cache import Cache
+    from flake8_jax.pipeline.workspace import Question, Workspace, cache_directory
 
     settings = resolver.settings_for(_start(args, cwd))
     if settings.output_format not in formats():
-        from flake8_jax.config import place_of
+        from flake8_jax.settings.resolver import place_of
 
         where = place_of(settings, ["output-format"])
-        raise ConfigError(f"{where}: unknown output format `{settings.output_format}`; known are {', '.join(formats())}")
+        raise ConfigError(
+            f"{where}: unknown output format `{settings.output_format}`; known are {', '.join(formats())}"
+        )
     paths = args.paths or ["."]
     if "-" in paths and len(paths) > 1:
         raise ConfigError("`-` stands for standard input and cannot be given together with paths")
@@ -246,7 +249,7 @@ def _worked_out(
 
 
 def _read_stdin(args: argparse.Namespace, cwd: str) -> _Stdin:
-    from flake8_jax.lowering import decode_text
+    from flake8_jax.pipeline.lowering import decode_text
 
     try:
         data = read_input()
@@ -264,7 +267,7 @@ def _run(call: _Call) -> int:
     if args.write_baseline:
         return _write_baseline(call)
     if call.stdin is not None and call.stdin.problem is not None:
-        from flake8_jax.diagnosis import undecodable
+        from flake8_jax.pipeline.diagnosis import undecodable
 
         if args.fix or args.fix_only:
             _print_source(call.stdin.data)
@@ -277,7 +280,7 @@ def _run(call: _Call) -> int:
 def _fix(call: _Call) -> int:
     """Repair in memory, then write, or print the patch, or print the source that came on standard input."""
     from flake8_jax.cli.output import unified_diff
-    from flake8_jax.repairs import repair
+    from flake8_jax.repair.passes import repair
 
     args, stdin = call.args, call.stdin
     only = None
@@ -302,7 +305,7 @@ def _fix(call: _Call) -> int:
 
 def _print_repaired(stdin: _Stdin, text: str, report: RunReport) -> RunReport:
     """Print the repaired source, or the given one where the repaired one cannot be encoded."""
-    from flake8_jax.files import NotWritten, encoded_like
+    from flake8_jax.repair.writing import NotWritten, encoded_like
 
     if text == stdin.text:
         _print_source(stdin.data)
@@ -317,7 +320,7 @@ def _print_repaired(stdin: _Stdin, text: str, report: RunReport) -> RunReport:
 
 def _write(changes: Sequence[Change]) -> dict[str, str]:
     """Write the changes; returns why, by path, for each that could not be written."""
-    from flake8_jax.files import NotWritten, replace_text
+    from flake8_jax.repair.writing import NotWritten, replace_text
 
     refused: dict[str, str] = {}
     for change in changes:
@@ -368,7 +371,7 @@ def _new_only(call: _Call, report: RunReport) -> RunReport:
     """The report on new work, where that was asked for. Raises ConfigError."""
     args = call.args
     if args.since is not None:
-        from flake8_jax.new_work import GitError, changed_since, new_findings
+        from flake8_jax.history.changes import GitError, changed_since, new_findings
 
         try:
             # The revision has to exist, with or without findings.
@@ -378,7 +381,7 @@ def _new_only(call: _Call, report: RunReport) -> RunReport:
             raise ConfigError(str(error)) from error
         report = msgspec.structs.replace(report, diagnostics=new, notes=(*report.notes, *([note] if note else ())))
     if args.baseline is not None:
-        from flake8_jax.baseline import BaselineError, load, without_known
+        from flake8_jax.history.baseline import BaselineError, load, without_known
 
         try:
             report = without_known(report, load(args.baseline), args.baseline, _judged(call))
@@ -389,8 +392,8 @@ def _new_only(call: _Call, report: RunReport) -> RunReport:
 
 def _judged(call: _Call) -> Judged:
     """What this run says something of: the rules that are on for the first path, in the files that were asked for."""
-    from flake8_jax.baseline import judged_by
-    from flake8_jax.diagnosis import Selection
+    from flake8_jax.history.baseline import judged_by
+    from flake8_jax.pipeline.diagnosis import Selection
 
     settings = call.workspace.resolver.settings_for(_start(call.args, call.view.cwd))
     return judged_by(call.question.paths, Selection(settings, call.workspace.backend).codes)
@@ -398,7 +401,7 @@ def _judged(call: _Call) -> Judged:
 
 def _write_baseline(call: _Call) -> int:
     """Keep all present findings; exit status 0, for they are none any more."""
-    from flake8_jax.baseline import BaselineError, write
+    from flake8_jax.history.baseline import BaselineError, write
 
     path = call.args.baseline or DEFAULT_BASELINE
     if call.args.baseline is None and os.path.islink(path):  # the project's link, of which the user need not know
@@ -459,7 +462,7 @@ def _trouble_status(report: RunReport) -> int:
 
 def _add_noqa(call: _Call) -> int:
     """Append ``# noqa: CODES`` to the line of every finding."""
-    from flake8_jax.repairs import add_noqa
+    from flake8_jax.repair.passes import add_noqa
 
     if call.stdin is not None:
         raise ConfigError("--add-noqa changes files; it cannot be used with standard input")
@@ -481,7 +484,7 @@ def _show_settings(resolver: Resolver, start: str) -> int:
 
 
 def _show_files(resolver: Resolver, paths: Sequence[str]) -> int:
-    from flake8_jax.discovery import Walker, discover
+    from flake8_jax.pipeline.discovery import Walker, discover
 
     found = discover(paths, Walker(resolver))
     print("".join(f"{one_line(path)}\n" for path in sorted(found.asked)), end="")

@@ -8,8 +8,10 @@ import os
 from collections.abc import Sequence
 
 from flake8_jax.cli.said import tell
-from flake8_jax.config import ConfigError, Options, Resolver, option_documentation
 from flake8_jax.core.printable import one_line
+from flake8_jax.settings.options import Options, option_documentation
+from flake8_jax.settings.resolver import Resolver
+from flake8_jax.settings.tables import ConfigError
 
 
 def run_config(arguments: Sequence[str]) -> int:
@@ -39,8 +41,8 @@ def run_clean(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--cache-dir", metavar="DIRECTORY", help="the directory in which the cache is")
     args = parser.parse_args(arguments)
-    from flake8_jax.cache import cache_home, remove
-    from flake8_jax.engine import cache_parent
+    from flake8_jax.pipeline.cache import cache_home, remove
+    from flake8_jax.pipeline.workspace import cache_parent
 
     cwd = os.getcwd()
     try:

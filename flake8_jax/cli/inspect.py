@@ -13,13 +13,13 @@ import msgspec
 
 from flake8_jax.cli.arguments import absolute, add_log_options, add_project_options, resolver_from
 from flake8_jax.cli.said import print_json, say, tell
-from flake8_jax.config import ConfigError
 from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import RunReport
 from flake8_jax.reporters import View
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
-    from flake8_jax.backend import Backend
+    from flake8_jax.pipeline.backend import Backend
 
 
 def parser() -> argparse.ArgumentParser:
@@ -60,9 +60,9 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
 
 
 def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backend | None) -> int:
-    from flake8_jax.backend import default_backend
     from flake8_jax.cli.output import troubles
-    from flake8_jax.engine import Question, Workspace
+    from flake8_jax.pipeline.backend import default_backend
+    from flake8_jax.pipeline.workspace import Question, Workspace
 
     split = [_split_line(path) for path in args.paths or ["."]]
     paths = absolute([path for path, _ in split], cwd)

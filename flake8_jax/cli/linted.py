@@ -21,7 +21,6 @@ from flake8_jax.cli.arguments import (
 from flake8_jax.cli.profiles import read_profile
 from flake8_jax.cli.running import find_python, split_command
 from flake8_jax.cli.said import say, tell
-from flake8_jax.config import ConfigError
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.report import RunReport
 from flake8_jax.core.writing import write_whole
@@ -29,10 +28,11 @@ from flake8_jax.reporters import View, formats, render
 from flake8_jax.runtime_checks.profile import Profile
 from flake8_jax.runtime_checks.sandbox import Limits
 from flake8_jax.runtime_checks.verify import Workload
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
-    from flake8_jax.backend import Backend
-    from flake8_jax.engine import Question, Workspace
+    from flake8_jax.pipeline.backend import Backend
+    from flake8_jax.pipeline.workspace import Question, Workspace
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ def parse(
 
 def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_fixes: bool = False) -> Linted:
     """Lint what was asked for; troubles are printed. Raises ConfigError."""
-    from flake8_jax.backend import default_backend
     from flake8_jax.cli.output import troubles
-    from flake8_jax.engine import Question, Workspace
+    from flake8_jax.pipeline.backend import default_backend
+    from flake8_jax.pipeline.workspace import Question, Workspace
 
     paths = absolute(args.paths or ["."], cwd)
     notebooks = [path for path in paths if path.endswith(SUFFIX)]

@@ -17,16 +17,18 @@ from flake8_jax.cli.linted import Linted, cannot_open, lint, say_progress
 from flake8_jax.cli.running import add_device_option, add_process_options, find_python, find_roots
 from flake8_jax.cli.said import print_json, print_program, tell
 from flake8_jax.cli.verify import cases_for, recorded_by_file
-from flake8_jax.config import ConfigError, Options, Resolver
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
 from flake8_jax.core.writing import write_whole
 from flake8_jax.runtime_checks.flattening import FlatteningError, Place, Project, finder
 from flake8_jax.runtime_checks.mre import CONFIRMED, Hit, Look, Maker, Outcomes, Subject
 from flake8_jax.runtime_checks.mre_report import head, issue, relocated
 from flake8_jax.runtime_checks.verify import RefusedCommand
+from flake8_jax.settings.options import Options
+from flake8_jax.settings.resolver import Resolver
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
-    from flake8_jax.backend import Backend
+    from flake8_jax.pipeline.backend import Backend
 
 _NEAREST = 3
 _SECONDS = 120.0
@@ -207,8 +209,8 @@ def _package_base(path: str) -> str:
 
 def _looker(backend: Backend | None, folder: str, code: str, target_jax: str | None) -> Look:
     """Lints texts as a project of one file."""
-    from flake8_jax.backend import default_backend
-    from flake8_jax.engine import Question, Workspace
+    from flake8_jax.pipeline.backend import default_backend
+    from flake8_jax.pipeline.workspace import Question, Workspace
 
     flags = Options(select=[code], preview=True, target_jax=target_jax)
     resolver = Resolver(folder, isolated=True, flags=flags)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flake8_jax.config import ConfigError
 from flake8_jax.runtime_checks.profile import Profile, ProfileError, load
+from flake8_jax.settings.tables import ConfigError
 
 
 def read_profile(path: str) -> Profile:

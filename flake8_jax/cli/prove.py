@@ -17,7 +17,6 @@ from flake8_jax.cli.linted import add_lint_options, cannot_open, lint, parse, sa
 from flake8_jax.cli.running import add_device_option, add_process_options
 from flake8_jax.cli.said import tell
 from flake8_jax.cli.verify import summary
-from flake8_jax.config import ConfigError
 from flake8_jax.core.findings import Positions, Verdict
 from flake8_jax.core.report import Change, Diagnostic, RunReport, line_starts
 from flake8_jax.runtime_checks.fix_verdicts import Fix
@@ -25,11 +24,12 @@ from flake8_jax.runtime_checks.project_copy import CopyError, outermost
 from flake8_jax.runtime_checks.prove import PROVED, Proof, prove
 from flake8_jax.runtime_checks.replays import Function, Place, Runner, Variant
 from flake8_jax.runtime_checks.speed import sentence
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
-    from flake8_jax.backend import Backend
-    from flake8_jax.engine import Question, Workspace
-    from flake8_jax.repairs import Origin, Outcome
+    from flake8_jax.pipeline.backend import Backend
+    from flake8_jax.pipeline.workspace import Question, Workspace
+    from flake8_jax.repair.passes import Origin, Outcome
 
 _EPILOG = """\
 The command after `--` is yours. It runs in copies of the project (without version control, caches and virtual environments;
@@ -139,7 +139,7 @@ class _Variants:
         self._rows = {origin_of(item): item.end_row - item.row for item in report.diagnostics}
 
     def _repaired(self, only: frozenset[Origin] | None) -> Outcome:
-        from flake8_jax.repairs import repair
+        from flake8_jax.repair.passes import repair
 
         return repair(self.workspace, self.question, unsafe=self.unsafe, only=only)
 
@@ -173,13 +173,13 @@ class _Variants:
         return self.outcome(applied).report.changes if applied else ()
 
     def _text(self, path: str) -> str:
-        from flake8_jax.lowering import read_text
+        from flake8_jax.pipeline.lowering import read_text
 
         return read_text(path)[0]
 
 
 def _encoded(change: Change) -> bytes:
-    from flake8_jax.files import NotWritten, encoded_like
+    from flake8_jax.repair.writing import NotWritten, encoded_like
 
     with open(change.path, "rb") as file:
         data = file.read()
@@ -195,7 +195,7 @@ def origin_of(item: Diagnostic) -> Origin:
 
 def write(changes: Sequence[Change]) -> tuple[str, ...]:
     """Write the changes; what was refused, a sentence each."""
-    from flake8_jax.files import NotWritten, replace_text
+    from flake8_jax.repair.writing import NotWritten, replace_text
 
     refused = []
     for change in changes:
@@ -278,7 +278,7 @@ class _Scopes:
     def _parsed(self, path: str) -> ast.AST:
         text = self._texts.get(path)
         if text is None:
-            from flake8_jax.lowering import read_text
+            from flake8_jax.pipeline.lowering import read_text
 
             text = read_text(path)[0]
         try:

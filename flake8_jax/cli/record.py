@@ -12,9 +12,9 @@ import msgspec
 from flake8_jax.cli.arguments import refuse_source_as_output
 from flake8_jax.cli.running import add_process_options, find_python, split_command
 from flake8_jax.cli.said import print_json, say, tell
-from flake8_jax.config import ConfigError
 from flake8_jax.runtime_checks.profile import DEFAULT, VERSION, Compilation, Function, Profile, compilations, save
 from flake8_jax.runtime_checks.sandbox import Limits, describe, run_child
+from flake8_jax.settings.tables import ConfigError
 
 _EPILOG = """\
 For every function of your code: how often it ran, how often while JAX traced it, and whether each parameter was a tracer, an

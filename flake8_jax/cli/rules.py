@@ -41,8 +41,8 @@ def run_rule(arguments: Sequence[str]) -> int:
     args = parser.parse_args(arguments)
     if args.all == (args.rule is not None):
         parser.error("name one rule, or give --all")
-    from flake8_jax.backend import default_backend
-    from flake8_jax.selection import SelectorError, matching
+    from flake8_jax.pipeline.backend import default_backend
+    from flake8_jax.settings.selection import SelectorError, matching
 
     rules = default_backend().rules
     if args.all:
@@ -71,7 +71,7 @@ def run_rules(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="jaxlint rules", description="List the rules.")
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     args = parser.parse_args(arguments)
-    from flake8_jax.backend import default_backend
+    from flake8_jax.pipeline.backend import default_backend
 
     rules = list(default_backend().rules.values())
     if args.output_format == "json":

@@ -15,15 +15,15 @@ import msgspec
 from flake8_jax.cli.linted import add_lint_options, cannot_open, lint, parse, say_progress, show
 from flake8_jax.cli.running import add_device_option, add_process_options
 from flake8_jax.cli.said import tell
-from flake8_jax.config import ConfigError
 from flake8_jax.core.report import Diagnostic, RunReport
 from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.profile import Function, Profile
 from flake8_jax.runtime_checks.verify import Asked, RefusedCommand, Verification, verify
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
-    from flake8_jax.backend import Backend
+    from flake8_jax.pipeline.backend import Backend
 
 _EPILOG = """\
 The command after `--` is yours. It is run in a child process, once for every way of watching that the findings need, and is

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from flake8_jax.config import ConfigError
 from flake8_jax.core.printable import one_line
-from flake8_jax.discovery import SUFFIXES
+from flake8_jax.pipeline.discovery import SUFFIXES
+from flake8_jax.settings.tables import ConfigError
 
 _WATCHED = (*SUFFIXES, ".toml", "setup.cfg", "requirements.txt")
 _PULSE = 200  # milliseconds

@@ -17,6 +17,10 @@ from flake8_jax.core.findings import Fix, Level
 Fixable = Literal["always", "sometimes", "never"]
 Where = Literal["eager", "loop", "staged"]
 EVERYWHERE: frozenset[Where] = frozenset({"eager", "loop", "staged"})
+DEFECTS = (
+    AttributeError, TypeError, ValueError, LookupError, AssertionError, ArithmeticError, NameError,
+)  # fmt: skip
+"""Exceptions that a defect of the interpreter or of a fixer raises; it is reported, and the rest goes on."""
 
 
 class Spanned(Protocol):
@@ -44,6 +48,19 @@ class Report:
     given: str = ""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A report that is about to become a finding: where it stands, and the event that it is about."""
+
+    path: str
+    start: int
+    event: Any
+
+
+Settle = Callable[[list[Candidate]], list[Candidate]]
+"""Which candidates become findings; the others are superseded by one of these."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule. ``doc`` is the manual page (markdown): the docstring of ``check``.
@@ -56,6 +73,8 @@ class Rule:
     arrays: for ``LibraryCall``: only if an argument may hold an array.
     effects: for ``LibraryCall``: only if the function has one of these effects (``FunctionFact.impure``, that of its
         module, or ``key_effect``); None for all.
+
+    settle: for rules whose reports may show one defect twice. It sees the reports of all rules that declare it.
     """
 
     code: str
@@ -70,6 +89,7 @@ class Rule:
     where: frozenset[Where] = EVERYWHERE
     arrays: bool = False
     effects: frozenset[str] | None = None
+    settle: Settle | None = None
 
     @property
     def summary(self) -> str:
@@ -112,6 +132,7 @@ def rule(
     where: frozenset[Where] = EVERYWHERE,
     arrays: bool = False,
     effects: frozenset[str] | None = None,
+    settle: Settle | None = None,
 ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
     """Declare ``def traced_branch(event: TruthTest) -> Report | None`` to be the rule ``traced-branch``."""
 
@@ -129,6 +150,7 @@ def rule(
             where=where,
             arrays=arrays,
             effects=effects,
+            settle=settle,
         )
         setattr(check, _RULE_MARK, made)
         return check

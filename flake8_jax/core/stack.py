@@ -10,14 +10,18 @@ Only address space is taken for a large stack: pages that no recursion reaches a
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["StackError", "on_stack"]
+__all__ = ["StackError", "on_stack", "run_deep"]
 
 Result = TypeVar("Result")
 
+_DEEP_STACK = 512 * 1024 * 1024
+_DEEP_RECURSION = 40_000
+"""Python's own limit on frames for code that recurses with the program that it reads."""
 _RESERVED = 1 << 20
 """Bytes that the frames below the work may already have taken of a deep thread's stack."""
 
@@ -70,3 +74,13 @@ def on_stack(size: int, work: Callable[[], Result]) -> Result:
     if errors:
         raise errors[0]
     return results[0]
+
+
+def run_deep(work: Callable[[], Result]) -> Result:
+    """``work()``, with a stack and a recursion limit for code that recurses with the program that it reads."""
+    old_limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(old_limit, _DEEP_RECURSION))
+    try:
+        return on_stack(_DEEP_STACK, work)
+    finally:
+        sys.setrecursionlimit(old_limit)

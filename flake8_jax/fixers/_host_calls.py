@@ -11,7 +11,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.fixers._twins import twin_call
 from flake8_jax.knowledge import load
-from flake8_jax.semantics.values import ABSTRACT, Array, Value
+from flake8_jax.semantics.domain.values import ABSTRACT, Array, Value
 
 _CASTS = frozenset(["float", "int", "bool", "complex"])
 _RENAMED = {"acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "pow": "power", "fabs": "abs"}

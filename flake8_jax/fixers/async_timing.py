@@ -20,7 +20,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.semantics.events import Timed
+from flake8_jax.semantics.events.events import Timed
 
 _WAIT = "jax.block_until_ready"
 _HOLDING = (ir.BinOp, ir.UnaryOp, ir.Tuple, ir.List, ir.Subscript, ir.Attribute, ir.Call, ir.Comprehension)

@@ -6,7 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers._updates import rebindable
-from flake8_jax.semantics.events import Discarded
+from flake8_jax.semantics.events.events import Discarded
 
 
 @repair("discarded-update")

@@ -7,8 +7,8 @@ from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._host_arithmetic import on_host, reads_only_shapes
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.semantics.events import LibraryCall
-from flake8_jax.semantics.values import Array, Tree, UnionValue, Value
+from flake8_jax.semantics.domain.values import Array, Tree, UnionValue, Value
+from flake8_jax.semantics.events.events import LibraryCall
 
 _CASTS = {"builtins.float": "float", "builtins.int": "int", "builtins.bool": "bool", "builtins.complex": "complex"}
 

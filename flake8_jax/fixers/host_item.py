@@ -8,7 +8,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.semantics.events import MethodCall
+from flake8_jax.semantics.events.events import MethodCall
 
 _CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*\Z")
 

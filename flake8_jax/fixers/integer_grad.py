@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.semantics.events import TransformCall
+from flake8_jax.semantics.events.events import TransformCall
 
 
 @repair("integer-grad")

@@ -18,8 +18,8 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import fresh, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.semantics.events import Repetition
-from flake8_jax.semantics.names import bound_paths, path_of, paths_read
+from flake8_jax.semantics.domain.code import bound_paths, path_of, paths_read
+from flake8_jax.semantics.events.events import Repetition
 
 _HARMLESS = ("jax.", "functools.", "equinox.", "flax.")
 _LOOPS = (ir.For, ir.While, ir.Comprehension)

@@ -18,7 +18,7 @@ from flake8_jax.fixers._keys import (
     split_for_both,
 )
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.semantics.events import KeyUse
+from flake8_jax.semantics.events.events import KeyUse
 
 _HARMLESS = frozenset(f"jax.random.{name}" for name in ("fold_in", "key_data", "clone", "key_impl"))
 _MESSAGE = "Split the key and give each use its own"

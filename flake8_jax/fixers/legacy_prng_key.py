@@ -7,7 +7,7 @@ from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.semantics.events import NameUse
+from flake8_jax.semantics.events.events import NameUse
 
 _OLD = "jax.random.PRNGKey"
 _MESSAGE = "Use `jax.random.key`"

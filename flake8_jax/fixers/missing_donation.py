@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._jit_site import donate
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.semantics.events import UndonatedStep
+from flake8_jax.semantics.events.events import UndonatedStep
 
 
 @repair("missing-donation")

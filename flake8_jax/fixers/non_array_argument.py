@@ -5,9 +5,17 @@ from __future__ import annotations
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._jit_site import make_static
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.semantics.events import TransformCall
-from flake8_jax.semantics.lattice import members_of
-from flake8_jax.semantics.values import BoundMethod, Const, External, FunctionValue, Static, TransformedValue, Value
+from flake8_jax.semantics.domain.joining import members_of
+from flake8_jax.semantics.domain.values import (
+    BoundMethod,
+    Const,
+    External,
+    FunctionValue,
+    Static,
+    TransformedValue,
+    Value,
+)
+from flake8_jax.semantics.events.events import TransformCall
 
 
 @repair("non-array-argument")

@@ -7,8 +7,8 @@ import difflib
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.semantics.events import RootMet
-from flake8_jax.semantics.values import BoundMethod, FunctionValue
+from flake8_jax.semantics.domain.values import BoundMethod, FunctionValue
+from flake8_jax.semantics.events.events import RootMet
 
 
 @repair("static-arg-mismatch")

@@ -8,7 +8,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
 from flake8_jax.fixers._versions import renamed
 from flake8_jax.knowledge.history import load_histories
-from flake8_jax.semantics.events import ApiUse
+from flake8_jax.semantics.events.events import ApiUse
 
 
 @repair("too-new-api")

@@ -14,7 +14,7 @@ from flake8_jax.fixers._expressions import Effect, condition, effect, is_boolean
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._loops import convert_while
 from flake8_jax.fixers._source import FixSource, Refused, repair
-from flake8_jax.semantics.events import TruthTest
+from flake8_jax.semantics.events.events import TruthTest
 
 _PLAIN = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Return, ir.ExprStmt, ir.Argument, ir.Tuple, ir.List, ir.Dict)
 

@@ -9,8 +9,8 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.semantics.events import Indexing
-from flake8_jax.semantics.values import Const, HostArray, ListValue, Static, TupleValue, Value
+from flake8_jax.semantics.domain.values import Const, HostArray, ListValue, Static, TupleValue, Value
+from flake8_jax.semantics.events.events import Indexing
 
 
 @repair("traced-container-index")

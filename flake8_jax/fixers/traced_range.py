@@ -10,8 +10,8 @@ from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._jit_site import make_static, parameters_behind
 from flake8_jax.fixers._loops import convert_for_range
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.semantics.events import LibraryCall
-from flake8_jax.semantics.values import holds_tracer
+from flake8_jax.semantics.domain.values import holds_tracer
+from flake8_jax.semantics.events.events import LibraryCall
 
 
 @repair("traced-range")

@@ -10,8 +10,8 @@ from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._host_arithmetic import on_host
 from flake8_jax.fixers._jit_site import make_static, parameters_behind
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.semantics.events import LibraryCall, MethodCall
-from flake8_jax.semantics.values import ListValue, TupleValue, Value, holds_tracer
+from flake8_jax.semantics.domain.values import ListValue, TupleValue, Value, holds_tracer
+from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 
 @repair("traced-shape")

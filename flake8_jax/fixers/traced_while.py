@@ -7,7 +7,7 @@ from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._expressions import test_root
 from flake8_jax.fixers._loops import convert_while
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.semantics.events import TruthTest
+from flake8_jax.semantics.events.events import TruthTest
 
 
 @repair("traced-while")

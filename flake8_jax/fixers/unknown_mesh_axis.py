@@ -7,7 +7,7 @@ import difflib
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.semantics.events import MeshMismatch
+from flake8_jax.semantics.events.events import MeshMismatch
 
 
 @repair("unknown-mesh-axis")

@@ -15,8 +15,8 @@ from flake8_jax.fixers._loops import convert_for_range, start_of
 from flake8_jax.fixers._names import target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.knowledge import load
-from flake8_jax.semantics.events import UnrolledLoop
-from flake8_jax.semantics.values import Array, Const, Static, Tree, UnionValue, Value
+from flake8_jax.semantics.domain.values import Array, Const, Static, Tree, UnionValue, Value
+from flake8_jax.semantics.events.events import UnrolledLoop
 
 _TAKES_COUNTER = (ir.BinOp, ir.UnaryOp, ir.Tuple, ir.Call, ir.Subscript)
 

@@ -6,8 +6,8 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.semantics.events import Computation
-from flake8_jax.semantics.singularities import instability
+from flake8_jax.semantics.events.events import Computation
+from flake8_jax.semantics.events.singularities import instability
 
 
 @repair("unstable-expression")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.semantics.events import Computation
-from flake8_jax.semantics.singularities import guarded_singularity
+from flake8_jax.semantics.events.events import Computation
+from flake8_jax.semantics.events.singularities import guarded_singularity
 
 LONGEST_GUARD = 60
 """Characters of a condition that may be written twice."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from flake8_jax.semantics.values import TupleValue, Value
+from flake8_jax.semantics.domain.values import TupleValue, Value
 
 
 def bind(params: Sequence[str], args: Sequence[Value], kwargs: Mapping[str, Value]) -> dict[str, Value]:

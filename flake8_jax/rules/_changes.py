@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import contains_tracer
-from flake8_jax.semantics.events import Mutation
-from flake8_jax.semantics.values import GRAD
+from flake8_jax.semantics.domain.values import GRAD
+from flake8_jax.semantics.events.events import Mutation
 
 
 def leaks(event: Mutation) -> bool:

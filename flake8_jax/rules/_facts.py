@@ -5,8 +5,8 @@ Not modelled: facts of methods have no module default.
 
 from __future__ import annotations
 
-from flake8_jax.semantics.events import Context, LibraryCall, MethodCall
-from flake8_jax.semantics.scopes import is_test_file
+from flake8_jax.semantics.domain.scopes import is_test_file
+from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall
 
 PRINT = "print"
 LOG = "log"

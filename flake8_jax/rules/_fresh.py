@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.values import (
     BoundMethod,
     ExternalMethod,
     FunctionValue,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
     Array,
@@ -35,7 +35,7 @@ from flake8_jax.semantics.values import (
 
 if TYPE_CHECKING:
     from flake8_jax.core import ir
-    from flake8_jax.semantics.events import Context
+    from flake8_jax.semantics.events.events import Context
 
 LONGEST_QUOTE = 40
 """Characters of source text that a message may quote."""

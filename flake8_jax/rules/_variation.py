@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.events import TransformCall
-from flake8_jax.semantics.values import DictValue, Instance, ListValue, TupleValue, UnionValue, Value
-from flake8_jax.semantics.variation import Variation
+from flake8_jax.semantics.domain.values import DictValue, Instance, ListValue, TupleValue, UnionValue, Value
+from flake8_jax.semantics.domain.varying import Variation
+from flake8_jax.semantics.events.events import TransformCall
 
 _COMPILING = (".jit", ".pmap", ".filter_jit", ".filter_pmap")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.knowledge.history import Change, History, load_histories, show
-from flake8_jax.semantics.events import ApiUse
+from flake8_jax.semantics.events.events import ApiUse
 
 
 def subject(event: ApiUse) -> str:

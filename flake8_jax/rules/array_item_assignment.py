@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events import Store
-from flake8_jax.semantics.values import Array, UnionValue, Value
+from flake8_jax.semantics.domain.values import Array, UnionValue, Value
+from flake8_jax.semantics.events.events import Store
 
 _UPDATES = {"": "set", "+": "add", "-": "add", "*": "multiply", "/": "divide", "**": "power"}
 

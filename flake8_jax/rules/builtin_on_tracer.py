@@ -8,8 +8,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import host_behaviour
 from flake8_jax.rules._tracers import contains_unconvertible, speaks
-from flake8_jax.semantics.events import LibraryCall
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     GeneratorValue,
@@ -19,6 +18,7 @@ from flake8_jax.semantics.values import (
     holds_tracer,
     is_traced_array,
 )
+from flake8_jax.semantics.events.events import LibraryCall
 
 _COMPARING = {"builtins.max": "jnp.maximum", "builtins.min": "jnp.minimum", "builtins.sorted": "jnp.sort"}
 _OVER_AXIS = {"builtins.max": "jnp.max", "builtins.min": "jnp.min", "builtins.sorted": "jnp.sort"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import contains_tracer, speaks
-from flake8_jax.semantics.events import CachedCall, Hashing
+from flake8_jax.semantics.events.events import CachedCall, Hashing
 
 
 @rule("JAX508", "error")

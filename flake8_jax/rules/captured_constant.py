@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events import CapturedConstant
+from flake8_jax.semantics.events.events import CapturedConstant
 
 MIB = 1 << 20
 

@@ -9,9 +9,9 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._changes import LEAK, ONCE, counts, leaks
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.births import UNDONE
-from flake8_jax.semantics.events import Mutation
-from flake8_jax.semantics.values import DictValue, ListValue, Static, UnionValue, Value
+from flake8_jax.semantics.domain.values import DictValue, ListValue, Static, UnionValue, Value
+from flake8_jax.semantics.events.events import Mutation
+from flake8_jax.semantics.events.facts import UNDONE
 
 
 @rule("JAX502", "error")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.semantics.events import Context, LibraryCall
-from flake8_jax.semantics.keys import DRAWN
-from flake8_jax.semantics.values import Const
+from flake8_jax.semantics.domain.values import Const
+from flake8_jax.semantics.events.events import Context, LibraryCall
+from flake8_jax.semantics.trackers.keys import DRAWN
 
 
 @rule("JAX304", "warning", where=frozenset({"staged", "loop"}), effects=frozenset({"make"}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import RuleIncomplete
+from flake8_jax.semantics.events.events import RuleIncomplete
 
 
 @rule("JAX707", "error")

@@ -8,8 +8,7 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
 from flake8_jax.rules._tracers import contains_tracer, is_none, quote, speaks
-from flake8_jax.semantics.events import Indexing, LibraryCall, MethodCall
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     Array,
     HostArray,
@@ -20,6 +19,7 @@ from flake8_jax.semantics.values import (
     Value,
     holds_tracer,
 )
+from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall
 
 
 @rule("JAX106", "error", fixable="sometimes", where=frozenset({"staged"}), arrays=True)

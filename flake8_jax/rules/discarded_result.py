@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events import Discarded, MethodCall
-from flake8_jax.semantics.values import Array, Tree, UnionValue, Value
+from flake8_jax.semantics.domain.values import Array, Tree, UnionValue, Value
+from flake8_jax.semantics.events.events import Discarded, MethodCall
 
 _LIBRARIES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.ops.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import Discarded
+from flake8_jax.semantics.events.events import Discarded
 
 _MAKING = frozenset({"jax.random.split", "jax.random.fold_in", "jax.random.clone"})
 

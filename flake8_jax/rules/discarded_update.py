@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import Discarded
+from flake8_jax.semantics.events.events import Discarded
 
 UPDATES = frozenset({"set", "add", "subtract", "mul", "multiply", "div", "divide", "power", "min", "max", "apply"})
 

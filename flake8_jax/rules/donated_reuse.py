@@ -6,8 +6,8 @@ from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import place
 from flake8_jax.rules._tracers import LONGEST_QUOTE
-from flake8_jax.semantics.events import DonatedUse
-from flake8_jax.semantics.values import Site
+from flake8_jax.semantics.domain.values import Site
+from flake8_jax.semantics.events.events import DonatedUse
 
 
 @rule("JAX411", "error")

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import RootMet
-from flake8_jax.semantics.values import BoundMethod, FunctionValue, PartialValue, TransformedValue, UnionValue, Value
+from flake8_jax.semantics.domain.values import (
+    BoundMethod,
+    FunctionValue,
+    PartialValue,
+    TransformedValue,
+    UnionValue,
+    Value,
+)
+from flake8_jax.semantics.events.events import RootMet
 
 
 @rule("JAX510", "error")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._changes import LEAK, ONCE, counts, leaks
-from flake8_jax.semantics.births import UNDONE
-from flake8_jax.semantics.events import Mutation
+from flake8_jax.semantics.events.events import Mutation
+from flake8_jax.semantics.events.facts import UNDONE
 
 
 @rule("JAX501", "error")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote, raises_on_host, speaks
-from flake8_jax.semantics.events import LibraryCall
-from flake8_jax.semantics.values import Array, UnionValue, Value, holds_tracer
+from flake8_jax.semantics.domain.values import Array, UnionValue, Value, holds_tracer
+from flake8_jax.semantics.events.events import LibraryCall
 
 _NEVER_CONCRETE = frozenset({"builtins.float", "builtins.complex"})
 """These raise on the tracers of ``grad`` too; ``int`` and ``bool`` read their value."""

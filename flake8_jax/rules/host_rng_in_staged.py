@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import RANDOM, effect
-from flake8_jax.semantics.events import LibraryCall, MethodCall
+from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 
 @rule("JAX305", "error", where=frozenset({"staged"}), effects=frozenset({RANDOM}))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import effect
 from flake8_jax.rules._tracers import speaks
-from flake8_jax.semantics.events import LibraryCall, MethodCall, Mutation, NameUse
+from flake8_jax.semantics.events.events import LibraryCall, MethodCall, Mutation, NameUse
 
 _TIME, _FILES, _ENVIRONMENT = "time", "io", "environment"
 _ENVIRON = "os.environ"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import TransformCall
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     DictValue,
@@ -15,6 +14,7 @@ from flake8_jax.semantics.values import (
     UnionValue,
     Value,
 )
+from flake8_jax.semantics.events.events import TransformCall
 
 
 @rule("JAX708", "error", fixable="sometimes")

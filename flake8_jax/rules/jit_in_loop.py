@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import made_of, short
-from flake8_jax.semantics.events import Repetition
+from flake8_jax.semantics.events.events import Repetition
 
 _PMAPS = frozenset({"jax.pmap"})
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.semantics.events import Repetition, RootMet
-from flake8_jax.semantics.values import PartialValue, TransformedValue, Value
+from flake8_jax.semantics.domain.values import PartialValue, TransformedValue, Value
+from flake8_jax.semantics.events.events import Repetition, RootMet
 
 _PMAPS = frozenset({"jax.pmap", "equinox.filter_pmap"})
 _JITS = frozenset({"jax.jit", "equinox.filter_jit"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import JittedMethod
+from flake8_jax.semantics.events.events import JittedMethod
 
 
 @rule("JAX405", "error")

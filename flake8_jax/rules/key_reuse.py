@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._keys import by_callee, is_common_pick, is_loop_reuse, place
+from flake8_jax.rules._keys import by_callee, is_common_pick, is_loop_reuse, place, report_where_given
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events import KeyUse
+from flake8_jax.semantics.events.events import KeyUse
 
 
-@rule("JAX301", "error", fixable="sometimes")
+@rule("JAX301", "error", fixable="sometimes", settle=report_where_given)
 def key_reuse(event: KeyUse) -> Report | None:
     """A PRNG key is consumed twice on one path.
 

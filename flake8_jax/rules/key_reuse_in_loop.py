@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._keys import by_callee, is_common_pick, is_loop_reuse
+from flake8_jax.rules._keys import by_callee, is_common_pick, is_loop_reuse, report_where_given
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events import KeyUse
+from flake8_jax.semantics.events.events import KeyUse
 
 _ADVICE = {
     "fori_loop": "fold the loop index into it, or carry it",
@@ -19,7 +19,7 @@ TREE_MAP = "tree_map"
 _IN_PYTHON = "split it in the body: key, subkey = jax.random.split(key)"
 
 
-@rule("JAX302", "error", fixable="sometimes")
+@rule("JAX302", "error", fixable="sometimes", settle=report_where_given)
 def key_reuse_in_loop(event: KeyUse) -> Report | None:
     """A PRNG key from outside of a loop is consumed in the loop without being refreshed.
 

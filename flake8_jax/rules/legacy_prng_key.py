@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import NameUse
+from flake8_jax.semantics.events.events import NameUse
 
 
 @rule("JAX306", "upgrade", fixable="always", opt_in=True, names=frozenset({"jax.random.PRNGKey"}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import MissingSync
+from flake8_jax.semantics.events.events import MissingSync
 
 
 @rule("JAX604", "warning")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import NanComparison
-from flake8_jax.semantics.values import Array, HostArray, Static, Tree, UnionValue, Unknown, Value
+from flake8_jax.semantics.domain.values import Array, HostArray, Static, Tree, UnionValue, Unknown, Value
+from flake8_jax.semantics.events.events import NanComparison
 
 
 @rule("JAX704", "error", fixable="sometimes")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.classes import find_in_class
-from flake8_jax.semantics.events import TransformCall
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.domain.classes import find_in_class
+from flake8_jax.semantics.domain.values import (
     BoundMethod,
     BuiltinValue,
     ClassValue,
@@ -24,6 +23,7 @@ from flake8_jax.semantics.values import (
     UnionValue,
     Value,
 )
+from flake8_jax.semantics.events.events import TransformCall
 
 _FUNCTIONS = ("jax.numpy.", "jax.nn.", "jax.lax.", "jax.random.", "jax.scipy.", "math.", "builtins.")
 """Modules of which everything that is no known constant is a function or a class."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import RANDOM, effect, host_behaviour
 from flake8_jax.rules._tracers import contains_tracer, contains_unconvertible, speaks
-from flake8_jax.semantics.events import LibraryCall
-from flake8_jax.semantics.values import HostArray, Value
+from flake8_jax.semantics.domain.values import HostArray, Value
+from flake8_jax.semantics.events.events import LibraryCall
 
 _HOST_LIBRARIES = frozenset({"numpy", "scipy"})
 _SCALAR_TYPES = frozenset({

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import NameUse
+from flake8_jax.semantics.events.events import NameUse
 
 _MODERN = {
     "jax.pmap": "use jax.jit with NamedSharding, or jax.shard_map where the axis name is used",

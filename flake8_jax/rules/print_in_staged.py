@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect
 from flake8_jax.rules._tracers import contains_tracer
-from flake8_jax.semantics.events import LibraryCall, MethodCall
+from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 
 @rule("JAX205", "warning", fixable="sometimes", where=frozenset({"staged"}), arrays=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._changes import LEAK, leaks
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.births import UNDONE
-from flake8_jax.semantics.classes import find_in_class
-from flake8_jax.semantics.events import Mutation
-from flake8_jax.semantics.values import ClassValue, ExternalInstance, Instance, UnionValue, Value
+from flake8_jax.semantics.domain.classes import find_in_class
+from flake8_jax.semantics.domain.values import ClassValue, ExternalInstance, Instance, UnionValue, Value
+from flake8_jax.semantics.events.events import Mutation
+from flake8_jax.semantics.events.facts import UNDONE
 
 
 @rule("JAX503", "error")

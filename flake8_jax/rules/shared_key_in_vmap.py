@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import SharedKey
+from flake8_jax.semantics.events.events import SharedKey
 
 
 @rule("JAX308", "warning")

@@ -6,8 +6,8 @@ Not modelled: attributes of objects, changes by code that is not part of the pro
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.births import CHANGED_HERE
-from flake8_jax.semantics.events import GlobalRead
+from flake8_jax.semantics.events.events import GlobalRead
+from flake8_jax.semantics.events.facts import CHANGED_HERE
 
 
 @rule("JAX507", "warning")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import RootMet
-from flake8_jax.semantics.values import BoundMethod, Const, FunctionValue, ListValue, TupleValue, Value
+from flake8_jax.semantics.domain.values import BoundMethod, Const, FunctionValue, ListValue, TupleValue, Value
+from flake8_jax.semantics.events.events import RootMet
 
 
 @rule("JAX404", "error", fixable="sometimes")

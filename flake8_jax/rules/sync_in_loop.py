@@ -6,8 +6,8 @@ from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
 from flake8_jax.rules._tracers import is_dispatched, quote
-from flake8_jax.semantics.events import Formatting, LibraryCall, MethodCall, TruthTest
-from flake8_jax.semantics.values import Value
+from flake8_jax.semantics.domain.values import Value
+from flake8_jax.semantics.events.events import Formatting, LibraryCall, MethodCall, TruthTest
 
 _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
 _READING_METHODS = frozenset({"item", "tolist"})

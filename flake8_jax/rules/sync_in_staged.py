@@ -5,8 +5,8 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import contains_tracer, quote
-from flake8_jax.semantics.events import LibraryCall, MethodCall
-from flake8_jax.semantics.values import is_tracer
+from flake8_jax.semantics.domain.values import is_tracer
+from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 _SYNCHRONISING = frozenset({"block_until_ready", "copy_to_host_async"})
 _WAITING = _SYNCHRONISING | {"device_get"}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.clocks import WARM
-from flake8_jax.semantics.events import Timed
+from flake8_jax.semantics.events.events import Timed
+from flake8_jax.semantics.trackers.clocks import WARM
 
 
 @rule("JAX902", "warning")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote, speaks
-from flake8_jax.semantics.events import TruthTest
-from flake8_jax.semantics.values import is_traced_array
+from flake8_jax.semantics.domain.values import is_traced_array
+from flake8_jax.semantics.events.events import TruthTest
 
 _SELECT = "use jnp.where or jax.lax.cond"
 _ADVICE = {

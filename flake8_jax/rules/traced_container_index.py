@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import contains_tracer, is_host_container, quote, speaks
-from flake8_jax.semantics.events import Indexing
-from flake8_jax.semantics.values import HostArray
+from flake8_jax.semantics.domain.values import HostArray
+from flake8_jax.semantics.events.events import Indexing
 
 
 @rule("JAX108", "error", fixable="sometimes")

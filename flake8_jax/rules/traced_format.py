@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote, raises_on_host, speaks
-from flake8_jax.semantics.events import Formatting
-from flake8_jax.semantics.values import Value, holds_tracer
+from flake8_jax.semantics.domain.values import Value, holds_tracer
+from flake8_jax.semantics.events.events import Formatting
 
 _INTEGER_CONVERSIONS = frozenset("diuxXoc")
 _TEXT_CONVERSIONS = frozenset("rsa")

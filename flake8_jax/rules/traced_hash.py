@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote, speaks
-from flake8_jax.semantics.events import Hashing
-from flake8_jax.semantics.values import GRAD, TupleValue, UnionValue, Value, holds_tracer
+from flake8_jax.semantics.domain.values import GRAD, TupleValue, UnionValue, Value, holds_tracer
+from flake8_jax.semantics.events.events import Hashing
 
 _WHERE = {
     "dict-key": "as a dict key",

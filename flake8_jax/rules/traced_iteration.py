@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events import Iteration
-from flake8_jax.semantics.values import Array, UnionValue, Value, is_traced_array
+from flake8_jax.semantics.domain.values import Array, UnionValue, Value, is_traced_array
+from flake8_jax.semantics.events.events import Iteration
 
 SHORT_AXIS = 32
 """An axis known to be no longer than this unrolls into little code."""

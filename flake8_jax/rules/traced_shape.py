@@ -9,8 +9,8 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
 from flake8_jax.rules._tracers import contains_tracer, quote
-from flake8_jax.semantics.events import Context, LibraryCall, MethodCall
-from flake8_jax.semantics.values import Array, ListValue, TupleValue, UnionValue, Value, is_traced_array
+from flake8_jax.semantics.domain.values import Array, ListValue, TupleValue, UnionValue, Value, is_traced_array
+from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall
 
 _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutation", "x")})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import TransformMismatch
+from flake8_jax.semantics.events.events import TransformMismatch
 
 
 @rule("JAX706", "error")

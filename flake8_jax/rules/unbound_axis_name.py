@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.axes import bound_note
-from flake8_jax.semantics.events import UnboundAxis
+from flake8_jax.semantics.events.events import UnboundAxis
+from flake8_jax.semantics.trackers.axes import bound_note
 
 
 @rule("JAX602", "error")

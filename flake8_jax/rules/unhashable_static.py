@@ -5,8 +5,8 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.events import TransformCall
-from flake8_jax.semantics.values import Array, DictValue, HostArray, ListValue, UnionValue, Value
+from flake8_jax.semantics.domain.values import Array, DictValue, HostArray, ListValue, UnionValue, Value
+from flake8_jax.semantics.events.events import TransformCall
 
 
 @rule("JAX403", "error", fixable="sometimes")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import Computation
-from flake8_jax.semantics.singularities import guarded_singularity
+from flake8_jax.semantics.events.events import Computation
+from flake8_jax.semantics.events.singularities import guarded_singularity
 
 
 @rule("JAX702", "error", fixable="sometimes", where=frozenset({"staged"}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events import WideDtype
+from flake8_jax.semantics.events.events import WideDtype
 
 _NARROW = {
     "float64": "float32", "double": "float32", "int64": "int32", "longlong": "int32", "uint64": "uint32",

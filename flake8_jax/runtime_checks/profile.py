@@ -19,9 +19,9 @@ from typing import Any
 
 import msgspec
 
+from flake8_jax.core.reading import read_regular
 from flake8_jax.core.recorded import RecordedFunction, RecordedParameter
 from flake8_jax.core.writing import write_whole
-from flake8_jax.reading import read_regular
 
 VERSION = 1
 _LARGEST = 1_000_000_000

@@ -11,5 +11,11 @@ focused     the answer of an analysis that enters only one buffer, and the files
 
 ``positions``, ``documents`` and ``notebooks`` know texts; ``merging`` and ``checker`` find answers,
 ``background`` and ``schedule`` find them in time; ``messages``, ``actions`` and ``functions`` turn answers into what the
-protocol says; ``app`` wires all of it to pygls. Only this package imports pygls.
+protocol says; ``state`` keeps what the handlers in ``lifecycle`` and ``requests`` share, and ``app`` wires all of it to
+pygls. Only this package imports pygls.
+
+::
+
+    editor ─ lifecycle ─► documents, state ─► schedule ─┬─► worker: focused answers ─┬─ merging ─► messages ─► editor
+           ─ requests ──► actions, functions            └─► background: whole answers ┘
 """

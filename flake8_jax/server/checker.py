@@ -23,24 +23,26 @@ from typing import TypeVar
 
 import msgspec
 
-from flake8_jax.backend import AnalysisRequest, AnalysisResult, Backend, ProgramFile, default_backend
-from flake8_jax.cache import Cache, digest
-from flake8_jax.config import ConfigError, Resolver, Settings
 from flake8_jax.core.call_graph import CallGraph, FunctionName
 from flake8_jax.core.findings import Edit, Finding, Positions
 from flake8_jax.core.report import Diagnostic, Repair, line_starts, place
-from flake8_jax.discovery import Walker, context_files
-from flake8_jax.engine import ProjectRun, Question, Workspace, cache_directory
-from flake8_jax.repairs import repair
-from flake8_jax.selection import ALWAYS_ON
+from flake8_jax.pipeline.backend import AnalysisResult, Analyze, Backend, default_backend
+from flake8_jax.pipeline.cache import Cache, digest
+from flake8_jax.pipeline.discovery import Walker, context_files
+from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace, cache_directory
+from flake8_jax.repair.passes import repair
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.server.functions import Known, Record, known_functions
 from flake8_jax.server.merging import difference, line_edits, merged, moved_finding, rows_added
 from flake8_jax.server.outline import Edited, Extent, edited_part, unaffected
 from flake8_jax.server.preferences import preferences, usable
+from flake8_jax.settings.options import Settings
+from flake8_jax.settings.resolver import Resolver
+from flake8_jax.settings.selection import ALWAYS_ON
+from flake8_jax.settings.tables import ConfigError
 from flake8_jax.syntax.noqa import insert_noqa, noqa_row
 
 Answer = TypeVar("Answer")
-Analyse = Callable[[list[ProgramFile], AnalysisRequest], AnalysisResult]
 
 _UNUSABLE = (ConfigError, ValueError, OSError)
 """What a setting can lead to: paths with null bytes and broken patterns raise errors of their libraries."""
@@ -291,7 +293,7 @@ class FocusedChecker:
     def __init__(self, setup: Setup) -> None:
         self.workspace, _ = setup.workspace(
             lambda backend: replace(
-                backend, analyse=functools.partial(self._analyse, backend.analyse), remembered=False
+                backend, analyze=functools.partial(self._analyze, backend.analyze), remembered=False
             ),
             jobs=1,
         )
@@ -302,11 +304,12 @@ class FocusedChecker:
         self._only = threading.Lock()
         self._memory = _Memory()
 
-    def _analyse(self, analyse: Analyse, files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResult:
+    def _analyze(self, analyze: Analyze, files: list[SourceFile], request: AnalysisRequest) -> AnalysisResult:
         """Enter only what was asked for."""
         began = time.perf_counter()
         entries, skipped = self._entries, self._skipped
-        found = analyse(files, replace(request, entries=entries, skipped=skipped, lazy=True, collect_calls=True))
+        part = msgspec.structs.replace(request, entries=entries, skipped=skipped, lazy=True, collect_calls=True)
+        found = analyze(files, part)
         for path in request.wanted or [file.path for file in files]:
             if found.calls is not None and path in entries:
                 known = self._known.setdefault(path, _Known())

@@ -27,7 +27,7 @@ from pygls.exceptions import (
 )
 from pygls.protocol import JsonRPCProtocol
 
-from flake8_jax.server.app import Server
+from flake8_jax.server.state import Server
 from flake8_jax.server.wire import Malformed, Outgoing, Reader, Received
 
 _LONGEST_REASON = 300

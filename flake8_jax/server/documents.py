@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from lsprotocol import types
 from pygls import uris
 
-from flake8_jax.cache import digest
+from flake8_jax.pipeline.cache import digest
 from flake8_jax.server.notebooks import Cells, joined
 from flake8_jax.server.positions import Encoding, Places
 

@@ -12,12 +12,12 @@ import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from flake8_jax.config import FILE_NAMES
-from flake8_jax.server.app import Server
 from flake8_jax.server.checker import Setup
 from flake8_jax.server.documents import Documents, file_path, path_of
 from flake8_jax.server.preferences import ours, preferences, usable
 from flake8_jax.server.schedule import Schedule
+from flake8_jax.server.state import Server
+from flake8_jax.settings.options import FILE_NAMES
 
 _WATCHED = (
     "**/pyproject.toml",
@@ -74,12 +74,6 @@ def initialize(ls: Server, params: types.InitializeParams) -> None:
     )
 
 
-def _folders(ls: Server) -> tuple[str, ...]:
-    """The folders that the editor has open."""
-    paths = tuple(ls.folders.values())
-    return paths if paths or not ls.schedule.setup.opened else (ls.documents.root,)
-
-
 def did_change_workspace_folders(ls: Server, params: types.DidChangeWorkspaceFoldersParams) -> None:
     for folder in params.event.removed:
         ls.folders.pop(folder.uri, None)
@@ -88,13 +82,7 @@ def did_change_workspace_folders(ls: Server, params: types.DidChangeWorkspaceFol
         if path is not None:
             ls.folders[folder.uri] = path
     if ls.schedule.folders:
-        check_folders(ls)
-
-
-def check_folders(ls: Server) -> None:
-    """From now on check all that the editor has open as folders."""
-    ls.schedule.folders = _folders(ls)
-    ls.schedule.want_whole(0)
+        ls.check_folders()
 
 
 def _root(ls: Server, params: types.InitializeParams) -> str | None:

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from lsprotocol import types
 from pygls import uris
 
-from flake8_jax.cache import digest
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.findings import Step
 from flake8_jax.core.report import Diagnostic
-from flake8_jax.lowering import read_text
+from flake8_jax.pipeline.cache import digest
+from flake8_jax.pipeline.lowering import read_text
 from flake8_jax.server.documents import Buffer
 from flake8_jax.server.positions import Encoding, Places
 

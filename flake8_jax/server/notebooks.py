@@ -1,6 +1,6 @@
 """The cells of an open notebook as the one text that ``jaxlint check`` would make of the file, and back.
 
-Magics are those of ``flake8_jax.notebooks``; here they are overwritten by text of the same length, so that an offset in a cell
+Magics are those of ``pipeline.notebooks``; here they are overwritten by text of the same length, so that an offset in a cell
 is one in the text but for a constant. Not modelled: cells that were run in another order than they stand in.
 """
 
@@ -10,8 +10,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flake8_jax import notebooks
 from flake8_jax.core.cells import HEADING, MAGIC
+from flake8_jax.pipeline import notebooks
 
 
 @dataclass(frozen=True)

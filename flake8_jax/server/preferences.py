@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from flake8_jax.config import ConfigError, Options, convert_options, option_names
+from flake8_jax.settings.options import Options, convert_options, option_names
+from flake8_jax.settings.tables import ConfigError
 
 _ORIGIN = "settings of the editor"
 _LONGEST_DEBOUNCE = 60_000

@@ -15,15 +15,14 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
 
 from flake8_jax import __version__
-from flake8_jax.config import ConfigError
 from flake8_jax.server import actions
-from flake8_jax.server.app import Server
 from flake8_jax.server.checker import FocusedChecker
 from flake8_jax.server.documents import Buffer, path_of
 from flake8_jax.server.functions import Known, code_under, hints, hovered, lenses, plain, rule_text
-from flake8_jax.server.lifecycle import check_folders
 from flake8_jax.server.messages import View, placed_diagnostics, result_id, uri_of
+from flake8_jax.server.state import Server
 from flake8_jax.server.worker import Interrupted, WorkerFailed
+from flake8_jax.settings.tables import ConfigError
 
 Answer = TypeVar("Answer")
 
@@ -90,7 +89,7 @@ async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> type
 
 
 async def workspace_diagnostic(ls: Server, params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
-    check_folders(ls)
+    ls.check_folders()
     whole = await ls.schedule.idle()
     known = {previous.uri: previous.value for previous in params.previous_result_ids}
     names = {path_of(uri, ls.documents.root)[0]: uri for uri in known}

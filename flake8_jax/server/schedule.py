@@ -20,7 +20,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from flake8_jax.config import ConfigError
 from flake8_jax.core.report import Diagnostic
 from flake8_jax.server.background import Background
 from flake8_jax.server.checker import (
@@ -37,6 +36,7 @@ from flake8_jax.server.checker import (
 from flake8_jax.server.documents import Buffer, Documents
 from flake8_jax.server.merging import replaced
 from flake8_jax.server.worker import Interrupted, Running, Worker, WorkerFailed
+from flake8_jax.settings.tables import ConfigError
 
 QUIET = 0.4
 """Seconds without a keystroke before the whole project is checked again."""

@@ -26,9 +26,9 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Generic, TypeVar
 
-from flake8_jax.config import ConfigError
 from flake8_jax.core.children import end_with_parent, starting
 from flake8_jax.server.checker import Setup
+from flake8_jax.settings.tables import ConfigError
 
 Checker = TypeVar("Checker")
 Answer = TypeVar("Answer")

@@ -9,9 +9,13 @@ import msgspec
 import pytest
 from support.backend import Recorder, fake_backend
 
-from flake8_jax.cache import Cache, _make, cache_home, remove
+import flake8_jax
 from flake8_jax.cli import main
 from flake8_jax.cli.check import run
+from flake8_jax.pipeline import cache
+from flake8_jax.pipeline.cache import Cache, _make, cache_home, remove
+from flake8_jax.pipeline.workspace import _key_of
+from flake8_jax.semantics.analysis.request import AnalysisRequest
 
 TAG = "CACHEDIR.TAG"
 STANDARD_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -341,3 +345,24 @@ def test_a_warm_run_that_has_nothing_to_fix_analyzes_nothing(project: Path) -> N
     analyse = Recorder()
     assert run(["--fix", "-q"], fake_backend(analyse)) == 1
     assert analyse.programs == []
+
+
+def test_every_module_of_jaxlint_is_in_the_stamp(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: set[str] = set()
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, **options: looked_at.add(str(path)) or stat(path, **options))
+    assert cache.stamp.__wrapped__() == cache.stamp()
+    package = Path(flake8_jax.__file__).parent
+    assert {str(path) for path in package.rglob("*.py")} <= looked_at
+
+
+@pytest.mark.parametrize("option", AnalysisRequest.__struct_fields__)
+def test_every_option_of_a_request_is_in_its_key(option: str) -> None:
+    default = getattr(AnalysisRequest(), option)
+    other = {bool: True, int: 7, dict: {"a": "b"}, tuple: ("a\udc80",)}.get(type(default), frozenset({"a\udc80"}))
+    assert _key_of(AnalysisRequest(**{option: other}), []) != _key_of(AnalysisRequest(), [])
+
+
+def test_the_key_of_a_request_does_not_depend_on_the_order_of_sets() -> None:
+    names = [f"JAX{n}" for n in range(100)]
+    assert len({_key_of(AnalysisRequest(frozenset(some)), []) for some in (names, names[::-1])}) == 1

@@ -28,7 +28,7 @@ class Project:
         self._capsys = capsys
         self.out = self.err = ""
         self.out_bytes = b""
-        self.analyse = Recorder()
+        self.analyzed = Recorder()
 
     def write(self, name: str, text: str | bytes) -> Path:
         path = self.root / name
@@ -39,7 +39,7 @@ class Project:
     def check(self, *arguments: str, cache: bool = False) -> int:
         self._capsys.readouterr()
         options = [] if cache else ["--no-cache"]
-        status = run([*options, *arguments], fake_backend(self.analyse))
+        status = run([*options, *arguments], fake_backend(self.analyzed))
         self.out_bytes, err = self._capsys.readouterr()
         self.out, self.err = self.out_bytes.decode(errors="replace"), err.decode()
         return status
@@ -161,7 +161,7 @@ def test_crash_names_rule_and_file_and_the_others_report(project: Project) -> No
 def test_what_is_not_analyzed_to_its_end_is_named_from_the_cache_too(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flake8_jax.semantics.project.MAX_STATEMENTS_PER_ENTRY", -150)
+    monkeypatch.setattr("flake8_jax.semantics.analysis.entries.MAX_STATEMENTS_PER_ENTRY", -150)
     project.write("a.py", "import jax\n\n\ndef long(x):\n" + "    x = x + 1\n" * 200)
     for _ in range(2):
         assert project.lint(".") == 1
@@ -298,7 +298,7 @@ def test_blame_spares_analyses(project: Project) -> None:
     project.write("b.py", JAX + "np.sin\n" * 20 + "BROKEN\n" + "np.sin\n")
     assert project.check("--fix", "--show-fixes") == 1
     assert "Found 63 problems (61 fixed, 2 remaining)." in project.out
-    assert len(project.analyse.programs) <= 12
+    assert len(project.analyzed.programs) <= 12
 
 
 def test_unfixable(project: Project) -> None:
@@ -395,7 +395,7 @@ def test_a_single_file_is_linted_with_its_program(project: Project) -> None:
     project.write("train.py", JAX + "from pkg import helper\nBAD\n")
     project.write("plain.py", "BAD\n")
     assert project.codes("pkg/helper.py") == [("pkg/helper.py", "JAX101")]
-    assert sorted(file.module_name for file in project.analyse.programs[-1]) == ["pkg", "pkg.helper", "train"]
+    assert sorted(file.module_name for file in project.analyzed.programs[-1]) == ["pkg", "pkg.helper", "train"]
     assert project.codes() == [("pkg/helper.py", "JAX101"), ("train.py", "JAX101")]
 
 
@@ -423,7 +423,7 @@ def test_a_warm_run_analyses_nothing(project: Project) -> None:
     for _ in range(2):
         assert project.check("--output-format", "concise", cache=True) == 1
         assert "a.py:2:1: JAX101" in project.out
-    assert len(project.analyse.programs) == 1
+    assert len(project.analyzed.programs) == 1
     assert (project.root / ".jaxlint_cache" / ".gitignore").read_text() == "*\n"
     path.write_text(JAX + "\nBAD\n")
     assert project.check("--output-format", "concise", cache=True) == 1

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from flake8_jax.cli import main
 from flake8_jax.core.cells import with_magics
-from flake8_jax.notebooks import NotebookError, rewritten, text_of, without_magics
+from flake8_jax.pipeline.notebooks import NotebookError, rewritten, text_of, without_magics
 
 SETUP = "%matplotlib inline\nimport jax\nimport jax.numpy as jnp"
 BRANCH = "%%time\nfiles = !ls\n@jax.jit\ndef f(x):\n    if x > 0:\n        return x\n    return -x\n%timeit f(1.0)\nf?"

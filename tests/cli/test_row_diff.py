@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flake8_jax.row_diff import changed_rows
+from flake8_jax.history.row_diff import changed_rows
 
 
 @pytest.mark.parametrize(

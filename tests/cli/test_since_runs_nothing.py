@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from flake8_jax import git as flake8_jax_git
 from flake8_jax.cli import main
+from flake8_jax.history import git as flake8_jax_git
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the marker is a shell script")
 

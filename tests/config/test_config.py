@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from flake8_jax.config import DEFAULT_EXCLUDE, ConfigError, Options, Resolver, inline_options, option_documentation
+from flake8_jax.settings.options import DEFAULT_EXCLUDE, Options, inline_options, option_documentation
+from flake8_jax.settings.resolver import Resolver
+from flake8_jax.settings.tables import ConfigError
 
 
 def write(path: Path, text: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.backend import RULES
 
-from flake8_jax.selection import ALWAYS_ON, Layer, SelectorError, enabled, fixable_codes, matching
+from flake8_jax.settings.selection import ALWAYS_ON, Layer, SelectorError, enabled, fixable_codes, matching
 
 BY_CODE = {rule.code: rule for rule in RULES}
 

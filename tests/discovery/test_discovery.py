@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from flake8_jax.config import ConfigError, Options, Resolver
-from flake8_jax.discovery import Walker, context_files, discover
+from flake8_jax.pipeline.discovery import Walker, context_files, discover
+from flake8_jax.settings.options import Options
+from flake8_jax.settings.resolver import Resolver
+from flake8_jax.settings.tables import ConfigError
 
 
 def tree(root: Path, *names: str) -> None:

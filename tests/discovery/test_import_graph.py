@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flake8_jax.import_graph import Glance, Imported, Modules, glance, imports_of, relevant_files
+from flake8_jax.pipeline.import_scan import Glance, Imported, Modules, glance, imports_of, relevant_files
 
 
 @pytest.mark.parametrize(

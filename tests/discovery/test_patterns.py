@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flake8_jax.discovery import Patterns
-from flake8_jax.patterns import PatternSet, complaint
+from flake8_jax.pipeline.discovery import Patterns
+from flake8_jax.pipeline.patterns import PatternSet, complaint
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None or os.name == "nt", reason="needs git and any file name")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from flake8_jax.backend import default_backend
 from flake8_jax.cli import COMMANDS
-from flake8_jax.config import option_names
+from flake8_jax.pipeline.backend import default_backend
 from flake8_jax.reporters import formats
+from flake8_jax.settings.options import option_names
 from scripts.consoles import DOCUMENTS, ROOT, agrees, commands_of, rerun
 
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#([^)\s]*))?\)")

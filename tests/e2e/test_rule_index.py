@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flake8_jax.backend import default_backend
+from flake8_jax.pipeline.backend import default_backend
 from scripts.rule_index import INDEX, index
 
 

@@ -10,7 +10,7 @@ import random
 from collections import Counter
 from pathlib import Path
 
-from flake8_jax.lowering import decode_text
+from flake8_jax.pipeline.lowering import decode_text
 from fuzz import running
 from fuzz.case import Case, Kind, Outcome
 from fuzz.judging import judge_texts

@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from flake8_jax.config import option_names
+from flake8_jax.settings.options import option_names
 from fuzz import running, seeds
 from fuzz.case import Broken, Case, Kind, Outcome
 from fuzz.judging import command

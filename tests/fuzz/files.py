@@ -11,7 +11,7 @@ import random
 from collections import Counter
 from pathlib import Path
 
-from flake8_jax.lowering import decode_text
+from flake8_jax.pipeline.lowering import decode_text
 from fuzz.case import Broken, Case, Kind, Outcome
 from fuzz.judging import judge_texts
 

@@ -20,14 +20,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from flake8_jax.backend import INVALID_SYNTAX, Backend, default_backend
 from flake8_jax.cli import main
-from flake8_jax.config import Options, Resolver
 from flake8_jax.core.report import RunReport
-from flake8_jax.engine import Question, Workspace
-from flake8_jax.repairs import add_noqa, repair
+from flake8_jax.pipeline.backend import INVALID_SYNTAX, Backend, default_backend
+from flake8_jax.pipeline.workspace import Question, Workspace
+from flake8_jax.repair.passes import add_noqa, repair
 from flake8_jax.reporters import View, formats, render
-from flake8_jax.selection import ALWAYS_ON
+from flake8_jax.settings.options import Options
+from flake8_jax.settings.resolver import Resolver
+from flake8_jax.settings.selection import ALWAYS_ON
 from fuzz.case import Broken, Outcome
 
 EVERYTHING = Options(select=["ALL"], preview=True, unsafe_fixes=True)

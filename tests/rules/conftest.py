@@ -10,7 +10,8 @@ import pytest
 from flake8_jax.core.findings import Positions
 from flake8_jax.rules import all_rules
 from flake8_jax.rules._pages import Label, labels_of
-from flake8_jax.semantics import AnalysisOptions, SourceFile, analyse
+from flake8_jax.semantics.analysis.analyze import analyze
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.syntax.lower import lower
 
 EXPECT = "# expect:"
@@ -41,7 +42,7 @@ def lint_texts(root: Path, texts: Mapping[str, str], opt_in: frozenset[str] = fr
         for file, text in texts.items()
     ]
     rules = [rule for rule in all_rules() if not rule.opt_in or rule.name in opt_in]
-    analysis = analyse(files, AnalysisOptions(rules=rules))
+    analysis = analyze(files, AnalysisRequest(), rules)
     assert not analysis.crashes, "\n".join(trace for _, _, trace in analysis.crashes)
     found = set()
     for finding in analysis.findings:

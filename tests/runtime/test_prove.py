@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from support.backend import fake_backend
 
-from flake8_jax.backend import Backend
 from flake8_jax.cli.check import run as check
 from flake8_jax.cli.prove import run
-from flake8_jax.config import Resolver
-from flake8_jax.engine import Question, Workspace
-from flake8_jax.repairs import repair
+from flake8_jax.pipeline.backend import Backend
+from flake8_jax.pipeline.workspace import Question, Workspace
+from flake8_jax.repair.passes import repair
 from flake8_jax.runtime_checks.project_copy import CopyError, copy_project, outermost
 from flake8_jax.runtime_checks.speed import confirmed, judged, sentence
+from flake8_jax.settings.resolver import Resolver
 
 needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 

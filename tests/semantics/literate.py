@@ -32,9 +32,9 @@ from pathlib import Path
 from flake8_jax.core.findings import Finding, Positions
 from flake8_jax.core.registry import Report, Rule
 from flake8_jax.rules import all_rules
-from flake8_jax.semantics import Analysis, AnalysisOptions, SourceFile, analyse
-from flake8_jax.semantics.events import LibraryCall
-from flake8_jax.semantics.values import (
+from flake8_jax.semantics.analysis.analyze import Analysis, analyze
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
+from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
     GRAD,
@@ -62,6 +62,7 @@ from flake8_jax.semantics.values import (
     UnionValue,
     Value,
 )
+from flake8_jax.semantics.events.events import LibraryCall
 from flake8_jax.syntax.lower import lower
 
 ROOT = "/project"
@@ -259,7 +260,7 @@ def run_engine(files: Mapping[str, str]) -> tuple[Analysis, Reveals, dict[str, P
         path = f"{ROOT}/{file}"
         positions[path] = Positions(tree.line_starts)
         sources.append(SourceFile(path, module_name(file), file.endswith("__init__.py"), tree, text))
-    analysis = analyse(sources, AnalysisOptions(rules=[*chosen, reveals.rule], collect_functions=True))
+    analysis = analyze(sources, AnalysisRequest(collect_functions=True), [*chosen, reveals.rule])
     return analysis, reveals, positions
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import pytest
 from semantics.literate import run_engine
 
-from flake8_jax.semantics import machine, project
+from flake8_jax.semantics.analysis import entries
+from flake8_jax.semantics.domain.values import FunctionValue
+from flake8_jax.semantics.interpreter import running
+from flake8_jax.semantics.machine.core import Machine
 
 BRANCH = "import jax\n\n\n@jax.jit\ndef step(x):\n    if x > 0:\n        return x\n    return -x\n\n\n"
 LONG = "def long(x):\n" + "    x = x + 1\n" * 200 + "    return x\n"
 
 
 def test_an_entry_that_runs_too_many_statements_ends_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project, "MAX_STATEMENTS_PER_ENTRY", -150)
+    monkeypatch.setattr(entries, "MAX_STATEMENTS_PER_ENTRY", -150)
     analysis, _, _ = run_engine({"code.py": f"{BRANCH}{LONG}"})
     assert [(cut.path, cut.function, cut.reason) for cut in analysis.cuts] == [
         ("/project/code.py", "long", "it runs too many statements")
@@ -23,8 +26,8 @@ def test_an_entry_that_runs_too_many_statements_ends_and_is_named(monkeypatch: p
 def test_a_file_whose_entries_run_too_many_statements_is_named_and_the_others_are_analyzed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(project, "MAX_ENTRIES_PER_FILE", 0.5)
-    monkeypatch.setattr(project, "MAX_STATEMENTS_PER_ENTRY", 0)
+    monkeypatch.setattr(entries, "MAX_ENTRIES_PER_FILE", 0.5)
+    monkeypatch.setattr(entries, "MAX_STATEMENTS_PER_ENTRY", 0)
     many = "".join(f"def f{i}(x):\n" + "    x = x + 1\n" * 9 for i in range(9))
     analysis, _, _ = run_engine({"code.py": BRANCH, "many.py": many})
     assert {(cut.path, cut.reason) for cut in analysis.cuts} == {
@@ -37,14 +40,14 @@ def test_too_deep_a_recursion_of_the_analysis_costs_its_entry_alone(monkeypatch:
     def overflow(*_: object) -> int:
         raise RecursionError
 
-    analysis_of = machine.Machine.note_called
+    note_called = running.note_called
 
-    def note_called(self: machine.Machine, func: machine.FunctionValue, kind: str) -> None:
+    def overflow_in_long(m: Machine, func: FunctionValue, kind: str) -> None:
         if func.fn.name == "long":
             overflow()
-        analysis_of(self, func, kind)
+        note_called(m, func, kind)
 
-    monkeypatch.setattr(machine.Machine, "note_called", note_called)
+    monkeypatch.setattr(running, "note_called", overflow_in_long)
     analysis, _, _ = run_engine({"code.py": f"{BRANCH}{LONG}"})
     assert analysis.crashes == []
     assert [cut.reason for cut in analysis.cuts] == ["it is nested too deeply"]

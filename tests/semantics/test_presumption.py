@@ -6,7 +6,8 @@ import textwrap
 
 import pytest
 
-from flake8_jax.semantics import AnalysisOptions, SourceFile, analyse
+from flake8_jax.semantics.analysis.analyze import analyze
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.syntax.lower import lower
 
 HEADER = """
@@ -146,7 +147,7 @@ def claims(program: str) -> dict[str, bool]:
     """For every parameter, whether inspect says that it holds tracers."""
     text = HEADER + textwrap.dedent(program) + "\n"
     file = SourceFile("library.py", "library", False, lower(text), text)
-    result = analyse([file], AnalysisOptions(rules=[], collect_functions=True))
+    result = analyze([file], AnalysisRequest(collect_functions=True), [])
     assert result.crashes == []
     return {
         f"{function.qualname}.{parameter.name}": bool({"traced", "pytree"} & set(parameter.kinds))

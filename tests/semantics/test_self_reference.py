@@ -7,7 +7,8 @@ import textwrap
 import pytest
 
 from flake8_jax.rules import all_rules
-from flake8_jax.semantics import AnalysisOptions, SourceFile, analyse
+from flake8_jax.semantics.analysis.analyze import analyze
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.syntax.lower import lower
 
 PROGRAMS = {
@@ -631,8 +632,8 @@ p.z
 def crashes(text: str, *, inspect: bool) -> list[str]:
     """The tracebacks of an analysis with all rules."""
     file = SourceFile("example.py", "example", False, lower(text), text)
-    options = AnalysisOptions(rules=list(all_rules()), preview=True, collect_functions=inspect)
-    return [trace for _, _, trace in analyse([file], options).crashes]
+    request = AnalysisRequest(preview=True, collect_functions=inspect)
+    return [trace for _, _, trace in analyze([file], request, all_rules()).crashes]
 
 
 @pytest.mark.parametrize("inspect", [False, True], ids=["check", "inspect"])

@@ -11,7 +11,7 @@ from e2e.projects import write_project
 pytest.importorskip("pygls", reason="the extra `server` is not installed")
 
 from flake8_jax.core.call_graph import CallGraph
-from flake8_jax.lowering import lower_text
+from flake8_jax.pipeline.lowering import lower_text
 from flake8_jax.server.checker import Focused, FocusedChecker, Setup, Snapshot, Then, WholeChecker
 from flake8_jax.server.merging import difference
 from flake8_jax.server.outline import Edited, Extent, edited_part, unaffected

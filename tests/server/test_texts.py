@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 types = pytest.importorskip("lsprotocol.types", reason="the extra `server` is not installed")
 
-from flake8_jax.config import ConfigError  # noqa: E402
 from flake8_jax.core.findings import Finding  # noqa: E402
 from flake8_jax.core.report import Diagnostic  # noqa: E402
 from flake8_jax.server.actions import wanted  # noqa: E402
@@ -25,6 +24,7 @@ from flake8_jax.server.messages import placed_diagnostics, result_id  # noqa: E4
 from flake8_jax.server.notebooks import joined, without_magics  # noqa: E402
 from flake8_jax.server.positions import Encoding, Places  # noqa: E402
 from flake8_jax.server.preferences import preferences, usable  # noqa: E402
+from flake8_jax.settings.tables import ConfigError  # noqa: E402
 from flake8_jax.syntax.edits import apply_edits  # noqa: E402
 
 from .conftest import BRANCH  # noqa: E402

@@ -19,9 +19,10 @@ from typing import Any
 
 import pytest
 
-from flake8_jax.config import ConfigError, load_options
 from flake8_jax.server.checker import Setup
 from flake8_jax.server.worker import Interrupted, Running, Worker, WorkerFailed
+from flake8_jax.settings.options import load_options
+from flake8_jax.settings.tables import ConfigError
 
 PATIENCE = 40
 

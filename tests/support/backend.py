@@ -13,15 +13,10 @@ import re
 
 import msgspec
 
-from flake8_jax.backend import (
-    OWN_RULES,
-    AnalysisRequest,
-    AnalysisResult,
-    Backend,
-    ProgramFile,
-)
 from flake8_jax.core.findings import Edit, Finding, Fix, Step
 from flake8_jax.core.report import RuleInfo
+from flake8_jax.pipeline.backend import OWN_RULES, AnalysisResult, Backend
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 
 RULES = (
     *OWN_RULES,
@@ -46,7 +41,7 @@ _WORDS = {
 }
 
 
-def _findings(file: ProgramFile, request: AnalysisRequest) -> list[Finding]:
+def _findings(file: SourceFile, request: AnalysisRequest) -> list[Finding]:
     names = {rule.code: rule for rule in RULES}
     found: list[Finding] = []
     for word, (code, repair) in _WORDS.items():
@@ -89,7 +84,7 @@ class Function(msgspec.Struct):
     contexts: int = 1
 
 
-def _functions(file: ProgramFile) -> list[Function]:
+def _functions(file: SourceFile) -> list[Function]:
     """Every ``def`` is staged by a jit in line 1."""
     roots: list[dict[str, object]] = [
         {
@@ -110,9 +105,9 @@ class Recorder:
     """The analysis; remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.programs: list[list[ProgramFile]] = []
+        self.programs: list[list[SourceFile]] = []
 
-    def __call__(self, files: list[ProgramFile], request: AnalysisRequest) -> AnalysisResult:
+    def __call__(self, files: list[SourceFile], request: AnalysisRequest) -> AnalysisResult:
         self.programs.append(files)
         found = [finding for file in files for finding in _findings(file, request)]
         crashes = tuple(
@@ -122,7 +117,7 @@ class Recorder:
         return AnalysisResult(tuple(found), tuple(functions), crashes, {"contexts": len(files)})
 
 
-def fake_backend(analyse: Recorder | None = None) -> Backend:
+def fake_backend(analyze: Recorder | None = None) -> Backend:
     return Backend(
-        {rule.code: rule for rule in RULES}, analyse or Recorder(), frozenset({"jax", "flax"}), lambda transforms: None
+        {rule.code: rule for rule in RULES}, analyze or Recorder(), frozenset({"jax", "flax"}), lambda transforms: None
     )

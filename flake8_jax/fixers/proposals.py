@@ -1,0 +1,72 @@
+"""Fixes for the findings of an analysis.
+
+Vocabulary
+----------
+proposal   the fix that the first fixer of a rule makes of a finding's event; later fixers are asked if it makes none.
+refused    a proposal that is nested too deeply to be made.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.core.collector import collector_paused
+from flake8_jax.core.findings import Finding, Fix
+from flake8_jax.core.registry import DEFECTS, Fixer
+from flake8_jax.core.stack import run_deep
+from flake8_jax.fixers import all_fixers
+from flake8_jax.fixers._callers import Program
+
+
+@dataclass
+class Proposals:
+    """The findings, with fixes where there are any. crashes: (fixer, path, traceback). refused: (path, reason)."""
+
+    findings: list[Finding] = field(default_factory=list)
+    crashes: list[tuple[str, str, str]] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+
+def propose_fixes(
+    reported: Iterable[tuple[Finding, Any]],
+    files: Iterable[tuple[str, str, ir.Module]],
+    fixers: Mapping[str, tuple[Fixer, ...]] | None = None,
+) -> Proposals:
+    """Make fixes of findings and their events. ``files``: path, text and tree of each file of the program."""
+    program = Program(files)
+    known = all_fixers() if fixers is None else fixers
+    made = Proposals()
+
+    def work() -> None:
+        with collector_paused():
+            for finding, event in reported:
+                fix = _proposal(finding, event, program, known.get(finding.name, ()), made)
+                made.findings.append(finding if fix is None else msgspec.structs.replace(finding, fix=fix))
+
+    run_deep(work)
+    return made
+
+
+def _proposal(finding: Finding, event: Any, program: Program, fixers: tuple[Fixer, ...], made: Proposals) -> Fix | None:
+    if not fixers:
+        return None
+    source = program.source(finding.path)
+    for fixer in fixers:
+        try:
+            fix = fixer.build(event, source)
+        except RecursionError:
+            made.refused.append((finding.path, f"a fix of {finding.code} is nested too deeply"))
+            continue
+        except DEFECTS as error:
+            text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+            made.crashes.append((f"fixer of {finding.name}", finding.path, text))
+            continue
+        if fix is not None:
+            return fix
+    return None

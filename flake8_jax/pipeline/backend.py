@@ -1,0 +1,140 @@
+"""The analysis as the pipeline sees it: rules, and one call that turns a program into findings with fixes.
+
+Vocabulary
+----------
+backend   rules and analysis. ``default_backend`` is the real one; tests put in one of their own.
+
+Importing this module loads neither the rules nor the interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from flake8_jax.core.call_graph import CallGraph
+from flake8_jax.core.findings import Finding
+from flake8_jax.core.report import RuleInfo
+from flake8_jax.pipeline.cache import Cache, digest
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
+
+
+@dataclass(frozen=True)
+class AnalysisResult:
+    """The outcome of an analysis. ``functions`` are records for ``inspect``; crashes: rule, path, traceback; calls: if the
+    request asks for them. cuts: a sentence for each part of the program that was not analyzed to its end."""
+
+    findings: tuple[Finding, ...] = ()
+    functions: tuple[msgspec.Struct, ...] = ()
+    crashes: tuple[tuple[str, str, str], ...] = ()
+    counters: dict[str, int] = field(default_factory=dict)
+    calls: CallGraph | None = None
+    cuts: tuple[str, ...] = ()
+
+
+Analyze = Callable[[list[SourceFile], AnalysisRequest], AnalysisResult]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """rules: by code. analyze: the analysis. libraries: import names that make a file worth analyzing."""
+
+    rules: dict[str, RuleInfo]
+    analyze: Analyze
+    libraries: frozenset[str]
+    check_transforms: Callable[[dict[str, str]], None]
+    """Raises ValueError for a transform of the configuration that stands for nothing."""
+    remembered: bool = True
+    """Whether its answers may be kept on disk and taken from there."""
+
+
+INVALID_SYNTAX = RuleInfo(
+    code="JAX001",
+    name="invalid-syntax",
+    level="error",
+    summary="The file does not parse or cannot be decoded.",
+    doc=(
+        "The file does not parse or cannot be decoded.\n\n"
+        "Nothing else can be said about such a file, so this rule is always on and no comment suppresses it. "
+        "Files that have nothing to do with JAX are not parsed, unless they are named on the command line.\n"
+    ),
+)
+UNUSED_NOQA = RuleInfo(
+    code="JAX002",
+    name="unused-noqa",
+    level="warning",
+    summary="A `# noqa` comment with JAX codes suppresses nothing.",
+    doc=(
+        "A `# noqa` comment with JAX codes suppresses nothing.\n\n"
+        "The code was repaired, or the comment never helped; it hides the next mistake on its line. "
+        "Opt-in. Comments without codes, and codes of other linters, are left alone.\n"
+    ),
+    opt_in=True,
+    fixable="always",
+)
+OWN_RULES = (INVALID_SYNTAX, UNUSED_NOQA)
+_CATALOGUE_KEY = digest("rules")
+
+
+class _Catalogue(msgspec.Struct, frozen=True, array_like=True):
+    """What importing every rule tells, as the cache keeps it: a warm run has no other need of them."""
+
+    rules: tuple[RuleInfo, ...]
+    libraries: frozenset[str]
+
+
+def default_backend(cache: Cache | None = None) -> Backend:
+    """The rules of ``flake8_jax.rules`` over the analysis of ``flake8_jax.semantics``."""
+    catalogue = cache.load("catalogue", _CATALOGUE_KEY, _Catalogue) if cache is not None else None
+    if catalogue is None:
+        catalogue = _read_catalogue()
+        if cache is not None:
+            cache.store("catalogue", _CATALOGUE_KEY, catalogue)
+    rules = {rule.code: rule for rule in catalogue.rules}
+    return Backend(rules, _analyze, catalogue.libraries, _check_transforms)
+
+
+def _read_catalogue() -> _Catalogue:
+    from flake8_jax.knowledge import load
+    from flake8_jax.knowledge.requirement import LIBRARIES
+    from flake8_jax.rules import all_rules
+
+    rules = [
+        RuleInfo(found.code, found.name, found.level, found.summary, found.doc, found.opt_in, found.fixable)
+        for found in all_rules()
+    ]
+    return _Catalogue(
+        tuple(sorted((*OWN_RULES, *rules), key=lambda rule: rule.code)), load().libraries | LIBRARIES.keys()
+    )
+
+
+def _check_transforms(transforms: dict[str, str]) -> None:
+    from flake8_jax.knowledge import load
+
+    load().with_user_transforms(transforms)
+
+
+def _analyze(files: list[SourceFile], request: AnalysisRequest) -> AnalysisResult:
+    from flake8_jax.fixers.proposals import propose_fixes
+    from flake8_jax.rules import all_rules
+    from flake8_jax.semantics.analysis.analyze import analyze
+    from flake8_jax.semantics.machine.limits import Cut
+
+    analysis = analyze(files, request, all_rules())
+    proposals = propose_fixes(
+        [(one.finding, one.event) for one in analysis.reports], [(file.path, file.text, file.tree) for file in files]
+    )
+    cuts = {*analysis.cuts, *(Cut(path, "", reason) for path, reason in proposals.refused)}
+    return AnalysisResult(
+        tuple(proposals.findings),
+        tuple(analysis.functions),
+        tuple(dict.fromkeys((*analysis.crashes, *proposals.crashes))),
+        analysis.counters,
+        analysis.calls,
+        tuple(
+            f"{cut.path}: jaxlint stopped analyzing {f'`{cut.function}`' if cut.function else 'this file'}: {cut.reason}"
+            for cut in sorted(cuts, key=lambda cut: (cut.path, cut.function, cut.reason))
+        ),
+    )

@@ -1,0 +1,173 @@
+"""From findings to diagnostics: what is selected, what comments suppress, where it stands.
+
+Vocabulary
+----------
+selection   the codes that are on in a project, and in each file of it.
+unused      a code in a ``# noqa`` comment that suppresses nothing, though its rule is on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from flake8_jax.core import ir
+from flake8_jax.core.cells import SUFFIX, Rows, in_cell
+from flake8_jax.core.findings import Finding, Fix, Positions
+from flake8_jax.core.report import Diagnostic, RunReport, line_starts, place
+from flake8_jax.pipeline.backend import INVALID_SYNTAX, UNUSED_NOQA, Backend
+from flake8_jax.pipeline.discovery import Patterns
+from flake8_jax.pipeline.lowering import Problem
+from flake8_jax.pipeline.patterns import PatternError
+from flake8_jax.settings.options import Settings
+from flake8_jax.settings.resolver import place_of
+from flake8_jax.settings.selection import SelectorError, codes_of, enabled, fixable_codes
+from flake8_jax.settings.tables import ConfigError
+from flake8_jax.syntax.noqa import Directive, Noqa, directives, noqa_row, remove_codes
+
+
+class Selection:
+    """Which codes are on in which file of a project. Raises ConfigError for selectors that match nothing."""
+
+    def __init__(self, settings: Settings, backend: Backend) -> None:
+        try:
+            self.codes = enabled(settings.layers, backend.rules)
+            self.fixable = fixable_codes(settings.fixable, settings.unfixable, backend.rules)
+            self._ignores = _ignores(settings, backend)
+        except SelectorError as error:
+            raise ConfigError(f"{_origin(error.selector, settings)}: {error}") from error
+        self._known = frozenset(backend.rules)
+        self._by_path: dict[str, frozenset[str]] = {}
+
+    def ignored_in(self, path: str) -> frozenset[str]:
+        """The codes that ``per-file-ignores`` turns off in a file; ``!pattern`` speaks of all other files."""
+        if path not in self._by_path:
+            found: frozenset[str] = frozenset()
+            for patterns, inverted, codes in self._ignores:
+                if patterns.matches_any_part(path) is not inverted:
+                    found |= codes
+            self._by_path[path] = found
+        return self._by_path[path]
+
+    def judges(self, code: str) -> bool:
+        """Whether a code, or prefix of one, can be said to be unused: some rule of it runs, or none exists."""
+        return any(on.startswith(code) for on in self.codes) or not any(known.startswith(code) for known in self._known)
+
+    def is_on(self, code: str, path: str) -> bool:
+        return code in self.codes and code not in self.ignored_in(path)
+
+
+def _ignores(settings: Settings, backend: Backend) -> list[tuple[Patterns, bool, frozenset[str]]]:
+    """Patterns of ``per-file-ignores``, whether they stand for all other files, and codes.
+
+    Patterns with the same codes are matched at once, for there may be thousands of them. Raises ConfigError, SelectorError.
+    """
+    positive: dict[frozenset[str], list[str]] = {}
+    found: list[tuple[Patterns, bool, frozenset[str]]] = []
+    try:
+        distinct = dict.fromkeys(selectors for _, selectors in settings.per_file_ignores)
+        selected = {selectors: codes_of(selectors, backend.rules) for selectors in distinct}
+        for pattern, selectors in settings.per_file_ignores:
+            codes = selected[selectors] - {INVALID_SYNTAX.code}
+            if pattern.startswith("!"):
+                found.append((Patterns.of_setting(settings.root, [_inner(pattern)]), True, codes))
+            else:
+                positive.setdefault(codes, []).append(pattern)
+        found += [(Patterns.of_setting(settings.root, lines), False, codes) for codes, lines in positive.items()]
+    except PatternError as error:
+        place = place_of(settings, ("per-file-ignores",), error.line)
+        raise ConfigError(f"{place}: the pattern {error}") from error
+    return found
+
+
+def _inner(pattern: str) -> str:
+    """The pattern without its ``!``."""
+    if not pattern[1:].strip():
+        raise PatternError(pattern, "no name is left of it")
+    return pattern[1:]
+
+
+def _origin(selector: str, settings: Settings) -> str:
+    """Where a selector was written: the command line has the last layer."""
+    flags = settings.layers[-1] if settings.layers else None
+    if flags is not None and selector in (*(flags.select or ()), *flags.extend_select, *flags.ignore):
+        return "command line"
+    keys = ("select", "extend-select", "ignore", "per-file-ignores", "fixable", "unfixable")
+    return place_of(settings, keys, selector)
+
+
+def placed(
+    path: str,
+    findings: Sequence[Finding],
+    text: str,
+    module: ir.Module,
+    selection: Selection,
+    ignore_noqa: bool,
+) -> list[Diagnostic]:
+    """The findings in one file that no comment suppresses, and the comments that suppress nothing."""
+    positions = Positions(module.line_starts)
+    shown = list(findings)
+    if not ignore_noqa and "noqa" in text.lower():
+        comments = directives(text, module)
+        used: dict[Directive, set[str]] = {}
+        shown = []
+        for finding in findings:
+            directive = comments.suppressing(finding.code, finding.start)
+            if directive is None:
+                shown.append(finding)
+            else:
+                used.setdefault(directive, set()).add(finding.code)
+        if selection.is_on(UNUSED_NOQA.code, path):
+            shown += _unused(path, text, module, comments, used, selection)
+    noqa_rows: dict[int, int] = {}  # a line may have many findings
+    items: list[Diagnostic] = []
+    for finding in shown:
+        row = positions.row(finding.start)
+        if row not in noqa_rows:
+            noqa_rows[row] = noqa_row(text, module, finding.start)
+        items.append(place(finding, positions, noqa_rows[row]))
+    if path.endswith(SUFFIX):
+        rows = Rows(text)
+        items = [in_cell(item, rows) for item in items]
+    return items
+
+
+def _unused(
+    path: str,
+    text: str,
+    module: ir.Module,
+    comments: Noqa,
+    used: dict[Directive, set[str]],
+    selection: Selection,
+) -> Iterable[Finding]:
+    rule = UNUSED_NOQA
+    for directive in comments.directives:
+        unused = [
+            code
+            for code in directive.codes
+            if code.startswith("JAX")
+            and selection.judges(code)
+            and not any(silenced.startswith(code) for silenced in used.get(directive, ()))
+        ]
+        if unused:
+            fix = Fix("remove the unused codes", "safe", (remove_codes(text, module, directive, unused),))
+            message = f"`noqa` comment suppresses no {', '.join(unused)}"
+            yield Finding(rule.code, rule.name, rule.level, path, directive.start, directive.end, message, (), fix)
+
+
+def undecodable(path: str, problem: Problem) -> RunReport:
+    """The report on a text that cannot even be decoded."""
+    return RunReport(
+        diagnostics=(syntax_diagnostic(path, "", problem),), rules={INVALID_SYNTAX.code: INVALID_SYNTAX}, checked=1
+    )
+
+
+def syntax_diagnostic(path: str, text: str, problem: Problem) -> Diagnostic:
+    starts = line_starts(text)
+    row = min(max(problem.row, 1), len(starts))
+    offset = min(starts[row - 1] + max(problem.column, 1) - 1, len(text))
+    rule = INVALID_SYNTAX
+    finding = Finding(rule.code, rule.name, rule.level, path, offset, offset, problem.message)
+    if text:
+        item = place(finding, Positions(starts), row)
+        return in_cell(item, Rows(text)) if path.endswith(SUFFIX) else item
+    return Diagnostic(finding, problem.row, problem.column, problem.row, problem.column, problem.row)

@@ -1,0 +1,430 @@
+"""Applying fixes: which go together, what has to hold afterwards, and taking back those for which it does not.
+
+Vocabulary
+----------
+pass      fixes that do not overlap, applied together to the texts in memory, and a new analysis of the result.
+settled   the fixes of a pass that stay. withdrawn: a fix after which the file did not parse, the finding was still
+          there or a new one had appeared; it is not tried again.
+region    what an edit put into the new text. Offsets outside regions only shift.
+origin    path, code and offset of a finding before any repair: what it is known by, however often its text moves.
+
+A fix is never taken from the cache: where stored findings show that something can be fixed, the files are parsed and analyzed
+again. Nothing is written here; the outcome holds the texts before and after.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from flake8_jax.core.findings import Edit, Finding, Fix, Positions
+from flake8_jax.core.report import Change, Diagnostic, Repair, RunReport
+from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace
+from flake8_jax.settings.selection import ALWAYS_ON
+from flake8_jax.syntax.edits import apply_edits
+from flake8_jax.syntax.noqa import insert_noqa
+
+MOST_PASSES = 100
+
+Origin = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What repairing led to: the report of what is left (with ``fixed``, ``withdrawn``, ``changes`` filled in).
+
+    applied: the origins of the repaired findings. left: of the others, with their present offsets.
+    """
+
+    report: RunReport
+    texts: dict[str, str]
+    applied: tuple[Origin, ...] = ()
+    left: Mapping[Origin, int] = field(default_factory=dict)
+
+
+class _Origins:
+    """Where the first findings are now: by path and code, first and last present offset and the original one."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self._places: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
+        for finding in findings:
+            kind = self._places.setdefault((finding.path, finding.code), {})
+            kind[finding.start] = (finding.start, finding.start)
+        self.applied: list[Origin] = []
+
+    def of(self, finding: Finding) -> Origin | None:
+        """None for a finding that was not there at first."""
+        kind = (finding.path, finding.code)
+        places = self._places.get(kind, {})
+        exact = [start for start, place in places.items() if place == (finding.start, finding.start)]
+        inside = [start for start, (first, last) in places.items() if first <= finding.start <= last]
+        found = next(iter(exact or inside), None)
+        return None if found is None else (*kind, found)
+
+    def settle(self, settled: Sequence[Finding], edits: Mapping[str, Sequence[Edit]]) -> None:
+        """These were repaired by these edits; the others move."""
+        for origin in {found for finding in settled if (found := self.of(finding)) is not None}:
+            self.applied.append(origin)
+            del self._places[origin[:2]][origin[2]]
+        for (path, _), places in self._places.items():
+            changed = edits.get(path, ())
+            for start, (first, last) in places.items():
+                places[start] = (moved(first, changed)[0], moved(last, changed)[1])
+
+    def left(self) -> dict[Origin, int]:
+        return {(*kind, start): place[0] for kind, places in self._places.items() for start, place in places.items()}
+
+
+@dataclass(frozen=True)
+class _Withdrawn:
+    """A fix that did not hold. inserted: what it would have written: another fix for the same place is tried again."""
+
+    name: str
+    reason: str
+    inserted: tuple[str, ...]
+
+
+@dataclass
+class _State:
+    """A project between passes. withdrawn: by path, code and present offset of the finding."""
+
+    run: ProjectRun
+    texts: dict[str, str]
+    origins: _Origins
+    before: dict[str, str] = field(default_factory=dict)
+    withdrawn: dict[tuple[str, str, int], _Withdrawn] = field(default_factory=dict)
+    fixed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+
+    def taken_back(self) -> list[Repair]:
+        """The fixes that did not hold, by path and rule."""
+        reasons: dict[tuple[str, str, str], list[str]] = {}
+        for (path, code, _), withdrawn in self.withdrawn.items():
+            reasons.setdefault((path, code, withdrawn.name), []).append(withdrawn.reason)
+        return [Repair(*key, len(said), said[0]) for key, said in sorted(reasons.items())]
+
+    def is_withdrawn(self, finding: Finding) -> bool:
+        known = self.withdrawn.get((finding.path, finding.code, finding.start))
+        return known is not None and known.inserted == _inserted(finding)
+
+
+def repair(
+    workspace: Workspace, question: Question, *, unsafe: bool | None = None, only: Collection[Origin] | None = None
+) -> Outcome:
+    """Repair what the question is about. ``unsafe``: whether unsafe fixes count too; None for the settings' word.
+    ``only``: these findings alone; None for all.
+
+    Raises ConfigError.
+    """
+    found = workspace.find(question)
+    states = []
+    texts = dict(question.texts)
+    for settings, asked in workspace.projects(found.asked):
+        allowed = settings.unsafe_fixes if unsafe is None else unsafe
+        run = workspace.run(settings, asked, replace(question, texts=texts))
+        state = _State(run, texts, _Origins(run.findings))
+        if run.stored and _candidates(workspace, question, state, allowed, only):
+            run = workspace.run(settings, asked, replace(question, texts=texts, anew=True))
+            state = _State(run, texts, _Origins(run.findings))
+        for _ in range(MOST_PASSES):
+            if not _one_pass(workspace, replace(question, anew=True), state, allowed, only):
+                break
+        texts = state.texts
+        states.append(state)
+    report = workspace.report([state.run for state in states], replace(question, texts=texts), found)
+    changes = tuple(
+        Change(path, before, texts[path]) for state in states for path, before in sorted(state.before.items())
+    )
+    fixed = tuple(Repair(*key, count) for state in states for key, count in sorted(state.fixed.items()))
+    withdrawn = tuple(repair for state in states for repair in state.taken_back())
+    applied = tuple(origin for state in states for origin in state.origins.applied)
+    left = {origin: place for state in states for origin, place in state.origins.left().items()}
+    return Outcome(_with_repairs(report, fixed, withdrawn, changes), texts, applied, left)
+
+
+def add_noqa(workspace: Workspace, question: Question) -> RunReport:
+    """The findings and, as ``changes``, comments that suppress them. Raises ConfigError."""
+    question = replace(question, anew=True)
+    found = workspace.find(question)
+    runs = [workspace.run(settings, asked, question) for settings, asked in workspace.projects(found.asked)]
+    changes: list[Change] = []
+    silenced: list[Diagnostic] = []
+    for run in runs:
+        codes_at: dict[str, list[tuple[int, str]]] = {}
+        said, texts = workspace.diagnose(run, question)
+        for item in said:
+            if item.code not in ALWAYS_ON:
+                codes_at.setdefault(item.path, []).append((item.finding.start, item.code))
+                silenced.append(item)
+        for path, places in codes_at.items():
+            module = workspace.module_of(run, path)
+            if module is not None:
+                text, positions = texts[path], Positions(module.line_starts)
+                codes: dict[int, list[str]] = {}
+                for start, code in places:
+                    codes.setdefault(positions.row(start), []).append(code)
+                changes.append(Change(path, text, apply_edits(text, insert_noqa(text, codes, module))))
+    report = workspace.report(runs, question, found)
+    return msgspec.structs.replace(report, diagnostics=tuple(silenced), changes=tuple(changes))
+
+
+def _with_repairs(
+    report: RunReport, fixed: tuple[Repair, ...], withdrawn: tuple[Repair, ...], changes: tuple[Change, ...]
+) -> RunReport:
+    return msgspec.structs.replace(
+        report, fixed=fixed, withdrawn=withdrawn, changes=tuple(c for c in changes if c.before != c.after)
+    )
+
+
+def _candidates(
+    workspace: Workspace, question: Question, state: _State, unsafe: bool, only: Collection[Origin] | None
+) -> list[Finding]:
+    """The findings whose fixes are to be applied."""
+    selection = workspace.selection(state.run.settings)
+    said, _ = workspace.diagnose(state.run, replace(question, texts=state.texts))
+    return [
+        item.finding
+        for item in said
+        if (fix := item.finding.fix) is not None
+        and (unsafe or fix.applicability == "safe")
+        and item.code in selection.fixable
+        and not state.is_withdrawn(item.finding)
+        and (only is None or state.origins.of(item.finding) in only)
+    ]
+
+
+def _one_pass(
+    workspace: Workspace, question: Question, state: _State, unsafe: bool, only: Collection[Origin] | None
+) -> bool:
+    """Apply what can be applied together; False when nothing changed."""
+    chosen = compatible(_candidates(workspace, question, state, unsafe, only))
+    if not chosen:
+        return False
+    trial = _Trial(workspace, question, state)
+    settled, run, texts = trial.settle(chosen)
+    for finding, reason in trial.refused:
+        state.withdrawn[finding.path, finding.code, finding.start] = _Withdrawn(
+            finding.name, reason, _inserted(finding)
+        )
+    if not settled:
+        return bool(trial.refused)
+    edits = _edits_by_path(settled)
+    for path in edits:
+        state.before.setdefault(path, trial.text(path))
+    for finding in settled:
+        state.withdrawn.pop((finding.path, finding.code, finding.start), None)
+        state.fixed[finding.path, finding.code, finding.name] += 1
+    state.origins.settle(settled, edits)
+    state.withdrawn = {
+        (path, code, moved(start, edits.get(path, ()))[0]): withdrawn
+        for (path, code, start), withdrawn in state.withdrawn.items()
+    }
+    state.run, state.texts = run, texts
+    return True
+
+
+def compatible(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, in order, whose fixes can be applied together: each is taken whole or left for later."""
+    taken: dict[str, list[Edit]] = {}
+    chosen: list[Finding] = []
+    for finding in findings:
+        edits = _fix(finding).edits
+        there = taken.setdefault(finding.path, [])
+        if all(edit in there or not any(_collide(edit, other) for other in there) for edit in edits):
+            there.extend(edit for edit in edits if edit not in there)
+            chosen.append(finding)
+    return chosen
+
+
+def _inserted(finding: Finding) -> tuple[str, ...]:
+    return tuple(edit.content for edit in _fix(finding).edits)
+
+
+def _fix(finding: Finding) -> Fix:
+    assert finding.fix is not None
+    return finding.fix
+
+
+def _collide(one: Edit, other: Edit) -> bool:
+    """Whether the order of two edits would matter: they overlap, or insert at the same place."""
+    if one.start == one.end and other.start == other.end:
+        return one.start == other.start
+    return one.start < other.end and other.start < one.end
+
+
+def _edits_by_path(findings: Sequence[Finding]) -> dict[str, tuple[Edit, ...]]:
+    by_path: dict[str, set[Edit]] = {}
+    for finding in findings:
+        by_path.setdefault(finding.path, set()).update(_fix(finding).edits)
+    return {path: tuple(sorted(edits)) for path, edits in by_path.items()}
+
+
+def moved(offset: int, edits: Sequence[Edit]) -> tuple[int, int]:
+    """Where an offset of the old text is in the new one: a region (first, last), or one place twice."""
+    shift = 0
+    for edit in edits:
+        inside = edit.start <= offset < edit.end or edit.start == offset == edit.end
+        if inside:
+            return edit.start + shift, edit.start + shift + len(edit.content)
+        if edit.start >= offset:
+            break
+        shift += len(edit.content) - (edit.end - edit.start)
+    return offset + shift, offset + shift
+
+
+class _Trial:
+    """Finds the largest part of a pass that holds, by halving what does not. ``refused``: findings and reasons."""
+
+    def __init__(self, workspace: Workspace, question: Question, state: _State) -> None:
+        self.workspace = workspace
+        self.question = question
+        self.state = state
+        self.refused: list[tuple[Finding, str]] = []
+        self._best: tuple[list[Finding], ProjectRun, dict[str, str]] = ([], state.run, state.texts)
+
+    def text(self, path: str) -> str:
+        known = self.state.texts.get(path)
+        return known if known is not None else self.workspace.text_of(path, self.state.run.digests[path])
+
+    def settle(self, batch: list[Finding]) -> tuple[list[Finding], ProjectRun, dict[str, str]]:
+        """The findings whose fixes hold together, the analysis with them, and the texts.
+
+        Where the objections say which fixes they are about, those go; else the batch is halved until they show.
+        """
+        batch = self._parsing(batch)
+        if not batch:
+            return self._best
+        settled = [*self._best[0], *batch]
+        texts = {**self.state.texts, **self._edited(settled)}
+        run = self.workspace.run(self.state.run.settings, self.state.run.asked, replace(self.question, texts=texts))
+        opinions = {code for code, rule in self.workspace.backend.rules.items() if rule.opt_in}
+        raised = objections(self.state.run, run, settled, opinions)
+        if not raised:
+            self._best = (settled, run, texts)
+            return self._best
+        blamed = blame(raised, batch, settled)
+        if blamed is None and len(batch) == 1:
+            blamed = {batch[0]: raised[0].reason}
+        if blamed is not None:
+            self.refused += blamed.items()
+            rest = [finding for finding in batch if finding not in blamed]
+            return self.settle(rest) if rest else self._best
+        middle = len(batch) // 2
+        self.settle(batch[:middle])
+        return self.settle(batch[middle:])
+
+    def _edited(self, fixes: Sequence[Finding]) -> dict[str, str]:
+        return {path: apply_edits(self.text(path), edits) for path, edits in _edits_by_path(fixes).items()}
+
+    def _parsing(self, batch: list[Finding]) -> list[Finding]:
+        """The batch without the fixes after which their file would not parse: cheaper to find than by analyses."""
+        kept: list[Finding] = []
+        by_path: dict[str, list[Finding]] = {}
+        for finding in batch:
+            by_path.setdefault(finding.path, []).append(finding)
+        for path, fixes in by_path.items():
+            pending = [fixes]
+            good = [finding for finding in self._best[0] if finding.path == path]
+            while pending:
+                part = pending.pop()
+                problem = self.workspace.problem_in(self._edited([*good, *part])[path])
+                if problem is None:
+                    good += part
+                    kept += part
+                elif len(part) == 1:
+                    self.refused.append((part[0], f"the file would no longer parse: {problem}"))
+                else:
+                    middle = len(part) // 2
+                    pending += [part[middle:], part[:middle]]
+        return kept
+
+
+@dataclass(frozen=True)
+class Objection:
+    """Why fixes must not stay. ``offset`` is a place in the new text of ``path``; -1 for no place in particular."""
+
+    reason: str
+    path: str = ""
+    offset: int = -1
+
+
+def blame(
+    raised: Sequence[Objection], batch: Sequence[Finding], settled: Sequence[Finding]
+) -> dict[Finding, str] | None:
+    """The fixes of a batch that the objections are about, each with a reason; None where one is about no one."""
+    edits = _edits_by_path(settled)
+    blamed: dict[Finding, str] = {}
+    for objection in raised:
+        in_file = [finding for finding in batch if finding.path == objection.path]
+        touching = [finding for finding in in_file if _touches(finding, objection.offset, edits[finding.path])]
+        culprits = touching or (in_file if len(in_file) == 1 else [])
+        if not culprits:
+            return None
+        for finding in culprits:
+            blamed.setdefault(finding, objection.reason)
+    return blamed
+
+
+def _touches(finding: Finding, offset: int, edits: Sequence[Edit]) -> bool:
+    """Whether an offset of the new text is in what a fix put there, or at the finding itself."""
+    regions = [moved(edit.start, edits) for edit in _fix(finding).edits]
+    regions.append(moved(finding.start, edits))
+    return any(first <= offset <= last for first, last in regions)
+
+
+def objections(
+    before: ProjectRun, after: ProjectRun, fixed: Sequence[Finding], opinions: Collection[str]
+) -> list[Objection]:
+    """Why these fixes, applied together, must not stay; none if they may.
+
+    ``opinions``: codes of rules that one has to ask for. Their findings may show up: a setting that takes effect at last
+    may be one for debugging.
+    """
+    edits = _edits_by_path(fixed)
+    if len(after.crashes) > len(before.crashes):
+        return [Objection("the analysis fails on the result")]
+    # What may be there afterwards: every old finding but the repaired ones, at its new place.
+    expected = _places(before.findings, edits)
+    repaired = _places(fixed, edits)
+    for kind, places in repaired.items():
+        expected[kind] = expected.get(kind, Counter()) - places
+    raised: list[Objection] = []
+    for finding in after.findings:
+        kind = (finding.path, finding.code)
+        place = _holding(expected.get(kind), finding.start)
+        if place is not None:
+            expected[kind][place] -= 1
+            continue
+        if finding.code in opinions and kind not in repaired:
+            continue
+        remains = _holding(repaired.get(kind), finding.start) is not None
+        reason = (
+            f"{finding.code} would still be there" if remains else f"it would bring {finding.code}: {finding.message}"
+        )
+        raised.append(Objection(reason, finding.path, finding.start))
+    return raised
+
+
+_Region = tuple[int, int]
+
+
+def _places(
+    findings: Sequence[Finding], edits: Mapping[str, Sequence[Edit]]
+) -> dict[tuple[str, str], Counter[_Region]]:
+    """How many findings of each path and code are to be expected at each region of the new texts."""
+    places: dict[tuple[str, str], Counter[_Region]] = {}
+    for finding in findings:
+        region = moved(finding.start, edits.get(finding.path, ()))
+        places.setdefault((finding.path, finding.code), Counter())[region] += 1
+    return places
+
+
+def _holding(places: Counter[_Region] | None, offset: int) -> _Region | None:
+    """A region with findings left that the offset is in."""
+    if not places:
+        return None
+    if places[offset, offset] > 0:
+        return offset, offset
+    return next((r for r, count in places.items() if count > 0 and r[0] <= offset <= r[1]), None)

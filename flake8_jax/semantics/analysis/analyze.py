@@ -1,0 +1,105 @@
+"""The analysis of a whole program: from lowered files and a request to findings.
+
+Vocabulary
+----------
+reported    a finding with the event that it is about; fixers make fixes of both (``findings``).
+crash       a defect of the interpreter or of a rule: what failed, the path, the traceback.
+cut         code that was not analyzed to its end, and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from flake8_jax.core.call_graph import CallGraph
+from flake8_jax.core.collector import collector_paused
+from flake8_jax.core.findings import Finding
+from flake8_jax.core.registry import Rule
+from flake8_jax.core.stack import run_deep
+from flake8_jax.knowledge import load
+from flake8_jax.knowledge.history import load_histories
+from flake8_jax.semantics.analysis.assembly import assemble
+from flake8_jax.semantics.analysis.entries import run_entries
+from flake8_jax.semantics.analysis.findings import Reported, report_findings
+from flake8_jax.semantics.analysis.presumed import run_presumed
+from flake8_jax.semantics.analysis.recorded import run_recorded
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
+from flake8_jax.semantics.domain.scopes import ModuleScope
+from flake8_jax.semantics.events.events import ApiUse
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.limits import INSPECT_CAPS, Cut
+from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
+from flake8_jax.semantics.trackers.records import FunctionRecord, Recording, Records
+from flake8_jax.semantics.trackers.runs import Runs
+from flake8_jax.semantics.trackers.unrolling import LoopNests
+from flake8_jax.semantics.trackers.versions import ApiUses
+
+
+class Analysis(msgspec.Struct, frozen=True):
+    """What was found. functions: what ``inspect`` shows. calls: if the request asks for them."""
+
+    reports: list[Reported]
+    functions: list[FunctionRecord]
+    crashes: list[tuple[str, str, str]]
+    counters: dict[str, int]
+    calls: CallGraph | None = None
+    cuts: tuple[Cut, ...] = ()
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings without their fixes."""
+        return [one.finding for one in self.reports]
+
+
+def analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: Sequence[Rule]) -> Analysis:
+    """Analyze a program with those of the rules that the request asks for."""
+    chosen = tuple(rule for rule in rules if request.codes is None or rule.code in request.codes)
+
+    def work() -> Analysis:
+        with collector_paused():
+            return _analyze(files, request, chosen)
+
+    return run_deep(work)
+
+
+def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple[Rule, ...]) -> Analysis:
+    scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
+    machine = _machine_for(scopes, request, rules)
+    run_entries(machine, scopes, request.entries)
+    if request.recorded:
+        run_recorded(machine, scopes, request.recorded)
+    if machine.trackers[Presuming].presumption is not None:
+        run_presumed(machine)
+    reports = report_findings(machine, request)
+    functions: list[FunctionRecord] = []
+    records = machine.trackers[Recording].records
+    if records is not None:
+        functions = records.functions([s for s in scopes if request.wanted is None or s.path in request.wanted])
+    contexts, counters = machine.trackers[Runs].contexts, machine.bus.counters
+    counters["runs of functions"] = sum(contexts.values())
+    counters["functions"] = len({fn for fn, _staged in contexts})
+    crashes = list(dict.fromkeys(machine.bus.crashes))
+    cuts = sorted(dict.fromkeys(machine.worklist.cuts), key=lambda cut: (cut.path, cut.function, cut.reason))
+    return Analysis(reports, functions, crashes, counters, machine.trackers[Runs].calls, tuple(cuts))
+
+
+def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tuple[Rule, ...]) -> Machine:
+    """A machine that has run nothing yet, with the state that the request needs."""
+    knowledge = load()
+    if request.transforms:
+        knowledge = knowledge.with_user_transforms(request.transforms)
+    machine = assemble(knowledge, scopes, rules)
+    machine.program.lazy = request.lazy
+    machine.worklist.skipped = request.skipped
+    machine.trackers[LoopNests].threshold = request.unroll_threshold
+    if machine.bus.wants(ApiUse):
+        machine.trackers[ApiUses].open(load_histories(), request.required, scopes, request.wanted)
+    runs = machine.trackers[Runs]
+    runs.calls = CallGraph() if request.collect_calls else None
+    if request.collect_functions:
+        runs.caps = INSPECT_CAPS
+        presumption = machine.trackers[Presuming].presumption = Presumption()
+        machine.trackers[Recording].records = Records(presumption.holding)
+    return machine

@@ -1,0 +1,296 @@
+"""The entries of a program: where the interpreter starts, and in which order.
+
+Vocabulary
+----------
+entry       one run that starts here. A defect of the interpreter ends one entry, and the others still run.
+entered     a file whose entries run (``AnalysisRequest.entries``); other files only run where something needs them.
+covered     a function that known callers ran as a whole: an unknown caller would add nothing but vaguer values.
+contract    a library class runs this method of a subclass as traced code.
+
+Order: the top level of each entered file; its functions, then the methods of its classes, from an unknown caller outside
+tracing; then, as long as runs add more of them, transform calls, contracts, partial transforms, and functions that nothing
+has run; last the derivative rules that the program sets.
+"""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
+
+from flake8_jax.core import ir
+from flake8_jax.core.registry import DEFECTS
+from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
+from flake8_jax.semantics.domain.classes import find_in_class, mro_of
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.signatures import static_parameters
+from flake8_jax.semantics.domain.stack import Link
+from flake8_jax.semantics.domain.values import (
+    BoundMethod,
+    ClassValue,
+    FunctionValue,
+    PartialValue,
+    PropertyValue,
+    StaticMethodValue,
+    TransformedValue,
+    Value,
+)
+from flake8_jax.semantics.events.events import JittedMethod
+from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.interpreter.operations import call
+from flake8_jax.semantics.interpreter.running import call_function_value
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.limits import MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut
+from flake8_jax.semantics.models.custom_rules import check_missing, check_settings
+from flake8_jax.semantics.models.staging import stage_unknown
+from flake8_jax.semantics.models.transforms import run_root
+from flake8_jax.semantics.trackers.process import Process
+from flake8_jax.semantics.trackers.records import Recording
+from flake8_jax.semantics.trackers.runs import Runs
+
+MAX_HEIRS = 4
+"""An inherited method is run again for so many subclasses."""
+
+T = TypeVar("T")
+
+
+class _Growing(Generic[T]):
+    """The items of a list that were not handled yet; handling one may append more. False if there are none."""
+
+    def __init__(self, items: list[T]) -> None:
+        self._items = items
+        self._done = 0
+
+    def __bool__(self) -> bool:
+        return self._done < len(self._items)
+
+    def __iter__(self) -> Iterator[T]:
+        while self:
+            self._done += 1
+            yield self._items[self._done - 1]
+
+
+def run_guarded(m: Machine, scope: ModuleScope, run: Callable[[], object]) -> None:
+    """Run one entry; a defect in the interpreter is reported and costs that entry only."""
+    m.path.step_limit = MAX_STATEMENTS_PER_ENTRY + len(scope.tree.line_starts)
+    if m.worklist.steps_of_file.get(scope.path, 0) > MAX_ENTRIES_PER_FILE * m.path.step_limit:
+        m.worklist.cuts.append(Cut(scope.path, "", "its functions run too many statements"))
+        return
+
+    def entry() -> None:
+        if scope.process is not None:  # functions run after the top level of their module
+            m.trackers[Process].turns = dict(scope.process)
+        run()
+
+    try:
+        m.isolated(scope.path, entry)
+    except DEFECTS as error:
+        text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        m.bus.crashes.append(("engine", scope.path, text))
+
+
+def run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] | None) -> None:
+    """Run all entries of the files in ``entries`` (None: of all files)."""
+
+    def is_entered(scope: ModuleScope) -> bool:
+        return entries is None or scope.path in entries
+
+    for scope in filter(is_entered, scopes):
+        run_guarded(m, scope, functools.partial(m.program.ensure_run, scope))
+    decorated = {id(_underlying(tv.operand)) for tv, *_ in m.worklist.roots}
+    for func in list(m.worklist.deferred_functions):
+        if is_entered(func.scope) and func.owner is None and func.closure is None and id(func) not in decorated:
+            run_guarded(m, func.scope, functools.partial(_run_function, m, func))
+    for cls in list(m.program.classes):
+        if is_entered(cls.scope):
+            run_guarded(m, cls.scope, functools.partial(_run_methods, m, cls, decorated))
+    if entries is not None:
+        m.worklist.roots[:] = [root for root in m.worklist.roots if is_entered(root[2])]
+        m.worklist.partial_roots[:] = [root for root in m.worklist.partial_roots if is_entered(root[2])]
+        m.worklist.deferred_functions[:] = [func for func in m.worklist.deferred_functions if is_entered(func.scope)]
+        m.program.classes[:] = [cls for cls in m.program.classes if is_entered(cls.scope)]
+    _run_pending(m, is_entered)
+    _check_derivative_rules(m)
+    _check_jitted_methods_and_missing_rules(m)
+
+
+# --- what runs ----------------------------------------------------------------------------------------
+
+
+def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
+    """Run roots, contracts, partial transforms and nested functions; running them may make more of each.
+
+    A root at the top level of a module counts only if that module is entered, not if it ran because it was needed.
+    """
+    roots, classes = _Growing(m.worklist.roots), _Growing(m.program.classes)
+    partials, functions = _Growing(m.worklist.partial_roots), _Growing(m.worklist.deferred_functions)
+    while roots or functions or classes or partials:
+        for tv, node, scope, chain, staged in roots:
+            if (not tv.called and not staged) if chain else is_entered(scope) and not _is_skipped(m, tv):
+                run_guarded(m, scope, functools.partial(run_root, m, tv, node, Frame(None, scope, None), chain))
+        for cls in classes:
+            if is_entered(cls.scope):
+                run_guarded(m, cls.scope, functools.partial(_run_contracts, m, cls))
+        for partial, node, scope, chain in partials:
+            if chain or (is_entered(scope) and not (partial.args and _is_skipped(m, partial.args[0]))):
+                run_guarded(
+                    m, scope, functools.partial(_run_partial, m, partial, node, Frame(None, scope, None), chain)
+                )
+        for func in functions:
+            if (func.closure is not None or is_entered(func.scope)) and id(func.fn) not in m.trackers[
+                Runs
+            ].called_functions:
+                run_guarded(m, func.scope, functools.partial(_run_function, m, func))
+
+
+def _run_function(m: Machine, func: FunctionValue) -> None:
+    """Run a function from an unknown caller, outside tracing."""
+    if _is_covered(m, func.fn) or _is_skipped(m, func):
+        return
+    first = [generic_instance(m, func.owner)] if func.owner is not None and func.fn.params else []
+    enter(m, func, first)
+
+
+def _run_methods(m: Machine, cls: ClassValue, decorated: set[int]) -> None:
+    """Run the methods of a class on a generic instance; inherited ones too, for their overrides."""
+    self_value = generic_instance(m, cls)
+    frame = Frame(None, cls.scope, None)
+    for value in _methods_to_enter(cls):
+        target = function_in_class(value)
+        if target is None or id(target) in decorated or _is_covered(m, target.fn) or _is_skipped(m, target):
+            continue
+        enter(m, target, first_argument(cls, value, self_value), frame)
+
+
+def _methods_to_enter(cls: ClassValue) -> Iterator[Value]:
+    """What a class has in its namespace, and what it inherits from classes with few subclasses."""
+    for owner in mro_of(cls):
+        if owner is not cls and (len(owner.subclasses) > MAX_HEIRS or not cls.namespace):
+            continue
+        for name, value in list(owner.namespace.items()):
+            if owner is cls or (find_in_class(cls, name) or (owner, None))[0] is owner:
+                yield value
+
+
+def first_argument(cls: ClassValue, value: Value, self_value: Value) -> list[Value]:
+    """What Python passes first to a method that was found as ``value`` in the class."""
+    if isinstance(value, StaticMethodValue):
+        return [cls] if value.to_class else []
+    return [self_value]
+
+
+def enter(m: Machine, func: FunctionValue, first: list[Value], frame: Frame | None = None) -> None:
+    """Call a function with these arguments first, and the rest unknown."""
+    frame = frame or Frame(None, func.scope, None)
+    args = Arguments(first, unknown_rest=True)
+    call_function_value(m, frame, None, func, args, CallingContext("entry", f"{func.fn.qualname} is called"))
+
+
+def _run_contracts(m: Machine, cls: ClassValue) -> None:
+    """Run the methods that a library runs staged on the user's subclass."""
+    for name in cls.external_bases:
+        fact = m.program.knowledge.class_(name)
+        for method in fact.staged_methods if fact is not None else ():
+            found = cls.namespace.get(method)
+            if isinstance(found, FunctionValue) and not _is_skipped(m, found):
+                bound = BoundMethod(found, generic_instance(m, cls))
+                stage_unknown(m, Frame(None, cls.scope, None), cls.node, name, bound, method)
+
+
+def _run_partial(m: Machine, partial: PartialValue, node: Any, frame: Frame, chain: tuple[Link, ...]) -> None:
+    """``partial(lax.scan, body)`` that no known code calls: its body is staged whatever the other arguments are."""
+    operand = partial.args[0] if partial.args else next(iter(partial.kwargs.values()), partial)
+    if isinstance(operand, FunctionValue) and id(operand.fn) in m.trackers[Runs].called_functions:
+        return
+    m.path.stack = list(chain)
+    call(m, frame, node, partial, Arguments([], unknown_rest=True))
+    m.path.stack = []
+
+
+# --- what is left out -----------------------------------------------------------------------------------
+
+
+def function_in_class(value: Value) -> FunctionValue | None:
+    """The function behind something found in a class body."""
+    if isinstance(value, StaticMethodValue):
+        value = value.func
+    if isinstance(value, PropertyValue):
+        value = value.fget
+    return value if isinstance(value, FunctionValue) else None
+
+
+def _underlying(value: Value) -> Value:
+    while isinstance(value, TransformedValue):
+        value = value.operand
+    return value
+
+
+def _is_skipped(m: Machine, value: Value) -> bool:
+    """Whether the request skips a function, as it is or transformed. A function that was made while another ran is never
+    skipped: the request wants that other function to run."""
+    function = _underlying(value)
+    while isinstance(function, BoundMethod):
+        function = function.func
+    if not isinstance(function, FunctionValue) or function.closure is not None:
+        return False
+    return (function.scope.path, function.fn.qualname) in m.worklist.skipped
+
+
+def _is_covered(m: Machine, fn: ir.Function) -> bool:
+    """Whether known callers ran all of the function.
+
+    Not so where a caller's arguments decided a test: there are lines that only others would run.
+    """
+    if (
+        m.trackers[Recording].records is not None
+        or id(fn) not in m.trackers[Runs].callees
+        or id(fn) in m.trackers[Runs].decided
+    ):
+        return False
+    return (id(fn), False) in m.trackers[Runs].contexts or (id(fn), True) in m.trackers[Runs].contexts
+
+
+# --- what is checked at the end ---------------------------------------------------------------------------
+
+
+def _check_derivative_rules(m: Machine) -> None:
+    """Check each derivative rule that the program sets, once for each place."""
+    done: set[int] = set()
+    for tv, name, args, node, scope in list(m.worklist.rule_settings):
+        if id(node) not in done:
+            done.add(id(node))
+            run_guarded(m, scope, functools.partial(check_settings, m, tv, name, args, node, scope))
+
+
+def _check_jitted_methods_and_missing_rules(m: Machine) -> None:
+    """Check the roots: ``jit`` on methods, and functions that need a derivative rule and have none."""
+    for tv, node, scope, chain, _staged in list(m.worklist.roots):
+        if tv.name == "jax.jit":
+            run_guarded(m, scope, functools.partial(_check_jitted_method, m, tv, node, scope))
+        if tv.fact.model == "custom" and not chain:
+            run_guarded(m, scope, functools.partial(check_missing, m, tv, node, scope))
+
+
+def _check_jitted_method(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScope) -> None:
+    """Check ``@jax.jit`` on a method: ``self`` is an argument that JAX cannot take if the class is not a pytree."""
+    function = tv.operand
+    if (
+        not isinstance(function, FunctionValue)
+        or function.owner is None
+        or not m.bus.wants(JittedMethod)
+        or node is None
+    ):
+        return
+    owner, statics = function.owner, static_parameters(tv)
+    if owner.namespace.get(function.fn.name) is not tv or statics is None or 0 in statics[0]:
+        return
+    if any(_may_be_pytree(cls) for cls in (*mro_of(owner), *owner.subclasses)):
+        return
+    if owner.traits & {"namedtuple", "enum"} or not function.fn.params or function.fn.params[0].kind == "vararg":
+        return
+    m.bus.emit(JittedMethod(m.path.context(scope), node, owner.node.name, function.fn.name))
+
+
+def _may_be_pytree(cls: ClassValue) -> bool:
+    return cls.has_unknown_base or bool(cls.external_bases) or "pytree" in cls.traits

@@ -1,0 +1,116 @@
+"""Findings of a run: which of the reports become one, and the evidence of each.
+
+Vocabulary
+----------
+emission    a report of a rule, with the call chain at that moment.
+withdrawn   a report that another path disproves (``Report.unless``), or that lacks a fact (``Report.given``).
+rank        of several reports of one rule at one place, that with the highest rank becomes the finding.
+superseded  a report that shows the same defect as another one (``Rule.settle``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from flake8_jax.core.findings import Finding, Level, Positions, Step
+from flake8_jax.core.registry import Candidate, Settle
+from flake8_jax.semantics.analysis.request import AnalysisRequest
+from flake8_jax.semantics.domain.stack import Link
+from flake8_jax.semantics.machine.bus import Emission
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.runs import Runs
+
+_SEVERITY: dict[Level, int] = {"error": 2, "warning": 1, "upgrade": 0}
+
+
+class Reported(msgspec.Struct, frozen=True, eq=False):
+    """A finding, and the event that it is about, for fixers."""
+
+    finding: Finding
+    event: Any
+
+
+def report_findings(m: Machine, request: AnalysisRequest) -> list[Reported]:
+    """The findings of a run, by file and place. None of them has a fix yet."""
+    found = [Reported(_finding(emission), emission.event) for emission in _without_superseded(_best(m, request))]
+    found.sort(key=lambda one: (one.finding.path, one.finding.start, one.finding.code))
+    return found
+
+
+def _best(m: Machine, request: AnalysisRequest) -> list[Emission]:
+    """The report with the highest rank of each rule at each place."""
+    best: dict[tuple[str, str, int], Emission] = {}
+    for emission in m.bus.settled.values():
+        if not _is_wanted(emission, request) or _is_withdrawn(m, emission):
+            continue
+        key = (emission.rule.code, emission.scope.path, emission.report.at.start)
+        other = best.get(key)
+        if other is None or _report_rank(m, emission) > _report_rank(m, other):
+            best[key] = emission
+    return list(best.values())
+
+
+def _is_wanted(emission: Emission, request: AnalysisRequest) -> bool:
+    if emission.report.preview and not request.preview:
+        return False
+    return request.wanted is None or emission.scope.path in request.wanted
+
+
+def _is_withdrawn(m: Machine, emission: Emission) -> bool:
+    report, path = emission.report, emission.scope.path
+    if report.unless and (m.worklist.cuts or m.bus.is_noted(report.unless, path, report.at.start)):
+        return True  # with cuts: the code that did not run might have shown the fact
+    return bool(report.given) and not m.bus.is_noted(report.given, path, report.at.start)
+
+
+def _report_rank(m: Machine, emission: Emission) -> tuple[int, bool]:
+    """Rank reports by severity, then by a complete call chain: it does not start in a function with known callers."""
+    start = emission.chain[0] if emission.chain else None
+    complete = start is None or start.kind != "entry" or id(start.fn) not in m.trackers[Runs].callees
+    return _SEVERITY[emission.report.level or emission.rule.level], complete
+
+
+def _without_superseded(emissions: list[Emission]) -> list[Emission]:
+    groups: dict[Settle, dict[Candidate, Emission]] = {}
+    for emission in emissions:
+        if emission.rule.settle is not None:
+            candidate = Candidate(emission.scope.path, emission.report.at.start, emission.event)
+            groups.setdefault(emission.rule.settle, {})[candidate] = emission
+    superseded: set[Emission] = set()
+    for settle, group in groups.items():
+        kept = set(settle(list(group)))
+        superseded |= {emission for candidate, emission in group.items() if candidate not in kept}
+    return [emission for emission in emissions if emission not in superseded]
+
+
+def _finding(emission: Emission) -> Finding:
+    report, rule = emission.report, emission.rule
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        level=report.level or rule.level,
+        path=emission.scope.path,
+        start=report.at.start,
+        end=report.at.end,
+        message=report.message,
+        evidence=_evidence(emission.chain),
+    )
+
+
+def _evidence(chain: tuple[Link, ...]) -> tuple[Step, ...]:
+    """The steps that a reader needs: from the first transform call on; outside tracing, all calls."""
+    start = next((i for i, link in enumerate(chain) if link.kind in ("root", "contract")), 0)
+    steps: list[Step] = []
+    previous: Link | None = None
+    for link in chain[start:]:
+        if link.node is None:
+            continue
+        if not (
+            previous is not None and previous.node is link.node and previous.kind == "root" and link.kind == "call"
+        ):
+            row = Positions(link.scope.tree.line_starts).row(link.node.start)
+            steps.append(Step(link.scope.path, link.node.start, row, link.kind, link.function, link.text))
+        previous = link
+    return tuple(steps)

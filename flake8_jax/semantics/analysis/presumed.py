@@ -1,0 +1,91 @@
+"""Presumed entries: every function once more, as the users of a library would trace it.
+
+Vocabulary
+----------
+presumed   run as if a transform traced it, because jaxlint found no caller that does; only ``inspect`` shows the result.
+carrier    a class whose instances carry arrays into traced code (``receivers``).
+
+Limitations: see ``trackers.presumption``.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from flake8_jax.semantics.analysis.entries import enter, first_argument, function_in_class, run_guarded
+from flake8_jax.semantics.analysis.receivers import carries_arrays
+from flake8_jax.semantics.domain.boundary import tracify
+from flake8_jax.semantics.domain.stack import Mode
+from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    Array,
+    ClassValue,
+    FunctionValue,
+    Instance,
+    StaticMethodValue,
+    Tree,
+    Value,
+)
+from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.runs import Runs
+
+_CONSTRUCTORS = ("__init__", "__post_init__", "__new__", "setup", "tree_unflatten")
+
+
+def run_presumed(m: Machine) -> None:
+    """Run every function once more, as the users of a library would stage it."""
+    presumption, contexts = m.trackers[Presuming].presumption, m.trackers[Runs].contexts
+    assert presumption is not None
+    presumption.settle()
+    contexts.clear()
+    presumption.carriers.update(cls for cls in m.program.classes if carries_arrays(m, cls))
+    for func in list(m.worklist.deferred_functions):
+        if func.closure is None and func.owner is None and presumption.applies_to(func.scope.path, func.fn):
+            run_guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
+    for cls in list(m.program.classes):
+        for value in list(cls.namespace.values()):
+            run_guarded(m, cls.scope, functools.partial(_presumed_method, m, cls, value))
+    for func in list(presumption.rules):
+        run_guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
+    for func in list(m.worklist.deferred_functions):
+        if func.closure is not None and not contexts.keys() & {(id(func.fn), True), (id(func.fn), False)}:
+            if presumption.applies_to(func.scope.path, func.fn):
+                run_guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
+
+
+def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
+    """Run a method. ``self`` is bare in a constructor; only a caller could tell whether its leaves are traced."""
+    target = function_in_class(value)
+    presumption = m.trackers[Presuming].presumption
+    assert presumption is not None
+    if target is None or not presumption.applies_to(cls.scope.path, target.fn):
+        return
+    self_value: Value = Instance(cls, exact=False)
+    if not isinstance(value, StaticMethodValue) and target.fn.name not in _CONSTRUCTORS:
+        self_value = _presumed_receiver(m, cls)
+    _presumed_entry(m, target, first_argument(cls, value, self_value))
+
+
+def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
+    """``self``: of a pytree, those of its leaves that surely are arrays are tracers."""
+    known = generic_instance(m, cls)
+    presumption = m.trackers[Presuming].presumption
+    assert presumption is not None
+    if not isinstance(known, Instance) or "pytree" not in cls.traits:
+        return known
+    made = Instance(cls, exact=False)
+    if cls in presumption.carriers:
+        presumption.holding.add(made)
+    made.slots.update(known.slots)
+    for name, value in known.slots.items():
+        if name not in cls.static_names and isinstance(value, (Array, Tree)):
+            made.slots[name] = tracify(value, ABSTRACT)
+    return made
+
+
+def _presumed_entry(m: Machine, func: FunctionValue, first: list[Value]) -> None:
+    m.path.traces += 1
+    m.path.mode = Mode(True, True, m.path.traces, True)
+    enter(m, func, first)

@@ -1,0 +1,267 @@
+"""What becomes of values that cross a staging boundary.
+
+Vocabulary
+----------
+tracify     inwards: leaves turn into tracers.
+release     outwards: tracers of the inner trace turn into arrays of the outer one.
+lane        what one element of a mapped axis sees; *stack* puts the lanes together again.
+seed, rows  recipes: of a key that was made of a seed, of an array that was made of rows of known length.
+
+Pure: a crossing makes new values and changes none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flake8_jax.semantics.domain.joining import NUMBERS, SHAPES, const_kind, map_leaves, over_arrays
+from flake8_jax.semantics.domain.values import (
+    MAYBE,
+    Array,
+    BoundMethod,
+    Const,
+    ExternalInstance,
+    FunctionValue,
+    HostArray,
+    Instance,
+    Opaque,
+    PartialValue,
+    Recipe,
+    Room,
+    Static,
+    TransformedValue,
+    Tree,
+    Unknown,
+    Value,
+    canonical_key,
+    known_elements,
+)
+
+SEED = "seed"
+"""The recipe of a key that was made of a seed, and of those made of it without other data."""
+
+ROWS = "rows"
+"""The recipe of an array that was made of rows of a known length, which is its operand."""
+
+LANE = "[*]"
+"""The step from a mapped value to what one lane sees of it."""
+
+
+def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
+    """What ``value`` is inside a function staged at ``level``. ``lane``: vmap's view, with the leading axis gone.
+
+    None, strings, functions and instances of classes that are no pytrees stay as they are.
+    """
+    leaf = _TRACED_LEAVES.get(type(value))
+    if leaf is not None:
+        return leaf(value, level, lane)
+    room = room if room is not None else Room()
+    if depth == 0 or not room.enter(value):
+        return Unknown("deep")
+    if isinstance(value, ExternalInstance) and value.cls in SHAPES:
+        return Array(level)
+
+    def inner(v: Value) -> Value:
+        return tracify(v, level, lane=lane, depth=depth - 1, room=room)
+
+    if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
+        return filter_in(value, level, lane=lane, depth=depth, room=room)
+    inside = map_leaves(value, inner)
+    if isinstance(value, Instance) and inside is not value:
+        if value.cls.leaf_names is not None:
+            _keep_leaves(value, inside, value.cls.leaf_names)
+        elif value.cls.has_unknown_base:
+            _forget_undeclared(value, inside)
+    return inside
+
+
+def _traced_tree(value: Opaque, level: int, lane: bool) -> Value:
+    tree = Tree(max(level, value.level) if isinstance(value, Tree) else level)
+    tree.origin = lane_of(value) if lane else value
+    return tree
+
+
+def _traced_const(value: Const, level: int, lane: bool) -> Value:
+    return Array(level, const_kind(value.value), 0) if type(value.value) in NUMBERS else value
+
+
+def _traced_static(value: Static, level: int, lane: bool) -> Value:
+    if value.kind in ("int", "bool", "float", "complex"):
+        return Array(level, value.kind, 0)
+    return value if value.kind in ("str", "dtype", "set") else Tree(level)
+
+
+def _traced_host_array(value: HostArray, level: int, lane: bool) -> Value:
+    return Array(level, value.dtype, value.ndim - 1 if lane and value.ndim else value.ndim)
+
+
+def filter_in(value: Value, level: int, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
+    """equinox's and nnx' view: arrays become tracers, everything else stays static."""
+    if isinstance(value, (Array, Tree)):
+        return tracify(value, level, lane=lane)
+    if isinstance(value, HostArray):
+        return _traced_host_array(value, level, lane)
+    room = room if room is not None else Room()
+    if depth == 0 or isinstance(value, (Unknown, Const, Static)) or not room.enter(value):
+        return value
+    return map_leaves(value, lambda v: filter_in(v, level, lane=lane, depth=depth - 1, room=room))
+
+
+def _keep_leaves(value: Instance, inside: Value, leaves: frozenset[str]) -> None:
+    """A flatten function says what the leaves are; what an unflatten function makes of the rest, nobody knows."""
+    for name in value.slots:
+        if name not in leaves and name not in value.cls.static_names:
+            inside.slots[name] = Unknown(name)  # type: ignore[attr-defined]
+
+
+def _forget_undeclared(value: Instance, inside: Value) -> None:
+    """Fields that a base class declares which nobody knows: a host value among them may be static."""
+    declared = {f.name for f in value.cls.fields}
+    for name, outside in value.slots.items():
+        if name not in declared and not isinstance(outside, (Array, Tree)):
+            inside.slots[name] = outside if name in value.cls.static_names else Unknown(name)  # type: ignore[attr-defined]
+
+
+def _inner_array(value: Array, level: int, lane: bool) -> Array:
+    ndim = value.ndim
+    if lane and ndim is not None:
+        ndim = max(ndim - 1, 0)
+    made = Array(max(level, value.level), value.dtype, ndim, row_length(value) if lane else value.length)
+    if not lane:
+        made.origin = value
+    elif value.dtype == "key":
+        made.origin = lane_of(value)
+    return made
+
+
+_TRACED_LEAVES: dict[type, Callable[[Any, int, bool], Value]] = {
+    Array: _inner_array,
+    Unknown: _traced_tree,
+    Tree: _traced_tree,
+    Const: _traced_const,
+    Static: _traced_static,
+    HostArray: _traced_host_array,
+}
+"""What a leaf is inside a staged function, by the type of the leaf."""
+
+
+def lane_of(value: Array | Opaque) -> Value:
+    """What every lane of a vmap over ``value`` receives of it: a second vmap over it hands out the same again."""
+    whole = canonical_key(value)
+    if isinstance(whole, Array):
+        return key_taken(whole, LANE)
+    assert isinstance(whole, Opaque)
+    if whole.parts is None:
+        whole.parts = {}
+    return whole.parts.setdefault(LANE, Unknown("lane", whole, LANE))
+
+
+def row_length(value: Array) -> int | None:
+    """How long the rows of an array are, where it was made of a literal's."""
+    recipe = value.recipe
+    if recipe is None and isinstance(value.origin, Array):
+        recipe = value.origin.recipe
+    if recipe is None or recipe.name != ROWS:
+        return None
+    length = recipe.operands[0]
+    return length.value if isinstance(length, Const) else None
+
+
+def keep_seed(parent: Value, child: Array) -> None:
+    """A key made of another one alone comes from the same seed."""
+    whole = canonical_key(parent)
+    if isinstance(whole, Array) and whole.recipe is not None and whole.recipe.name == SEED:
+        child.recipe = whole.recipe
+
+
+def key_taken(keys: Array, step: str) -> Value:
+    """One key of an array of keys: the same again for the same step."""
+    if keys.parts is None:
+        keys.parts = {}
+    found = keys.parts.get(step)
+    if found is None:
+        found = keys.parts[step] = Array(keys.level, "key", None if step == LANE else 0)
+        keep_seed(keys, found)
+    return found
+
+
+def release(value: Value, level: int, depth: int = 8, *, dispatched: int = 0, room: Room | None = None) -> Value:
+    """What a staged function's result is outside: arrays of ``level``; a value that came in unchanged is itself again."""
+    if isinstance(value, Array):
+        if value.origin is not None:
+            return value.origin
+        return Array(level, value.dtype, value.ndim, value.length, dispatched=dispatched, size=value.size)
+    if isinstance(value, Tree):
+        return value.origin if value.origin is not None else Tree(level)
+    if isinstance(value, Const) and type(value.value) in NUMBERS:
+        return Array(level, const_kind(value.value), 0, dispatched=dispatched)
+    if isinstance(value, Static) and value.kind in ("int", "float", "bool"):
+        return Array(level, value.kind, 0, dispatched=dispatched)
+    if depth == 0 or isinstance(value, (FunctionValue, BoundMethod, PartialValue, TransformedValue)):
+        return value
+    if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
+        return over_arrays(value, lambda v: release(v, level, dispatched=dispatched))
+    room = room if room is not None else Room()
+    if not room.enter(value):
+        return value
+    return map_leaves(value, lambda v: release(v, level, depth - 1, dispatched=dispatched, room=room))
+
+
+def element_of_axis(value: Value, depth: int = 8, room: Room | None = None) -> Value:
+    """One slice along the leading axis of every leaf: what ``scan`` and ``map`` hand to their body."""
+    if isinstance(value, Array):
+        row = Array(value.level, value.dtype, value.ndim - 1 if value.ndim else None, row_length(value))
+        if value.dtype == "key":
+            keep_seed(value, row)
+        return row
+    if isinstance(value, HostArray):
+        return Array(MAYBE, value.dtype, value.ndim - 1 if value.ndim else None)
+    if isinstance(value, Tree):
+        return Tree(value.level)
+    room = room if room is not None else Room()
+    if isinstance(value, Unknown) or depth == 0 or not room.enter(value):
+        return Unknown("axis element")
+    return map_leaves(value, lambda v: element_of_axis(v, depth - 1, room))
+
+
+def stack_axis(value: Value, depth: int = 8, room: Room | None = None) -> Value:
+    """The reverse: every leaf gains a leading axis."""
+    if isinstance(value, Array):
+        return Array(value.level, value.dtype, value.ndim + 1 if value.ndim is not None else None)
+    if isinstance(value, Tree):
+        return Tree(value.level)
+    if isinstance(value, Const) and type(value.value) in NUMBERS:
+        return Array(MAYBE, const_kind(value.value), 1)
+    if isinstance(value, Static):
+        return Array(MAYBE, "", None)
+    room = room if room is not None else Room()
+    if isinstance(value, Unknown) or depth == 0 or not room.enter(value):
+        return Unknown("stacked")
+    if isinstance(value, Instance) and value.cls.traits >= {"pytree", "static_attributes"}:
+        return over_arrays(value, stack_axis)
+    return map_leaves(value, lambda v: stack_axis(v, depth - 1, room))
+
+
+def relevelled(value: Value, level: int, depth: int = 8, room: Room | None = None) -> Value:
+    """A pytree of the same structure with new arrays of ``level`` for leaves."""
+    if isinstance(value, Array):
+        return Array(level, value.dtype, value.ndim, value.length, size=value.size)
+    if isinstance(value, (Tree, Unknown)):
+        return Tree(level)
+    if isinstance(value, HostArray):
+        return Array(level, size=value.size)
+    if isinstance(value, (Const, Static)):
+        return value if isinstance(value, Const) and value.value is None else Array(level)
+    room = room if room is not None else Room()
+    if depth == 0 or not room.enter(value):
+        return Tree(level)
+    return map_leaves(value, lambda v: relevelled(v, level, depth - 1, room))
+
+
+def note_rows(result: Array, rows: tuple[Value, ...]) -> None:
+    """An array is made of rows that are all of one known length."""
+    lengths = {len(known_elements(r) or ()) if not isinstance(r, Array) else r.length for r in rows}
+    length = lengths.pop() if len(lengths) == 1 else None
+    if length:
+        result.recipe = Recipe(ROWS, (Const(length),), None, None)

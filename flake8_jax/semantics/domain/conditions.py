@@ -1,0 +1,77 @@
+"""Conditions under which a path runs, and whether two of them exclude each other.
+
+Vocabulary
+----------
+key         a hashable description of a test; ``("not", None, key)`` is the opposite one.
+condition   a key and whether it came out true.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.values import Array, Tree, UnionValue, Unknown, Value, canonical_key
+
+
+def negate_key(key: Any) -> Any:
+    """The key of the opposite test."""
+    return key[2] if key[0] == "not" else ("not", None, key)
+
+
+def contradict(a: frozenset[tuple[Any, bool]], b: frozenset[tuple[Any, bool]]) -> bool:
+    """No path fulfils both sets of conditions."""
+    if not a or not b:
+        return False
+    facts = dict(normal_condition(c) for c in a)
+    for condition in b:
+        key, truth = normal_condition(condition)
+        if key in facts and facts[key] != truth:
+            return True
+        if truth and key[0] == "==":
+            for other, held in facts.items():
+                if (
+                    held
+                    and other[0] == "=="
+                    and other[1] == key[1]
+                    and other[2] != key[2]
+                    and other[2][0] == key[2][0] == "c"
+                ):
+                    return True
+    return False
+
+
+def normal_condition(condition: tuple[Any, bool]) -> tuple[Any, bool]:
+    key, truth = condition
+    while key[0] == "not":
+        key, truth = key[2], not truth
+    return key, truth
+
+
+def labelled(joined: UnionValue, contents: list[Any], labels: list[tuple[Any, bool] | None]) -> UnionValue:
+    """The union with the condition under which each of its members arose."""
+    conditions: list[frozenset[tuple[Any, bool]]] = []
+    for member in joined.members:
+        found: frozenset[tuple[Any, bool]] | None = None
+        for content, label in zip(contents, labels, strict=True):
+            for i, alternative in enumerate(joining.members_of(content) if isinstance(content, Value) else ()):
+                if alternative is member:
+                    inner = (
+                        content.conditions[i] if isinstance(content, UnionValue) and content.conditions else frozenset()
+                    )
+                    mine = inner | {label} if label is not None else inner
+                    found = mine if found is None else found & mine
+        conditions.append(found if found is not None else frozenset())
+    return UnionValue(joined.members, tuple(conditions))
+
+
+def either_key(contents: list[Any], labels: list[tuple[Any, bool] | None] | None) -> UnionValue | None:
+    """One of two keys, where one test decides which: each keeps its own uses."""
+    if labels is None or len(labels) != 2 or labels[0] is None or labels[1] is None or labels[0][0] != labels[1][0]:
+        return None
+    known = [isinstance(c, Array) and c.dtype == "key" for c in contents]
+    if not any(known) or not all(k or isinstance(c, (Unknown, Tree)) for k, c in zip(known, contents, strict=True)):
+        return None
+    if canonical_key(contents[0]) is canonical_key(contents[1]):
+        return None
+    return UnionValue((contents[0], contents[1]))

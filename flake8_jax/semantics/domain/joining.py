@@ -1,0 +1,371 @@
+"""Joining of abstract values: what holds on either of two paths.
+
+Vocabulary
+----------
+join        the least of what holds on either of two paths.
+map         apply a function to every leaf of a container of known structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from flake8_jax.semantics.domain.sizes import lesser_size
+from flake8_jax.semantics.domain.values import (
+    CONCRETE,
+    GRAD,
+    MAX_UNION,
+    MAYBE,
+    MISSING,
+    NO_BIRTH,
+    Array,
+    BoundMethod,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    FunctionValue,
+    HostArray,
+    Instance,
+    ListValue,
+    Room,
+    Static,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+_KIND_OF_CONST = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "str"}
+SHAPES = frozenset({"jax.ShapeDtypeStruct", "jax.core.ShapedArray"})
+"""What stands for an array where only shapes are asked for."""
+NUMBERS = (bool, int, float, complex)
+MAX_JOINED = 5000
+
+
+def const_kind(value: object) -> str:
+    """The ``Static.kind`` (or dtype class) of a Python constant."""
+    return _KIND_OF_CONST.get(type(value), "")
+
+
+def same_const(a: object, b: object) -> bool:
+    """Equal and of one type; NaN equals itself here."""
+    return type(a) is type(b) and (a == b or a is b or repr(a) == repr(b))
+
+
+def join_levels(a: int, b: int) -> int:
+    """A level that holds on both paths."""
+    if a == b:
+        return a
+    if MAYBE in (a, b) or CONCRETE in (a, b):
+        return MAYBE
+    return GRAD
+
+
+def joint_birth(a: int, b: int) -> int:
+    """The birth of what is one object on one path and another on the other: no earlier than either."""
+    return a if a == b else max(a, b) if min(a, b) >= 0 else NO_BIRTH
+
+
+def join(a: Value, b: Value, depth: int = 6, room: Room | None = None) -> Value:
+    """What is known of a value that is ``a`` on one path and ``b`` on the other."""
+    if a is b:
+        return a
+    if a is MISSING:
+        return b
+    if b is MISSING:
+        return a
+    if depth == 0:
+        return Unknown("join")
+    ta, tb = type(a), type(b)
+    if ta in _CONTAINERS and tb in _CONTAINERS:
+        room = room if room is not None else Room(MAX_JOINED)
+        if not room.enter(a) or not room.enter(b):
+            return Unknown("join")
+    if ta is Unknown or tb is Unknown:
+        return Unknown("join", host_test=getattr(a, "host_test", False) or getattr(b, "host_test", False))
+    if ta is UnionValue or tb is UnionValue:
+        return union_of([*members_of(a), *members_of(b)], depth, room)
+    if ta is tb:
+        joiner = _JOINERS.get(ta)
+        joined = joiner(a, b, depth, room) if joiner is not None else None
+    else:
+        joined = _join_unlike(a, b)
+    return joined if joined is not None else UnionValue((a, b))
+
+
+def _join_unlike(a: Value, b: Value) -> Value | None:
+    """The join of a known constant and a host value, or of a pytree and an array; None where it is one or the other."""
+    if isinstance(a, Array) and isinstance(b, Tree):
+        return Tree(join_levels(a.level, b.level))
+    if isinstance(a, Tree) and isinstance(b, Array):
+        return Tree(join_levels(a.level, b.level))
+    const, static = (a, b) if isinstance(b, Static) else (b, a)
+    if isinstance(const, Const) and const.value is not None and isinstance(static, Static):
+        kind = const_kind(const.value)
+        return Static(kind if kind == static.kind else "", guess=static.guess)
+    return None
+
+
+def _join_consts(a: Const, b: Const, depth: int, room: Room | None) -> Value:
+    if same_const(a.value, b.value):
+        return a
+    if a.value is None or b.value is None:
+        return UnionValue((a, b))
+    if type(a.value) is bool and type(b.value) is bool:
+        return Static("bool")
+    kind = const_kind(a.value)
+    return Static(kind if kind == const_kind(b.value) else "")
+
+
+def _join_statics(a: Static, b: Static, depth: int, room: Room | None) -> Value:
+    return Static(a.kind if a.kind == b.kind else "", guess=a.guess or b.guess)
+
+
+def _join_arrays(a: Array, b: Array, depth: int, room: Room | None) -> Value:
+    return Array(
+        join_levels(a.level, b.level),
+        a.dtype if a.dtype == b.dtype else "",
+        a.ndim if a.ndim == b.ndim else None,
+        a.length if a.length == b.length else None,
+        dispatched=a.dispatched if a.dispatched == b.dispatched else 0,
+        size=lesser_size(a.size, b.size) if a.size and b.size else 0,
+    )
+
+
+def _join_trees(a: Tree, b: Tree, depth: int, room: Room | None) -> Value:
+    return Tree(join_levels(a.level, b.level))
+
+
+def _join_host_arrays(a: HostArray, b: HostArray, depth: int, room: Room | None) -> Value:
+    ndim = a.ndim if a.ndim == b.ndim else None
+    host = HostArray(a.dtype if a.dtype == b.dtype else "", ndim, lesser_size(a.size, b.size))
+    if a.readings and b.readings:
+        host.readings = tuple(dict.fromkeys((*a.readings, *b.readings)))
+    return host
+
+
+def _join_tuples(a: TupleValue, b: TupleValue, depth: int, room: Room | None) -> Value | None:
+    if len(a.elts) != len(b.elts) or a.cls is not b.cls:
+        return None
+    elements = tuple(join(x, y, depth - 1, room) for x, y in zip(a.elts, b.elts, strict=True))
+    return TupleValue(elements, a.cls, a.names)
+
+
+def _join_externals(a: External, b: External, depth: int, room: Room | None) -> Value | None:
+    """``jnp`` where JAX is there and ``np`` where it is not: of a run without JAX there is nothing to say."""
+    if a.name in (b.name, f"jax.{b.name}"):
+        return a
+    return b if b.name == f"jax.{a.name}" else None
+
+
+def _join_lists(a: ListValue, b: ListValue, depth: int, room: Room | None) -> Value | None:
+    if a.is_tuple != b.is_tuple:
+        return None
+    element = join(any_element(a, depth - 1, room), any_element(b, depth - 1, room), depth - 1, room)
+    return ListValue(None, element, is_tuple=a.is_tuple, born=joint_birth(a.born, b.born))
+
+
+def _join_functions(a: FunctionValue, b: FunctionValue, depth: int, room: Room | None) -> Value | None:
+    return a if a.fn is b.fn and a.closure is b.closure else None
+
+
+def _join_methods(a: BoundMethod, b: BoundMethod, depth: int, room: Room | None) -> Value | None:
+    return a if a.func is b.func and a.self_value is b.self_value else None
+
+
+def _join_instances(a: Instance, b: Instance, depth: int, room: Room | None) -> Value | None:
+    if a.cls is not b.cls:
+        return None
+    level = a.level if a.level == b.level else None
+    made = Instance(a.cls, exact=a.exact and b.exact, level=level, born=joint_birth(a.born, b.born))
+    made.complete = a.complete and b.complete
+    made.slots.update(_join_slots(a.slots, b.slots, depth, room))
+    return made
+
+
+def _join_external_instances(a: ExternalInstance, b: ExternalInstance, depth: int, room: Room | None) -> Value | None:
+    if a.cls != b.cls:
+        return None
+    slots = _join_slots(a.slots, b.slots, depth, room)
+    return ExternalInstance(a.cls, slots, join_levels(a.level, b.level), joint_birth(a.born, b.born))
+
+
+def _join_slots(a: dict[Any, Any], b: dict[Any, Any], depth: int, room: Room | None) -> dict[Any, Any]:
+    return {name: join(a.get(name, MISSING), b.get(name, MISSING), depth - 1, room) for name in {**a, **b}}
+
+
+def _join_dicts(a: DictValue, b: DictValue, depth: int, room: Room | None) -> DictValue:
+    items_a, items_b = dict(a.items()), dict(b.items())
+    items = _join_slots(items_a, items_b, depth, room)
+    rest_a, rest_b = a.slots.get("*", MISSING), b.slots.get("*", MISSING)
+    rest = None if rest_a is MISSING and rest_b is MISSING else join(rest_a, rest_b, depth - 1, room)
+    is_open = a.slots["open"] or b.slots["open"] or items_a.keys() != items_b.keys()
+    return DictValue(items, rest, is_open=is_open, born=joint_birth(a.born, b.born))
+
+
+_JOINERS: dict[type, Callable[[Any, Any, int, Room | None], Value | None]] = {
+    Const: _join_consts,
+    Static: _join_statics,
+    Array: _join_arrays,
+    Tree: _join_trees,
+    HostArray: _join_host_arrays,
+    TupleValue: _join_tuples,
+    External: _join_externals,
+    ListValue: _join_lists,
+    DictValue: _join_dicts,
+    FunctionValue: _join_functions,
+    BoundMethod: _join_methods,
+    Instance: _join_instances,
+    ExternalInstance: _join_external_instances,
+}
+"""The join of two values of one type; None where no one value of that type is both."""
+
+
+def members_of(value: Value) -> tuple[Value, ...]:
+    """The alternatives of a value: its union members, or itself."""
+    return value.members if isinstance(value, UnionValue) else (value,)
+
+
+def union_of(values: Iterable[Value], depth: int = 6, room: Room | None = None) -> Value:
+    """The union of some values, with like members joined; Unknown when there are too many."""
+    kept: list[Value] = []
+    for value in values:
+        for member in members_of(value):
+            if isinstance(member, Unknown):
+                return Unknown("union", host_test=member.host_test)
+            for i, other in enumerate(kept):
+                if member is other:
+                    break
+                if type(member) is type(other) and not isinstance(member, (FunctionValue, BoundMethod, ClassValue)):
+                    joined = join(other, member, depth - 1, room)
+                    if not isinstance(joined, UnionValue):
+                        kept[i] = joined
+                        break
+            else:
+                kept.append(member)
+    if not kept:
+        return Unknown("empty")
+    if len(kept) == 1:
+        return kept[0]
+    return UnionValue(tuple(kept)) if len(kept) <= MAX_UNION else Unknown("union")
+
+
+def join_all(values: Iterable[Value], depth: int = 6, room: Room | None = None) -> Value:
+    """The join of any number of values; Unknown for none."""
+    result: Value | None = None
+    for value in values:
+        result = value if result is None else join(result, value, depth, room)
+    return result if result is not None else Unknown("nothing")
+
+
+def any_element(value: ListValue, depth: int = 6, room: Room | None = None) -> Value:
+    """What an element taken at an unknown index may be."""
+    known = value.known()
+    if known is None:
+        rest = value.slots.get("*")
+        return rest if rest is not None else Unknown("element")
+    return join_all(known, depth, room) if known else Unknown("element of an empty list")
+
+
+_CONTAINERS = frozenset({TupleValue, ListValue, DictValue, Instance, ExternalInstance, UnionValue})
+
+
+# --- staging boundaries ---------------------------------------------------------------------------
+
+
+def over_arrays(value: Value, f: Callable[[Value], Value], depth: int = 8, room: Room | None = None) -> Value:
+    """The value with ``f`` applied to the arrays in it; what equinox and nnx filter out stays as it is."""
+    if isinstance(value, (Array, Tree, HostArray)):
+        return f(value)
+    room = room if room is not None else Room()
+    if depth == 0 or isinstance(value, (Unknown, Const, Static)) or not room.enter(value):
+        return value
+    return map_leaves(value, lambda v: over_arrays(v, f, depth - 1, room))
+
+
+def map_leaves(value: Value, f: Callable[[Value], Value], born: int = NO_BIRTH) -> Value:
+    """Rebuild one layer of a pytree with ``f`` applied to its children; anything that is no container is kept.
+
+    born: the birth of what is rebuilt.
+    """
+    rebuild = _REBUILDERS.get(type(value))
+    return rebuild(value, f, born) if rebuild is not None else value
+
+
+def _rebuild_tuple(value: TupleValue, f: Callable[[Value], Value], born: int) -> Value:
+    return TupleValue(tuple(f(v) for v in value.elts), value.cls, value.names)
+
+
+def _rebuild_list(value: ListValue, f: Callable[[Value], Value], born: int) -> Value:
+    known = value.known()
+    if known is not None:
+        return ListValue(tuple(f(v) for v in known), is_tuple=value.is_tuple, born=born)
+    return ListValue(None, f(any_element(value)), is_tuple=value.is_tuple, born=born)
+
+
+def _rebuild_dict(value: DictValue, f: Callable[[Value], Value], born: int) -> Value:
+    rest = value.slots.get("*")
+    items = {k: f(v) for k, v in value.items()}
+    return DictValue(items, f(rest) if rest is not None else None, is_open=value.slots["open"], born=born)
+
+
+def _rebuild_instance(value: Instance, f: Callable[[Value], Value], born: int) -> Value:
+    if "pytree" not in value.cls.traits:
+        return value
+    made = Instance(value.cls, exact=value.exact, level=value.level, born=born)
+    made.complete = value.complete
+    for name, v in value.slots.items():
+        made.slots[name] = v if name in value.cls.static_names else f(v)
+    return made
+
+
+def _rebuild_external_instance(value: ExternalInstance, f: Callable[[Value], Value], born: int) -> Value:
+    return ExternalInstance(value.cls, {k: f(v) for k, v in value.slots.items()}, value.level, born)
+
+
+def _rebuild_union(value: UnionValue, f: Callable[[Value], Value], born: int) -> Value:
+    mapped = tuple(f(v) for v in value.members)
+    is_key = any(isinstance(v, Array) and v.dtype == "key" for v in mapped)
+    if is_key and all(isinstance(v, (Array, Tree)) for v in mapped):
+        return UnionValue(mapped, value.conditions)  # one of two keys: each keeps its own uses
+    return union_of(mapped)
+
+
+_REBUILDERS: dict[type, Callable[[Any, Callable[[Value], Value], int], Value]] = {
+    TupleValue: _rebuild_tuple,
+    ListValue: _rebuild_list,
+    DictValue: _rebuild_dict,
+    Instance: _rebuild_instance,
+    ExternalInstance: _rebuild_external_instance,
+    UnionValue: _rebuild_union,
+}
+
+
+def copied(value: Value, born: int = NO_BIRTH, depth: int = 4, room: Room | None = None) -> Value:
+    """A copy of a container or an object and, ``depth`` levels down, of those in it."""
+    room = room if room is not None else Room()
+    if not isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)) or not room.enter(value):
+        return value
+    made: Value
+    if isinstance(value, Instance):
+        made = Instance(value.cls, exact=value.exact, level=value.level, born=born)
+        made.complete = value.complete
+        made.slots.update(value.slots)
+    else:
+        made = map_leaves(value, lambda v: v, born)
+    if depth:
+        for slot, part in list(made.slots.items()):  # type: ignore[attr-defined]
+            if isinstance(part, Value):
+                made.slots[slot] = copied(part, born, depth - 1, room)  # type: ignore[attr-defined]
+    return made
+
+
+# --- fingerprints ----------------------------------------------------------------------------------

@@ -1,0 +1,94 @@
+"""Scopes: modules and frames, and how a name finds its value.
+
+Vocabulary
+----------
+module scope   one file of the project with its name, its IR and, once it has been run, its global bindings.
+frame          the local bindings of one run of a function body (or of a class body).
+
+Not modelled: ``exec``, ``locals()``, ``del`` of a global seen from another module, import hooks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flake8_jax.core import ir
+    from flake8_jax.semantics.domain.values import ClassValue, Value
+
+
+def is_test_file(path: str) -> bool:
+    """By the conventions of test runners."""
+    name = path.replace("\\", "/").rpartition("/")[2]
+    return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+
+
+class ModuleScope:
+    """One file. ``state``: 0 not run, 1 running, 2 run. ``slots``: its global bindings. ``process``: the turns that its
+    top level has taken (see ``settings``), None before it was run."""
+
+    __slots__ = ("function_lines", "is_package", "name", "path", "process", "rebound", "slots", "state", "text", "tree")
+
+    def __init__(self, path: str, name: str, *, is_package: bool, tree: ir.Module, text: str = "") -> None:
+        self.path = path
+        self.name = name
+        self.is_package = is_package
+        self.tree = tree
+        self.slots: dict[str, Value] = {}
+        self.state = 0
+        self.rebound = frozenset(tree.rebound_names)
+        self.text = text
+        self.process: dict[Any, Any] | None = None
+
+
+class Frame:
+    """Local bindings of one run of a function (``fn`` None: a class body).
+
+    mark: length of the journal at its start. arms: so many alternatives are open around the running statement. exits: how
+    paths that return inside of them look from the start. ended: it returned outside of them.
+    doubtful: whether the code is reached from here on depends on a test that only the host can decide. trace: number of
+    the trace that it runs in, and so the birth of its variables. attempts: so many ``try`` and ``with`` blocks are open
+    whose statements may be there for what they raise. unheard: a loop runs its body only to find the values at its head, so
+    loops in it run once.
+    """
+
+    __slots__ = (
+        "arms",
+        "attempts",
+        "doubtful",
+        "ended",
+        "exits",
+        "fn",
+        "loops",
+        "mark",
+        "owner",
+        "parent",
+        "returns",
+        "scope",
+        "self_value",
+        "slots",
+        "trace",
+        "unheard",
+        "yields",
+    )  # fmt: skip
+
+    def __init__(
+        self, fn: ir.Function | None, scope: ModuleScope, parent: Frame | None, owner: ClassValue | None = None
+    ) -> None:
+        self.fn = fn
+        self.scope = scope
+        self.parent = parent
+        self.slots: dict[Any, Any] = {}
+        self.owner = owner
+        self.returns: list[Value] = []
+        self.yields: list[Value] = []
+        self.exits: list[dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]] = []
+        self.loops: list[Any] = []
+        self.self_value: Value | None = None
+        self.doubtful = False
+        self.mark = 0
+        self.arms = 0
+        self.attempts = 0
+        self.ended = False
+        self.trace = 0
+        self.unheard = False

@@ -1,0 +1,286 @@
+"""Do functions fit the transforms that they are handed to: how many arguments they take, and what they give back.
+
+Vocabulary
+----------
+arity       how many positional arguments a callable takes: at least, and at most (None: any number).
+differs     two values that surely are different pytrees: a tuple and an array, tuples of other lengths, dicts of other
+            keys. Anything unknown differs from nothing.
+pair        what a ``scan`` body and a ``custom_vjp`` forward rule give back.
+
+Not modelled: shapes and dtypes of carries, registered pytree classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.classes import find_in_class
+from flake8_jax.semantics.domain.values import (
+    Array,
+    BoundMethod,
+    BuiltinValue,
+    Const,
+    DictValue,
+    External,
+    FunctionValue,
+    HostArray,
+    Instance,
+    ListValue,
+    PartialValue,
+    Static,
+    TransformedValue,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    known_elements,
+)
+
+CALLABLES = (FunctionValue, BoundMethod, PartialValue, TransformedValue)
+
+
+def arity(value: Value) -> tuple[int, int | None] | None:
+    """At least and at most so many positional arguments; None where the signature is not known."""
+    if isinstance(value, BoundMethod):
+        inner = arity(value.func)
+        return None if inner is None else (max(inner[0] - 1, 0), None if inner[1] is None else inner[1] - 1)
+    if isinstance(value, PartialValue):
+        return _partial_arity(value)
+    if not isinstance(value, FunctionValue):
+        return None
+    positional = [p for p in value.fn.params if p.kind in ("positional", "posonly")]
+    if any(p.kind == "kwonly" and p.name not in value.defaults for p in value.fn.params):
+        return None
+    least = sum(p.name not in value.defaults for p in positional)
+    return least, None if any(p.kind == "vararg" for p in value.fn.params) else len(positional)
+
+
+def _partial_arity(value: PartialValue) -> tuple[int, int | None] | None:
+    inner = arity(value.func)
+    if inner is None:
+        return None
+    if value.kwargs:
+        function = value.func
+        skip = len(value.args)
+        while isinstance(function, BoundMethod):
+            function, skip = function.func, skip + 1
+        if not isinstance(function, FunctionValue):
+            return None
+        names = [p.name for p in function.fn.params if p.kind == "positional"]
+        rest = names[skip:]
+        # Parameters behind one that is bound by name can be given by name only.
+        free = next((i for i, n in enumerate(rest) if n in value.kwargs), len(rest))
+        if any(n not in value.kwargs and n not in function.defaults for n in rest[free:]):
+            return None
+        return sum(n not in function.defaults for n in rest[:free]), free
+    bound = len(value.args)
+    return max(inner[0] - bound, 0), None if inner[1] is None else inner[1] - bound
+
+
+def takes(value: Value, count: int) -> bool:
+    """The callable may be called with so many positional arguments."""
+    known = arity(value)
+    return known is None or (known[0] <= count and (known[1] is None or count <= known[1]))
+
+
+def is_no_function(value: Value) -> bool:
+    """Calling the value fails for sure."""
+    if isinstance(value, UnionValue):
+        return all(is_no_function(member) for member in value.members)
+    return isinstance(value, (Array, HostArray, Const, Static, TupleValue, DictValue)) or (
+        isinstance(value, ListValue) and not value.is_tuple
+    )
+
+
+def is_function(value: Value) -> bool:
+    """The value surely can be called."""
+    return isinstance(value, (*CALLABLES, External, BuiltinValue))
+
+
+def is_no_tuple_of(value: Value, count: int) -> bool:
+    """The value surely is no tuple (or list) of so many elements."""
+    if isinstance(value, UnionValue):
+        return all(is_no_tuple_of(member, count) for member in value.members)
+    if isinstance(value, TupleValue):
+        return len(value.elts) != count
+    if isinstance(value, ListValue):
+        known = value.known()
+        return known is not None and len(known) != count
+    return isinstance(value, (Array, HostArray, Const, Static)) and not isinstance(value, Unknown)
+
+
+def differs(a: Value, b: Value, depth: int = 6) -> bool:
+    """The two values surely are pytrees of different structure."""
+    if depth == 0 or a is b:
+        return False
+    if isinstance(a, UnionValue):
+        return all(differs(member, b, depth - 1) for member in a.members)
+    if isinstance(b, UnionValue):
+        return all(differs(a, member, depth - 1) for member in b.members)
+    kinds = _kind(a), _kind(b)
+    if "" in kinds:
+        return False
+    if kinds[0] != kinds[1]:
+        return True
+    unlike = _UNLIKE.get(type(a))
+    return unlike(a, b, depth) if unlike is not None else False
+
+
+def _unlike_tuples(a: TupleValue, b: TupleValue, depth: int) -> bool:
+    """A named tuple is another node than a plain one, and than any of another class."""
+    if not _same_class(a.cls, b.cls) or len(a.elts) != len(b.elts):
+        return True
+    return any(differs(x, y, depth - 1) for x, y in zip(a.elts, b.elts))
+
+
+def _unlike_dicts(a: DictValue, b: DictValue, depth: int) -> bool:
+    if not (a.is_closed() and b.is_closed()):
+        return False
+    left, right = dict(a.items()), dict(b.items())
+    return left.keys() != right.keys() or any(differs(v, right[k], depth - 1) for k, v in left.items())
+
+
+def _unlike_lists(a: ListValue, b: ListValue, depth: int) -> bool:
+    x, y = a.known(), b.known()
+    return x is not None and y is not None and len(x) != len(y)
+
+
+_UNLIKE: dict[type, Callable[[Any, Any, int], bool]] = {
+    TupleValue: _unlike_tuples,
+    DictValue: _unlike_dicts,
+    ListValue: _unlike_lists,
+}
+"""Whether two nodes of one kind surely differ, by the type of node."""
+
+
+def _same_class(a: Value | None, b: Value | None) -> bool:
+    return a is b or (isinstance(a, External) and isinstance(b, External) and a.name == b.name)
+
+
+def _kind(value: Value) -> str:
+    """What kind of pytree node the value is; empty where that is not known."""
+    if isinstance(value, (Array, HostArray)):
+        return "leaf"
+    if isinstance(value, Const):
+        return "none" if value.value is None else "leaf" if type(value.value) in joining.NUMBERS else ""
+    if isinstance(value, Static):
+        return "leaf" if value.kind in ("int", "float", "bool", "complex") else ""
+    if isinstance(value, TupleValue):
+        return "tuple"
+    if isinstance(value, DictValue):
+        return "dict" if value.is_closed() else ""
+    if isinstance(value, ListValue):
+        return "list" if not value.is_tuple and value.known() is not None else ""
+    return ""
+
+
+def fixed_positions(tv: TransformedValue) -> list[int] | None:
+    """``nondiff_argnums``; None where they are not known."""
+    option = tv.options.get("nondiff_argnums")
+    if option is None:
+        return []
+    elements = known_elements(option)
+    found: list[int] = []
+    for element in (option,) if elements is None else elements:
+        if not isinstance(element, Const) or type(element.value) is not int:
+            return None
+        found.append(element.value)
+    return found
+
+
+def describe(value: Value) -> str:
+    """A short name of an operand, for evidence."""
+    if isinstance(value, FunctionValue):
+        return value.fn.qualname if not value.fn.is_lambda else "a lambda"
+    if isinstance(value, BoundMethod):
+        return describe(value.func)
+    if isinstance(value, (PartialValue,)):
+        return describe(value.func)
+    if isinstance(value, TransformedValue):
+        return describe(value.operand)
+    if isinstance(value, External):
+        return value.name
+    if isinstance(value, Instance):
+        return value.cls.node.name
+    return "a function"
+
+
+def parameter_names(value: Value, depth: int = 1000) -> list[str] | None:
+    """Positional parameter names of a callable; None where its signature is not known."""
+    if depth == 0:  # an object whose ``__call__`` leads back to it
+        return None
+    if isinstance(value, FunctionValue):
+        return [p.name for p in value.fn.params if p.kind in ("positional", "posonly")]
+    if isinstance(value, BoundMethod):
+        names = parameter_names(value.func, depth - 1)
+        return names[1:] if names is not None else None
+    if isinstance(value, PartialValue):
+        names = parameter_names(value.func, depth - 1)
+        return None if names is None else [n for n in names[len(value.args) :] if n not in value.kwargs]
+    if isinstance(value, TransformedValue):
+        return parameter_names(value.operand, depth - 1)
+    if isinstance(value, Instance):
+        found = find_in_class(value.cls, "__call__")
+        if found is None:
+            return None
+        names = parameter_names(found[1], depth - 1)
+        return names[1:] if names is not None else None
+    return None
+
+
+def default_values(value: Value) -> dict[str, Value]:
+    """The defaults of a callable's parameters, but for those that it already has an argument for."""
+    bound: set[str] = set()
+    taken = 0
+    while isinstance(value, (BoundMethod, PartialValue, TransformedValue)):
+        if isinstance(value, PartialValue):
+            bound |= value.kwargs.keys()
+            taken += len(value.args)
+        elif isinstance(value, BoundMethod):
+            taken += 1
+        value = value.operand if isinstance(value, TransformedValue) else value.func
+    if not isinstance(value, FunctionValue):
+        return {}
+    bound |= {p.name for p in value.fn.params[:taken]}
+    return {name: default for name, default in value.defaults.items() if name not in bound}
+
+
+def defaults_of(value: Value) -> set[str]:
+    """Names of parameters that have a default."""
+    return set(default_values(value))
+
+
+def constants_of(value: Value | None) -> list[Any] | None:
+    """The constants in an option such as ``static_argnums=(0, 1)``; None where they are not known."""
+    if value is None or (isinstance(value, Const) and value.value is None):
+        return []
+    if isinstance(value, Const):
+        return [value.value]
+    known = known_elements(value)
+    if known is not None and all(isinstance(v, Const) for v in known):
+        return [v.value for v in known if isinstance(v, Const)]
+    return None
+
+
+def static_parameters(tv: TransformedValue) -> tuple[set[int], set[str]] | None:
+    """Static positions and names of a transform's operand; None where the options are not known."""
+    positions: set[int] = set()
+    names: set[str] = set()
+    signature = parameter_names(tv.operand)
+    for option in tv.fact.statics:
+        constants = constants_of(tv.options.get(option))
+        if constants is None:
+            return None
+        for constant in constants:
+            if isinstance(constant, str):
+                names.add(constant)
+            elif isinstance(constant, int):
+                if constant < 0 and signature is not None:
+                    constant += len(signature)
+                positions.add(constant)
+    if signature is not None:
+        names |= {signature[i] for i in positions if 0 <= i < len(signature)}
+        positions |= {i for i, n in enumerate(signature) if n in names}
+    return positions, names

@@ -1,0 +1,119 @@
+"""The call stack and the loops of the path that runs: records that the machine fills in and values point to.
+
+Vocabulary
+----------
+link        one step of the call stack: a place in the caller, and which run of the callee it led to.
+mode        how code runs: staged or eager, under which trace, transforms and mesh axes.
+lane        one vmap or pmap around the running code.
+flow        how a statement ends: it falls through, returns, raises, breaks or continues.
+writes      what one arm of a branch leaves behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.values import Value
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import ModuleScope
+
+
+NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
+
+NEVER = 1 << 60
+"""Later than anything."""
+
+Writes = dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]
+"""What an arm leaves behind: (id of slots, slot) → (slots, slot, new contents)."""
+
+Watched = dict[tuple[int, Any], tuple[dict[Any, Any], Any, list[Any]]]
+"""Everything written while watched: (id of slots, slot) → (slots, slot, all contents in order)."""
+
+
+class Mode(msgspec.Struct, frozen=True, eq=False):
+    """How code runs right now; see ``events.Context``. ``lanes``: the vmaps around it. ``differentiated``: so is a
+    ``grad`` or another transform that needs derivatives. compiled: number of the innermost trace whose code Python runs
+    only once, 0 if there is none. axes: names of axes that are bound; axes_closed: these are all
+    (see ``axes``). jitted: number of the outermost trace whose code is compiled by itself, 0 if there is none."""
+
+    staged: bool = False
+    ambient: bool = False
+    trace: int = 0
+    presumed: bool = False
+    lanes: tuple[Lane, ...] = ()
+    shapes_only: bool = False
+    differentiated: bool = False
+    compiled: int = 0
+    axes: frozenset[str] = frozenset()
+    axes_closed: bool = False
+    jitted: int = 0
+
+
+class Lane(msgspec.Struct, frozen=True, eq=False):
+    """One vmap or pmap around the running code. ``call``: where it was called; ``shared``: canonical values that every
+    lane receives alike, with whether they were captured (else: passed with ``in_axes`` None)."""
+
+    transform: str
+    call: Link
+    shared: dict[Value, bool]
+
+
+class Link(msgspec.Struct, frozen=True, eq=False):
+    """One link of the call stack: the place in the caller, and which run of the callee it led to.
+
+    receiver: the object of a method call. bound: the callee's arguments by parameter.
+    """
+
+    scope: ModuleScope
+    node: Any
+    kind: str
+    function: str
+    text: str
+    serial: int
+    fn: ir.Function | None
+    receiver: Value | None = None
+    bound: dict[str, Value] | None = None
+
+
+@dataclass(slots=True, eq=False)
+class LoopState:
+    """A Python loop being run. counters: values that count its iterations. base, mark: lengths of the
+    journal at its start and at that of the iteration. exits: how paths that leave it look from its start; continues: how
+    those that go on early look from the iteration's start. unrolled: it is run element by element. guards: tests of its
+    counters around what runs now; picked: those among them that compare a counter (``i == 0``) and take no remainder of
+    it. runs: its next iteration is the first, and there surely is one. since: when its iteration began (see ``freshness``).
+    times: the number of its iterations, 0 where that is not known. links: so many lead to it on the call stack. tested: a
+    test of this iteration has looked at a counter. leaving: what runs is returned from inside of it. again: some path goes
+    on to another iteration. arms: as many alternatives are open around its body. stepped, appended, shortened, growing: see
+    ``variation``. records: what trackers know of this loop, by class. bound: see
+    ``freshness.bound_in``."""
+
+    kind: str
+    node: Any
+    exits: list[Writes] = field(default_factory=list)
+    continues: list[Writes] = field(default_factory=list)
+    counters: set[int] = field(default_factory=set)
+    guards: int = 0
+    picked: int = 0
+    base: int = 0
+    mark: int = 0
+    unrolled: bool = False
+    runs: bool = False
+    since: int = NEVER
+    times: int = 0
+    links: int = 0
+    tested: bool = False
+    leaving: bool = False
+    again: bool = False
+    arms: int = 0
+    stepped: set[tuple[int, Any]] = field(default_factory=set)
+    appended: list[Any] = field(default_factory=list)
+    shortened: set[int] = field(default_factory=set)
+    growing: set[tuple[int, Any]] = field(default_factory=set)
+    records: dict[type, Any] = field(default_factory=dict)
+    bound: set[str] | None = None

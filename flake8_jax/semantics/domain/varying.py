@@ -1,0 +1,41 @@
+"""How a value differs from one iteration of a loop to the next; ``trackers.variation`` finds out which do.
+
+Vocabulary
+----------
+variation   the loop, and what changes: the number itself, or the shape of an array.
+distinct    no two iterations have the same.
+ragged      the elements of a container have shapes of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from flake8_jax.semantics.domain.values import Array, HostArray, ListValue, Static, Tree, Unknown, Value
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.stack import LoopState
+
+
+VARYING = frozenset({Static, Array, HostArray, Unknown, Tree, ListValue})
+"""What may differ from one iteration of a loop to the next (see ``variation``)."""
+
+
+class Variation(msgspec.Struct, frozen=True, eq=False):
+    """See the vocabulary above. source: of an integer, the loop's own, which it was computed from. listed: the loop runs
+    over values that are written out, so they are meant."""
+
+    loop: LoopState
+    of_shape: bool = False
+    distinct: bool = True
+    numbers: tuple[int, ...] | None = None
+    source: Value | None = None
+    ragged: bool = False
+    listed: bool = False
+
+    @property
+    def mark(self) -> tuple[bool, bool, bool, tuple[int, ...] | None]:
+        """What a function could tell from it."""
+        return self.of_shape, self.distinct, self.ragged, self.numbers

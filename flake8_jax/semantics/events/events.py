@@ -1,0 +1,579 @@
+"""What the interpreter meets, as rules hear of it.
+
+A rule is a function whose first parameter is annotated with one of these classes (or a union of them); it is called
+once for every such event and returns what it has to say. Events carry abstract values, never syntax to be matched by
+name. ``at`` is always the expression (an IR node of ``scope``) on which a finding should stand unless a rule's
+page says otherwise; ``context`` tells how the code is running.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.knowledge.history import Change, Support, Version
+from flake8_jax.knowledge.model import FunctionFact, NamespaceFact
+from flake8_jax.semantics.domain.scopes import ModuleScope
+from flake8_jax.semantics.domain.values import Site, Value
+from flake8_jax.semantics.domain.varying import Variation
+
+
+class Context(msgspec.Struct, frozen=True, eq=False):
+    """How the code at an event runs.
+
+    shapes_only: the innermost trace only asks for shapes (``eval_shape``). loop_ids: identities of the running loops.
+    staged: while JAX traces it, for sure. ambient: inside abstract tracing with omnistaging.
+    trace: number of the innermost trace, 0 when eager. function: innermost function's qualname ("" at module level).
+    loop: depth of eager Python loops of the innermost function around the event; loops_all: over all callers since
+    the innermost staging. guarded: inside an ``if`` of a running loop whose test looks at a loop counter.
+    caught: inside a ``try`` whose handlers catch what the event would raise.
+    inner: the IR of the innermost function, None at module level.
+    presumed: no known caller stages this; it is run as a library's user would (preview rules only).
+    """
+
+    scope: ModuleScope
+    staged: bool
+    ambient: bool
+    trace: int
+    function: str
+    inner: ir.Function | None
+    loop: int
+    guarded: bool
+    caught: bool
+    presumed: bool
+    in_main: bool
+    shapes_only: bool
+    loop_ids: frozenset[int]
+
+    def fresh_from_loop(self, dispatched: int) -> bool:
+        """An array was dispatched inside a loop that is still running."""
+        return dispatched in self.loop_ids
+
+
+class TruthTest(msgspec.Struct, frozen=True, eq=False):
+    """``value`` is asked for its truth. ``how``: if elif ternary while assert and or not comprehension match in
+    compare case filter. ``at``: the tested expression; ``whole``: the statement or expression around it."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    how: str
+    whole: ir.Node
+
+
+class LibraryCall(msgspec.Struct, frozen=True, eq=False):
+    """A call of a library function, under its canonical name (``jax.numpy.zeros``, ``numpy.sin``, ``math.sqrt``,
+    ``builtins.max``, ``time.time``). args/kwargs: abstract values in call order; ``nodes``: the IR of each
+    positional argument (same order; None where it came out of a ``*``), ``keyword_nodes`` by keyword.
+    bound: argument values by parameter name, where the signature is known. bound_nodes: their IR.
+    """
+
+    context: Context
+    at: ir.Call
+    name: str
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    nodes: tuple[ir.Expr | None, ...]
+    keyword_nodes: dict[str, ir.Expr]
+    bound: dict[str, Value]
+    bound_nodes: dict[str, ir.Expr]
+    used: bool
+    """False when the call stands alone as a statement."""
+    fact: FunctionFact | None
+    """What the knowledge tables say of the function; None for transforms, classes and unknown functions."""
+    namespace: NamespaceFact | None
+    """What they say of its module as a whole."""
+    formatted: tuple[Value, ...]
+    """Values interpolated, without a format spec, into the strings among the arguments."""
+
+
+class MethodCall(msgspec.Struct, frozen=True, eq=False):
+    """A method of an array, tree or unknown value is called: ``value.method(args)``."""
+
+    context: Context
+    at: ir.Call
+    value: Value
+    method: str
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    nodes: tuple[ir.Expr | None, ...]
+    keyword_nodes: dict[str, ir.Expr]
+    used: bool
+    fact: FunctionFact | None
+
+
+class Iteration(msgspec.Struct, frozen=True, eq=False):
+    """``value`` is iterated. ``how``: for comprehension unpack zip enumerate star map list,
+    index (``x[tuple(value)]``, which has no more elements than ``x`` has axes). count: number of targets
+    when unpacking; for zip the least known length."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    how: str
+    count: int | None
+
+
+class Indexing(msgspec.Struct, frozen=True, eq=False):
+    """``base[index]`` is read (``mode`` load) or, through ``base.at[index].method(…)``, updated (``mode`` at)."""
+
+    context: Context
+    at: ir.Subscript
+    base: Value
+    index: Value
+    mode: str
+
+
+class Slicing(msgspec.Struct, frozen=True, eq=False):
+    """``base[lower:upper:step]``: one per slice in an index, with the values of its parts (None where absent)."""
+
+    context: Context
+    at: ir.Subscript
+    slice: ir.Slice
+    base: Value
+    lower: Value | None
+    upper: Value | None
+    step: Value | None
+    mode: str
+
+
+class Hashing(msgspec.Struct, frozen=True, eq=False):
+    """``value`` is hashed. ``how``: dict-key set-element membership dict-lookup cache."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    how: str
+
+
+class Formatting(msgspec.Struct, frozen=True, eq=False):
+    """``value`` goes through a non-empty format spec. ``how``: f-string percent format-method format-builtin.
+    spec: its text where known."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    how: str
+    spec: str
+
+
+class Store(msgspec.Struct, frozen=True, eq=False):
+    """An item is assigned to or deleted. ``how``: item (``x[i] = v``), item-augmented, item-delete. base: the container.
+    What is put into something older than the running trace, items or not, is a Mutation as well."""
+
+    context: Context
+    at: ir.Node
+    how: str
+    base: Value | None
+    value: Value | None
+    name: str
+    op: str
+    """The operator of an augmented assignment, else the empty string."""
+
+
+class KeyUse(msgspec.Struct, frozen=True, eq=False):
+    """A PRNG key is used up: by a sampler or by ``split``, here or inside the function called at ``at``.
+
+    effect: consume or split (a callee that splits the key and gives no keys back consumes it).
+    earlier: the earlier use that it collides with, None for a first use. earlier_effect: consume, split.
+    in_loop: the earlier use is this very expression in the loop's previous iteration, and the key comes from outside
+    the loop. same_call: both uses are arguments of one call.
+    loop_kind: for, while, comprehension, scan, fori_loop … when in_loop. through: the callee that uses it, if not
+    a sampler itself. key_node: the IR of the argument that is the key.
+    """
+
+    context: Context
+    at: ir.Node
+    key: Value
+    effect: str
+    earlier: Site | None
+    earlier_effect: str
+    in_loop: bool
+    loop_kind: str
+    same_call: bool
+    through: str
+    key_node: ir.Expr | None
+    certain: bool = True
+    """Every path to this use goes through the earlier one; false where the earlier one stands in a branch."""
+    sampler: str = ""
+    """Canonical name of the library function that uses the key, where it is used directly."""
+    earlier_sampler: str = ""
+
+
+class SharedKey(msgspec.Struct, frozen=True, eq=False):
+    """A key that is the same in every lane of a vmap or pmap is consumed inside. ``at``: the call that passes it with
+    ``in_axes`` None, or, for a captured key, the expression that consumes it. transform: canonical name."""
+
+    context: Context
+    at: ir.Node
+    transform: str
+    captured: bool
+
+
+class RootMet(msgspec.Struct, frozen=True, eq=False):
+    """A transform is applied to ``operand``. name: canonical name. decorator: it was written as a decorator.
+    options: its other arguments by parameter name. tracing: how it traces the operand (``TransformFact.tracing``)."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    operand: Value
+    options: dict[str, Value]
+    decorator: bool
+    tracing: str = "none"
+
+
+class NameUse(msgspec.Struct, frozen=True, eq=False):
+    """A library name is read (not necessarily called): ``jax.pmap``, ``jax.random.PRNGKey``. name: canonical;
+    spelled: the qualified name as the code's imports spell it. ``at``: the Name or Attribute, or the imported name
+    (``is_import`` true)."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    spelled: str
+    is_import: bool
+    start: int
+    end: int
+
+
+class Discarded(msgspec.Struct, frozen=True, eq=False):
+    """A call that stands alone as a statement. call_name: canonical name of the library function called, ``.method`` of
+    a builtin value (``base``), ``.at.set`` and the like of an array."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    call_name: str
+    pure: bool
+    """The library function called has no effect but its result."""
+
+
+class Computation(msgspec.Struct, frozen=True, eq=False):
+    """Arithmetic on arrays that remember how they were made (see ``recipes``). name: an operator, or the last part of
+    a function's name; operands in the order of the parameters. foreign: functions further out on the call stack, by
+    identity: recipes of theirs prove nothing here. differentiated: under ``grad`` or its kin; tangents: what those
+    differentiate by."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    operands: tuple[Value, ...]
+    result: Value
+    foreign: frozenset[int]
+    differentiated: bool
+    tangents: set[Value]
+
+
+class NanComparison(msgspec.Struct, frozen=True, eq=False):
+    """A comparison with NaN, or membership among values of which one is. op: ``== != in not in``. value: what is
+    compared; ``value_node``: its IR."""
+
+    context: Context
+    at: ir.Node
+    op: str
+    value: Value
+    value_node: ir.Expr | None
+
+
+class WideDtype(msgspec.Struct, frozen=True, eq=False):
+    """A library function is asked for a 64-bit dtype, and nothing in the project enables those. dtype: its name."""
+
+    context: Context
+    at: ir.Node
+    dtype: str
+
+
+class UnboundAxis(msgspec.Struct, frozen=True, eq=False):
+    """A collective over an axis name that nothing around it binds. bound: the names that are."""
+
+    context: Context
+    at: ir.Node
+    axis: str
+    bound: tuple[str, ...]
+
+
+class MeshMismatch(msgspec.Struct, frozen=True, eq=False):
+    """A ``PartitionSpec`` that does not fit the mesh it is used with: it names an axis that the mesh lacks, or (twice)
+    one axis for two dimensions. axes: those of the mesh."""
+
+    context: Context
+    at: ir.Node
+    axis: str
+    axes: tuple[str, ...]
+    twice: bool
+
+
+class Mutation(msgspec.Struct, frozen=True, eq=False):
+    """Staged code changes what is older than the innermost trace (see ``births``): the change outlasts it.
+
+    how: item, item-augmented, method (``append``, ``update`` …), attribute, global, nonlocal, next (an iterator moves
+    on). target: the container or object, None for a variable. value: what is put in, None where that is nothing.
+    name: the attribute, variable or method. op: as in Store. once: it is also older than the innermost trace that is
+    compiled, so Python makes the change once, whatever the number of calls. itself: the value was computed from what
+    was there before.
+    """
+
+    context: Context
+    at: ir.Node
+    how: str
+    target: Value | None
+    value: Value | None
+    name: str
+    op: str
+    once: bool
+    itself: bool
+
+
+class CachedCall(msgspec.Struct, frozen=True, eq=False):
+    """Staged code calls a function that remembers its results, or reads such a property. result: what it gives."""
+
+    context: Context
+    at: ir.Node
+    result: Value
+    name: str
+
+
+class GlobalRead(msgspec.Struct, frozen=True, eq=False):
+    """Staged code reads a module-level variable that may change: one that is rebound somewhere, a list or a dict.
+    fact: what is noted once it does change. scope: the module whose variable it is."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    name: str
+    fact: str
+    scope: ModuleScope
+
+
+class SignatureMismatch(msgspec.Struct, frozen=True, eq=False):
+    """A function does not fit the transform it is handed to. name: canonical name of the transform; problem: a sentence
+    that says what is wrong."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    problem: str
+
+
+class RuleIncomplete(msgspec.Struct, frozen=True, eq=False):
+    """A ``custom_vjp`` or ``custom_jvp`` function whose derivative rule is missing or does not fit. problem: a sentence
+    that says what is wrong."""
+
+    context: Context
+    at: ir.Node
+    problem: str
+
+
+class MissingSync(msgspec.Struct, frozen=True, eq=False):
+    """A step that runs on every device differentiates and uses the gradient, and nothing brings the gradients of the
+    devices together. ``at``: where it differentiates; transform: canonical name of what runs it on every device."""
+
+    context: Context
+    at: ir.Node
+    transform: str
+
+
+class TransformCall(msgspec.Struct, frozen=True, eq=False):
+    """What a transform returned is called: ``jax.jit(f)(x)``. name: canonical name of the transform; options: its other
+    arguments. args/kwargs: the arguments of the call, ``nodes``/``keyword_nodes`` their IR. statics: positions and names
+    of static arguments, None where those are not known. differentiated: positions of the arguments that it
+    differentiates by (empty for other transforms), None where those are not known. operand: the transformed function.
+    sure: the arguments surely go to it, past no decorator that nobody knows, and it is not one of several functions.
+    varying: how values vary over the loops that run, where that concerns the call (it runs compiled code, eagerly, in any
+    iteration)."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    options: dict[str, Value]
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    nodes: tuple[ir.Expr | None, ...]
+    keyword_nodes: dict[str, ir.Expr]
+    statics: tuple[set[int], set[str]] | None
+    differentiated: tuple[int, ...] | None
+    operand: Value
+    sure: bool
+    varying: dict[Value, Variation]
+
+
+class JittedMethod(msgspec.Struct, frozen=True, eq=False):
+    """A method is jitted where ``self`` is an argument, and the class is no pytree. name: of the class."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    method: str
+
+
+class Setting(msgspec.Struct, frozen=True, eq=False):
+    """Something is set that JAX reads once, or that switches a debugging aid (see ``settings``). ``at``: where it is set
+    or, where that is done in time but for this caller, the call that leads there (``direct`` false).
+
+    name: of the variable, of the option, of the function called. kind: variable, option, context, call. turn: when it is
+    read (imported, started), the empty string where it always is. late: that is surely over, since ``since``.
+    conditional: a test decides whether it is set. by_program: the top level of
+    the same file, or its ``main``, leads to it.
+    """
+
+    context: Context
+    at: ir.Node
+    name: str
+    kind: str
+    value: Value
+    turn: str
+    late: bool
+    since: Site | None
+    conditional: bool
+    direct: bool
+    by_program: bool
+
+
+class Repetition(msgspec.Struct, frozen=True, eq=False):
+    """In every iteration of an eager loop something is done that need be done once (see ``freshness``).
+
+    how: compiled (``at`` applies ``jit`` to a function object that is new in every iteration), body (``at`` stages a new
+    one, as ``scan`` does), traced (``at`` calls what ``grad`` or ``vmap`` returned, so Python runs the function again).
+    name: canonical name of the transform; operand: the function. loop: the IR of the loop; own: it is one of the running
+    function, else of a caller. given, unless: the facts on which a report hangs.
+    """
+
+    context: Context
+    at: ir.Node
+    how: str
+    name: str
+    operand: Value
+    loop: ir.Node
+    own: bool
+    given: str
+    unless: str
+
+
+class ColdCall(msgspec.Struct, frozen=True, eq=False):
+    """A call that compiles, between two readings of a clock. at: the expression that makes it, in the function that
+    reads the clock (of ``scope``). key: what JAX looks compiled code up by; what: the function's name, if it has one."""
+
+    at: ir.Node
+    scope: ModuleScope
+    key: Any
+    what: str
+
+
+class Timed(msgspec.Struct, frozen=True, eq=False):
+    """The difference of two readings of a clock, where all that ran in between is known (see ``clocks``).
+
+    ``at``: the later reading, or the call that makes it, in the function in which both are made. pending: the last
+    expression of that function that dispatched work to the device for which nobody has waited by then; what: the
+    compiled function that it calls, if it has a name. cold: the calls in between that compile.
+    """
+
+    context: Context
+    at: ir.Node
+    pending: ir.Node | None
+    what: str
+    cold: tuple[ColdCall, ...]
+
+
+class TransformMismatch(msgspec.Struct, frozen=True, eq=False):
+    """A transform does not fit its function or its arguments, or its result is taken wrongly. name: canonical name of the
+    transform; problem: a sentence that says what is wrong. ``at`` may be the place where the transform was applied."""
+
+    context: Context
+    at: ir.Node | Site
+    name: str
+    problem: str
+
+
+class DonatedUse(msgspec.Struct, frozen=True, eq=False):
+    """The contents of a donated array are needed, here or inside the function called at ``at``.
+
+    value: what is read; earlier: the call that gave its buffer away; taker: what was called there; argument: what the
+    array was called there, if it was an argument of that very call.
+    in_loop: by this very expression in the loop's previous iteration. same_call: by this very call, as another
+    argument. through: the callee that reads it, if it is not read here. certain: it surely is a JAX array, and every
+    path to here goes through the donation.
+    """
+
+    context: Context
+    at: ir.Node
+    value: Value
+    taker: Site
+    earlier: Site
+    argument: Site | None
+    in_loop: bool
+    same_call: bool
+    through: str
+    certain: bool
+
+
+class UnrolledLoop(msgspec.Struct, frozen=True, eq=False):
+    """A Python loop of code that JAX compiles runs its body so often that it reaches ``unroll-threshold``. ``at``: what it
+    goes over, or its test. copies: of the innermost body, loops inside of it included; trips: of this loop alone.
+    after: the variables of the function behind the loop."""
+
+    context: Context
+    at: ir.Node
+    copies: int
+    trips: int
+    after: dict[str, Value]
+
+
+class CapturedConstant(msgspec.Struct, frozen=True, eq=False):
+    """A compiled function computes with a large array that it does not get as an argument. ``at``: where it is read.
+    bytes: how large it is at least."""
+
+    context: Context
+    at: ir.Node
+    value: Value
+    bytes: int
+
+
+class ApiUse(msgspec.Struct, frozen=True, eq=False):
+    """A name that a supported release of JAX lacks, or says farewell to, is used where nothing guards it (``versions``).
+
+    name: the name as the imports spell it; ``NAME(keyword=)`` of an argument, ``NAME()`` of a transform called without its
+    function. ``at``: the Attribute, imported name, import statement (of a module that is gone) or Call; start, end: of the
+    use itself. verdict: removed, deprecated, too-new. lacking: the newest release known to be without it. postponed: in an
+    annotation that Python does not evaluate.
+    """
+
+    context: Context
+    at: ir.Node
+    name: str
+    start: int
+    end: int
+    verdict: str
+    change: Change | None
+    lacking: Version | None
+    support: Support
+    is_import: bool
+    keyword: ir.Argument | None
+    postponed: bool
+
+
+class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
+    """A compiled call in an eager loop whose results replace arguments of it, none of which it donates. ``at``: the call.
+
+    names: the parameters of those arguments; each assignment that replaces one may add to them. function: what was
+    compiled, where that is known, and site: where. fact: noted where somebody still looks at a replaced value.
+    """
+
+    context: Context
+    at: ir.Call
+    names: list[str]
+    function: ir.Function | None
+    site: Site
+    fact: str
+
+
+Event = Union[
+    TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
+    RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
+    CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
+    Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep,
+]  # fmt: skip
+
+Span = tuple[int, "int | None"]

@@ -1,0 +1,235 @@
+"""Where a gradient is NaN although a ``where`` hides the value, and which formulas overflow or lose their digits.
+
+Vocabulary
+----------
+singular    a point where an operation, or its derivative, is not finite.
+kept out    the condition of a ``where`` says that the branch is not taken there: its value is hidden, its gradient not.
+instability a formula that a stable function of JAX replaces.
+
+A point proves something only if condition and operand can be evaluated at it (see ``formulas``). Not modelled: masks
+whose test is not in sight, ranges of arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.recipes import has_tangent
+from flake8_jax.semantics.domain.values import Array, Recipe, Tree, Value
+from flake8_jax.semantics.events.events import Computation
+from flake8_jax.semantics.events.formulas import evaluated, made_by, number, parts, recipe_of, same
+
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+}
+_AT_ZERO = frozenset({"sqrt", "log", "log2", "log10", "rsqrt", "reciprocal", "norm", "/", "**", "log1p", "arccos",
+                      "arcsin", "arccosh", "arctanh"})  # fmt: skip
+
+
+def guarded_singularity(event: Computation) -> tuple[Recipe, Value, bool] | None:
+    """The operation in a branch whose derivative is not finite at a point that the condition keeps out, its operand,
+    and which branch it stands in."""
+    condition = event.operands[0]
+    pair = event.operands[1:3]
+    for branch, other, taken_when in ((pair[0], pair[1], True), (pair[1], pair[0], False)):
+        for _value, recipe in parts(event, branch):
+            if recipe.name not in _AT_ZERO:
+                continue
+            for operand, others in _singular_operands(recipe):
+                if not has_tangent(operand, event.tangents) and not any(has_tangent(o, event.tangents) for o in others):
+                    continue
+                if _is_kept_out(event, condition, recipe, operand, taken_when, other):
+                    return recipe, operand, taken_when
+    return None
+
+
+def _singular_operands(recipe: Recipe) -> Iterator[tuple[Value, tuple[Value, ...]]]:
+    """The operand on which the operation has a singular point, and those whose derivative passes through it too."""
+    if recipe.name == "/":
+        if len(recipe.operands) > 1:
+            yield recipe.operands[1], (recipe.operands[0],)
+    elif recipe.name == "**":
+        exponent = number(recipe.operands[1]) if len(recipe.operands) > 1 else None
+        if exponent is not None and (exponent < 0 or exponent != int(exponent)):
+            yield recipe.operands[0], ()
+    elif recipe.operands:
+        yield recipe.operands[0], ()
+
+
+def _is_kept_out(
+    event: Computation, condition: Value, recipe: Recipe, operand: Value, taken_when: bool, other: Value
+) -> bool:
+    """At some point the operation is singular, the condition says that this branch is not taken, and the other one is
+    not singular itself."""
+    for test, negated in _tests(event, condition):
+        for variable in _variables(event, test):
+            for point in _points(event, test, operand, variable):
+                truth = _truth(event, test, variable, point)
+                if truth is None or (truth != negated) is taken_when:
+                    continue
+                value = evaluated(event, operand, variable, point)
+                if value is not None and _is_singular(recipe, value) and _is_regular(event, other, variable, point):
+                    return True
+    return False
+
+
+def _is_regular(event: Computation, branch: Value, variable: Value, point: float) -> bool:
+    """Nothing in the branch is singular at the point, as far as can be told."""
+    for _value, recipe in parts(event, branch):
+        if recipe.name not in _AT_ZERO:
+            continue
+        for operand, _others in _singular_operands(recipe):
+            if number(operand) is not None:
+                continue
+            value = evaluated(event, operand, variable, point)
+            if value is None or _is_singular(recipe, value):
+                return False
+    return True
+
+
+def _tests(event: Computation, condition: Value, depth: int = 4) -> Iterator[tuple[Recipe, bool]]:
+    """The comparisons that alone can keep a point out: those of a conjunction, or one that is negated."""
+    recipe = recipe_of(event, condition)
+    if recipe is None or depth == 0:
+        return
+    if recipe.name in _COMPARISONS:
+        yield recipe, False
+    elif recipe.name == "logical_not":
+        for test, negated in _tests(event, recipe.operands[0], depth - 1):
+            yield test, not negated
+    elif recipe.name in ("logical_and", "&"):
+        for operand in recipe.operands:
+            yield from _tests(event, operand, depth - 1)
+
+
+def _variables(event: Computation, test: Recipe) -> list[Value]:
+    """What the comparison is about: its operands that are no numbers, and what those were computed from."""
+    found: list[Value] = []
+    for operand in test.operands[:2]:
+        if number(operand) is not None:
+            continue
+        found.append(operand)
+        for _value, recipe in parts(event, operand):
+            found += [v for v in recipe.operands if number(v) is None]
+    return found[:8]
+
+
+def _points(event: Computation, test: Recipe, operand: Value, variable: Value) -> list[float]:
+    """Where to look: around the number compared with, and where the operand of the operation is zero."""
+    bounds = [n for n in (number(v) for v in test.operands[:2]) if n is not None]
+    points = [0.0, *bounds]
+    for bound in bounds or [0.0]:
+        points += [bound - 1.0, bound + 1.0, bound - 0.5, bound + 0.5]
+    at_zero, at_one = evaluated(event, operand, variable, 0.0), evaluated(event, operand, variable, 1.0)
+    if at_zero is not None and at_one is not None and at_zero != at_one:
+        points.append(-at_zero / (at_one - at_zero))
+    return points
+
+
+def _truth(event: Computation, test: Recipe, variable: Value, point: float) -> bool | None:
+    values = [evaluated(event, operand, variable, point) for operand in test.operands[:2]]
+    if len(values) != 2 or values[0] is None or values[1] is None:
+        return None
+    return bool(_COMPARISONS[test.name](values[0], values[1]))
+
+
+def _is_singular(recipe: Recipe, value: float) -> bool:
+    """The derivative of the operation is not finite, or not a number, where its operand is ``value``."""
+    name = recipe.name
+    if name in ("/", "reciprocal", "norm"):
+        return value == 0.0
+    if name == "**":
+        exponent = number(recipe.operands[1])
+        if exponent is None:
+            return False
+        return (value == 0.0 and exponent < 1) or (value < 0.0 and exponent != int(exponent))
+    if name in ("sqrt", "log", "log2", "log10", "rsqrt"):
+        return value <= 0.0 if name in ("sqrt", "rsqrt") else value == 0.0
+    if name == "log1p":
+        return value == -1.0
+    if name == "arccosh":
+        return value <= 1.0
+    return abs(value) == 1.0 if name == "arctanh" else abs(value) >= 1.0  # arcsin, arccos
+
+
+# --- formulas with a stable twin --------------------------------------------------------------------------
+
+Finding = tuple[str, str]
+"""What is wrong, and what to write."""
+
+
+def instability(event: Computation) -> Finding | None:
+    """What is wrong with a computation, if anything is."""
+    if event.name == "log" and event.operands:
+        return _of_logarithm(event, event.operands[0])
+    if event.name == "-" and len(event.operands) == 2 and number(event.operands[1]) == 1.0:
+        exponential = made_by(event, event.operands[0], "exp")
+        if exponential is not None and _is_written_here(event, exponential):
+            return "`exp(x) - 1` loses all digits of a small x", "jnp.expm1"
+    if event.name == "*" and len(event.operands) == 2:
+        return _of_product(event, *event.operands)
+    return None
+
+
+def _of_logarithm(event: Computation, operand: Value) -> Finding | None:
+    if made_by(event, operand, "softmax") is not None:
+        return "`log(softmax(x))` is -inf for small probabilities", "jax.nn.log_softmax"
+    if made_by(event, operand, "sigmoid") is not None:
+        return "`log(sigmoid(x))` is -inf for very negative x", "jax.nn.log_sigmoid"
+    total = made_by(event, operand, "sum")
+    if total is not None and total.operands:
+        terms = made_by(event, total.operands[0], "exp")
+        if terms is not None and not _is_shifted(event, terms):
+            return "`log(sum(exp(x)))` overflows for large x", "jax.scipy.special.logsumexp"
+    one = made_by(event, operand, "+")
+    if one is not None and _is_written_here(event, one) and 1.0 in (number(one.operands[0]), number(one.operands[1])):
+        other = one.operands[1] if number(one.operands[0]) == 1.0 else one.operands[0]
+        if isinstance(other, Tree) or (isinstance(other, Array) and other.dtype not in ("int", "bool")):
+            return "`log(1 + x)` loses all digits of a small x", "jnp.log1p"
+    return None
+
+
+def _is_written_here(event: Computation, recipe: Recipe) -> bool:
+    """The operation stands inside the expression itself: a name for it may have other uses."""
+    node = recipe.node
+    return node is not None and event.at.start <= node.start and node.end <= event.at.end
+
+
+def _is_shifted(event: Computation, exponential: Recipe) -> bool:
+    """Something is subtracted from the exponents, such as their maximum: as computed, or, where what is computed with is
+    not known, as written."""
+    computed = parts(event, exponential.operands[0])
+    if any(recipe.name in _SHIFTS for _value, recipe in computed):
+        return True
+    written = exponential.node.args if isinstance(exponential.node, ir.Call) else []
+    return any(_subtracts(argument.value) for argument in written)
+
+
+def _subtracts(node: ir.Expr) -> bool:
+    if isinstance(node, ir.BinOp):
+        return node.op == "-" or _subtracts(node.left) or _subtracts(node.right)
+    return isinstance(node, ir.UnaryOp) and _subtracts(node.operand)
+
+
+_SHIFTS = frozenset({"-", "minimum", "clip", "log_softmax", "log_sigmoid"})
+
+
+def _of_product(event: Computation, a: Value, b: Value) -> Finding | None:
+    for factor, other in ((a, b), (b, a)):
+        logarithm = made_by(event, other, "log")
+        if logarithm is None or not logarithm.operands or not isinstance(factor, (Array, Tree)):
+            continue
+        if same(event, factor, logarithm.operands[0]) and _may_be_zero(event, factor):
+            return "`x * log(x)` is NaN at zero", "jax.scipy.special.xlogy"
+    return None
+
+
+def _may_be_zero(event: Computation, value: Value) -> bool:
+    recipe: Recipe | None = recipe_of(event, value)
+    return recipe is None or recipe.name not in ("exp", "clip", "maximum", "+", "softmax", "sigmoid", "softplus")

@@ -1,0 +1,147 @@
+"""What an annotation says of a value that nobody passes: where no call is known, ``int``, ``bool``, ``str``, ``Callable``
+and configuration classes mean static; ``jax.Array``, jaxtyping and known pytree classes mean what they say.
+
+Under a transform the boundary decides, not the annotation: ``n: int`` under plain ``jax.jit`` is traced.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import (
+    MAYBE,
+    NONE,
+    Array,
+    BuiltinValue,
+    ClassValue,
+    DictValue,
+    External,
+    HostArray,
+    ListValue,
+    Static,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+)
+from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.interpreter.objects import make_instance
+from flake8_jax.semantics.interpreter.operations import resolve_name, value_of_annotation
+from flake8_jax.semantics.interpreter.types import ARRAY_CLASSES
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import DESCRIBE
+
+_STATIC = {"int": "int", "bool": "bool", "str": "str", "float": "float"}
+_SCALARS = frozenset({"jaxtyping.Scalar", "jaxtyping.ScalarLike"})
+_KEYS = frozenset(
+    {"jaxtyping.PRNGKeyArray", "chex.PRNGKey", "jax.random.PRNGKeyArray", "jax.random.KeyArray", "jaxtyping.Key"}
+)
+_JAXTYPING = frozenset({"Float", "Int", "Bool", "Complex", "Inexact", "Num", "Real", "Shaped", "Integer", "UInt",
+                        "Float32", "Float64", "Float16", "BFloat16", "Int32", "Int64", "UInt8"})  # fmt: skip
+_JAXTYPING_DTYPES = {"Bool": "bool", "Int": "int", "Integer": "int", "UInt": "int", "Int32": "int", "Float": "float",
+                     "Float32": "float", "Float64": "float", "Float16": "float", "Complex": "complex"}  # fmt: skip
+
+
+def _plain(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr) -> Value | None:
+    target = resolve_name(m, scope, frame, node)
+    if isinstance(target, BuiltinValue):
+        kind = _STATIC.get(target.name)
+        if kind is not None:
+            return Static(kind)
+        if target.name == "dict":
+            return DictValue({}, Unknown("item"), is_open=True)
+        if target.name in ("list", "tuple"):
+            return ListValue(None, Unknown("element"), is_tuple=target.name == "tuple")
+        return None
+    if isinstance(target, External):
+        return _library_class(m, target.name)
+    if isinstance(target, ClassValue):
+        return generic_instance(m, target)
+    if isinstance(target, UnionValue):
+        return None
+    return None
+
+
+def _library_class(m: Machine, name: str) -> Value | None:
+    if name in ("jax.typing.ArrayLike",):
+        return None
+    if name in _KEYS or name.rpartition(".")[2] in ("PRNGKey", "PRNGKeyArray", "KeyArray"):
+        return Array(MAYBE, "key")
+    if name in ARRAY_CLASSES or name in _SCALARS or name in ("jax.core.Tracer", "optax.Array", "chex.Numeric"):
+        return Array(MAYBE) if name != "chex.Numeric" else None
+    if name == "numpy.ndarray":
+        return HostArray()
+    if name in ("typing.Callable", "collections.abc.Callable"):
+        return Unknown("function")
+    fact = m.program.knowledge.class_(name)
+    if fact is not None and (fact.fields or fact.methods) and not fact.decorator:
+        return make_instance(m, name, MAYBE)
+    return None
+
+
+def _subscripted(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Subscript) -> Value | None:
+    target = resolve_name(m, scope, frame, node.value)
+    parts: list[ir.Expr] = node.index.elts if isinstance(node.index, ir.Tuple) else [node.index]
+    name = target.name if isinstance(target, (External, BuiltinValue)) else ""
+    short = name.rpartition(".")[2]
+    if short == "Optional":
+        return _either(m, scope, frame, [*parts, ir.Constant(0, 0, "none", None)])
+    if short == "Union":
+        return _either(m, scope, frame, parts)
+    if short in ("Annotated", "Final", "ClassVar", "Required"):
+        return value_of_annotation(m, scope, frame, parts[0])
+    if name.startswith("jaxtyping.") and short in _JAXTYPING:
+        return Array(MAYBE, _JAXTYPING_DTYPES.get(short, ""))
+    if name.startswith("jaxtyping.") and short == "Key":
+        return Array(MAYBE, "key")
+    if short in ("tuple", "Tuple"):
+        if len(parts) == 2 and isinstance(parts[1], ir.Constant) and parts[1].kind == "ellipsis":
+            return ListValue(None, _or_unknown(m, scope, frame, parts[0]), is_tuple=True)
+        return TupleValue(tuple(_or_unknown(m, scope, frame, p) for p in parts))
+    if short in ("list", "List", "Sequence", "Iterable", "Collection"):
+        element = _or_unknown(m, scope, frame, parts[0])
+        return ListValue(None, element) if short in ("list", "List") else None
+    if short in ("dict", "Dict", "Mapping", "MutableMapping") and len(parts) == 2:
+        return DictValue({}, _or_unknown(m, scope, frame, parts[1]), is_open=True)
+    if short in ("Callable",):
+        return Unknown("function")
+    if isinstance(target, ClassValue):
+        return _plain(m, scope, frame, node.value)
+    return None
+
+
+def _or_unknown(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr) -> Value:
+    return value_of_annotation(m, scope, frame, node) or Unknown("annotated")
+
+
+def _either(m: Machine, scope: ModuleScope, frame: Frame | None, nodes: list[ir.Expr]) -> Value | None:
+    """``A | B``: only what is known of all of them."""
+    values = [value_of_annotation(m, scope, frame, n) for n in nodes]
+    if any(v is None for v in values):
+        return None
+    return joining.union_of([v for v in values if v is not None])
+
+
+def _constant(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Constant) -> Value | None:
+    """None, or a name in quotes."""
+    if node.kind == "none":
+        return NONE
+    if node.kind == "str" and isinstance(node.value, str) and node.value.isidentifier():
+        return value_of_annotation(m, scope, frame, ir.Name(node.start, node.end, node.value))
+    return None
+
+
+def _operation(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.BinOp) -> Value | None:
+    return _either(m, scope, frame, [node.left, node.right]) if node.op == "|" else None
+
+
+DESCRIBE.update(
+    {
+        ir.Constant: _constant,
+        ir.BinOp: _operation,
+        ir.Subscript: _subscripted,
+        ir.Name: _plain,
+        ir.Attribute: _plain,
+    }
+)

@@ -1,0 +1,179 @@
+"""Binding targets: names, unpacking, attributes, items.
+
+Not modelled: ``del`` of names seen from other scopes, extended slices on the left of an assignment.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.code import reads_itself
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.sizes import note_filled
+from flake8_jax.semantics.domain.values import (
+    GRAD,
+    Array,
+    Const,
+    DictValue,
+    External,
+    HostArray,
+    Instance,
+    ListValue,
+    Tree,
+    UnionValue,
+    Unknown,
+    Value,
+    hashes_tracer,
+    known_elements,
+    level_of,
+)
+from flake8_jax.semantics.events.events import Hashing, Iteration, Store
+from flake8_jax.semantics.interpreter.attributes import store_attribute
+from flake8_jax.semantics.interpreter.containers import item_of, set_item
+from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call_method
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import evaluate
+from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
+from flake8_jax.semantics.trackers.derivative_contracts import note_stored_rule
+from flake8_jax.semantics.trackers.freshness import note_kept
+from flake8_jax.semantics.trackers.globals import GlobalReads, note_contents, note_rebinding, note_second_assignment
+from flake8_jax.semantics.trackers.process import ENVIRON, set_variable
+from flake8_jax.semantics.trackers.products import Products, check_unpacking
+from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
+
+
+def tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: str) -> None:
+    """Tell the rules that a value that holds a tracer is hashed."""
+    if m.bus.wants(Hashing) and hashes_tracer(value, GRAD):
+        m.bus.emit(Hashing(m.path.context(frame.scope), at, value, how))
+
+
+def store_item(
+    m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, value: Value, *, how: str, op: str = "",
+    itself: bool = False,
+) -> None:  # fmt: skip
+    """``base[index] = value``. itself: the value was computed from what was there."""
+    note_kept(m, value)
+    if isinstance(base, Array) and isinstance(index, Const) and isinstance(index.value, str):
+        base = Unknown("no array")  # which has no such items: a guess somewhere above was wrong
+    if m.bus.wants(Store):
+        m.bus.emit(Store(m.path.context(frame.scope), node, how, base, value, "", op))
+    if isinstance(base, External):
+        note_stored_rule(m, base, value)
+        if base.name == ENVIRON:
+            set_variable(m, frame, node, index, value)
+    if isinstance(base, DictValue):
+        tell_hash(m, frame, node.index, index, "dict-key")
+    if m.trackers[TrainingSteps].taken is not None and not isinstance(base, (Array, HostArray)):
+        keep(m, value)
+    if m.path.mode.staged:
+        tell_change(m, frame, node, how, base, value, op=op, itself=itself or bool(op))
+    else:
+        note_contents(m, frame, node, base, value, index)
+    if isinstance(base, Instance):
+        call_method(m, frame, node, base, "__setitem__", (index, value))
+        return
+    note_filled(base)
+    set_item(m, base, index, value)
+
+
+def assign(m: Machine, frame: Frame, target: ir.Expr, value: Value, source: ir.Expr | None, op: str = "") -> None:
+    """Bind a target to a value. ``source``: the IR of the value, for events about unpacking."""
+    kind = type(target)
+    if kind is ir.Name:
+        _bind(m, frame, target, value, source, op)  # type: ignore[arg-type]
+    elif kind is ir.Tuple or kind is ir.List:
+        _unpack(m, frame, target, value, source)  # type: ignore[arg-type]
+    elif kind is ir.Attribute:
+        base = evaluate(m, frame, target.value)  # type: ignore[union-attr,arg-type]
+        store_attribute(m, frame, target, base, target.attr, value, op, source)  # type: ignore[union-attr,arg-type]
+    elif kind is ir.Subscript:
+        base = evaluate(m, frame, target.value)  # type: ignore[union-attr,arg-type]
+        index = evaluate(m, frame, target.index)  # type: ignore[union-attr]
+        itself = reads_itself(frame.scope, target, source)
+        store_item(m, frame, target, base, index, value, how="item", itself=itself)  # type: ignore[arg-type]
+    elif kind is ir.Starred:
+        assign(m, frame, target.value, value, source)  # type: ignore[union-attr,arg-type]
+
+
+def _tell_rebinding(
+    m: Machine, frame: Frame, target: ir.Name, how: str, value: Value, source: ir.Expr | None, op: str, born: int
+) -> None:
+    """A variable of an outer scope is rebound; ``born``: the trace in which that scope came into being."""
+    if m.path.mode.staged:
+        itself = bool(op) or reads_itself(frame.scope, target, source)
+        if not itself and not level_of(value) >= GRAD:
+            undo_changes(m, None, target.id, born)
+        tell_change(m, frame, target, how, None, value, name=target.id, op=op, born=born, itself=itself)
+
+
+def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Expr | None, op: str) -> None:
+    fn = frame.fn
+    name = target.id
+    if fn is not None:
+        if name in fn.global_names:
+            note_kept(m, value)
+            _tell_rebinding(m, frame, target, "global", value, source, op, 0)
+            note_rebinding(m, frame, name)
+            joined = joining.join(frame.scope.slots.get(name, value), value)
+            # Which of its values a global has by then, only the host knows.
+            m.journal.write(
+                frame.scope.slots, name, Unknown(name, host_test=True) if type(joined) is Unknown else joined
+            )
+            return
+        if name in fn.nonlocal_names:
+            note_kept(m, value)
+            outer = frame.parent
+            while outer is not None and name not in outer.slots:
+                outer = outer.parent
+            if outer is not None:
+                _tell_rebinding(m, frame, target, "nonlocal", value, source, op, outer.trace)
+            m.journal.write(outer.slots if outer is not None else frame.slots, name, value)
+            return
+    elif m.trackers[GlobalReads].staged and frame.slots is frame.scope.slots:
+        note_second_assignment(m, frame.scope, name)
+    m.journal.write(frame.slots, name, value)
+
+
+def _unpack(m: Machine, frame: Frame, target: ir.Tuple | ir.List, value: Value, source: ir.Expr | None) -> None:
+    targets = target.elts
+    star = next((i for i, t in enumerate(targets) if isinstance(t, ir.Starred)), None)
+    if id(value) in m.trackers[Products].made:
+        if not check_unpacking(m, frame, source if source is not None else target, value, len(targets), star):
+            value = Unknown("unpack")
+    if isinstance(value, UnionValue):
+        per_member = [_unpacked(m, frame, target, v, len(targets), star, source) for v in value.members]
+        values = [joining.union_of(column) for column in zip(*per_member, strict=True)]
+    else:
+        values = _unpacked(m, frame, target, value, len(targets), star, source)
+    for t, v in zip(targets, values, strict=True):
+        assign(m, frame, t, v, source)
+
+
+def _unpacked(
+    m: Machine, frame: Frame, target: ir.Expr, value: Value, count: int, star: int | None, source: ir.Expr | None
+) -> list[Value]:
+    """One value per target."""
+    known = known_elements(value)
+    if known is not None:
+        if star is None and len(known) == count:
+            return list(known)
+        if star is not None and len(known) >= count - 1:
+            tail = count - star - 1
+            middle = ListValue(known[star : len(known) - tail], born=m.path.mode.trace)
+            return [*known[:star], middle, *known[len(known) - tail :]]
+        return [Unknown("unpack") for _ in range(count)]
+    if isinstance(value, Array) and value.dtype != "key" and source is not None and m.bus.wants(Iteration):
+        m.bus.emit(Iteration(m.path.context(frame.scope), source, value, "unpack", count if star is None else None))
+    if isinstance(value, (Array, Tree, Unknown, HostArray)) and star is None:
+        return [item_of(m, value, Const(i)) for i in range(count)]
+    supply = iterated(m, frame, target, value, "quiet", None)
+    if supply is None:
+        return [Unknown("unpack") for _ in range(count)]
+    values = [supply() for _ in range(count)]
+    if star is not None:
+        values[star] = ListValue(None, values[star], born=m.path.mode.trace)
+    return values

@@ -1,0 +1,524 @@
+"""Reading and writing attributes of abstract values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.classes import find_in_class, is_field, is_remade, is_stub, mro_of, overrides_of
+from flake8_jax.semantics.domain.code import names_read, reads_itself
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    GRAD,
+    Array,
+    AtValue,
+    BoundMethod,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    ExternalMethod,
+    FunctionValue,
+    GeneratorValue,
+    HostArray,
+    Instance,
+    ListValue,
+    ModuleValue,
+    Opaque,
+    PartialValue,
+    PropertyValue,
+    Static,
+    StaticMethodValue,
+    SuperValue,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    level_of,
+    part_of,
+)
+from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.interpreter.objects import external_attribute, library_member
+from flake8_jax.semantics.interpreter.operations import call, load_attribute
+from flake8_jax.semantics.interpreter.operators import result_level
+from flake8_jax.semantics.interpreter.running import tell_cached
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import ATTRIBUTE
+from flake8_jax.semantics.trackers.allocations import outlives, tell_change, undo_changes
+from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
+from flake8_jax.semantics.trackers.globals import is_code, note_rebinding, tell_global
+from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
+from flake8_jax.semantics.trackers.variation import Variations, look_at_size
+
+_STATIC_KINDS = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "nbytes": "int", "itemsize": "int"}
+_NAMES = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
+_OF_DICTS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy"})
+_HALVES = frozenset({"T", "mT", "real", "imag", "flat"})
+
+
+MAX_CANDIDATES = 6
+"""Of a method with more definitions than these, which one runs is not asked."""
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def _any_attribute(m: Machine, frame: Frame, node: Any, base: UnionValue, attr: str) -> Value:
+    """That of any of the values; None has none."""
+    return joining.union_of([load_attribute(m, frame, node, v, attr) for v in base.members if not _is_none(v)])
+
+
+def _library_attribute(m: Machine, frame: Frame, node: Any, base: External, attr: str) -> Value:
+    return external_attribute(m, base.name, attr)
+
+
+def _module_attribute(m: Machine, frame: Frame, node: Any, base: ModuleValue, attr: str) -> Value:
+    found = m.program.attribute(base.scope, attr)
+    if m.path.mode.staged:
+        tell_global(m, frame, node, base.scope, attr, found)
+    return found
+
+
+def _host_array_attribute(m: Machine, frame: Frame, node: Any, base: HostArray, attr: str) -> Value:
+    if attr in _STATIC_KINDS:
+        return Static(_STATIC_KINDS[attr])
+    if attr in ("T", "real", "imag", "flat"):
+        return HostArray(base.dtype, size=base.size)
+    return BuiltinValue("." + attr, base)
+
+
+def _builtin_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) -> Value:
+    """A method of a builtin type, known by its name."""
+    return Static("str") if attr in _NAMES else BuiltinValue("." + attr, base)
+
+
+def _static_attribute(m: Machine, frame: Frame, node: Any, base: Static, attr: str) -> Value:
+    return Unknown(attr) if base.kind == "" else _builtin_attribute(m, frame, node, base, attr)
+
+
+def _transformed_attribute(m: Machine, frame: Frame, node: Any, base: TransformedValue, attr: str) -> Value:
+    if attr.startswith("def"):
+        base.rules_asked = True
+    if attr in ("__wrapped__", "func", "fun"):
+        return base.operand
+    return _builtin_attribute(m, frame, node, base, attr)
+
+
+def _partial_attribute(m: Machine, frame: Frame, node: Any, base: PartialValue, attr: str) -> Value:
+    return base.func if attr == "func" else _builtin_attribute(m, frame, node, base, attr)
+
+
+def _bound_attribute(m: Machine, frame: Frame, node: Any, base: BoundMethod, attr: str) -> Value:
+    return base.self_value if attr == "__self__" else _builtin_attribute(m, frame, node, base, attr)
+
+
+def _function_attribute(m: Machine, frame: Frame, node: Any, base: FunctionValue, attr: str) -> Value:
+    if attr in _NAMES:
+        return Static("str")
+    return base.wrapped or base if attr == "__wrapped__" else Unknown(attr)
+
+
+def _dotted_builtin(m: Machine, frame: Frame, node: Any, base: BuiltinValue, attr: str) -> Value:
+    return BuiltinValue(base.name + "." + attr, base.bound)
+
+
+def _array_attribute(m: Machine, frame: Frame, node: Any, base: Array, attr: str) -> Value:
+    if attr in _STATIC_KINDS:
+        if m.trackers[Variations].known:
+            look_at_size(m, base)
+        return Static(_STATIC_KINDS[attr])
+    if attr == "at":
+        return AtValue(base)
+    if attr in _HALVES:
+        if m.trackers[Captures].constants:
+            embed(m, (base,))
+        return Array(result_level(m, (base,)), base.dtype, base.ndim, size=base.size)
+    fact = m.program.knowledge.class_("jax.Array")
+    if fact is not None:
+        if attr in fact.fields:
+            return Static("")
+        if attr in fact.methods:
+            return BuiltinValue("." + attr, base)
+    return Unknown(attr)
+
+
+def _opaque_attribute(m: Machine, frame: Frame, node: Any, base: Opaque, attr: str) -> Value:
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None and attr in ARRAY_ATTRIBUTES:
+        presumption.mark(base)
+    if attr in ("shape", "ndim", "dtype") and not (base.parts and "." + attr in base.parts):
+        if m.trackers[Variations].known:
+            look_at_size(m, base)
+        return Static(_STATIC_KINDS[attr])
+    if attr == "at":
+        return AtValue(base)
+    if isinstance(base, Tree):
+        return _tree_attribute(m, base, attr)
+    host = isinstance(base, Unknown) and base.host_test
+    return part_of(base, "." + attr, lambda: Unknown(attr, host_test=host))
+
+
+def _tree_attribute(m: Machine, base: Tree, attr: str) -> Value:
+    if attr in _STATIC_KINDS:
+        return Static(_STATIC_KINDS[attr])
+    if attr in ("T", "mT"):
+        return Array(result_level(m, (base,)))
+    fact = m.program.knowledge.class_("jax.Array")
+    own = [c.namespace.get(attr) for c in m.program.pytree_with(attr)]
+    of_arrays = fact is not None and attr in fact.methods and not any(isinstance(v, FunctionValue) for v in own)
+    if of_arrays or attr in _OF_DICTS:
+        return BuiltinValue("." + attr, base)
+    return part_of(base, "." + attr, lambda: _tree_part(m, base, attr))
+
+
+def field_of_tree(m: Machine, base: Tree, attr: str) -> Value | None:
+    """An attribute that is read, not called, and that pytree classes of the project have as well as arrays do."""
+    if not m.program.pytree_with(attr):
+        return None
+    return part_of(base, "." + attr, lambda: _tree_part(m, base, attr))
+
+
+def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
+    """An attribute of a traced pytree of unknown class.
+
+    An object that crosses a staging boundary is an instance of a registered class. Where one single pytree class of
+    the project has such an attribute, it is that one; where several have it as a leaf, it is a leaf.
+    """
+    if attr.startswith("__"):
+        return Unknown(attr)
+    candidates = m.program.pytree_with(attr)
+    if not candidates:
+        return Unknown(attr)
+    origin = [c for c in candidates if not any(b in candidates for b in c.bases)]
+    if len(origin) == 1:
+        known = _as_class(m, base, origin[0])
+        if isinstance(known, TupleValue) and attr in known.names:
+            return known.elts[known.names.index(attr)]
+        if isinstance(known, (Instance, TupleValue)):
+            return load_attribute(m, Frame(None, origin[0].scope, None), None, known, attr)
+    if all(any(f.name == attr and not f.static for f in c.fields) for c in candidates):
+        return Tree(base.level)
+    return Unknown(attr)
+
+
+def _as_class(m: Machine, base: Tree, cls: ClassValue) -> Value:
+    """The traced object of a class that a pytree stands for: one for all its attributes."""
+    known = base.parts.get("as class") if base.parts else None
+    if known is None:
+        known = generic_instance(m, cls, base.level)
+        if base.parts is None:
+            base.parts = {}
+        base.parts["as class"] = known
+    return known
+
+
+class Found(NamedTuple):
+    """An attribute found on a class and read through an instance. owner: the class that defines it."""
+
+    value: Any
+    instance: Value
+    owner: ClassValue | None
+
+
+def bind_to(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
+    """What an attribute found on a class is when it is read through an instance."""
+    binder = _BINDERS.get(type(found.value))
+    return binder(m, frame, node, found) if binder is not None else found.value
+
+
+def _run_property(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
+    prop: PropertyValue = found.value
+    reports = len(m.bus.emissions)
+    m.trackers[Freshness].sheltered += prop.cached
+    value = call(m, frame, node, prop.fget, Arguments([found.instance]))
+    m.trackers[Freshness].sheltered -= prop.cached
+    if prop.cached:
+        _keep_cached(m, frame, node, found, value, reports)
+    return value
+
+
+def _keep_cached(m: Machine, frame: Frame, node: Any, found: Found, value: Value, reports: int) -> None:
+    """A cached property has given ``value``: the next reading gives it again. reports: before it ran."""
+    staged, instance, fget = m.path.mode.staged, found.instance, found.value.fget
+    if staged:
+        m.bus.drop_errors(reports)  # it may have been computed before, where it raised nothing
+    if not isinstance(instance, Instance) or not isinstance(fget, FunctionValue):
+        return
+    if staged and outlives(m, instance, m.path.mode.trace):
+        tell_cached(m, frame, node, value, fget.fn.name)
+    if instance.born >= 0:  # else every entry looks at it for the first time
+        m.journal.write(instance.slots, fget.fn.name, value)
+
+
+def _bind_static(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
+    method: StaticMethodValue = found.value
+    if not method.to_class:
+        return method.func
+    if isinstance(found.instance, Instance):
+        return BoundMethod(method.func, found.instance.cls, now(m))
+    return BoundMethod(method.func, found.owner if found.owner is not None else Unknown("class"), now(m))
+
+
+def _bind_method(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
+    return BoundMethod(found.value, found.instance, now(m))
+
+
+def _bind_any(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
+    """It was replaced on one of two paths."""
+    return joining.union_of([bind_to(m, frame, node, found._replace(value=v)) for v in found.value.members])
+
+
+def _bind_descriptor(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
+    value: Instance = found.value
+    return value if find_in_class(value.cls, "__get__") is None else Unknown("descriptor")
+
+
+_BINDERS: dict[type, Callable[[Machine, Frame, Any, Found], Value]] = {
+    PropertyValue: _run_property,
+    StaticMethodValue: _bind_static,
+    FunctionValue: _bind_method,
+    TransformedValue: _bind_method,
+    UnionValue: _bind_any,
+    Instance: _bind_descriptor,
+}
+"""What an attribute of a class becomes that is read through an instance; another value stays what it is."""
+
+
+def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
+    value = base.slots.get(attr)
+    if value is not None:
+        return m.program.resolve(value)
+    cls = base.cls
+    if attr == "__class__":
+        return cls
+    if attr == "__dict__":
+        return DictValue({k: v for k, v in base.slots.items() if isinstance(v, Value)}, is_open=True)
+    found = find_in_class(cls, attr)
+    overrides = [] if base.exact else [o for o in overrides_of(cls, attr) if _comes_here(m, base, o[0])]
+    if overrides and (found is None or isinstance(found[1], (FunctionValue, TransformedValue, PropertyValue))):
+        candidates = _candidates(found, overrides, attr)
+        if candidates is None:
+            return Unknown(attr)
+        return joining.union_of([bind_to(m, frame, node, Found(v, base, cls)) for v in candidates])
+    if found is not None:
+        return _found_on_class(m, frame, node, Found(found[1], base, found[0]), attr)
+    return _inherited_attribute(m, frame, node, base, attr)
+
+
+def _candidates(
+    found: tuple[ClassValue, Value] | None, overrides: list[tuple[ClassValue, Value]], attr: str
+) -> list[Value] | None:
+    """Every definition of a method that an instance of a class or of its subclasses may have; None where one of them may
+    be a field, or where there are too many."""
+    if any(isinstance(v, (Const, Static, Instance)) and is_field(c, attr, exact=False) for c, v in overrides):
+        return None
+    candidates = [v for _, v in overrides]
+    if found is not None and not (isinstance(found[1], FunctionValue) and is_stub(found[1].fn)):
+        candidates.insert(0, found[1])
+    return candidates if len(candidates) <= MAX_CANDIDATES else None
+
+
+def _found_on_class(m: Machine, frame: Frame, node: Any, found: Found, attr: str) -> Value:
+    assert isinstance(found.instance, Instance)
+    cls, value = found.instance.cls, found.value
+    if "enum" in cls.traits:
+        return Static("")
+    if "metaclass" in cls.traits and isinstance(value, (Const, Static)):
+        return Unknown(attr)
+    if isinstance(value, Instance) and is_field(cls, attr, exact=found.instance.exact):
+        return Unknown(attr)  # the default of a field, which every constructor may set
+    return bind_to(m, frame, node, found)
+
+
+def _inherited_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
+    """An attribute that no class of the project defines: of a library base, of ``__getattr__``, or one not seen yet."""
+    cls = base.cls
+    if attr == "replace" and cls.traits & {"dataclass", "pytree"}:
+        return BuiltinValue(".replace", base)
+    for name in cls.external_bases:
+        method = library_member(m, name, attr, base)
+        if method is not None:
+            return method
+    delegate = find_in_class(cls, "__getattr__")
+    if delegate is not None and not attr.startswith("__"):
+        method = bind_to(m, frame, node, Found(delegate[1], base, delegate[0]))
+        return call(m, frame, node, method, Arguments([Const(attr)]))
+    made: Value = Unknown(attr)
+    if base.level == ABSTRACT and "pytree" in cls.traits and not cls.has_unknown_base:
+        if any(f.name == attr and not f.static for f in cls.fields):
+            made = Tree(base.level)
+    # Remembered without the journal: reading decides nothing, but two reads must give one value.
+    base.slots[attr] = made
+    return made
+
+
+def _comes_here(m: Machine, self_value: Instance, sub: ClassValue) -> bool:
+    """Whether an instance of a subclass can be what runs the methods on the call stack: it may override one of them."""
+    for link in m.path.stack:
+        if link.receiver is not self_value or link.fn is None:
+            continue
+        own = find_in_class(sub, link.fn.name)
+        if own is None or own[0] is self_value.cls or not isinstance(own[1], FunctionValue) or own[1].fn is link.fn:
+            continue
+        if own[0] not in mro_of(self_value.cls) and "super" not in names_read(own[1].fn):
+            return False
+    return True
+
+
+def _external_instance_attribute(m: Machine, frame: Frame, node: Any, base: ExternalInstance, attr: str) -> Value:
+    found = base.slots.get(attr)
+    if found is not None:
+        return found  # type: ignore[no-any-return]
+    member = library_member(m, base.cls, attr, base)
+    if isinstance(member, ExternalMethod):
+        return member
+    made = member if member is not None else Unknown(attr)
+    base.slots[attr] = made
+    return made
+
+
+def _class_attribute(m: Machine, frame: Frame, node: Any, base: ClassValue, attr: str) -> Value:
+    found = find_in_class(base, attr)
+    if "enum" in base.traits and found is not None:
+        return Static("")
+    if found is not None:
+        _owner, value = found
+        if isinstance(value, StaticMethodValue):
+            return BoundMethod(value.func, base) if value.to_class else value.func
+        if isinstance(value, PropertyValue) or (isinstance(value, (Const, Static)) and is_remade(base)):
+            return Unknown(attr)
+        return value
+    if attr in ("__name__", "__qualname__", "__module__", "__doc__"):
+        return Static("str")
+    for name in base.external_bases:
+        method = library_member(m, name, attr, base)
+        if isinstance(method, ExternalMethod):
+            return method
+    return Unknown(attr)
+
+
+def _tuple_attribute(m: Machine, frame: Frame, node: Any, base: TupleValue, attr: str) -> Value:
+    if attr in base.names:
+        return base.elts[base.names.index(attr)]
+    if isinstance(base.cls, ClassValue):
+        found = find_in_class(base.cls, attr)
+        if found is not None:
+            return bind_to(m, frame, node, Found(found[1], base, base.cls))
+    if isinstance(base.cls, External):
+        method = library_member(m, base.cls.name, attr, base)
+        if method is not None:
+            return method
+    return BuiltinValue("." + attr, base)
+
+
+def _super_attribute(m: Machine, frame: Frame, node: Any, base: SuperValue, attr: str) -> Value:
+    self_value = base.self_value
+    cls = (
+        self_value.cls
+        if isinstance(self_value, Instance)
+        else self_value
+        if isinstance(self_value, ClassValue)
+        else base.cls
+    )
+    order = mro_of(cls)
+    after = order[order.index(base.cls) + 1 :] if base.cls in order else mro_of(base.cls)[1:]
+    for owner in after:
+        found = owner.namespace.get(attr)
+        if found is not None:
+            if isinstance(found, FunctionValue) and attr == "__new__":
+                return found
+            return bind_to(m, Frame(None, owner.scope, None), None, Found(found, self_value, owner))
+    for name in base.cls.external_bases:
+        method = library_member(m, name, attr, self_value)
+        if method is not None:
+            return method
+    return Unknown(attr)
+
+
+ATTRIBUTE.update(
+    {
+        External: _library_attribute,
+        Instance: _instance_attribute,
+        Array: _array_attribute,
+        Tree: _opaque_attribute,
+        Unknown: _opaque_attribute,
+        ModuleValue: _module_attribute,
+        ClassValue: _class_attribute,
+        UnionValue: _any_attribute,
+        ExternalInstance: _external_instance_attribute,
+        TupleValue: _tuple_attribute,
+        HostArray: _host_array_attribute,
+        SuperValue: _super_attribute,
+        Static: _static_attribute,
+        TransformedValue: _transformed_attribute,
+        BoundMethod: _bound_attribute,
+        PartialValue: _partial_attribute,
+        FunctionValue: _function_attribute,
+        BuiltinValue: _dotted_builtin,
+        **dict.fromkeys((ListValue, DictValue, Const, AtValue, GeneratorValue), _builtin_attribute),
+    }
+)
+
+
+def store_attribute(
+    m: Machine, frame: Frame, node: ir.Attribute, base: Value, attr: str, value: Value, op: str = "",
+    source: ir.Expr | None = None,
+) -> None:  # fmt: skip
+    """``base.attr = value``."""
+    note_kept(m, value)
+    if m.path.mode.staged:
+        tell_attribute(m, frame, node, base, attr, value, op, source)
+    if isinstance(base, ModuleValue):
+        if not is_code(value):  # patching a module's functions is not modelled
+            note_rebinding(m, frame, attr, base.scope)
+            m.journal.write(base.scope.slots, attr, joining.join(base.scope.slots.get(attr, value), value))
+    elif isinstance(base, (Instance, ExternalInstance)):
+        setter = _setter(base, attr) if isinstance(base, Instance) else None
+        if setter is None:
+            m.journal.write(base.slots, attr, value)
+        else:
+            call(m, frame, node, setter, Arguments([base, value]))
+    elif isinstance(base, ClassValue):
+        m.journal.write(base.namespace, attr, value)
+    elif isinstance(base, Opaque):
+        if base.parts is None:
+            base.parts = {}
+        m.journal.write(base.parts, "." + attr, value)
+    elif isinstance(base, UnionValue):
+        for member in base.members:
+            if isinstance(member, (Instance, ExternalInstance)):
+                m.journal.write(member.slots, attr, joining.join(member.slots.get(attr, value), value))
+
+
+def _setter(base: Instance, attr: str) -> Value | None:
+    """What runs when a property of an object is assigned to."""
+    member = find_in_class(base.cls, attr) if attr not in base.slots else None
+    return member[1].fset if member is not None and isinstance(member[1], PropertyValue) else None
+
+
+def tell_attribute(
+    m: Machine, frame: Frame, node: Any, base: Value, attr: str, value: Value, op: str = "",
+    source: ir.Expr | None = None,
+) -> None:  # fmt: skip
+    """Tell the rules that staged code sets an attribute; one that is set back to a host value undoes what was done."""
+    if isinstance(base, ModuleValue):
+        tell_change(m, frame, node, "attribute", None, value, name=attr, op=op, born=0)
+        return
+    if isinstance(base, Instance):
+        member = find_in_class(base.cls, attr)
+        if member is not None and isinstance(member[1], PropertyValue) and not member[1].cached:
+            return  # its setter tells
+    itself = bool(op) or (isinstance(node, ir.Attribute) and reads_itself(frame.scope, node, source))
+    if not itself and level_of(value) < GRAD:
+        undo_changes(m, base, attr)
+    tell_change(m, frame, node, "attribute", base, value, name=attr, op=op, itself=itself)

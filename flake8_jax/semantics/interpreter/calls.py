@@ -1,0 +1,219 @@
+"""Calls: evaluating arguments, finding out what is called, and running functions of the project.
+
+Vocabulary
+----------
+arguments   evaluated arguments with their IR; ``star``/``double_star`` stand for what a ``*x``/``**x`` of unknown
+            contents may add.
+context     one run of a function on one fingerprint of its inputs. There are only so many (``machine.Caps``): the
+            first half of the staged ones, and of the others, know their arguments' constants; then arguments are
+            generalised; then the result is unknown. Entries, and runs that use up keys (which cannot be remembered),
+            have a cap of their own, and so have functions that never gave a rule anything to say.
+effects     what a run changed outside of itself; replayed when the run is remembered instead of repeated.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments, Call
+from flake8_jax.semantics.domain.conditions import normal_condition
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
+    BoundMethod,
+    BuiltinValue,
+    Const,
+    DictValue,
+    External,
+    FunctionValue,
+    Instance,
+    PartialValue,
+    StaticMethodValue,
+    SuperValue,
+    UnionValue,
+    Unknown,
+    Value,
+    known_elements,
+)
+from flake8_jax.semantics.interpreter.asserting import asserts, waited_for
+from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call, call_method, perform
+from flake8_jax.semantics.interpreter.running import call_function_value
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import CALL, EVALUATE, evaluate
+from flake8_jax.semantics.trackers.freshness import Freshness
+from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.products import Products
+
+
+def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
+    """The arguments of a call, left to right."""
+    args = Arguments([])
+    presumption = m.trackers[Presuming].presumption
+    for argument in node.args:
+        expression = argument.value
+        value = EVALUATE[type(expression)](m, frame, expression)
+        if argument.star == 0 and args.star is None:
+            if argument.keyword is None:
+                args.values.append(value)
+                args.nodes.append(expression)
+            else:
+                args.kwargs[argument.keyword] = value
+                args.keyword_nodes[argument.keyword] = expression
+        elif argument.star == 1:
+            known = known_elements(value)
+            if known is not None and args.star is None:
+                args.values += known
+                args.nodes += [None] * len(known)
+            else:
+                supply = iterated(m, frame, argument.value, value, "star", None)
+                element = supply() if supply is not None else Unknown("star")
+                args.star = element if args.star is None else joining.join(args.star, element)
+        elif argument.star == 2:
+            if isinstance(value, DictValue):
+                args.kwargs.update({k: v for k, v in value.items() if isinstance(k, str)})
+                if value.slots["open"] or "*" in value.slots:
+                    args.double_star = value.slots.get("*") or Unknown("**")
+            else:
+                args.double_star = Unknown("**")
+                if presumption is not None:
+                    presumption.deny(value)  # keywords that are passed on: there may be none
+        elif argument.keyword is not None:
+            args.kwargs[argument.keyword] = value
+            args.keyword_nodes[argument.keyword] = argument.value
+        elif args.star is not None:
+            args.star = joining.join(args.star, value)
+    return args
+
+
+def evaluate_call(m: Machine, frame: Frame, node: ir.Call, *, used: bool = True) -> Value:
+    """A call expression."""
+    return call_evaluated(m, frame, node, evaluate(m, frame, node.func), used=used)
+
+
+def call_evaluated(m: Machine, frame: Frame, node: ir.Call, func: Value, *, used: bool = True) -> Value:
+    """A call expression whose callee is evaluated."""
+    if type(func) is BuiltinValue and func.name == "super" and func.bound is None:
+        return _super(m, frame, node)
+    saved = m.path.mode
+    if isinstance(func, External) and not saved.shapes_only:
+        transform = m.program.knowledge.transform(func.name)
+        if transform is not None and transform.result == "shape":
+            # What is written in the call is made for its shape alone.
+            m.path.mode = msgspec.structs.replace(saved, shapes_only=True)
+    with waited_for(m) if m.path.loops and asserts(node.func) else nullcontext():
+        args = evaluate_arguments(m, frame, node)
+        m.path.mode = saved
+        return call(m, frame, node, func, args, used=used)
+
+
+def _super(m: Machine, frame: Frame, node: ir.Call) -> Value:
+    owner_frame: Frame | None = frame
+    while owner_frame is not None and owner_frame.self_value is None:
+        owner_frame = owner_frame.parent
+    if owner_frame is not None and owner_frame.owner is not None and owner_frame.self_value is not None:
+        return SuperValue(owner_frame.owner, owner_frame.self_value)
+    return Unknown("super")
+
+
+def _call_function(m: Machine, func: FunctionValue, at: Call) -> Value:
+    return call_function_value(m, at.frame, at.node, func, at.args)
+
+
+def _call_bound(m: Machine, func: BoundMethod, at: Call) -> Value:
+    return call(m, at.frame, at.node, func.func, at.args.prepended(func.self_value), used=at.used)
+
+
+def _call_partial(m: Machine, func: PartialValue, at: Call) -> Value:
+    merged = at.args.prepended(*func.args)
+    merged.kwargs = {**func.kwargs, **at.args.kwargs}
+    return perform(m, func.func, at.to(merged))
+
+
+def _call_instance(m: Machine, func: Instance, at: Call) -> Value:
+    result: Value | None = Unknown("recursion", host_test=True)
+    if m.path.forward():
+        result = call_method(m, at.frame, at.node, func, "__call__", tuple(at.args.values), at.args)
+        m.path.forwarded.pop()
+    return result if result is not None else Unknown("call")
+
+
+def _call_static(m: Machine, func: StaticMethodValue, at: Call) -> Value:
+    return call(m, at.frame, at.node, func.func, at.args, used=at.used)
+
+
+def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
+    """One of several functions: run each from the same state."""
+    results: list[Value] = []
+    arms = []
+    held = func.conditions or (frozenset(),) * len(func.members)
+    suits = [not isinstance(member, FunctionValue) or _suits(member, at.args) for member in func.members]
+    chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
+    for member, conditions, suited in zip(func.members, held, suits, strict=True):
+        if isinstance(member, Const) or (not suited and any(suits)):
+            continue
+        mark, assumed, around = len(m.journal.entries), m.path.assumed, m.path.arms
+        m.path.assumed, m.path.arms = assumed | conditions, (*around, m.path.new_arm())
+        chosen = _narrowed(at.args, conditions) if conditions else at.args
+        m.trackers[Freshness].choosing += 1
+        results.append(call(m, at.frame, at.node, member, chosen, used=at.used))
+        m.trackers[Freshness].choosing -= 1
+        m.path.assumed, m.path.arms = assumed, around
+        arms.append(m.journal.take_back(mark))
+    m.trackers[Products].chosen_at = chosen_at
+    m.journal.merge(arms)
+    return joining.union_of(results) if results else Unknown("call")
+
+
+def _suits(func: FunctionValue, args: Arguments) -> bool:
+    """So many positional arguments fit: of several functions, one that would raise TypeError was not meant."""
+    if args.star is not None or args.double_star is not None or args.kwargs or args.unknown_rest:
+        return True
+    positional = [p for p in func.fn.params if p.kind in ("positional", "posonly")]
+    least = sum(p.default is None for p in positional)
+    return least <= len(args.values) and (
+        len(args.values) <= len(positional) or any(p.kind == "vararg" for p in func.fn.params)
+    )
+
+
+CALL.update(
+    {
+        FunctionValue: _call_function,
+        BoundMethod: _call_bound,
+        PartialValue: _call_partial,
+        Instance: _call_instance,
+        UnionValue: _call_any,
+        StaticMethodValue: _call_static,
+    }
+)
+
+
+def _narrowed(args: Arguments, conditions: frozenset[tuple[Any, bool]]) -> Arguments:
+    """The arguments as they are where ``conditions`` hold: None, or surely not None."""
+    is_none: dict[int, bool] = {}
+    for condition in conditions:
+        key, truth = normal_condition(condition)
+        if key[0] == "is" and key[2] == ("c", "NoneType", None) and key[1][0] == "v":
+            is_none[key[1][1]] = truth
+
+    def narrow(value: Value) -> Value:
+        wanted = is_none.get(id(value))
+        if wanted is None or not isinstance(value, UnionValue):
+            return value
+        kept = [v for v in value.members if (isinstance(v, Const) and v.value is None) == wanted]
+        return joining.union_of(kept) if kept else value
+
+    return Arguments(
+        [narrow(v) for v in args.values], {k: narrow(v) for k, v in args.kwargs.items()}, args.nodes, args.keyword_nodes,
+        args.star, args.double_star, args.unknown_rest,
+    )  # fmt: skip
+
+
+# --- binding ------------------------------------------------------------------------------------------
+
+
+# --- running a function ---------------------------------------------------------------------------------

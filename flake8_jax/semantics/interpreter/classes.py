@@ -1,0 +1,498 @@
+"""Classes of the project: what their bases and decorators make of them, their fields, and their instances.
+
+Vocabulary
+----------
+trait       what a class is to JAX and to Python: ``pytree``, ``dataclass``, ``namedtuple``, ``enum``,
+            ``static_attributes`` (linen-like: attributes are configuration), ``filtered`` (equinox-like).
+            ``metaclass``: one of its own makes the class. ``altered``: a decorator may have made anything of it.
+generic     an instance of which only the class is known: ``__init__`` run once with arguments that nobody knows.
+
+Not modelled: what metaclasses do, ``__slots__``, ``__new__``, C3 corner cases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_parameters
+from flake8_jax.semantics.domain.classes import find_in_class, is_deep, mro_of
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import Mode
+from flake8_jax.semantics.domain.values import (
+    Array,
+    ClassField,
+    ClassValue,
+    Const,
+    External,
+    FunctionValue,
+    Instance,
+    ListValue,
+    Static,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+)
+from flake8_jax.semantics.interpreter.operations import resolve_name, value_of_annotation
+from flake8_jax.semantics.interpreter.running import call_function_value
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, evaluate
+from flake8_jax.semantics.trackers.allocations import birth_of_generic
+from flake8_jax.semantics.trackers.unrolling import note_variety
+
+NAMEDTUPLE = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
+ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag", "enum.StrEnum"})
+DATACLASS = frozenset({"dataclasses.dataclass", "chex.dataclass", "flax.struct.dataclass", "flax.nnx.dataclass",
+                       "jax_dataclasses.pytree_dataclass", "simple_pytree.dataclass", "tjax.dataclasses.dataclass",
+                       "chex.mappable_dataclass"})  # fmt: skip
+PYTREE_DECORATORS = frozenset({"chex.dataclass", "flax.struct.dataclass", "jax.tree_util.register_dataclass",
+                               "jax.tree_util.register_pytree_node_class", "jax_dataclasses.pytree_dataclass",
+                               "jax.tree_util.register_pytree_with_keys_class", "simple_pytree.dataclass"})  # fmt: skip
+
+PLAIN_METACLASSES = frozenset({"builtins.type", "abc.ABCMeta"})
+"""They leave the attributes of a class as its body says."""
+_PLAIN_DECORATORS = frozenset({"functools.total_ordering", "typing.final", "typing_extensions.final",
+                               "typing.runtime_checkable", "typing_extensions.runtime_checkable"})  # fmt: skip
+
+
+def is_known_decorator(m: Machine, name: str) -> bool:
+    """A class decorator of which it is known what it makes of the class."""
+    return name in DATACLASS | PYTREE_DECORATORS | _PLAIN_DECORATORS or m.program.knowledge.class_(name) is not None
+
+
+def finish_class(m: Machine, cls: ClassValue) -> None:
+    """Read traits and fields off the bases and the body, once the body has run."""
+    own = library_name(m, cls)
+    if own and m.program.knowledge.class_(own) is not None:
+        _traits_of_library_base(m, cls, own)
+    for base in cls.bases:
+        if isinstance(base, ClassValue):
+            base.subclasses.append(cls)
+            cls.traits |= base.traits
+            cls.static_names |= base.static_names
+            cls.leaf_names = base.leaf_names if cls.leaf_names is None else cls.leaf_names
+            cls.external_bases += [b for b in base.external_bases if b not in cls.external_bases]
+            cls.has_unknown_base = cls.has_unknown_base or base.has_unknown_base
+            if is_deep(cls):
+                cls.has_unknown_base = True
+            elif base.traits & {"dataclass", "namedtuple"}:
+                known = {f.name for f in cls.fields}
+                cls.fields += [f for f in base.fields if f.name not in known]
+        elif isinstance(base, External):
+            cls.external_bases.append(base.name)
+            _traits_of_library_base(m, cls, base.name)
+        elif isinstance(base, (Unknown, UnionValue)):
+            cls.has_unknown_base = True
+    if "enum" in cls.traits:
+        return
+    if cls.traits & {"dataclass", "namedtuple", "pytree"}:
+        read_fields(m, cls)
+
+
+def _traits_of_library_base(m: Machine, cls: ClassValue, name: str) -> None:
+    if name in NAMEDTUPLE:
+        cls.traits |= {"namedtuple"}
+        return
+    if name in ENUMS:
+        cls.traits |= {"enum"}
+        return
+    fact = m.program.knowledge.class_(name)
+    if fact is None:
+        if name not in (
+            "builtins.object",
+            "abc.ABC",
+            "typing.Generic",
+            "typing.Protocol",
+            "typing_extensions.Protocol",
+        ):
+            cls.has_unknown_base = True
+        return
+    if fact.pytree:
+        cls.traits.add("pytree")
+    if fact.dataclass:
+        cls.traits.add("dataclass")
+    if fact.static_attributes:
+        cls.traits.add("static_attributes")
+    if name.startswith("equinox."):
+        cls.traits.add("filtered")
+    for base in fact.base:
+        _traits_of_library_base(m, cls, m.program.knowledge.canonical(base))
+
+
+def apply_class_decorator(m: Machine, cls: ClassValue, name: str, options: dict[str, Value]) -> None:
+    """``@dataclass``, ``@register_dataclass`` … on a class, or the call with the class as its argument."""
+    fact = m.program.knowledge.class_(name)
+    if name in DATACLASS or (fact is not None and fact.dataclass):
+        cls.traits.add("dataclass")
+    if name in PYTREE_DECORATORS or (fact is not None and fact.pytree):
+        cls.traits.add("pytree")
+    read_fields(m, cls)
+    for option in ("meta_fields", "drop_fields", "static_fields"):
+        names = options.get(option)
+        for value in (
+            names.elts
+            if isinstance(names, TupleValue)
+            else (names.known() or ())
+            if isinstance(names, ListValue)
+            else ()
+        ):
+            if isinstance(value, Const):
+                cls.static_names.add(str(value.value))
+    if "register_pytree" in name:
+        _read_flatten(cls)
+
+
+def read_fields(m: Machine, cls: ClassValue) -> None:
+    """The annotated names of the class body, in order; inherited ones first."""
+    inherited = [f for f in cls.fields if f.scope is not cls.scope or f.name not in _annotated_names(cls)]
+    own: list[ClassField] = []
+    for statement in cls.node.body:
+        if not isinstance(statement, ir.AnnAssign) or not isinstance(statement.target, ir.Name):
+            continue
+        if _is_class_var(statement.annotation):
+            continue
+        name = statement.target.id
+        static = _declares_static(statement.value) or _declares_static(statement.annotation)
+        static = static or _is_marked_static(m, cls, statement.annotation)
+        default = _field_default(m, cls, statement.value, name)
+        own.append(ClassField(name, statement.annotation, default, static, cls.scope))
+        if static:
+            cls.static_names.add(name)
+    names = {f.name for f in own}
+    cls.fields = [f for f in inherited if f.name not in names] + own
+
+
+def _annotated_names(cls: ClassValue) -> set[str]:
+    return {s.target.id for s in cls.node.body if isinstance(s, ir.AnnAssign) and isinstance(s.target, ir.Name)}
+
+
+def _is_class_var(annotation: ir.Expr) -> bool:
+    return _last_name(annotation.value if isinstance(annotation, ir.Subscript) else annotation) == "ClassVar"
+
+
+def _last_name(node: ir.Expr) -> str:
+    """``c`` of ``c`` and of ``a.b.c``."""
+    return node.attr if isinstance(node, ir.Attribute) else node.id if isinstance(node, ir.Name) else ""
+
+
+def _is_marked_static(m: Machine, cls: ClassValue, annotation: ir.Expr) -> bool:
+    """``Static[int]``, the annotation of jax_dataclasses, by whatever name it was imported."""
+    if not isinstance(annotation, ir.Subscript):
+        return False
+    marker = resolve_name(m, cls.scope, cls.closure, annotation.value)
+    return isinstance(marker, External) and marker.name == "jax_dataclasses.Static"
+
+
+def _declares_static(node: ir.Expr | None) -> bool:
+    """``field(pytree_node=False)``, ``field(static=True)``, ``metadata=dict(static=True)``, ``static_field()``."""
+    if isinstance(node, ir.Subscript):
+        return _declares_static(node.index) if isinstance(node.index, ir.Tuple) else False
+    if isinstance(node, ir.Tuple):
+        return any(_declares_static(e) for e in node.elts)
+    if not isinstance(node, ir.Call):
+        return False
+    name = _last_name(node.func)
+    if name in ("static_field", "static"):
+        return True
+    for argument in node.args:
+        value = argument.value
+        if isinstance(value, ir.Constant):
+            if argument.keyword == "pytree_node" and value.value is False:
+                return True
+            if argument.keyword == "static" and value.value is True:
+                return True
+        if argument.keyword == "metadata":
+            if isinstance(value, ir.Call) and _declares_static(value):
+                return True
+            if isinstance(value, ir.Dict):
+                for k, v in zip(value.keys, value.values, strict=True):
+                    if isinstance(k, ir.Constant) and isinstance(v, ir.Constant):
+                        if (k.value, v.value) in (("static", True), ("pytree_node", False)):
+                            return True
+    return False
+
+
+def _field_default(m: Machine, cls: ClassValue, node: ir.Expr | None, name: str) -> Value | None:
+    if node is None:
+        return None
+    if isinstance(node, ir.Call):
+        for argument in node.args:
+            if argument.keyword == "default":
+                return evaluate(m, Frame(None, cls.scope, cls.closure), argument.value)
+            if argument.keyword in ("default_factory", "factory"):
+                return Unknown("default")
+        if (
+            any(
+                a.keyword in ("pytree_node", "static", "metadata", "converter", "init", "kw_only", "repr")
+                for a in node.args
+            )
+            or not node.args
+        ):
+            callee = node.func.attr if isinstance(node.func, ir.Attribute) else getattr(node.func, "id", "")
+            if callee in ("field", "static_field", "static", "Field"):
+                return None
+    return cls.namespace.get(name)
+
+
+def _read_flatten(cls: ClassValue) -> None:
+    """``tree_flatten`` of a hand-made pytree: what stands in its auxiliary data is static."""
+    for statement in cls.node.body:
+        if isinstance(statement, ir.FunctionDef) and statement.function.name in (
+            "tree_flatten",
+            "tree_flatten_with_keys",
+        ):
+            note_leaves(cls, statement.function.body)
+
+
+def note_leaves(cls: ClassValue, flatten: list[ir.Stmt]) -> None:
+    """What the body of a flatten function says: its children are leaves, what stands in the auxiliary data is static."""
+    data, static = _flatten_names(flatten)
+    cls.static_names |= static - data
+    cls.leaf_names = frozenset(data)
+    cls.childless = _gives_nothing(flatten)
+
+
+def _flatten_names(body: list[ir.Stmt]) -> tuple[set[str], set[str]]:
+    bound: dict[str, ir.Expr] = {}
+    for statement in body:
+        if (
+            isinstance(statement, ir.Assign)
+            and len(statement.targets) == 1
+            and isinstance(statement.targets[0], ir.Name)
+        ):
+            bound[statement.targets[0].id] = statement.value
+        if (
+            isinstance(statement, ir.Return)
+            and isinstance(statement.value, ir.Tuple)
+            and len(statement.value.elts) == 2
+        ):
+            children, aux = (bound.get(e.id, e) if isinstance(e, ir.Name) else e for e in statement.value.elts)
+            return _self_names(children), _self_names(aux)
+    return set(), set()
+
+
+def _gives_nothing(body: list[ir.Stmt]) -> bool:
+    """``return (), aux``: a flatten function without children."""
+    last = body[-1] if body else None
+    value = last.value if isinstance(last, ir.Return) else None
+    children = value.elts[0] if isinstance(value, ir.Tuple) and len(value.elts) == 2 else None
+    return isinstance(children, (ir.Tuple, ir.List)) and not children.elts
+
+
+def _self_names(node: Any) -> set[str]:
+    """Names ``x`` of all ``self.x`` in an expression."""
+    found: set[str] = set()
+    todo: list[Any] = [node]
+    while todo:
+        n = todo.pop()
+        if isinstance(n, ir.Attribute) and isinstance(n.value, ir.Name):
+            found.add(n.attr)
+        elif isinstance(n, (ir.Tuple, ir.List)):
+            todo += n.elts
+        elif isinstance(n, ir.Dict):
+            todo += n.values
+        elif isinstance(n, ir.Call):
+            todo += [a.value for a in n.args]
+    return found
+
+
+# --- instances --------------------------------------------------------------------------------------
+
+
+def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Arguments) -> Value:
+    """``cls(…)``."""
+    if "enum" in cls.traits:
+        return Static("")
+    _stage_constructor_arguments(m, frame, node, cls, args)
+    if m.path.loops and m.path.mode.compiled and find_in_class(cls, "__call__") is not None:
+        note_variety(m)
+    if "namedtuple" in cls.traits:
+        fields = tuple(f.name for f in cls.fields)
+        bound = _bind_fields(m, cls, args)
+        return TupleValue(tuple(bound[n] for n in fields), cls, fields)
+    made = Instance(cls, exact=True, born=m.path.mode.trace)
+    init = find_in_class(cls, "__init__")
+    if init is not None and isinstance(init[1], FunctionValue):
+        call_function_value(m, frame, node, init[1], args.prepended(made))
+        made.complete = True
+        return made
+    if cls.fields and (cls.traits & {"dataclass", "static_attributes", "pytree"}):
+        made.slots.update(_bind_fields(m, cls, args))
+        made.complete = args.star is None and args.double_star is None
+        for name in ("__post_init__", "__attrs_post_init__"):
+            post = find_in_class(cls, name)
+            if post is not None and isinstance(post[1], FunctionValue):
+                call_function_value(m, frame, node, post[1], Arguments([made]))
+        return made
+    made.complete = not cls.external_bases and not cls.has_unknown_base
+    for name, value in args.kwargs.items():
+        made.slots[name] = value
+    return made
+
+
+def library_name(m: Machine, cls: ClassValue) -> str:
+    """The canonical name of a class when the project is itself a library that the knowledge tables describe."""
+    top = cls.scope.name.partition(".")[0]
+    if top not in m.program.knowledge.libraries:
+        return ""
+    return m.program.knowledge.canonical(f"{cls.scope.name}.{cls.node.name}")
+
+
+def _stage_constructor_arguments(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Arguments) -> None:
+    """Functions handed to a known library class that runs them staged (optax's ``GradientTransformation``)."""
+    name = library_name(m, cls)
+    fact = m.program.knowledge.function(name) if name else None
+    if fact is not None and (fact.stages or fact.schedules or fact.calls):
+        for run in PASSED_FUNCTIONS:
+            run(m, frame, node, name, fact, bind_parameters(fact.params, args)[0])
+
+
+def _bind_fields(m: Machine, cls: ClassValue, args: Arguments) -> dict[str, Value]:
+    """Constructor arguments by field, defaults filled in."""
+    bound: dict[str, Value] = {}
+    positional = list(args.values)
+    for i, f in enumerate(cls.fields):
+        if i < len(positional):
+            bound[f.name] = positional[i]
+        elif f.name in args.kwargs:
+            bound[f.name] = args.kwargs[f.name]
+        elif args.star is not None or args.double_star is not None:
+            bound[f.name] = Unknown("forwarded")
+        elif f.default is not None:
+            bound[f.name] = f.default
+        else:
+            bound[f.name] = Unknown(f.name)
+    return bound
+
+
+def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> Value:
+    """An instance of which only the class is known; with ``level``, the leaves of its pytree are of that level."""
+    if "enum" in cls.traits:
+        return Static("")
+    if "namedtuple" in cls.traits:
+        if cls in m.program.instantiating:  # a tree node that holds its own kind
+            return Unknown(cls.node.name)
+        m.program.instantiating.append(cls)
+        values = tuple(_field_value(m, cls, f) for f in cls.fields)
+        m.program.instantiating.pop()
+        made: Value = TupleValue(values, cls, tuple(f.name for f in cls.fields))
+        return boundary.tracify(made, level) if level is not None else made
+    if level is None:
+        if cls.generic is None:
+            made_generic = cls.generic = Instance(cls, exact=False)
+            made_generic.born = birth_of_generic(m, made_generic)
+            m.isolated(cls.scope.path, lambda: _initialise_generic(m, cls, made_generic))
+        return cls.generic
+    base = generic_instance(m, cls)
+    if not isinstance(base, Instance) or "pytree" not in cls.traits:
+        return base
+    traced = boundary.tracify(base, level)
+    if isinstance(traced, Instance):
+        traced.level = level
+        _forget_origins(traced)
+    return traced
+
+
+def _forget_origins(made: Instance) -> None:
+    """Another instance of the class: its leaves stand for no values of the one that it was made like."""
+    seen, todo = {made}, [made]
+    while todo:
+        for value in todo.pop().slots.values():
+            if isinstance(value, (Array, Tree)):
+                value.origin = None
+            elif isinstance(value, Instance) and "pytree" in value.cls.traits and value not in seen:
+                seen.add(value)
+                todo.append(value)
+
+
+def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:
+    found = value_of_annotation(m, f.scope, None, f.annotation)
+    if found is not None:
+        return found
+    return Unknown(f.name)
+
+
+def _initialise_generic(m: Machine, cls: ClassValue, made: Instance) -> None:
+    m.path.mode = Mode(trace=made.born)
+    init = find_in_class(cls, "__init__")
+    if init is not None and isinstance(init[1], FunctionValue):
+        frame = Frame(None, init[1].scope, None)
+        call_function_value(m, frame, None, init[1], Arguments([made], unknown_rest=True))
+    elif cls.fields and (cls.traits & {"dataclass", "static_attributes", "pytree"}):
+        for f in cls.fields:
+            made.slots[f.name] = _field_value(m, cls, f)
+        post = find_in_class(cls, "__post_init__")
+        if post is not None and isinstance(post[1], FunctionValue):
+            call_function_value(m, Frame(None, post[1].scope, None), None, post[1], Arguments([made]))
+    changed = _assigned_later(m, cls)
+    for name, value in list(made.slots.items()):
+        if (name in changed and isinstance(value, (Const, UnionValue))) or (isinstance(value, Const) and init is None):
+            made.slots[name] = Unknown(name)
+
+
+def _assigned_later(m: Machine, cls: ClassValue) -> set[str]:
+    """Attributes that methods other than the constructor assign: their first value is not their only one."""
+    names: set[str] = set()
+    for owner in [*mro_of(cls), *cls.subclasses]:
+        own = m.program.self_stores.get(id(owner.node))
+        if own is None:
+            own = m.program.self_stores[id(owner.node)] = set()
+            for statement in owner.node.body:
+                if isinstance(statement, ir.FunctionDef) and statement.function.name not in (
+                    "__init__",
+                    "__post_init__",
+                ):
+                    _collect_self_stores(statement.function.body, own)
+        names |= own
+    return names
+
+
+def _collect_self_stores(body: list[ir.Stmt], names: set[str]) -> None:
+    todo: list[Any] = list(body)
+    while todo:
+        s = todo.pop()
+        targets: list[Any] = []
+        if isinstance(s, ir.Assign):
+            targets = list(s.targets)
+        elif isinstance(s, (ir.AugAssign, ir.AnnAssign)):
+            targets = [s.target]
+        elif isinstance(s, (ir.If, ir.While, ir.For)):
+            todo += s.body + s.orelse
+        elif isinstance(s, ir.With):
+            todo += s.body
+        elif isinstance(s, ir.Try):
+            todo += s.body + s.orelse + s.finalbody
+            for handler in s.handlers:
+                todo += handler.body
+        while targets:
+            t = targets.pop()
+            if isinstance(t, (ir.Tuple, ir.List)):
+                targets += t.elts
+            elif isinstance(t, ir.Attribute) and isinstance(t.value, ir.Name):
+                names.add(t.attr)
+
+
+def replaced(m: Machine, value: Value, changes: dict[str, Value]) -> Value:
+    """``value.replace(**changes)``, ``dataclasses.replace``, ``_replace``."""
+    if isinstance(value, TupleValue) and value.names:
+        elements = tuple(changes.get(n, v) for n, v in zip(value.names, value.elts, strict=True))
+        return TupleValue(elements, value.cls, value.names)
+    if isinstance(value, Instance):
+        made = Instance(value.cls, exact=value.exact, level=value.level, born=m.path.mode.trace)
+        made.complete = value.complete
+        made.slots.update(value.slots)
+        made.slots.update(changes)
+        return made
+    if isinstance(value, UnionValue):
+        return joining.union_of([replaced(m, v, changes) for v in value.members])
+    return Unknown("replace")
+
+
+def _call_class(m: Machine, func: ClassValue, at: Call) -> Value:
+    return construct(m, at.frame, at.node, func, at.args)
+
+
+CALL[ClassValue] = _call_class

@@ -1,0 +1,131 @@
+"""Comprehensions: one iteration per element where the elements are known, else one that stands for all.
+
+Not modelled: ``async`` comprehensions, the contents of sets.
+"""
+
+from __future__ import annotations
+
+import math
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import LoopState
+from flake8_jax.semantics.domain.values import (
+    Const,
+    DictValue,
+    GeneratorValue,
+    ListValue,
+    Static,
+    Unknown,
+    Value,
+    known_elements,
+)
+from flake8_jax.semantics.interpreter.assignment import assign, tell_hash
+from flake8_jax.semantics.interpreter.conditions import condition_of
+from flake8_jax.semantics.interpreter.iteration import SMALL, iterated
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import evaluate
+from flake8_jax.semantics.trackers.freshness import note_staged_loop
+from flake8_jax.semantics.trackers.keys import Keys
+from flake8_jax.semantics.trackers.unrolling import trips_of
+from flake8_jax.semantics.trackers.variation import Variations, forget, iterates
+
+
+def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> Value:
+    inner = Frame(None, frame.scope, frame)
+    inner.loops = frame.loops
+    known = _element_by_element(m, frame, inner, node)
+    if known is not None:
+        return known
+    loop = LoopState("comprehension", node)
+    results: list[Value] = []
+    outermost = evaluate(m, frame, node.generators[0].iter)
+    uses_before = len(m.journal.entries)
+    trips: list[int | None] = []
+
+    def once(level: int) -> None:
+        if level == len(node.generators):
+            if node.key is not None:
+                key = evaluate(m, inner, node.key)
+                tell_hash(m, inner, node.key, key, "dict-key")
+            results.append(evaluate(m, inner, node.element))
+            return
+        generator = node.generators[level]
+        iterable = outermost if level == 0 else evaluate(m, inner, generator.iter)
+        supply = iterated(m, inner, generator.iter, iterable, "comprehension", loop)
+        trips.append(trips_of(iterable) if not generator.ifs else None)
+        if supply is None:
+            return
+        assign(m, inner, generator.target, supply(), None)
+        for test in generator.ifs:
+            condition = condition_of(m, inner, test, "comprehension", node)
+            for learn in condition.when_true:
+                learn(m)
+        once(level + 1)
+
+    m.trackers.loop_enter(frame, loop)
+    m.path.loops.append(loop)
+    m.trackers.iteration(loop)
+    note_staged_loop(m, node)
+    reports, conditions = len(m.bus.emissions), len(m.path.conditions)
+    once(0)
+    del m.path.conditions[conditions:]
+    single = len(node.generators) == 1 and len(known_elements(outermost) or ()) == 1
+    if not single and any(slots is m.trackers[Keys].uses for slots, _, _ in m.journal.entries[uses_before:]):
+        # A key was used: a second iteration shows whether it is the same one again.
+        del m.bus.emissions[reports:]
+        m.trackers.iteration(loop)
+        once(0)
+        del m.path.conditions[conditions:]
+    m.path.loops.pop()
+    if m.trackers[Variations].known:
+        m.bus.note_everywhere(iterates(loop))
+        forget(m, loop)
+    known_trips = [count for count in trips[: len(node.generators)] if count is not None]
+    total = math.prod(known_trips) if len(known_trips) == len(node.generators) else None
+    m.trackers.loop_leave(frame, loop, node.generators[0].iter, total)
+    element = results[-1] if results else None
+    if node.kind == "generator":
+        return GeneratorValue(element if element is not None else Unknown("nothing"), born=m.path.mode.trace)
+    if node.kind == "set":
+        if element is not None:
+            tell_hash(m, frame, node.element, element, "set-element")
+        return Static("set", born=m.path.mode.trace)
+    if node.kind == "dict":
+        return DictValue({}, element, is_open=True, born=m.path.mode.trace)
+    return ListValue(None, element, born=m.path.mode.trace)
+
+
+def _element_by_element(m: Machine, frame: Frame, inner: Frame, node: ir.Comprehension) -> Value | None:
+    """A comprehension over one short sequence of known elements: each gets its own value."""
+    if len(node.generators) != 1 or node.generators[0].ifs or node.kind == "set":
+        return None
+    generator = node.generators[0]
+    if not isinstance(generator.iter, (ir.Tuple, ir.List, ir.Name, ir.Attribute)):
+        return None
+    iterable = evaluate(m, frame, generator.iter)
+    known = known_elements(iterable)
+    if known is None or not 0 < len(known) <= SMALL:
+        return None
+    keys: list[Value] = []
+    values: list[Value] = []
+    loop = LoopState("comprehension", node)
+    m.path.loops.append(loop)
+    loop.unrolled, loop.times = True, len(known)
+    note_staged_loop(m, node)
+    for element in known:
+        m.trackers.iteration(loop)
+        assign(m, inner, generator.target, element, generator.iter)
+        if node.key is not None:
+            keys.append(evaluate(m, inner, node.key))
+            tell_hash(m, inner, node.key, keys[-1], "dict-key")
+        values.append(evaluate(m, inner, node.element))
+    m.path.loops.pop()
+    if m.trackers[Variations].known or m.trackers[Variations].grown:
+        forget(m, loop)
+    if node.kind == "dict":
+        if all(isinstance(k, Const) for k in keys):
+            return DictValue({k.value: v for k, v in zip(keys, values, strict=True)}, born=m.path.mode.trace)  # type: ignore[attr-defined]
+        return DictValue({}, joining.join_all(values), is_open=True, born=m.path.mode.trace)
+    return ListValue(tuple(values), born=m.path.mode.trace)

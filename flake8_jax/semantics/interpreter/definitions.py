@@ -1,0 +1,180 @@
+"""``def``, ``class``, ``import``: statements that make functions, classes and modules."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.arguments import Arguments, Call
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
+    BuiltinValue,
+    ClassValue,
+    Const,
+    External,
+    ExternalInstance,
+    FunctionValue,
+    PartialValue,
+    PropertyValue,
+    Static,
+    StaticMethodValue,
+    Unknown,
+    Value,
+)
+from flake8_jax.semantics.events.events import NameUse
+from flake8_jax.semantics.interpreter.classes import (
+    PLAIN_METACLASSES,
+    apply_class_decorator,
+    finish_class,
+    is_known_decorator,
+)
+from flake8_jax.semantics.interpreter.operations import call, perform, resolve_name, tell_name
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import evaluate, run_block
+from flake8_jax.semantics.trackers.freshness import Freshness, now
+from flake8_jax.semantics.trackers.process import note_import
+from flake8_jax.semantics.trackers.pytree_contracts import note_methods
+from flake8_jax.semantics.trackers.versions import ApiUses
+
+
+def make_function(m: Machine, frame: Frame, fn: ir.Function, owner: ClassValue | None = None) -> FunctionValue:
+    """The function value of a ``def`` or ``lambda`` met in ``frame``; its defaults are evaluated here."""
+    defaults: dict[str, Value] = {}
+    for parameter in fn.params:
+        if parameter.default is not None:
+            defaults[parameter.name] = evaluate(m, frame, parameter.default)
+    closure: Frame | None = frame
+    while closure is not None and closure.owner is not None and closure.fn is None:
+        closure = closure.parent  # class bodies are no scope for the functions in them
+    if closure is not None and closure.fn is None and closure.parent is None:
+        closure = None  # the module itself
+    made = FunctionValue(fn, frame.scope, closure, defaults, owner)
+    made.made = now(m)
+    if not fn.is_lambda or closure is not None:
+        m.worklist.deferred_functions.append(made)
+    return made
+
+
+def define_function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Value:
+    """A ``def`` with its decorators applied, innermost first."""
+    owner = frame.owner if frame.fn is None else None
+    versions = m.trackers[ApiUses].versions
+    if versions is not None and versions.is_wanted(frame.scope):
+        annotations = (parameter.annotation for parameter in node.function.params)
+        value_of = partial(resolve_name, m, frame.scope, frame)
+        versions.annotations(m, frame, (*annotations, node.function.returns), value_of)
+    function = make_function(m, frame, node.function, owner)
+    value: Value = function
+    for decorator in reversed(node.decorators):
+        value = _decorated(m, frame, node, decorator, value, function)
+    if (
+        owner is not None
+        and value is function
+        and node.function.name in ("__new__", "__init_subclass__", "__class_getitem__")
+    ):
+        return StaticMethodValue(function, to_class=node.function.name != "__new__")
+    return value
+
+
+def _decorated(
+    m: Machine, frame: Frame, node: ir.FunctionDef, decorator: ir.Expr, value: Value, function: FunctionValue
+) -> Value:
+    if isinstance(decorator, ir.Attribute) and decorator.attr in ("setter", "deleter", "getter", "register"):
+        evaluate(m, frame, decorator.value)
+        existing = frame.slots.get(node.function.name)
+        if isinstance(existing, PropertyValue) and decorator.attr == "setter":
+            return PropertyValue(existing.fget, cached=existing.cached, fset=value)
+        return existing if isinstance(existing, PropertyValue) and decorator.attr != "getter" else value
+    applied = evaluate(m, frame, decorator)
+    if isinstance(applied, (Unknown, Const, Static, ExternalInstance)):
+        m.trackers[Freshness].disguised.add(id(function.fn))
+        function.altered = not _is_context(m, applied)
+        function.replaced = isinstance(applied, Unknown) and _is_computed(frame, decorator)
+        return value
+    result = perform(m, applied, Call(frame, decorator, Arguments([value]), decorating=True))
+    if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
+        isinstance(applied, External)
+        and m.program.knowledge.transform(applied.name) is None
+        and isinstance(result, BuiltinValue)
+    ):
+        m.trackers[Freshness].disguised.add(id(function.fn))
+        function.altered = True
+        return value
+    return result
+
+
+def _is_computed(frame: Frame, decorator: ir.Expr) -> bool:
+    """A variable of the function around: as likely a transform that was chosen there as a decorator that changes little."""
+    return isinstance(decorator, ir.Name) and frame.fn is not None and decorator.id in frame.fn.local_names
+
+
+def _is_context(m: Machine, applied: Value) -> bool:
+    """A context manager: used as a decorator, it leaves the function as it is."""
+    fact = m.program.knowledge.function(applied.cls) if isinstance(applied, ExternalInstance) else None
+    return fact is not None and fact.returns == "context"
+
+
+def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:
+    """A ``class`` statement: bases, body, decorators."""
+    bases: list[Value] = []
+    metaclass: Value = External("builtins.type")
+    for argument in node.bases:
+        value = evaluate(m, frame, argument.value)
+        if argument.keyword is None:
+            bases.append(value)
+        elif argument.keyword == "metaclass":
+            metaclass = value
+    closure: Frame | None = frame if frame.fn is not None or frame.parent is not None else None
+    cls = ClassValue(node, frame.scope, bases, closure)
+    if not isinstance(metaclass, External) or metaclass.name not in PLAIN_METACLASSES:
+        cls.traits.add("metaclass")
+    body = Frame(None, frame.scope, frame if frame.fn is not None or frame.parent is not None else None, owner=cls)
+    run_block(m, body, node.body)
+    cls.namespace.update({k: v for k, v in body.slots.items() if isinstance(v, Value)})
+    m.program.classes.append(cls)
+    finish_class(m, cls)
+    decorated: Value = cls
+    for decorator in reversed(node.decorators):
+        decorated = _decorated_class(m, frame, decorator, cls, decorated)
+    return decorated
+
+
+def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassValue, value: Value) -> Value:
+    applied = evaluate(m, frame, decorator)
+    name = ""
+    options: dict[str, Value] = {}
+    if isinstance(applied, External):
+        name = applied.name
+    elif isinstance(applied, PartialValue) and isinstance(applied.func, External):
+        name, options = applied.func.name, applied.kwargs
+    elif isinstance(applied, ExternalInstance):
+        name, options = applied.cls, {k: v for k, v in applied.slots.items() if isinstance(v, Value)}
+    if not is_known_decorator(m, name):
+        cls.traits.add("altered")
+    if name:
+        apply_class_decorator(m, cls, name, options)
+        if "register_pytree" in name:
+            note_methods(m, cls)
+        return value
+    if isinstance(applied, (FunctionValue, ClassValue)):
+        result = call(m, frame, decorator, applied, Arguments([value]))
+        return result if isinstance(result, (ClassValue, FunctionValue)) else value
+    return value
+
+
+def import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> None:
+    """``from module import names``."""
+    module = m.program.absolute(frame.scope, node.module, node.level)
+    versions = m.trackers[ApiUses].versions
+    if versions is not None and node.level == 0:
+        versions.imported_from(m, frame.scope, node, module)
+    for name in node.names:
+        if name.name == "*":
+            for key, value in m.program.star(module).items():
+                m.journal.write(frame.slots, key, value)
+            continue
+        value = m.program.member(module, name.name)
+        m.journal.write(frame.slots, name.alias or name.name, value)
+        if isinstance(value, External) and m.bus.wants(NameUse):
+            tell_name(m, frame, name, value, f"{module}.{name.name}", is_import=True)
+    note_import(m, frame, node, module)

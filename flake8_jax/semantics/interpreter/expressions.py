@@ -1,0 +1,454 @@
+"""Evaluating expressions to abstract values.
+
+Vocabulary
+----------
+supply      a function that gives the element of one iteration; a fresh one each time, so that the keys of
+            ``for k in keys`` are different keys.
+quiet       evaluated for its value only: rules are not told (they were, or will be, by another evaluation).
+
+Not modelled: overloaded operators of library classes, string contents beyond constants, sets' elements.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.sizes import is_large
+from flake8_jax.semantics.domain.values import (
+    GRAD,
+    NONE,
+    Array,
+    AtValue,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    Deferred,
+    DictValue,
+    External,
+    HostArray,
+    Instance,
+    ListValue,
+    SliceValue,
+    Static,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    holds_tracer,
+    known_elements,
+)
+from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, Slicing
+from flake8_jax.semantics.interpreter.assignment import tell_hash
+from flake8_jax.semantics.interpreter.attributes import field_of_tree
+from flake8_jax.semantics.interpreter.calls import call_evaluated
+from flake8_jax.semantics.interpreter.comprehensions import evaluate_comprehension
+from flake8_jax.semantics.interpreter.conditions import (
+    evaluate_bool_op,
+    evaluate_compare,
+    evaluate_if_exp,
+    evaluate_unary_op,
+)
+from flake8_jax.semantics.interpreter.containers import item_of
+from flake8_jax.semantics.interpreter.definitions import make_function
+from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import (
+    _late_global,
+    call_method,
+    callee_name,
+    load_attribute,
+    possible_here,
+    tell_name,
+)
+from flake8_jax.semantics.interpreter.operators import binary, is_awaited
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
+from flake8_jax.semantics.trackers.buffers import read
+from flake8_jax.semantics.trackers.captures import note_part, note_variable
+from flake8_jax.semantics.trackers.clocks import DeviceWork, note_yield
+from flake8_jax.semantics.trackers.effects import note_shown
+from flake8_jax.semantics.trackers.globals import MAY_CHANGE, is_global, tell_global
+from flake8_jax.semantics.trackers.reads import Reads
+from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back
+from flake8_jax.semantics.trackers.unrolling import note_pick, note_variety
+from flake8_jax.semantics.trackers.variation import Variations, vary_binary, vary_item, vary_text
+from flake8_jax.semantics.trackers.versions import ApiUses
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
+    name = node.id
+    value: Value | None = frame.slots.get(name)
+    if value is None or type(value) is Deferred or (frame.fn is not None and name in frame.fn.global_names):
+        value = lookup(m, frame, name)
+    if value is None:
+        value = m.program.builtin(name) or _late_global(m, frame, name)
+    kind = type(value)
+    if m.path.mode.staged and kind in MAY_CHANGE and name in frame.scope.slots and is_global(frame, name):
+        tell_global(m, frame, node, frame.scope, name, value)
+    if (kind is HostArray or kind is Array) and m.path.mode.jitted and is_large(value):
+        note_variable(m, frame, node, name, value)
+    if kind is External:
+        if m.bus.names_wanted is None or value.name in m.bus.names_wanted:  # type: ignore[attr-defined]
+            tell_name(m, frame, node, value, name)  # type: ignore[arg-type]
+    elif kind is UnionValue and value.conditions is not None and m.path.conditions:  # type: ignore[attr-defined]
+        return possible_here(m, value)  # type: ignore[arg-type]
+    return value
+
+
+# --- truth ----------------------------------------------------------------------------------------
+
+
+# --- literals ---------------------------------------------------------------------------------------
+
+
+def _constant(m: Machine, frame: Frame, node: ir.Constant) -> Value:
+    kind = node.kind
+    if kind == "none":
+        return NONE
+    if kind in ("big", "complex", "bytes", "ellipsis"):
+        return Static({"big": "int", "complex": "complex", "bytes": "str"}.get(kind, "ellipsis"))
+    return Const(node.value)
+
+
+def elements_of(m: Machine, frame: Frame, nodes: list[ir.Expr]) -> tuple[list[Value], Value | None]:
+    """Values of the elements of a display; the second is what a ``*x`` of unknown length adds."""
+    values: list[Value] = []
+    rest: Value | None = None
+    for node in nodes:
+        if isinstance(node, ir.Starred):
+            starred = evaluate(m, frame, node.value)
+            known = known_elements(starred)
+            if known is not None and len(known) <= 32:
+                values += known
+            else:
+                supply = iterated(m, frame, node.value, starred, "star", None)
+                rest = joining.join_all(
+                    [v for v in (rest, supply() if supply else None) if v is not None] or [Unknown("star")]
+                )
+        else:
+            values.append(evaluate(m, frame, node))
+    return values, rest
+
+
+def _tuple(m: Machine, frame: Frame, node: ir.Tuple) -> Value:
+    values, rest = elements_of(m, frame, node.elts)
+    if rest is not None:
+        return ListValue(None, joining.join_all([*values, rest]), is_tuple=True, born=m.path.mode.trace)
+    return TupleValue(tuple(values))
+
+
+def _list(m: Machine, frame: Frame, node: ir.List) -> Value:
+    values, rest = elements_of(m, frame, node.elts)
+    if rest is not None or len(values) > 64:
+        return ListValue(None, joining.join_all([*values, *([rest] if rest else [])]), born=m.path.mode.trace)
+    return ListValue(tuple(values), born=m.path.mode.trace)
+
+
+def _set(m: Machine, frame: Frame, node: ir.Set) -> Value:
+    for element in node.elts:
+        value = evaluate(m, frame, element.value if isinstance(element, ir.Starred) else element)
+        tell_hash(m, frame, element, value, "set-element")
+    return Static("set", born=m.path.mode.trace)
+
+
+def _dict(m: Machine, frame: Frame, node: ir.Dict) -> Value:
+    items: dict[Any, Value] = {}
+    rest: Value | None = None
+    is_open = False
+    for key_node, value_node in zip(node.keys, node.values, strict=True):
+        value = evaluate(m, frame, value_node)
+        if key_node is None:
+            if isinstance(value, DictValue):
+                items.update(value.items())
+                is_open = is_open or value.slots["open"]
+                more = value.slots.get("*")
+            else:
+                is_open, more = True, Tree(value.level) if isinstance(value, Tree) else Unknown("**")
+            if more is not None:
+                rest = more if rest is None else joining.join(rest, more)
+            continue
+        key = evaluate(m, frame, key_node)
+        tell_hash(m, frame, key_node, key, "dict-key")
+        if isinstance(key, Const) and len(items) < 64:
+            items[key.value] = value
+        else:
+            is_open = True
+            rest = value if rest is None else joining.join(rest, value)
+    return DictValue(items, rest, is_open=is_open, born=m.path.mode.trace)
+
+
+def _joined_str(m: Machine, frame: Frame, node: ir.JoinedStr) -> Value:
+    held: list[Value] = []
+    for part in node.values:
+        if isinstance(part, ir.FormattedValue):
+            made = _formatted(m, frame, part)
+            if isinstance(made, Static):
+                held += made.holds
+    text = Static("str", tuple(held))
+    if m.trackers[Variations].known:
+        vary_text(m, held, text)
+    if m.path.loops and m.path.mode.compiled and any(type(value) is Static for value in held):
+        note_variety(m)
+    return text
+
+
+def shown(m: Machine, frame: Frame, node: Any, value: Instance, method: str = "__str__") -> Value:
+    """The string that an instance is shown as: what its own method returns, where it has one."""
+    for name in dict.fromkeys((method, "__repr__")):
+        text = call_method(m, frame, node, value, name)
+        if text is not None:
+            return text if isinstance(text, (Const, Static)) else Static("str")
+    return Static("str")
+
+
+def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
+    value = evaluate(m, frame, node.value)
+    for nested in node.spec or ():
+        evaluate(m, frame, nested)
+    if m.trackers[DeviceWork].timing:
+        note_shown(m, frame, node, value)
+    if m.trackers[Reads].matter and isinstance(value, Array):
+        read(m, frame, node.value, value)
+    has_spec = bool(node.spec_text) or (node.spec is not None and node.spec_text is None)
+    if isinstance(value, Instance) and not has_spec:
+        value = shown(m, frame, node, value, "__repr__" if node.conversion in ("r", "a") else "__str__")
+    if has_spec and not node.conversion and m.bus.wants(Formatting) and isinstance(value, (Array, Tree, UnionValue)):
+        if holds_tracer(value, GRAD) or is_awaited(m, value):
+            m.bus.emit(Formatting(m.path.context(frame.scope), node.value, value, "f-string", node.spec_text or ""))
+        return Static("str")
+    return Static("str", (value, *getattr(value, "holds", ())) if isinstance(value, (Array, Tree, Static)) else ())
+
+
+# --- attributes and items -----------------------------------------------------------------------------
+
+
+def _attribute(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
+    value = _member(m, frame, node)
+    if type(value) is BuiltinValue and isinstance(value.bound, Tree):
+        return field_of_tree(m, value.bound, node.attr) or value
+    return value
+
+
+def _callee(m: Machine, frame: Frame, node: ir.Expr) -> Value:
+    """What a call expression calls: of ``stats.mean()`` a method, where ``stats.mean`` by itself may be a field."""
+    return _member(m, frame, node) if isinstance(node, ir.Attribute) else evaluate(m, frame, node)
+
+
+def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
+    base = EVALUATE[type(node.value)](m, frame, node.value)
+    versions = m.trackers[ApiUses].versions
+    if type(base) is External and node.attr in m.trackers[ApiUses].parts and versions is not None:
+        versions.attribute(m, frame.scope, node, base)
+    if m.trackers[TrainingSteps].taken is not None:
+        look_back(m, base)
+    value = load_attribute(m, frame, node, base, node.attr)
+    if type(value) is External and (m.bus.names_wanted is None or value.name in m.bus.names_wanted):
+        tell_name(m, frame, node, value, node.attr)
+    if m.path.mode.jitted and is_large(value):
+        note_part(m, frame, node, base, value)
+    return value
+
+
+def _slice(m: Machine, frame: Frame, node: ir.Slice) -> Value:
+    return SliceValue(*[None if n is None else evaluate(m, frame, n) for n in (node.lower, node.upper, node.step)])
+
+
+def _subscript(m: Machine, frame: Frame, node: ir.Subscript) -> Value:
+    base = evaluate(m, frame, node.value)
+    outer, m.path.index = m.path.index, node.index
+    index = evaluate(m, frame, node.index)
+    m.path.index = outer
+    item = load_item(m, frame, node, base, index)
+    if m.path.mode.jitted and is_large(item):
+        note_part(m, frame, node, base, item)
+    return item
+
+
+def _index_pairs(node: ir.Expr, index: Value) -> list[tuple[ir.Expr, Value]]:
+    """Each component of an index with its IR."""
+    if isinstance(node, ir.Tuple) and isinstance(index, TupleValue) and len(node.elts) == len(index.elts):
+        return list(zip(node.elts, index.elts, strict=True))
+    return [(node, index)]
+
+
+def _tell_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, mode: str) -> None:
+    context = None
+    for part_node, part in _index_pairs(node.index, index):
+        if isinstance(part, SliceValue) and m.bus.wants(Slicing):
+            if any(v is not None and holds_tracer(v, GRAD) for v in (part.lower, part.upper, part.step)):
+                context = context or m.path.context(frame.scope)
+                if not isinstance(part_node, ir.Slice):  # ``slice(i, j)``: its bounds stand elsewhere
+                    part_node = ir.Slice(part_node.start, part_node.end, None, None, None)
+                m.bus.emit(Slicing(context, node, part_node, base, part.lower, part.upper, part.step, mode))
+    if m.bus.wants(Indexing) and any(
+        isinstance(v, (Array, Tree, UnionValue)) and holds_tracer(v, GRAD) for _, v in _index_pairs(node.index, index)
+    ):
+        m.bus.emit(Indexing(context or m.path.context(frame.scope), node, base, index, mode))
+
+
+_INDEX_TRICKS = frozenset({"r_", "c_", "mgrid", "ogrid", "s_", "index_exp"})
+"""Objects of NumPy and of JAX that make something of their index: ``jnp.r_[:3]``."""
+
+
+def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, *, quiet: bool = False) -> Value:
+    """``base[index]``."""
+    if not quiet and all(isinstance(b, DictValue) for b in joining.members_of(base)):
+        tell_hash(m, frame, node.index, index, "dict-lookup")
+        quiet = True
+    if isinstance(base, External) and base.name.rpartition(".")[2] in _INDEX_TRICKS:
+        return Unknown("index trick")
+    if isinstance(base, UnionValue):
+        return joining.union_of([load_item(m, frame, node, b, index, quiet=quiet) for b in base.members])
+    if not quiet and not isinstance(base, (AtValue, ClassValue, External)):
+        _tell_index(m, frame, node, base, index, "load")
+    if m.trackers[TrainingSteps].taken is not None:
+        look_back(m, base)
+    if m.trackers[Reads].matter and (isinstance(base, (Array, AtValue)) or isinstance(index, SliceValue)):
+        read(m, frame, node, base.base if isinstance(base, AtValue) else base, depth=0)
+    if isinstance(base, AtValue):
+        if not quiet:
+            _tell_index(m, frame, node, base.base, index, "at")
+        return AtValue(base.base, index)
+    if isinstance(base, Instance):
+        found = call_method(m, frame, node, base, "__getitem__", (index,))
+        return found if found is not None else Unknown("item")
+    taken = item_of(m, base, index)
+    if m.trackers[Variations].known:
+        vary_item(m, base, index, taken)
+    if type(index) is Static and m.path.loops and m.path.mode.compiled:
+        note_pick(m, base, index, taken)
+    return taken
+
+
+# --- assignment ---------------------------------------------------------------------------------------
+
+
+# --- iteration ----------------------------------------------------------------------------------------
+
+
+# --- the rest -------------------------------------------------------------------------------------------
+
+
+def _bin_op(m: Machine, frame: Frame, node: ir.BinOp) -> Value:
+    # A chain ``a + b + c + …`` leans to the left: walk down it without recursion.
+    chain: list[ir.BinOp] = [node]
+    while isinstance(chain[-1].left, ir.BinOp):
+        chain.append(chain[-1].left)
+    value = evaluate(m, frame, chain[-1].left)
+    for link in reversed(chain):
+        left, right = value, evaluate(m, frame, link.right)
+        value = binary(m, frame, link, left, link.op, right)
+        if m.trackers[Variations].known:
+            vary_binary(m, link.op, left, right, value)
+    return value
+
+
+def _lambda(m: Machine, frame: Frame, node: ir.Lambda) -> Value:
+    return make_function(m, frame, node.function)
+
+
+def _call(m: Machine, frame: Frame, node: ir.Call) -> Value:
+    return call_evaluated(m, frame, node, _callee(m, frame, node.func))
+
+
+def evaluate_statement(m: Machine, frame: Frame, node: ir.ExprStmt) -> None:
+    """An expression whose value is dropped."""
+    if isinstance(node.value, ir.Constant):
+        return
+    name = ""
+    if isinstance(node.value, ir.Call):
+        func = _callee(m, frame, node.value.func)
+        value = call_evaluated(m, frame, node.value, func, used=frame.attempts > 0)
+        name = callee_name(func)
+        if isinstance(func, BuiltinValue) and isinstance(func.bound, AtValue):
+            name = ".at" + name if is_array_update(m, func.bound) else ""
+    else:
+        value = evaluate(m, frame, node.value)
+    if name and not frame.attempts and (m.bus.discards_wanted is None or name in m.bus.discards_wanted):
+        known = m.program.knowledge.entry(name)
+        owner = m.program.knowledge.entry(name.rpartition(".")[0])
+        of_module = owner.function is None and owner.transform is None
+        fact = known.function if known.function is not None else known.namespace if of_module else None
+        pure = known.transform is None and fact is not None and fact.pure
+        m.bus.emit(Discarded(m.path.context(frame.scope), node.value, value, name, pure))
+
+
+def is_array_update(m: Machine, update: AtValue) -> bool:
+    """``x.at[i].set`` of what surely is an array."""
+    base = update.base
+    if isinstance(base, UnionValue):
+        return all(is_array_update(m, AtValue(member)) for member in base.members)
+    return isinstance(base, Array) or (isinstance(base, Tree) and not m.program.pytree_with("at"))
+
+
+def _starred(m: Machine, frame: Frame, node: ir.Starred) -> Value:
+    return evaluate(m, frame, node.value)
+
+
+def _await(m: Machine, frame: Frame, node: ir.Await) -> Value:
+    if m.trackers[DeviceWork].timing:
+        note_yield(m, frame, node)
+    return evaluate(m, frame, node.value)
+
+
+def _yield(m: Machine, frame: Frame, node: ir.Yield) -> Value:
+    frame.yields.append(evaluate(m, frame, node.value) if node.value is not None else NONE)
+    if m.trackers[DeviceWork].timing:
+        note_yield(m, frame, node)
+    if m.trackers[TrainingSteps].taken is not None:
+        keep(m, frame.yields[-1])
+    return Unknown("sent")
+
+
+def _yield_from(m: Machine, frame: Frame, node: ir.YieldFrom) -> Value:
+    value = evaluate(m, frame, node.value)
+    if m.trackers[DeviceWork].timing:
+        note_yield(m, frame, node)
+    supply = iterated(m, frame, node.value, value, "for", None)
+    if supply is not None:
+        frame.yields.append(supply())
+    return Unknown("sent")
+
+
+def _named(m: Machine, frame: Frame, node: ir.NamedExpr) -> Value:
+    value = evaluate(m, frame, node.value)
+    owner = frame
+    while owner.fn is None and owner.owner is None and owner.parent is not None:
+        owner = owner.parent
+    m.journal.write(owner.slots, node.target.id, value)
+    return value
+
+
+EVALUATE.update(
+    {
+        ir.Constant: _constant,
+        ir.Name: _name,
+        ir.Attribute: _attribute,
+        ir.Call: _call,
+        ir.Subscript: _subscript,
+        ir.Slice: _slice,
+        ir.BinOp: _bin_op,
+        ir.UnaryOp: evaluate_unary_op,
+        ir.BoolOp: evaluate_bool_op,
+        ir.Compare: evaluate_compare,
+        ir.IfExp: evaluate_if_exp,
+        ir.Lambda: _lambda,
+        ir.Tuple: _tuple,
+        ir.List: _list,
+        ir.Set: _set,
+        ir.Dict: _dict,
+        ir.Starred: _starred,
+        ir.Comprehension: evaluate_comprehension,
+        ir.FormattedValue: _formatted,
+        ir.JoinedStr: _joined_str,
+        ir.Await: _await,
+        ir.Yield: _yield,
+        ir.YieldFrom: _yield_from,
+        ir.NamedExpr: _named,
+    }
+)

@@ -1,0 +1,279 @@
+"""Objects of libraries: what a descriptor of the knowledge tables stands for, attributes of library modules and classes.
+
+Vocabulary
+----------
+descriptor  a result in the words of the tables: ``array``, ``like(x)``, ``tuple(array, key)``.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from flake8_jax.knowledge.model import ClassFact
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.boundary import relevelled
+from flake8_jax.semantics.domain.trees import listed_leaves, tree_of
+from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    CONCRETE,
+    GRAD,
+    MAYBE,
+    NONE,
+    Array,
+    Const,
+    External,
+    ExternalInstance,
+    ExternalMethod,
+    HostArray,
+    ListValue,
+    Static,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+)
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.axes import SPEC
+from flake8_jax.semantics.trackers.freshness import now
+from flake8_jax.semantics.trackers.unrolling import note_variety
+
+
+def _numbers() -> dict[str, Const]:
+    """Numbers that libraries have a name for."""
+    names = {
+        float("nan"): ("nan", "NaN", "NAN"), math.inf: ("inf", "Inf", "PINF", "infty"), -math.inf: ("NINF",),
+        math.pi: ("pi",), math.e: ("e",), math.tau: ("tau",),
+    }  # fmt: skip
+    found: dict[str, Const] = {}
+    for number, spellings in names.items():
+        value = Const(number)  # one object a number, so that the hash of NaN is one as well
+        found |= {f"{module}.{name}": value for module in ("math", "numpy", "jax.numpy") for name in spellings}
+    return found
+
+
+NUMBERS = _numbers()
+Bound = dict[str, Value]
+"""The arguments of a library function by parameter."""
+Parts = tuple[str, ...]
+"""What stands in the parentheses of a descriptor."""
+
+
+def external_attribute(m: Machine, owner: str, attr: str) -> Value:
+    """``jax.numpy`` + ``sin``: the canonical library object, or the value of a known constant."""
+    found = m.program.library_objects.get((owner, attr))
+    if found is not None:
+        return found
+    name = m.program.knowledge.canonical(f"{owner}.{attr}")
+    if name in NUMBERS:
+        return NUMBERS[name]
+    descriptor = m.program.knowledge.constant(name)
+    if descriptor is not None and descriptor not in ("unknown", "dtype"):
+        return value_of_descriptor(m, descriptor, MAYBE, {})
+    found = m.program.library_objects[owner, attr] = External(name)
+    return found
+
+
+def library_member(m: Machine, cls: str, attr: str, self_value: Value) -> Value | None:
+    """A field or method that a library class gives to its instances and subclasses."""
+    seen: set[str] = set()
+    todo = [cls]
+    while todo:
+        name = m.program.knowledge.canonical(todo.pop(0))
+        if name in seen:
+            continue
+        seen.add(name)
+        fact = m.program.knowledge.class_(name)
+        if fact is None:
+            continue
+        if attr in fact.methods:
+            return ExternalMethod(name, attr, self_value, now(m))
+        if attr in fact.fields:
+            level = self_value.level if isinstance(self_value, ExternalInstance) else MAYBE
+            return value_of_descriptor(m, fact.fields[attr], level, {})
+        todo += fact.base
+    return None
+
+
+@functools.lru_cache(maxsize=2048)
+def parse_descriptor(text: str) -> tuple[str, tuple[Any, ...]]:
+    """``tuple(array, like(x))`` → ``("tuple", (("array", ()), ("like", ("x",))))``."""
+    text = text.strip()
+    if not text.endswith(")"):
+        return text, ()
+    head, _, inner = text[:-1].partition("(")
+    if head in ("like", "same", "tree_like", "arrays_like", "instance"):
+        return head, (inner.strip(),)
+    parts: list[str] = []
+    depth, start = 0, 0
+    for i, c in enumerate(inner):
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            parts.append(inner[start:i])
+            start = i + 1
+    parts.append(inner[start:])
+    return head, tuple(p.strip() for p in parts if p.strip())
+
+
+def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
+    """The value that a result descriptor describes, its arrays at ``level``."""
+    head, parts = parse_descriptor(text)
+    make = _DESCRIBED.get(head)
+    return make(m, parts, level, bound) if make is not None else Unknown("library")
+
+
+def _described_collective(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    """A sum over all lanes of a vmap is the same in every lane: no tracer, if nothing else traces it."""
+    return _collective(bound.get(parts[0]), MAYBE if level == ABSTRACT and not m.path.mode.ambient else level)
+
+
+def _described_discrete(dtype: str) -> Callable[[Machine, Parts, int, Bound], Value]:
+    """An array without a tangent: under ``grad`` alone it is concrete."""
+    return lambda m, parts, level, bound: Array(CONCRETE if level == GRAD else level, dtype)
+
+
+def _described_keys(ndim: int) -> Callable[[Machine, Parts, int, Bound], Value]:
+    return lambda m, parts, level, bound: Array(level if level != GRAD else CONCRETE, "key", ndim)
+
+
+def _described_static(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    return Const(float(parts[0])) if parts else Static("")
+
+
+def _described_same(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    found = bound.get(parts[0])
+    return found if found is not None else Unknown("same")
+
+
+def _described_tree_like(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    found = bound.get(parts[0])
+    return relevelled(found, level) if found is not None else Tree(level)
+
+
+def _described_arrays_like(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    found = bound.get(parts[0])
+    return joining.over_arrays(found, lambda v: relevelled(v, level)) if found is not None else Unknown("arrays")
+
+
+def _described_list(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    return ListValue(None, value_of_descriptor(m, parts[0], level, bound) if parts else Unknown("element"))
+
+
+def _described_tuple(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    if parts and parts[-1] == "...":
+        return ListValue(None, value_of_descriptor(m, parts[0], level, bound), is_tuple=True)
+    return TupleValue(tuple(value_of_descriptor(m, p, level, bound) for p in parts))
+
+
+def _described_unless(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    """The last part describes it where none of the other arguments is given."""
+    if any(p in bound for p in parts[:-1]):
+        return Unknown("unless")
+    return value_of_descriptor(m, parts[-1], level, bound)
+
+
+def _described_one_or_list(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    return _one_or_list(m, parts[0], level, bound)
+
+
+_DESCRIBED: dict[str, Callable[[Machine, Parts, int, Bound], Value]] = {
+    "array": lambda m, parts, level, bound: Array(level),
+    "arrays_like": _described_arrays_like,
+    "bool": _described_discrete("bool"),
+    "collective": _described_collective,
+    "complex": lambda m, parts, level, bound: Array(level, "complex"),
+    "dtype": lambda m, parts, level, bound: Static("dtype"),
+    "float": lambda m, parts, level, bound: Array(level, "float"),
+    "host": lambda m, parts, level, bound: HostArray(),
+    "instance": lambda m, parts, level, bound: make_instance(m, parts[0], level, given=bound),
+    "int": _described_discrete("int"),
+    "key": _described_keys(0),
+    "keys": _described_keys(1),
+    "leaves": lambda m, parts, level, bound: listed_leaves(bound.get(parts[0])),
+    "like": lambda m, parts, level, bound: _like(bound.get(parts[0]), level),
+    "list": _described_list,
+    "none": lambda m, parts, level, bound: NONE,
+    "one_or_list": _described_one_or_list,
+    "same": _described_same,
+    "static": _described_static,
+    "tree": lambda m, parts, level, bound: Tree(level),
+    "tree_like": _described_tree_like,
+    "tree_of": lambda m, parts, level, bound: tree_of(bound.get(parts[0])),
+    "tuple": _described_tuple,
+    "unless": _described_unless,
+}
+"""What a descriptor describes, by its head; a head that is not here describes a value that nobody knows."""
+
+
+def _one_or_list(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
+    """One result for one argument, else a list with one for each."""
+    given = next(iter(bound.values()), None)
+    count = len(given.elts) if isinstance(given, TupleValue) else len(bound)
+    if count == 1:
+        return value_of_descriptor(m, text, level, bound)
+    made = tuple(value_of_descriptor(m, text, level, bound) for _ in range(count))
+    return ListValue(made, born=m.path.mode.trace) if made else Unknown("one or several")
+
+
+def _collective(value: Value | None, level: int) -> Value:
+    """``psum`` and its kin: like the argument, but of a number they give another number (``psum(1, axis)``: lanes)."""
+    if isinstance(value, UnionValue):
+        return joining.union_of([_collective(v, level) for v in value.members])
+    if isinstance(value, (Const, Static)):
+        kind = value.kind if isinstance(value, Static) else joining.const_kind(value.value)
+        return value if isinstance(value, Const) and value.value is None else Static(kind)
+    if value is None or isinstance(value, Unknown):
+        return Unknown("collective")
+    return relevelled(value, level)
+
+
+def _like(value: Value | None, level: int) -> Value:
+    if isinstance(value, Array):
+        if level == GRAD and value.dtype in ("int", "bool"):
+            level = CONCRETE
+        return Array(level, value.dtype, None)
+    if isinstance(value, Const):
+        return Array(level, joining.const_kind(value.value) if type(value.value) in joining.NUMBERS else "")
+    if isinstance(value, HostArray):
+        return Array(level, value.dtype)
+    if isinstance(value, Static):
+        is_number = value.kind in ("int", "bool", "float", "complex")
+        return Array(level, value.kind if is_number else "", 0 if is_number else None)
+    return Array(level)
+
+
+def make_instance(
+    m: Machine, cls: str, level: int, args: Arguments | None = None, given: dict[str, Value] | None = None
+) -> Value:
+    """An instance of a library class, from constructor arguments where there are any. given: the arguments of another
+    function that makes it; those named as a field become that field."""
+    fact = m.program.knowledge.class_(cls)
+    if m.path.loops and m.path.mode.compiled and fact is not None and "__call__" in fact.methods:
+        note_variety(m)
+    slots = _given_slots(fact, args, given)
+    if cls == SPEC and args is not None and args.star is None:
+        slots["entries"] = TupleValue(tuple(args.values))
+    if fact is not None and fact.namedtuple and fact.order:
+        values = [slots.get(n) or value_of_descriptor(m, fact.fields.get(n, "unknown"), level, {}) for n in fact.order]
+        return TupleValue(tuple(values), External(cls), tuple(fact.order))
+    if fact is not None and fact.pytree:
+        for name, descriptor in fact.fields.items():
+            if name not in slots:
+                nested = "instance(" in descriptor
+                slots[name] = Unknown(name) if nested else value_of_descriptor(m, descriptor, level, {})
+    return ExternalInstance(cls, slots, level, born=m.path.mode.trace)
+
+
+def _given_slots(fact: ClassFact | None, args: Arguments | None, given: Bound | None) -> dict[str, Value]:
+    """The fields of a library object that arguments say."""
+    slots: dict[str, Value] = {}
+    if given and fact is not None:
+        slots.update({k: v for k, v in given.items() if k in fact.order or k in fact.fields})
+    if args is not None:
+        slots.update(zip(fact.order if fact is not None else [], args.values, strict=False))
+        slots.update(args.kwargs)
+    return slots

@@ -1,0 +1,176 @@
+"""What code does to a value, whatever the value is: call it, read an attribute, apply an operator, take it as an annotation.
+
+Each looks up how in a table of ``machine.dispatch``, which the modules that model a kind of value fill in; so those may
+need each other's operations and still import one another one way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments, Call
+from flake8_jax.semantics.domain.classes import find_in_class
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import (
+    BuiltinValue,
+    External,
+    Instance,
+    Opaque,
+    PartialValue,
+    UnionValue,
+    Unknown,
+    Value,
+)
+from flake8_jax.semantics.events.events import NameUse
+from flake8_jax.semantics.interpreter.objects import library_member
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import ATTRIBUTE, CALL, DESCRIBE, lookup
+from flake8_jax.semantics.trackers.buffers import read_by_method
+from flake8_jax.semantics.trackers.clocks import DeviceWork
+from flake8_jax.semantics.trackers.effects import note_call as note_work
+from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.products import Products, check_callee
+from flake8_jax.semantics.trackers.reads import Reads
+from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
+from flake8_jax.semantics.trackers.steps import TrainingSteps, hand_over
+from flake8_jax.semantics.trackers.variation import Variations, depend
+
+
+def describes_shapes(m: Machine, scope: ModuleScope, node: ir.Expr | None) -> bool:
+    """An annotation such as ``PyTree[jax.ShapeDtypeStruct]``: shapes and dtypes in place of arrays."""
+    if isinstance(node, ir.Subscript):
+        parts = node.index.elts if isinstance(node.index, ir.Tuple) else [node.index]
+        return any(describes_shapes(m, scope, part) for part in parts)
+    if not isinstance(node, (ir.Name, ir.Attribute)):
+        return False
+    target = resolve_name(m, scope, None, node)
+    return isinstance(target, External) and target.name == "jax.ShapeDtypeStruct"
+
+
+def resolve_name(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr) -> Value | None:
+    """The object that a (dotted) name in an annotation denotes, without telling any rule."""
+
+    if isinstance(node, ir.Name):
+        anchor = frame if frame is not None else Frame(None, scope, None)
+        return lookup(m, anchor, node.id) or m.program.builtin(node.id)
+    if isinstance(node, ir.Attribute):
+        base = resolve_name(m, scope, frame, node.value)
+        if base is None:
+            return None
+        return load_attribute(m, frame if frame is not None else Frame(None, scope, None), node, base, node.attr)
+    return None
+
+
+def callee_name(target: Value) -> str:
+    """The canonical name of the library function that a callee is; empty if it is none."""
+    while isinstance(target, PartialValue):
+        target = target.func
+    if isinstance(target, External):
+        return target.name
+    if isinstance(target, BuiltinValue):
+        return ("builtins." + target.name) if target.bound is None else target.name
+    return ""
+
+
+def call(m: Machine, frame: Frame, node: Any, func: Value, args: Arguments, *, used: bool = True) -> Value:
+    """Call ``func``. node: where, for evidence and events. used: the result is."""
+    return perform(m, func, Call(frame, node, args, used))
+
+
+def perform(m: Machine, func: Value, at: Call) -> Value:
+    """Make a call of ``func``."""
+    if m.trackers[DeviceWork].times and not m.path.mode.staged:
+        note_work(m, func, at)
+    if m.trackers[TrainingSteps].taken is not None:
+        hand_over(m, func, [*at.args.values, *at.args.kwargs.values()])
+    handler = CALL.get(type(func))
+    if handler is not None:
+        return handler(m, func, at)
+    if id(func) in m.trackers[Products].made:
+        check_callee(m, at.frame, at.node, func)
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None:
+        presumption.deny(func)
+    if m.trackers[Reads].matter and isinstance(func, Unknown) and isinstance(func.parent, Opaque):
+        read_by_method(m, at.frame, at.node, func.parent, func.step.lstrip("."))
+    if m.trackers[Replicas].running:
+        name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
+        note_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))
+    result = Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
+    if m.trackers[Variations].known:
+        depend(m, (*at.args.values, *at.args.kwargs.values()), result)
+    return result
+
+
+def call_method(
+    m: Machine,
+    frame: Frame,
+    node: Any,
+    value: Instance,
+    name: str,
+    values: tuple[Value, ...] = (),
+    args: Arguments | None = None,
+) -> Value | None:
+    """Call a method of an instance by name; None if its class has none that we know."""
+
+    if find_in_class(value.cls, name) is None and (value.exact or not value.cls.subclasses):
+        if not any(library_member(m, b, name, value) for b in value.cls.external_bases):
+            return None
+    method = load_attribute(m, frame, node, value, name)
+    if isinstance(method, Unknown):
+        return None
+    return call(m, frame, node, method, args if args is not None else Arguments(list(values)))
+
+
+_OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
+              "@": "matmul", "&": "and", "|": "or", "^": "xor", "<": "lt", "<=": "le", ">": "gt", ">=": "ge",
+              "==": "eq", "!=": "ne"}  # fmt: skip
+
+
+def call_operator(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value | None:
+    """An operator that a project class defines."""
+    name = _OPERATORS.get(op)
+    if name is None:
+        return None
+    if isinstance(left, Instance) and find_in_class(left.cls, f"__{name}__") is not None:
+        return call_method(m, frame, node, left, f"__{name}__", (right,))
+    if isinstance(right, Instance) and find_in_class(right.cls, f"__r{name}__") is not None:
+        return call_method(m, frame, node, right, f"__r{name}__", (left,))
+    return None
+
+
+def load_attribute(m: Machine, frame: Frame, node: Any, base: Value, attr: str) -> Value:
+    """``base.attr``."""
+    handler = ATTRIBUTE.get(type(base))
+    return handler(m, frame, node, base, attr) if handler is not None else Unknown(attr)
+
+
+def value_of_annotation(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr | None) -> Value | None:
+    """The value that an annotation describes; None where it says nothing of use."""
+    handler = DESCRIBE.get(type(node))
+    return handler(m, scope, frame, node) if handler is not None else None
+
+
+def possible_here(m: Machine, value: UnionValue) -> Value:
+    """The members of a union that can be on the present path: those that arose under no contrary condition."""
+    from flake8_jax.semantics.domain.conditions import contradict
+
+    now = frozenset(m.path.conditions)
+    kept = [v for v, held in zip(value.members, value.conditions or (), strict=True) if not contradict(held, now)]
+    return joining.union_of(kept) if kept and len(kept) < len(value.members) else value
+
+
+def _late_global(m: Machine, frame: Frame, name: str) -> Value:
+    """A global that the running module has not bound yet: found if it is a def further down."""
+    if frame.scope.state == 1:
+        return m.program.attribute(frame.scope, name)
+    return Unknown(name)
+
+
+def tell_name(m: Machine, frame: Frame, node: Any, value: External, spelled: str, *, is_import: bool = False) -> None:
+    """Tell the rules that a library name is read."""
+    if m.bus.names_wanted is not None and value.name not in m.bus.names_wanted:
+        return
+    m.bus.emit(NameUse(m.path.context(frame.scope), node, value.name, spelled, is_import, node.start, node.end))

@@ -1,0 +1,729 @@
+"""Operators on abstract values: arithmetic, comparison, truth.
+
+Under omnistaging an operation on a concrete JAX array inside ``jit`` gives a tracer too; one on NumPy or Python values
+does not (https://docs.jax.dev/en/latest/notebooks/How_JAX_primitives_work.html).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.sizes import joint_size
+from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    CONCRETE,
+    FALSE,
+    GRAD,
+    MAYBE,
+    TRUE,
+    Array,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    FunctionValue,
+    HostArray,
+    Instance,
+    ListValue,
+    ModuleValue,
+    Recipe,
+    Static,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    hashes_tracer,
+    holds_tracer,
+    is_traced_array,
+    known_elements,
+    level_of,
+)
+from flake8_jax.semantics.events.events import Formatting, Hashing, NanComparison, TruthTest
+from flake8_jax.semantics.interpreter.operations import call_operator
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.buffers import read
+from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.clocks import (
+    DeviceWork,
+    note_comparison,
+    note_computed,
+    note_truth,
+    scaled,
+    tell_difference,
+)
+from flake8_jax.semantics.trackers.freshness import note_needs_python
+from flake8_jax.semantics.trackers.reads import Reads
+from flake8_jax.semantics.trackers.recipes import note_operator, pass_tangent
+from flake8_jax.semantics.trackers.unrolling import LoopNests, note_variety
+
+_FOLD: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "==": operator.eq, "!=": operator.ne, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+}  # fmt: skip
+COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+BIG = 1 << 53
+MAX_ELEMENTS = 256
+"""So many elements of a sum of sequences, or items of merged dicts, are known one by one."""
+
+
+MAX_REPEATED = 64
+"""So many elements of a sequence that is repeated are known one by one."""
+
+
+def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) -> int:
+    """The level of an array computed from ``values``. library: computed by JAX itself, even from host values alone."""
+    level, has_array, unknown = CONCRETE, library, False
+    for value in values:
+        for member in joining.members_of(value):
+            if isinstance(member, (Array, Tree)):
+                has_array = True
+                if member.level == MAYBE:
+                    unknown = True
+                else:
+                    level = max(level, member.level)
+            elif isinstance(member, (Unknown, Instance, ExternalInstance)):
+                unknown = True
+            elif isinstance(member, (TupleValue, ListValue, DictValue)):
+                inner = level_of(member)
+                if inner == MAYBE:
+                    unknown = True
+                else:
+                    level = max(level, inner)
+    if has_array and m.path.mode.ambient:
+        m.trackers[LoopNests].work += 1
+        return ABSTRACT
+    if level == ABSTRACT:
+        return ABSTRACT
+    if level == GRAD:
+        return GRAD
+    return MAYBE if unknown else CONCRETE
+
+
+def dispatched_from(m: Machine, values: Iterable[Value]) -> int:
+    """``Array.dispatched`` of what is computed from ``values``: it is ready no sooner than they are."""
+    if m.path.mode.staged:
+        return 0
+    found = {v.dispatched for value in values for v in joining.members_of(value) if isinstance(v, Array)}
+    if not any(found):
+        return 0
+    return next((id(loop) for loop in reversed(m.path.loops) if id(loop) in found), 1)
+
+
+def derived_from(values: Iterable[Value], depth: int = 6) -> str:
+    """``Array.derived`` of what is computed from ``values``: the reason, where all of them are shapes and numbers."""
+    found = ""
+    if depth == 0:
+        return found
+    for value in values:
+        if isinstance(value, Array) and value.derived:
+            found = value.derived
+        elif isinstance(value, Static) and value.kind in ("int", "float", "shape"):
+            found = found or "static"
+        elif isinstance(value, (TupleValue, ListValue)):
+            inner = derived_from(known_elements(value) or (Unknown(),), depth - 1)
+            if not inner:
+                return ""
+            found = inner
+        elif isinstance(value, Static) and value.kind == "dtype":
+            continue
+        elif not isinstance(value, (Const, External, BuiltinValue)):
+            return ""
+    return found
+
+
+def _rank(values: Iterable[Value]) -> int | None:
+    """The rank that broadcasting gives; None where any rank is unknown."""
+    best = 0
+    for value in values:
+        if isinstance(value, (Const, Static)):
+            continue
+        ndim = getattr(value, "ndim", None)
+        if ndim is None:
+            return None
+        best = max(best, ndim)
+    return best
+
+
+def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
+    """``left op right``."""
+    if isinstance(left, UnionValue) or isinstance(right, UnionValue):
+        results = [
+            binary(m, frame, node, a, op, b) for a in joining.members_of(left) for b in joining.members_of(right)
+        ]
+        return joining.union_of(results)
+    if m.trackers[Reads].matter:
+        read(m, frame, node, left, depth=0)
+        read(m, frame, node, right, depth=0)
+    if op in ("%", "+") and _is_text(left):
+        text = _text_binary(m, frame, node, left, op, right)
+        if text is not None:
+            return text
+    kinds = (type(left), type(right))
+    if Array in kinds or Tree in kinds:
+        if m.trackers[DeviceWork].timing:
+            note_computed(m, frame, node)
+        return _array_binary(m, frame, node, left, op, right)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return _fold(left.value, op, right.value)
+    if Instance in kinds:
+        found = call_operator(m, frame, node, left, op, right)
+        return found if found is not None else Unknown("operator")
+    made = _container_binary(m, left, op, right)
+    return made if made is not None else _host_binary(m, frame, node, left, op, right)
+
+
+def _text_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value | None:
+    """``"%s" % x``, or one string after another where they are known to hold values; None for other strings."""
+    if op == "%":
+        _percent_format(m, frame, node, left, right)
+        shown = right.elts if isinstance(right, TupleValue) else (right,)
+        if m.path.loops and m.path.mode.compiled and any(type(v) is Static for v in shown):
+            note_variety(m)
+        return Static("str", tuple(v for v in shown if isinstance(v, (Array, Tree))))
+    held = (*getattr(left, "holds", ()), *getattr(right, "holds", ())) if _is_text(right) else ()
+    return Static("str", held) if held else None
+
+
+def _container_binary(m: Machine, left: Value, op: str, right: Value) -> Value | None:
+    """``+`` and ``*`` of sequences, ``|`` of dicts; None for anything else."""
+    if op == "|" and isinstance(left, DictValue) and isinstance(right, DictValue):
+        return _merged_dict(m, left, right)
+    if op not in ("+", "*"):
+        return None
+    if op == "+" and isinstance(left, TupleValue) and isinstance(right, TupleValue):
+        return _tuple_of(left.elts + right.elts)
+    if isinstance(left, (ListValue, TupleValue)) or isinstance(right, (ListValue, TupleValue)):
+        return _sequence_binary(m, left, op, right)
+    return None
+
+
+def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
+    """An operation on NumPy arrays, numbers and what is not known."""
+    timing = m.trackers[DeviceWork].timing
+    if timing and op in COMPARISONS:
+        note_comparison(m, frame, node)
+    kinds = (type(left), type(right))
+    if HostArray in kinds and Unknown not in kinds:
+        if timing and isinstance(left, HostArray) and left.readings:
+            if op == "-" and isinstance(right, HostArray):
+                tell_difference(m, frame, node, left, right)
+            reading = scaled(m, left, right, op)
+            if reading is not None:
+                return reading
+        dtype = "bool" if op in COMPARISONS else _joint_dtype(left, right)
+        return HostArray(dtype, _rank((left, right)), joint_size((left, right)) // (4 if op in COMPARISONS else 1))
+    if _is_static(left) and _is_static(right):
+        return _static_binary(left, op, right)
+    return Unknown("operator", host_test=getattr(left, "host_test", False) or getattr(right, "host_test", False))
+
+
+def _is_text(value: Value) -> bool:
+    return (isinstance(value, Const) and isinstance(value.value, (str, bytes))) or (
+        isinstance(value, Static) and value.kind == "str"
+    )
+
+
+def _is_static(value: Value) -> bool:
+    return isinstance(value, (Const, Static))
+
+
+def _static_binary(left: Value, op: str, right: Value) -> Value:
+    if op in COMPARISONS:
+        return Static("bool")
+    ka, kb = _kind(left), _kind(right)
+    if op == "/" and ka in ("int", "float") and kb in ("int", "float"):
+        return Static("float")
+    if "float" in (ka, kb):
+        return Static("float")
+    if op == "+" and ka == kb == "str":
+        return Static("str", (*getattr(left, "holds", ()), *getattr(right, "holds", ())))
+    return Static(ka if ka == kb else "shape" if "shape" in (ka, kb) else "")
+
+
+def _kind(value: Value) -> str:
+    if isinstance(value, Const):
+        return joining.const_kind(value.value)
+    return getattr(value, "kind", "")
+
+
+def _joint_dtype(left: Value, right: Value) -> str:
+    """The dtype class of an arithmetic result where it is certain."""
+    a = _kind(left) if _is_static(left) else getattr(left, "dtype", "")
+    b = _kind(right) if _is_static(right) else getattr(right, "dtype", "")
+    if a == b:
+        return a if a in ("bool", "int", "float", "complex") else ""
+    for dtype in ("complex", "float", "int"):
+        if dtype in (a, b) and a and b:
+            return dtype
+    return "float" if "float" in (a, b) else ""
+
+
+def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
+    if op in ("==", "!="):
+        plain = _equality_of_python(left, right)
+        if plain is not None:
+            return plain
+    if op == "+" and _extends_tree(left, right):
+        return Unknown("sequence")
+    level = result_level(m, (left, right))
+    if m.trackers[Captures].constants:
+        embed(m, (left, right))
+    size = joint_size((left, right))
+    if op in COMPARISONS:
+        # Booleans have no tangent: under ``grad`` alone they are concrete arrays.
+        level = CONCRETE if level == GRAD else level
+        dispatched = dispatched_from(m, (left, right))
+        truth = Array(level, "bool", _rank((left, right)), dispatched=dispatched, size=abs(size) // 4)
+        truth.recipe = Recipe(op, (left, right), node, m.path.stack[-1].fn if m.path.stack else None)
+        return truth
+    dtype = _joint_dtype(left, right)
+    if op == "/" and dtype in ("int", "bool"):
+        dtype = "float"
+    dispatched, derived = dispatched_from(m, (left, right)), derived_from((left, right))
+    result = Array(level, dtype, _rank((left, right)), dispatched=dispatched, derived=derived, size=size)
+    note_operator(m, frame, node, op, result, (left, right))
+    return result
+
+
+def _equality_of_python(left: Value, right: Value) -> Value | None:
+    """What ``==`` gives where an array meets something that is none, or a pytree another one; None for two arrays."""
+    for value in (left, right):
+        if isinstance(value, Const) and (value.value is None or isinstance(value.value, str)):
+            return Static("bool")
+        if isinstance(value, (TupleValue, ListValue, DictValue, FunctionValue, ClassValue, External)):
+            return Unknown("comparison")
+        if isinstance(value, Static) and value.kind in ("str", "dtype", "shape", ""):
+            return Static("bool") if value.kind else Unknown("comparison")
+    return Unknown("comparison") if isinstance(left, Tree) and isinstance(right, Tree) else None
+
+
+def _extends_tree(left: Value, right: Value) -> bool:
+    """A pytree that a sequence is added to is a sequence as well."""
+    if isinstance(left, (ListValue, TupleValue)):
+        return isinstance(right, Tree)
+    return isinstance(right, (ListValue, TupleValue)) and isinstance(left, Tree)
+
+
+def _fold(a: Any, op: str, b: Any) -> Value:
+    f = _FOLD.get(op)
+    if f is None or a is None or b is None or isinstance(a, (complex, bytes)) or isinstance(b, (complex, bytes)):
+        if op in ("==", "!="):
+            return TRUE if (a == b) == (op == "==") else FALSE
+        return Static(joining.const_kind(a))
+    try:
+        value = f(a, b)
+    except (TypeError, ZeroDivisionError, OverflowError, ValueError):
+        return Unknown("operator")
+    if (isinstance(value, int) and abs(value) > BIG) or (isinstance(value, str) and len(value) > 200):
+        return Static(joining.const_kind(value))
+    return Const(value)
+
+
+def _sequence_binary(m: Machine, left: Value, op: str, right: Value) -> Value:
+    sequence, other = (left, right) if isinstance(left, (ListValue, TupleValue)) else (right, left)
+    if op == "*":
+        return _repeated(m, sequence, other)
+    elements = known_elements(sequence)
+    if isinstance(other, Static) and other.kind == "shape" and elements is not None and all(map(_is_static, elements)):
+        return other
+    more = known_elements(other)
+    if elements is None or more is None:
+        return ListValue(None, _any(sequence, other), is_tuple=_is_tuple(sequence), born=m.path.mode.trace)
+    joined = elements + more if sequence is left else more + elements
+    if len(joined) > MAX_ELEMENTS:
+        return ListValue(None, joining.join_all(joined), is_tuple=_is_tuple(sequence), born=m.path.mode.trace)
+    return TupleValue(joined) if _is_tuple(sequence) else ListValue(joined, born=m.path.mode.trace)
+
+
+def _repeated(m: Machine, sequence: Value, times: Value) -> Value:
+    """``[x] * n``: element by element where that is not too many."""
+    elements = known_elements(sequence)
+    if isinstance(times, Const) and isinstance(times.value, int) and elements is not None:
+        if times.value >= 0 and times.value * len(elements) <= MAX_REPEATED:
+            repeated = elements * times.value
+            return TupleValue(repeated) if _is_tuple(sequence) else ListValue(repeated, born=m.path.mode.trace)
+    any_element = joining.join_all(elements) if elements else None
+    return ListValue(None, any_element, is_tuple=_is_tuple(sequence), born=m.path.mode.trace)
+
+
+def _is_tuple(sequence: Value) -> bool:
+    return isinstance(sequence, TupleValue) or (isinstance(sequence, ListValue) and sequence.is_tuple)
+
+
+def _tuple_of(elements: tuple[Value, ...]) -> Value:
+    """A tuple; of very many elements it is only known what they may be."""
+    if len(elements) <= MAX_ELEMENTS:
+        return TupleValue(elements)
+    return ListValue(None, joining.join_all(elements), is_tuple=True)
+
+
+def _any(a: Value, b: Value) -> Value | None:
+    found = [joining.join_all(e) for e in (known_elements(a), known_elements(b)) if e]
+    unknown = [v for v in (a, b) if known_elements(v) is None]
+    return Unknown("element") if unknown else joining.join_all(found) if found else None
+
+
+def _merged_dict(m: Machine, left: DictValue, right: DictValue) -> DictValue:
+    items = {**dict(left.items()), **dict(right.items())}
+    rests = [v for v in (left.slots.get("*"), right.slots.get("*")) if v is not None]
+    if len(items) > MAX_ELEMENTS:
+        return DictValue({}, joining.join_all([*items.values(), *rests]), is_open=True, born=m.path.mode.trace)
+    return DictValue(
+        items,
+        joining.join_all(rests) if rests else None,
+        is_open=left.slots["open"] or right.slots["open"],
+        born=m.path.mode.trace,
+    )
+
+
+def _percent_format(m: Machine, frame: Frame, node: Any, left: Value, right: Value) -> None:
+    """``"%.2f" % x``: every conversion but ``%s`` and ``%r`` needs the value."""
+    if not m.bus.wants(Formatting):
+        return
+    values = right.elts if isinstance(right, TupleValue) else (right,)
+    specs = _percent_specs(left.value) if isinstance(left, Const) and isinstance(left.value, str) else None
+    if specs is None:
+        return
+    for spec, value in zip(specs, values, strict=False):
+        if spec[-1] not in "sra" and (holds_tracer(value, GRAD) or is_awaited(m, value)):
+            m.bus.emit(Formatting(m.path.context(frame.scope), node, value, "percent", spec))
+
+
+def _percent_specs(text: str) -> list[str] | None:
+    """The conversions of a ``%`` format in order (``%%`` left out); None for a mapping format."""
+    specs: list[str] = []
+    i = 0
+    while (i := text.find("%", i)) >= 0:
+        j = i + 1
+        while j < len(text) and text[j] in "0123456789.+- #lhL*":
+            j += 1
+        if j >= len(text) or text[j] == "(":
+            return None
+        if text[j] != "%":
+            specs.append(text[i : j + 1])
+        i = j + 1
+    return specs
+
+
+def unary(m: Machine, value: Value, op: str) -> Value:
+    """``-x``, ``+x``, ``~x`` (``not`` is a truth test: see ``expressions``)."""
+    if isinstance(value, UnionValue):
+        return joining.union_of([unary(m, v, op) for v in value.members])
+    if isinstance(value, Array):
+        return _array_unary(m, value, op)
+    if isinstance(value, Tree):
+        return Array(result_level(m, (value,)))
+    if isinstance(value, Const) and type(value.value) in (int, float) and op in "-+":
+        return Const(-value.value if op == "-" else value.value)
+    if isinstance(value, Const) and type(value.value) is int and op == "~":
+        return Const(~value.value)
+    return value if isinstance(value, (Static, HostArray)) else Unknown("operator")
+
+
+def _array_unary(m: Machine, value: Array, op: str) -> Value:
+    result = Array(
+        result_level(m, (value,)),
+        value.dtype,
+        value.ndim,
+        value.length,
+        dispatched=dispatched_from(m, (value,)),
+        derived=value.derived,
+        size=value.size,
+    )
+    if m.trackers[Captures].constants:
+        embed(m, (value,))
+    if op in "-~":
+        name = "negative" if op == "-" else "logical_not"
+        result.recipe = Recipe(name, (value,), None, m.path.stack[-1].fn if m.path.stack else None)
+        pass_tangent(m, result, (value,))
+    return result
+
+
+def truth_of(value: Value) -> bool | None:
+    """The truth of a value where it is known for sure."""
+    truth = _TRUTHS.get(type(value))
+    return truth(value) if truth is not None else None
+
+
+def _truth_of_list(value: ListValue) -> bool | None:
+    known = value.slots["n"]
+    return None if known is None else bool(known)
+
+
+def _truth_of_dict(value: DictValue) -> bool | None:
+    if any(type(k) is tuple for k in value.slots):
+        return True if not value.slots["open"] else None
+    return False if value.is_closed() else None
+
+
+def _truth_of_union(value: UnionValue) -> bool | None:
+    truths = {truth_of(v) for v in value.members}
+    return truths.pop() if len(truths) == 1 else None
+
+
+_TRUTHS: dict[type, Callable[[Any], bool | None]] = {
+    Const: lambda value: bool(value.value),
+    TupleValue: lambda value: bool(value.elts) if value.cls is None else None,
+    ListValue: _truth_of_list,
+    DictValue: _truth_of_dict,
+    UnionValue: _truth_of_union,
+    **dict.fromkeys((FunctionValue, ClassValue, ModuleValue, TransformedValue, BuiltinValue), lambda value: True),
+}
+"""The truth of a value by its type; that of one of another type is not known."""
+
+
+def is_awaited(m: Machine, value: Value) -> bool:
+    """A result that a loop still running has dispatched: reading it waits for the device."""
+    dispatched = dispatched_from(m, (value,))
+    return dispatched != 0 and any(id(loop) == dispatched for loop in m.path.loops)
+
+
+def test_truth(m: Machine, frame: Frame, value: Value, how: str, at: Any, whole: Any) -> None:
+    """Tell the rules that the truth of a traced value is asked for, or of one that a loop waits for."""
+    if m.path.mode.staged and not m.path.mode.ambient and isinstance(value, Array):
+        note_needs_python(m)
+    if m.trackers[DeviceWork].timing:
+        note_truth(m, frame, at, value)
+    if m.trackers[Reads].matter and isinstance(value, Array):
+        read(m, frame, at, value)
+    if m.bus.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value)):
+        m.bus.emit(TruthTest(m.path.context(frame.scope), at, value, how, whole))
+
+
+def surely_not_none(value: Value) -> bool:
+    """No path on which the value is None."""
+    if isinstance(value, Const):
+        return value.value is not None
+    if isinstance(value, Static):
+        return value.kind != ""
+    if isinstance(value, UnionValue):
+        return all(surely_not_none(v) for v in value.members)
+    return not isinstance(value, (Unknown, External))
+
+
+def identical(left: Value, right: Value) -> Value:
+    """``left is right``."""
+    for a, b in ((left, right), (right, left)):
+        if isinstance(a, Const) and a.value is None:
+            return _is_none(b)
+        if isinstance(a, Const) and type(a.value) is bool and isinstance(b, (Array, Tree, HostArray)):
+            return FALSE
+    if isinstance(left, Const) and isinstance(right, Const):
+        if type(left.value) is bool and type(right.value) is bool:
+            return TRUE if left.value == right.value else FALSE
+        return Static("bool")
+    if left is right and not isinstance(left, (Unknown, Static)):
+        return TRUE
+    if isinstance(left, External) and isinstance(right, External):
+        return TRUE if left.name == right.name else Static("bool")
+    return FALSE if isinstance(left, ClassValue) and isinstance(right, ClassValue) else Static("bool")
+
+
+def _is_none(value: Value) -> Value:
+    if isinstance(value, Const):
+        return TRUE if value.value is None else FALSE
+    if surely_not_none(value):
+        return FALSE
+    return Unknown("is None", host_test=value.host_test) if isinstance(value, Unknown) else Static("bool")
+
+
+def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value) -> Value:
+    """``item in container``."""
+    search = _SEARCHES.get(type(container))
+    return search(m, frame, node, item, container) if search is not None else Static("bool")
+
+
+def _in_union(m: Machine, frame: Frame, node: Any, item: Value, container: UnionValue) -> Value:
+    return joining.union_of([contains(m, frame, node, item, c) for c in container.members])
+
+
+def _in_dict(m: Machine, frame: Frame, node: Any, item: Value, container: DictValue) -> Value:
+    _tell_hashed(m, frame, node, item)
+    if isinstance(item, Const):
+        try:
+            if ("k", item.value) in container.slots:
+                return Static("bool") if container.slots["open"] else TRUE
+        except TypeError:
+            return Static("bool")
+        if container.is_closed():
+            return FALSE
+    return Static("bool")
+
+
+def _tell_hashed(m: Machine, frame: Frame, node: Any, item: Value) -> None:
+    if hashes_tracer(item, GRAD) and m.bus.wants(Hashing):
+        m.bus.emit(Hashing(m.path.context(frame.scope), node, item, "membership"))
+
+
+def _in_static(m: Machine, frame: Frame, node: Any, item: Value, container: Static) -> Value:
+    if container.kind == "set":
+        _tell_hashed(m, frame, node, item)
+    elif container.kind not in ("str", "", "dtype"):
+        _in_host_array(m, frame, node, item, container)
+    return Static("bool")
+
+
+def _in_host_array(m: Machine, frame: Frame, node: Any, item: Value, container: Value) -> Value:
+    if _is_traced_subject(item, container):
+        test_truth(m, frame, item, "in", node, node)
+    return Static("bool")
+
+
+def _in_array(m: Machine, frame: Frame, node: Any, item: Value, container: Array) -> Value:
+    if container.level == ABSTRACT and not _never_equal(item):
+        test_truth(m, frame, container, "in", node, node)
+    return Static("bool")
+
+
+def _in_sequence(m: Machine, frame: Frame, node: Any, item: Value, container: TupleValue | ListValue) -> Value:
+    elements = known_elements(container)
+    if elements is not None:
+        return _among(m, frame, node, item, elements, traced=_is_traced_subject(item, container))
+    assert isinstance(container, ListValue)
+    if _is_traced_subject(item, container) and isinstance(joining.any_element(container), (Const, Static)):
+        test_truth(m, frame, item, "in", node, node)
+    return Static("bool")
+
+
+def _among(m: Machine, frame: Frame, node: Any, item: Value, elements: tuple[Value, ...], *, traced: bool) -> Value:
+    """``item in (a, b)``. traced: the item is a tracer."""
+    if traced:
+        # ``==`` is not asked of the element that is the item itself: identity comes first.
+        if elements and elements[0] is not item and any(e is not item and not _never_equal(e) for e in elements):
+            test_truth(m, frame, as_array(item), "in", node, node)
+        return Static("bool")
+    if not isinstance(item, (Array, Tree, Unknown)):
+        tracer = next((e for e in elements if is_traced_array(e)), None)
+        if tracer is not None and not _never_equal(item):
+            test_truth(m, frame, tracer, "in", node, node)
+            return Static("bool")
+    return _among_constants(item, elements)
+
+
+def _among_constants(item: Value, elements: tuple[Value, ...]) -> Value:
+    if not isinstance(item, Const):
+        return Static("bool")
+    constants = [e.value for e in elements if isinstance(e, Const)]
+    if len(constants) < len(elements):
+        return Static("bool")
+    if any(joining.same_const(item.value, value) for value in constants):
+        return TRUE
+    return FALSE if all(type(item.value) is type(value) for value in constants) else Static("bool")
+
+
+def _in_unknown(m: Machine, frame: Frame, node: Any, item: Value, container: Unknown) -> Value:
+    return Unknown("in", host_test=container.host_test)
+
+
+_SEARCHES: dict[type, Callable[[Machine, Frame, Any, Value, Any], Value]] = {
+    UnionValue: _in_union,
+    DictValue: _in_dict,
+    Static: _in_static,
+    TupleValue: _in_sequence,
+    ListValue: _in_sequence,
+    Array: _in_array,
+    HostArray: _in_host_array,
+    Unknown: _in_unknown,
+}
+"""``item in container`` by the type of the container; of one of another type nothing is known."""
+
+
+def _is_traced_subject(item: Value, container: Value) -> bool:
+    """What is looked for is a tracer."""
+    return is_traced_array(item) or _numeric_subject(item, container)
+
+
+def as_array(value: Value) -> Value:
+    """A traced pytree that is used as a number must be a lone array."""
+    return Array(value.level) if isinstance(value, Tree) else value
+
+
+def _numeric_subject(item: Value, container: Value) -> bool:
+    """A traced pytree looked for among numbers: it would be pointless for anything but a lone array."""
+    if not (isinstance(item, Tree) and item.level == ABSTRACT):
+        return False
+    elements = known_elements(container)
+    return bool(elements) and all(
+        (isinstance(e, Const) and type(e.value) in (int, float))
+        or (isinstance(e, Static) and e.kind in ("int", "float"))
+        for e in elements or ()
+    )
+
+
+def _never_equal(value: Value) -> bool:
+    """Comparing this with an array gives a plain False: None and strings."""
+    return isinstance(value, Const) and (value.value is None or isinstance(value.value, str))
+
+
+def compare(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
+    """One comparison of a (chain of) comparison(s)."""
+    if op in ("is", "is not"):
+        result = _over_members(left, lambda v: identical(v, right))
+        return negated(result) if op == "is not" else result
+    if op in ("in", "not in"):
+        if any(is_nan(v) for v in known_elements(right) or ()):
+            _tell_nan(m, frame, node, op, left, at_left=True)
+        result = contains(m, frame, node, left, right)
+        return negated(result) if op == "not in" else result
+    if op in ("==", "!="):
+        if is_nan(left) or is_nan(right):
+            _tell_nan(m, frame, node, op, right if is_nan(left) else left, at_left=not is_nan(left))
+        if isinstance(left, (TupleValue, ListValue)) and isinstance(right, (TupleValue, ListValue)):
+            return _equality_of_sequences(m, frame, node, left, op, right)
+        if isinstance(left, External) and isinstance(right, External):
+            return TRUE if (left.name == right.name) == (op == "==") else FALSE
+    return binary(m, frame, node, left, op, right)
+
+
+def _equality_of_sequences(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
+    """``==`` asks for the truth of each pair of elements in turn."""
+    a, b = known_elements(left), known_elements(right)
+    if a is None or b is None or len(a) != len(b):
+        return Static("bool")
+    for x, y in zip(a, b, strict=True):
+        traced = x if is_traced_array(x) else y if is_traced_array(y) else None
+        if x is not y and traced is not None and not (_never_equal(x) or _never_equal(y)):
+            test_truth(m, frame, traced, "compare", node, node)
+            break
+    pairs = [(x.value, y.value) for x, y in zip(a, b, strict=True) if isinstance(x, Const) and isinstance(y, Const)]
+    if len(pairs) < len(a):
+        return Static("bool")
+    return TRUE if all(x == y for x, y in pairs) == (op == "==") else FALSE
+
+
+def is_nan(value: Value) -> bool:
+    """The value is NaN for sure."""
+    return isinstance(value, Const) and type(value.value) is float and value.value != value.value
+
+
+def _tell_nan(m: Machine, frame: Frame, node: Any, op: str, value: Value, *, at_left: bool) -> None:
+    if m.bus.wants(NanComparison):
+        alone = type(node) is ir.Compare and len(node.ops) == 1
+        value_node = (node.left if at_left else node.comparators[0]) if alone else None
+        m.bus.emit(NanComparison(m.path.context(frame.scope), node, op, value, value_node))
+
+
+def _over_members(value: Value, f: Callable[[Value], Value]) -> Value:
+    if isinstance(value, UnionValue):
+        return joining.join_all([f(v) for v in value.members])
+    return f(value)
+
+
+def negated(value: Value) -> Value:
+    """``not value`` for a value whose truth raises nothing."""
+    truth = truth_of(value)
+    if truth is not None:
+        return FALSE if truth else TRUE
+    if isinstance(value, Unknown):
+        return Unknown("not", host_test=value.host_test)
+    return Static("bool")

@@ -1,0 +1,352 @@
+"""Runs that need not be repeated: what they were given, what they gave, and doing it again to other inputs.
+
+Vocabulary
+----------
+effects     what a run changed outside of itself: key uses and slots of its inputs, by the input's number.
+transplant  a remembered result for other inputs: inputs are exchanged, everything made in the run is made anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining, memo_keys
+from flake8_jax.semantics.domain.arguments import Call
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import Link, Mode
+from flake8_jax.semantics.domain.values import (
+    MISSING,
+    NO_BIRTH,
+    Array,
+    BoundMethod,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    FunctionValue,
+    GeneratorValue,
+    HostArray,
+    Instance,
+    ListValue,
+    Opaque,
+    PartialValue,
+    Room,
+    Static,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    canonical_key,
+    freshen,
+    part_of,
+)
+from flake8_jax.semantics.interpreter.closures import captured_values, mentioned
+from flake8_jax.semantics.machine.bus import Emission
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.clocks import DeviceWork
+from flake8_jax.semantics.trackers.freshness import now
+from flake8_jax.semantics.trackers.keys import Keys
+from flake8_jax.semantics.trackers.variation import Variations
+
+
+def call_text(m: Machine, fn: ir.Function) -> str:
+    """The sentence for a call, for evidence."""
+    return f"{m.path.stack[-1].function if m.path.stack else 'module'} calls {fn.qualname}"
+
+
+class Remembered(msgspec.Struct, frozen=True, eq=False):
+    """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports.
+
+    depth: how many links the call stack had outside of it. trace: the one that it ran in. records: what trackers need to
+    do again what it did, by class.
+    """
+
+    inputs: list[Any]
+    result: Value
+    slot_effects: list[tuple[int, Any, Any]]
+    emissions: list[Emission]
+    depth: int
+    trace: int
+    records: dict[type[Tracker], Any]
+
+
+class Inputs(msgspec.Struct, frozen=True, eq=False):
+    """What a run is given. key: of such a run, None where it has none. values: its inputs, in the order of visit. plain:
+    such a run may be remembered."""
+
+    key: Any
+    values: list[Any]
+    plain: bool
+
+
+_MUTABLE = frozenset({ListValue, DictValue, Instance, ExternalInstance})
+
+
+def is_mutable(value: Value, room: Room | None = None) -> bool:
+    if type(value) in _MUTABLE:
+        return True
+    if not isinstance(value, (TupleValue, UnionValue)):
+        return False
+    room = room if room is not None else Room()
+    parts = value.elts if isinstance(value, TupleValue) else value.members
+    return not room.enter(value) or any(is_mutable(v, room) for v in parts)
+
+
+def holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5, room: Room | None = None) -> bool:
+    """The value contains a function closed over a frame of this very run: another run gives another one."""
+    if depth == 0:
+        return True
+    if isinstance(value, FunctionValue):
+        frame = closure
+        while frame is not None:
+            if frame is value.closure:
+                return False
+            frame = frame.parent
+        return value.closure is not None
+    parts: list[Any] = []
+    if isinstance(value, (TupleValue,)):
+        parts = list(value.elts)
+    elif isinstance(value, UnionValue):
+        parts = list(value.members)
+    elif isinstance(value, BoundMethod):
+        parts = [value.func]
+    elif isinstance(value, PartialValue):
+        parts = [value.func, *value.args, *value.kwargs.values()]
+    elif isinstance(value, TransformedValue):
+        parts = [value.operand]
+    elif isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
+        parts = [v for v in value.slots.values() if isinstance(v, Value)][:40]
+    if not parts:
+        return False
+    room = room if room is not None else Room()
+    return not room.enter(value) or any(holds_fresh_closure(v, closure, depth - 1, room) for v in parts)
+
+
+def repeat(m: Machine, found: Remembered, inputs: list[Any], at: Call, fn: ir.Function) -> Value:
+    """Do again what a remembered run did, to these inputs."""
+    scope, node = at.frame.scope, at.node
+    mapping: dict[int, Any] = {}
+    outside = (*m.path.stack, Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn))
+    events = [e.event for e in found.emissions]
+    replay = Replay(inputs, events, found.depth, outside, mapping, scope, node, found.result)
+    m.trackers.replay_events(found.records, replay)
+    if found.emissions:
+        m.bus.emissions += [
+            msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions
+        ]
+    for old, new in zip(found.inputs, inputs, strict=True):
+        mapping[id(old)] = new
+    m.trackers.replay(found.records, replay)
+    for i, slot, value in found.slot_effects:
+        now = transplant(value, mapping, m, found.trace) if isinstance(value, Value) else value
+        m.journal.write(inputs[i].slots, slot, now)
+    result = transplant(found.result, mapping, m, found.trace)
+    m.trackers.replayed(found.records, replay, result)
+    return result
+
+
+_KEPT = frozenset({Const, Static, External, BuiltinValue, ClassValue, FunctionValue})
+
+
+def transplant(
+    value: Value, mapping: dict[int, Any], m: Machine, trace: int = 0, depth: int = 8, room: Room | None = None
+) -> Value:
+    """A remembered result for other inputs: inputs are exchanged, everything made in the run is made anew.
+
+    trace: the one that the run was part of. What is older than that was not made in it.
+    """
+    replaced = mapping.get(id(value))
+    if replaced is not None:
+        return replaced  # type: ignore[no-any-return]
+    if type(value) in _KEPT or depth == 0:
+        return value
+    if isinstance(value, Opaque) and value.parent is not None:
+        parent = mapping.get(id(value.parent))
+        if isinstance(parent, Opaque):
+            label = value.step
+            return part_of(parent, label, lambda: freshen(value))
+    if isinstance(value, (Array, Opaque)):
+        origin = value.origin if isinstance(value, (Array, Tree, Unknown)) else None
+        made = freshen(value)
+        if isinstance(made, Array) and made.dispatched:
+            made.dispatched = id(m.path.loops[-1]) if m.path.loops else 1
+        if origin is not None:
+            made.origin = mapping.get(id(origin), origin)  # type: ignore[attr-defined]
+        return made
+
+    room = room if room is not None else Room()
+    if not room.enter(value):
+        return value
+
+    def inner(v: Value) -> Value:
+        return transplant(v, mapping, m, trace, depth - 1, room)
+
+    if trace > 0 and isinstance(value, (Instance, ListValue, DictValue, ExternalInstance)) and value.born < trace:
+        return value
+    if isinstance(value, Instance):
+        copy = Instance(value.cls, exact=value.exact, level=value.level, born=_born_again(m, value))
+        copy.complete = value.complete
+        mapping[id(value)] = copy
+        for name, v in value.slots.items():
+            copy.slots[name] = inner(v) if isinstance(v, Value) else v
+        return copy
+    if isinstance(value, BoundMethod):
+        return BoundMethod(value.func, inner(value.self_value), now(m))
+    if isinstance(value, PartialValue):
+        return PartialValue(
+            value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()}, now(m)
+        )
+    if isinstance(value, GeneratorValue):
+        return GeneratorValue(
+            inner(value.element),
+            fresh=value.fresh,
+            some=value.some,
+            born=_born_again(m, value),
+            numbers=value.numbers,
+            count=value.count,
+        )
+    if isinstance(value, UnionValue):  # what its conditions look at belongs to the remembered run
+        return joining.union_of([inner(v) for v in value.members])
+    return joining.map_leaves(value, inner, _born_again(m, value))
+
+
+def _born_again(m: Machine, value: Value) -> int:
+    """The birth of a copy that the present trace makes."""
+    return m.path.mode.trace if getattr(value, "born", NO_BIRTH) != NO_BIRTH else NO_BIRTH
+
+
+def _shared(m: Machine, mode: Mode, prints: memo_keys.Fingerprint) -> tuple[Any, ...]:
+    """The inputs that all lanes of a vmap around the running code receive alike, with that vmap."""
+    found: list[Any] = []
+    for number, value in enumerate(prints.objects):
+        root: Value | None = value
+        while root is not None:
+            root = canonical_key(root)
+            for lane in mode.lanes:
+                if root in lane.shared:
+                    m.trackers[Keys].lanes_met.add(lane)  # it stays alive, and so its identity stays its own
+                    found.append((number, id(lane), lane.shared[root]))
+            root = root.parent if isinstance(root, Opaque) else None
+    return tuple(found)
+
+
+def shared_by_lanes(mode: Mode) -> int:
+    return sum([len(lane.shared) for lane in mode.lanes]) if mode.lanes else 0
+
+
+_NO_LOOPS: frozenset[int] = frozenset()
+
+
+def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode) -> Inputs:
+    """What a function is given by bound arguments, by what it closes over, and by how it runs."""
+    loops = _NO_LOOPS if mode.staged or not m.path.loops else frozenset([id(loop) for loop in m.path.loops])
+    prints = memo_keys.Fingerprint(m.trackers[Keys].uses, loops=loops, trace=mode.trace)
+    prints.presumed = mode.presumed
+    if m.trackers[Variations].known and not mode.staged:
+        prints.variations = m.trackers[Variations].known
+    # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
+    waiting = bool(loops) and not any(loop.guards for loop in m.path.loops)
+    parts: list[Any] = [
+        mode.staged,
+        mode.ambient,
+        mode.presumed,
+        m.path.caught > 0,
+        bool(mode.lanes),
+        waiting,
+        mode.differentiated,
+        mode.axes,
+        mode.axes_closed and bool(mode.axes),
+        m.trackers[DeviceWork].timing and not mode.staged,
+    ]
+    for name, value in bound.items():
+        if m.trackers[DeviceWork].timing and type(value) is HostArray and value.readings:
+            parts.append(value.readings)
+        prints.budget = memo_keys.MAX_NODES
+        parts.append((name, prints.of(value)))
+    if func.closure is not None:
+        for name, value in captured_values(m, func).items():
+            prints.budget = memo_keys.MAX_NODES
+            parts.append(("^" + name, prints.of(value)))
+    if m.path.assumed:
+        parts.append(frozenset(c for c in m.path.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
+    if mode.lanes:
+        parts.append(_shared(m, mode, prints))
+    used = bool(m.trackers[Keys].uses) and any(
+        canonical_key(v) in m.trackers[Keys].uses for v in prints.objects if isinstance(v, (Array, Opaque))
+    )
+    try:
+        # Two hashes in place of the key itself: thousands of runs are remembered, and keys are large.
+        hashes = tuple([hash(part) for part in parts])
+        digest = (hash(hashes), hash(hashes[::-1]))
+    except TypeError:
+        return Inputs(None, prints.objects, False)
+    return Inputs(digest, prints.objects, not used and not (mode.lanes and prints.cut))
+
+
+def generalized(value: Value) -> Value:
+    """Arguments with their numbers forgotten. Words stay: they name the way that a function takes, and without them it
+    would take all."""
+    if isinstance(value, Const) and value.value is not None and type(value.value) not in (bool, str):
+        return Static(joining.const_kind(value.value))
+    if isinstance(value, TupleValue):
+        elements = tuple([generalized(v) for v in value.elts])
+        same = all(new is old for new, old in zip(elements, value.elts))
+        return value if same else TupleValue(elements, value.cls, value.names)
+    if isinstance(value, Array) and value.dtype != "key":
+        dtype = value.dtype if value.dtype == "bool" else ""
+        general = dtype == value.dtype and value.ndim is None and value.length is None and not value.dispatched
+        return value if general else Array(value.level, dtype)
+    return value
+
+
+def effects_of(m: Machine, func: FunctionValue, inner: Frame, inputs: Inputs, mark: int) -> Effects | None:
+    """What a run since ``mark`` wrote outside of its own frame; None where it wrote what no input leads to."""
+    own = inner.slots
+    written = [(slots, slot) for slots, slot, _old in m.journal.entries[mark:] if slots is not own]
+    index = {id(v.slots): i for i, v in enumerate(inputs.values) if type(v) in _MUTABLE} if written else {}
+    outer_frames: set[int] = set()
+    outer = func.closure
+    while outer is not None:
+        outer_frames.add(id(outer.slots))
+        outer = outer.parent
+    of_inputs: dict[tuple[int, Any], Any] = {}
+    for slots, slot in written:
+        if m.trackers.owner_of(slots) is not None:
+            continue
+        if id(slots) in index:
+            of_inputs[(index[id(slots)], slot)] = slots.get(slot, MISSING)
+        elif id(slots) in outer_frames or id(slots) in m.program.slot_ids:
+            return None  # writes to variables of enclosing scopes: run it each time
+    return Effects(written, [(i, slot, value) for (i, slot), value in of_inputs.items()])
+
+
+class Effects(msgspec.Struct, frozen=True, eq=False):
+    """What a run changed outside of itself. written: all slots. of_inputs: number of the input, slot, new contents."""
+
+    written: list[tuple[dict[Any, Any], Any]]
+    of_inputs: list[tuple[int, Any, Any]]
+
+
+def remembered(
+    m: Machine, inputs: Inputs, result: Value, effects: Effects, reports: int, marks: dict[type[Tracker], Any]
+) -> Remembered:
+    """The run that has just given ``result``. reports: how many emissions there were before. marks: of the trackers."""
+    values = inputs.values
+    return Remembered(
+        values,
+        # What the run made is copied, lest it change later; an input stays the input, to be exchanged for another.
+        transplant(result, {id(v): v for v in values}, m, m.path.mode.trace) if is_mutable(result) else result,
+        effects.of_inputs,
+        m.bus.emissions[reports:],
+        len(m.path.stack),
+        m.path.mode.trace,
+        m.trackers.since(marks, FinishedRun(values, result, effects.written)),
+    )

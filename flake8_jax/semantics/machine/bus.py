@@ -1,0 +1,137 @@
+"""How rules hear of events, and what becomes of their reports.
+
+Vocabulary
+----------
+emission    a rule's report with the call stack at that moment.
+settled     emissions that count whatever other paths show, but for facts that supersede them.
+noted       facts that some path has shown of a place (see ``events.facts``).
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from flake8_jax.core.registry import Report, Rule
+from flake8_jax.semantics.domain.stack import Link
+from flake8_jax.semantics.events.events import Discarded, NameUse, Timed
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import ModuleScope
+    from flake8_jax.semantics.machine.path import ExecutionPath
+
+
+class Emission(msgspec.Struct, frozen=True, eq=False):
+    """A report of a rule, with the chain of links that led to it."""
+
+    rule: Rule
+    report: Report
+    event: Any
+    scope: ModuleScope
+    chain: tuple[Link, ...]
+
+
+def report_key(emission: Emission) -> tuple[Any, ...]:
+    """What a finding is made of, but for its message and its chain: of two reports with one key, the first counts."""
+    rule, report = emission.rule, emission.report
+    level = report.level or rule.level
+    where = (emission.scope.path, report.at.start)
+    return rule.code, where, level, report.unless, report.given, report.preview
+
+
+class EventBus:
+    """The rules by what they listen to, what they have reported, and the facts that may supersede it.
+
+    names_wanted, discards_wanted: names that listeners to uses and to discarded values care for; None for all.
+    crashes: (rule, path, traceback) of rules that failed. counters: what ``--verbose`` tells of the analysis.
+    """
+
+    def __init__(self, rules: tuple[Rule, ...], path: ExecutionPath) -> None:
+        self.path = path
+        self.listeners: dict[type, list[Rule]] = {}
+        self.hearing: dict[tuple[type, str], tuple[Rule, ...]] = {}
+        for rule in rules:
+            for event in rule.events:
+                self.listeners.setdefault(event, []).append(rule)
+                for where in rule.where:
+                    self.hearing[event, where] = (*self.hearing.get((event, where), ()), rule)
+        self.names_wanted = self._names_of(NameUse)
+        self.discards_wanted = self._names_of(Discarded)
+        self.emissions: list[Emission] = []
+        self.settled: dict[Any, Emission] = {}
+        self.noted: set[tuple[str, str, int]] = set()
+        self.crashes: list[tuple[str, str, str]] = []
+        self.counters: dict[str, int] = {}
+
+    def wants(self, event: type) -> bool:
+        return event in self.listeners
+
+    def _names_of(self, event: type) -> frozenset[str] | None:
+        """The names that the listeners to an event care for; None for all."""
+        listening = [rule.names for rule in self.listeners.get(event, ())]
+        return None if None in listening else frozenset().union(*[n for n in listening if n is not None])
+
+    def hearers(self, event: type) -> tuple[Rule, ...]:
+        """The rules that may have something to say of a call that happens now."""
+        mode = self.path.mode
+        where = "staged" if mode.staged or mode.presumed else "loop" if self.path.loops else "eager"
+        return self.hearing.get((event, where), ())
+
+    def emit(self, event: Any, rules: Iterable[Rule] | None = None) -> None:
+        """Tell the rules that listen (or those given); keep what they say."""
+        for rule in self.listeners.get(type(event), ()) if rules is None else rules:
+            try:
+                said = rule.check(event)
+            except (AttributeError, TypeError, ValueError, KeyError, IndexError, AssertionError) as error:
+                trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+                self.crashes.append((rule.name, event.context.scope.path, trace))
+                continue
+            if not said:
+                continue
+            for report in said if isinstance(said, list) else [said]:
+                self.emissions.append(Emission(rule, report, event, event.context.scope, tuple(self.path.stack)))
+
+    def keep_first_reports(self, mark: int) -> None:
+        """Of equal reports since ``mark`` keep the first. A function that two paths lead to would else tell the same
+        twice, its callers four times, and so on.
+
+        What was timed stays apart: it is looked at again whenever the run is repeated (``clocks.repeat_warm``).
+        """
+        if len(self.emissions) - mark < 2:
+            return
+        kept: dict[Any, Emission] = {}
+        for emission in self.emissions[mark:]:
+            apart = id(emission) if type(emission.event) is Timed else 0
+            kept.setdefault((report_key(emission), apart), emission)
+        if len(kept) < len(self.emissions) - mark:
+            self.emissions[mark:] = kept.values()
+
+    def settle(self, emissions: Iterable[Emission]) -> None:
+        """Keep reports for good: the first of equal ones that start in the same function."""
+        for emission in emissions:
+            start = emission.chain[0] if emission.chain else None
+            origin = (start.kind == "entry", id(start.fn)) if start is not None else None
+            self.settled.setdefault((report_key(emission), origin), emission)
+
+    def note(self, fact: str, scope: ModuleScope, start: int) -> None:
+        """On some path ``fact`` holds of the place that starts at ``start``: reports made ``unless`` it does are moot."""
+        self.noted.add((fact, scope.path, start))
+
+    def note_everywhere(self, fact: str) -> None:
+        """``fact`` may hold of any place: the path that would tell was not run."""
+        self.noted.add((fact, "", 0))
+
+    def is_noted(self, fact: str, path: str, start: int) -> bool:
+        return (fact, path, start) in self.noted or (fact, "", 0) in self.noted
+
+    def drop_errors(self, mark: int) -> None:
+        """Forget error-level reports since ``mark``: they stand behind a test that only the host can decide."""
+        kept = [e for e in self.emissions[mark:] if (e.report.level or e.rule.level) != "error"]
+        del self.emissions[mark:]
+        self.emissions += kept
+
+    def count(self, name: str) -> None:
+        self.counters[name] = self.counters.get(name, 0) + 1

@@ -1,0 +1,88 @@
+"""From an IR node to the function that runs it, from a value to how it is called, from a name to its value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.knowledge.model import FunctionFact
+from flake8_jax.semantics.domain.arguments import Arguments, Call
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.stack import NORMAL
+from flake8_jax.semantics.domain.values import Const, Deferred, Static, Unknown, Value
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.limits import BudgetSpentError
+
+EVALUATE: dict[type, Callable[[Machine, Frame, Any], Value]] = {}
+"""Filled in by ``expressions``, which needs ``evaluate`` itself."""
+
+
+RUN: dict[type, Callable[[Machine, Frame, Any], int]] = {}
+"""How a statement runs; filled in by ``statements``."""
+
+CALL: dict[type, Callable[[Machine, Any, Call], Value]] = {}
+"""How a kind of value is called; filled in by the modules that model it."""
+
+SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {}
+"""How a library function runs that no fact of the knowledge tables describes, by canonical name."""
+
+ATTRIBUTE: dict[type, Callable[[Machine, Frame, Any, Any, str], Value]] = {}
+"""How an attribute of a kind of value is read; filled in by ``attributes``."""
+
+DESCRIBE: dict[type, Callable[[Machine, ModuleScope, Frame | None, Any], Value | None]] = {}
+"""The value that a kind of annotation describes; filled in by ``annotations``."""
+
+PASSED_FUNCTIONS: list[Callable[[Machine, Frame, Any, str, FunctionFact, dict[str, Value]], None]] = []
+"""What runs the functions that are passed to a library which stages or calls them (with the library function's name,
+fact and bound arguments); filled in by ``models.library``."""
+
+
+def evaluate(m: Machine, frame: Frame, node: ir.Expr) -> Value:
+    """The value of an expression."""
+    return EVALUATE[type(node)](m, frame, node)
+
+
+def lookup(m: Machine, frame: Frame, name: str) -> Value | None:
+    """The value bound to a name as seen from ``frame``; None where nothing binds it."""
+    scope_frame: Frame | None = frame
+    fn = frame.fn
+    if not (fn is not None and name in fn.global_names):
+        while scope_frame is not None:
+            value = scope_frame.slots.get(name)
+            if value is not None:
+                return m.program.resolve(value) if isinstance(value, Deferred) else value
+            scope_frame = scope_frame.parent
+    value = frame.scope.slots.get(name)
+    if value is not None:
+        if isinstance(value, Deferred):
+            value = m.program.resolve(value)
+        if name in frame.scope.rebound and isinstance(value, (Const, Static)) and m.path.stack:
+            return Unknown(name, host_test=True)
+        return value
+    return None
+
+
+def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
+    """Run statements until one does not fall through. What was learnt on the way ends with the block."""
+    conditions = len(m.path.conditions)
+    flow = NORMAL
+    doubtful, doubt_from = frame.doubtful, -1
+    loop = m.path.loops[-1] if m.path.loops else None
+    guards = loop.guards if loop is not None else 0
+    for statement in body:
+        m.path.steps += 1
+        if m.path.steps > m.path.step_limit:
+            raise BudgetSpentError
+        flow = RUN[type(statement)](m, frame, statement)
+        if flow != NORMAL:
+            break
+        if frame.doubtful and not doubtful:
+            # ``if isinstance(x, str): return …`` came before: what follows is the other arm of that test.
+            doubtful, doubt_from = True, len(m.bus.emissions)
+    if doubt_from >= 0:
+        m.bus.drop_errors(doubt_from)
+    if loop is not None:
+        loop.guards = guards
+    del m.path.conditions[conditions:]
+    return flow

@@ -1,0 +1,163 @@
+"""The memory of a run: every write to a run-time slot, with the old contents, so that branches are cheap.
+
+Vocabulary
+----------
+slots       a dictionary that holds what running code can change: local names, attributes, items.
+journal     the list of all writes. An arm of a branch is run, its writes are taken back and kept aside, the next arm is
+            run, and then the arms that go on are merged.
+writes      what an arm would leave behind.
+watched     everything that was written while something ran that an exception may interrupt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.conditions import either_key, labelled
+from flake8_jax.semantics.domain.stack import Watched, Writes
+from flake8_jax.semantics.domain.values import MISSING, UnionValue, Unknown, Value
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.machine.tracker import Trackers
+
+MAX_WATCHED = 400
+MAX_INTERRUPTIONS = 4
+
+
+class Journal:
+    """All writes, in order. keep_alive: objects whose identity stands for them in a dictionary or a set."""
+
+    __slots__ = ("entries", "keep_alive", "trackers", "watches")
+
+    def __init__(self, trackers: Trackers) -> None:
+        self.trackers = trackers
+        self.entries: list[tuple[dict[Any, Any], Any, Any]] = []
+        self.watches: list[Watched] = []
+        self.keep_alive: list[Any] = []
+
+    def begin(self) -> tuple[Any, ...]:
+        """An entry begins: what was written before, for ``resume``."""
+        saved = self.entries, self.watches
+        self.entries, self.watches = [], []
+        return saved
+
+    def resume(self, saved: tuple[Any, ...]) -> None:
+        """The entry is over; what it wrote is for good."""
+        self.entries, self.watches = saved
+
+    def write(self, slots: dict[Any, Any], slot: Any, value: Any) -> None:
+        """Set ``slots[slot]``, remembering what was there."""
+        self.entries.append((slots, slot, slots.get(slot, MISSING)))
+        if self.watches:
+            self.watches[-1].setdefault((id(slots), slot), (slots, slot, []))[2].append(value)
+        if value is MISSING:
+            slots.pop(slot, None)
+        else:
+            slots[slot] = value
+
+    def since(self, mark: int) -> Writes:
+        """What all writes since ``mark`` amount to, right now: how a path looks that leaves here."""
+        taken: Writes = {}
+        for slots, slot, _ in self.entries[mark:]:
+            taken[(id(slots), slot)] = (slots, slot, slots.get(slot, MISSING))
+        return taken
+
+    def watch(self, run: Callable[[], int]) -> tuple[int, Watched]:
+        """Run something that an exception may interrupt: its result, and every value that it wrote anywhere."""
+        self.watches.append({})
+        result = run()
+        seen = self.watches.pop()
+        if self.watches:
+            outer = self.watches[-1]
+            for where, (slots, slot, values) in seen.items():
+                outer.setdefault(where, (slots, slot, []))[2].extend(values)
+        return result, seen
+
+    def interrupted(self, seen: Watched) -> None:
+        """Any of the watched writes may have been the last one."""
+        arms: list[Writes] = [{}]
+        for where, (slots, slot, values) in list(seen.items())[:MAX_WATCHED]:
+            distinct = list({id(v): v for v in values}.values())
+            if len(distinct) > MAX_INTERRUPTIONS:
+                distinct = [Unknown("interrupted")] if isinstance(distinct[0], Value) else distinct[:MAX_INTERRUPTIONS]
+            for i, value in enumerate(distinct, 1):
+                while len(arms) <= i:
+                    arms.append({})
+                arms[i][where] = (slots, slot, value)
+        self.merge(arms)
+
+    def take_back(self, mark: int) -> Writes:
+        """Undo all writes since ``mark`` and return what they amounted to."""
+        journal = self.entries
+        taken: Writes = {}
+        for i in range(len(journal) - 1, mark - 1, -1):
+            slots, slot, old = journal[i]
+            where = (id(slots), slot)
+            if where not in taken:
+                taken[where] = (slots, slot, slots.get(slot, MISSING))
+            if old is MISSING:
+                slots.pop(slot, None)
+            else:
+                slots[slot] = old
+        del journal[mark:]
+        return taken
+
+    def replay(self, writes: Writes) -> None:
+        """Do the writes of an arm for good."""
+        for slots, slot, value in writes.values():
+            self.write(slots, slot, value)
+
+    def merge(self, arms: list[Writes], labels: list[tuple[Any, bool] | None] | None = None) -> None:
+        """Leave behind what holds whichever of the arms was taken.
+
+        labels: the condition under which each arm was taken. A value that is one thing on one arm and another on the
+        other remembers which, so that a later test of the same condition tells them apart again.
+        """
+        if not arms:
+            return
+        if len(arms) == 1:
+            self.replay(arms[0])
+            return
+        places: dict[tuple[int, Any], tuple[dict[Any, Any], Any]] = {}
+        for arm in arms:
+            for where, (slots, slot, _) in arm.items():
+                places[where] = (slots, slot)
+        trackers = self.trackers
+        resized: list[dict[Any, Any]] = []
+        for where, (slots, slot) in places.items():
+            now = slots.get(slot, MISSING)
+            contents = [arm[where][2] if where in arm else now for arm in arms]
+            first = contents[0]
+            owner = trackers.owner_of(slots)
+            if owner is not None:
+                self.write(slots, slot, owner.merge(contents))
+            elif all(content is first for content in contents):
+                if first is not now:
+                    self.write(slots, slot, first)
+            elif slot == "n" and not any(isinstance(c, Value) for c in contents):
+                if any(c != contents[0] for c in contents):
+                    resized.append(slots)
+                else:
+                    self.write(slots, slot, contents[0])
+            elif slot == "open" and not any(isinstance(c, Value) for c in contents):
+                self.write(slots, slot, any(contents))
+            else:
+                if type(slot) is tuple and any(c is MISSING for c in contents) and "open" in slots:
+                    self.write(slots, "open", True)
+                joined = either_key(contents, labels) or contents[0]
+                for other in contents[1:] if joined is contents[0] else ():
+                    joined = joining.join(joined, other)
+                if labels is not None and isinstance(joined, UnionValue):
+                    joined = labelled(joined, contents, labels)
+                trackers.joined(contents, joined)
+                self.write(slots, slot, joined)
+        for slots in resized:
+            elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]
+            self.write(slots, "*", joining.join_all(elements))
+            self.write(slots, "n", None)
+
+    def weaken(self, writes: Writes) -> None:
+        """Another path also ends here: keep what holds on both."""
+        self.merge([{}, writes])

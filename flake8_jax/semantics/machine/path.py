@@ -1,0 +1,132 @@
+"""The execution path: where the running code stands, and what the way to it has taught.
+
+Vocabulary
+----------
+path        the call stack, the loops and the conditions of what runs now.
+condition   a test that came out one way on this path; see ``domain.conditions``.
+serial      the number of one run of a function. trace: the number of one staging of it.
+arm         one alternative of a branch; each open one that may not be taken has a number.
+
+Not modelled: threads, signals, the order of evaluation where Python leaves none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flake8_jax.semantics.domain.stack import Mode
+from flake8_jax.semantics.events.events import Context
+from flake8_jax.semantics.machine.limits import MAX_FORWARDED, MAX_STATEMENTS_PER_ENTRY
+
+if TYPE_CHECKING:
+    from flake8_jax.core import ir
+    from flake8_jax.semantics.domain.scopes import ModuleScope
+    from flake8_jax.semantics.domain.stack import Link, LoopState
+    from flake8_jax.semantics.domain.values import Value
+
+_NO_LOOPS: frozenset[int] = frozenset()
+
+
+class ExecutionPath:
+    """The path that runs. What is listed first is of the running entry alone, see ``begin``.
+
+    caught: so many ``try`` blocks around catch what tracers raise. loop_base, condition_base: so many loops and
+    conditions were there when the running function began. assumed: conditions that callers hold of what it closes over.
+    passes: so many loops around are run more than once. arms: the alternatives that may not be taken. forwarded: for each
+    call of an object that is under way, how many functions were running when it began. steps: statements run so far.
+
+    identified: values that conditions are about, by identity. index: the subscript that is being evaluated.
+    body_serials: the serial of the run that a staged body had before.
+    """
+
+    __slots__ = (
+        "_last_context", "arms", "arms_made", "assumed", "body_serials", "caught", "condition_base", "conditions",
+        "forwarded", "identified", "index", "loop_base", "loops", "mode", "passes", "serial", "stack", "step_limit",
+        "steps", "traces",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self._clear()
+        self.identified: dict[int, Value] = {}
+        self.index: ir.Expr | None = None
+        self.body_serials: dict[Any, int] = {}
+        self.arms_made = 0
+        self.serial = 0
+        self.traces = 0
+        self.step_limit = MAX_STATEMENTS_PER_ENTRY
+        self._last_context: tuple[Any, Context] | None = None
+
+    def _clear(self) -> None:
+        self.stack: list[Link] = []
+        self.mode = Mode()
+        self.conditions: list[tuple[Any, bool]] = []
+        self.condition_base = 0
+        self.assumed: frozenset[tuple[Any, bool]] = frozenset()
+        self.caught = 0
+        self.loop_base = 0
+        self.loops: list[LoopState] = []
+        self.passes = 0
+        self.arms: tuple[int, ...] = ()
+        self.forwarded: list[int] = []
+        self.steps = 0
+
+    def begin(self) -> tuple[Any, ...]:
+        """An entry begins: what the path was, for ``resume``."""
+        saved = (
+            self.stack, self.mode, self.conditions, self.condition_base, self.assumed, self.caught, self.loop_base,
+            self.loops, self.passes, self.arms, self.forwarded, self.steps,
+        )  # fmt: skip
+        self._clear()
+        return saved
+
+    def resume(self, saved: tuple[Any, ...]) -> None:
+        """The entry is over."""
+        (
+            self.stack, self.mode, self.conditions, self.condition_base, self.assumed, self.caught, self.loop_base,
+            self.loops, self.passes, self.arms, self.forwarded, self.steps,
+        ) = saved  # fmt: skip
+
+    def new_serial(self) -> int:
+        """A number for one more run of a function."""
+        self.serial += 1
+        return self.serial
+
+    def new_arm(self) -> int:
+        """A number for one more alternative that may not be taken (see ``clocks``)."""
+        self.arms_made += 1
+        return self.arms_made
+
+    def forward(self) -> bool:
+        """An object is about to be called: not if that only led to the call of another object again and again
+        (``A.__call__ = A()``). Else ``forwarded`` has one more entry, to be taken off when the call has ended."""
+        functions = sum([link.fn is not None for link in self.stack])
+        if self.forwarded.count(functions) >= MAX_FORWARDED:
+            return False
+        self.forwarded.append(functions)
+        return True
+
+    def context(self, scope: ModuleScope, *, caught: bool | None = None) -> Context:
+        """How the code runs right now, for an event."""
+        inner = self.stack[-1] if self.stack else None
+        mode, loops = self.mode, self.loops
+        state = (inner, mode, self.loop_base, self.caught, caught, scope)
+        if not loops and self._last_context is not None and self._last_context[0] == state:
+            return self._last_context[1]
+        made = Context(
+            scope=scope,
+            staged=mode.staged,
+            ambient=mode.ambient,
+            trace=mode.trace,
+            function=inner.function if inner is not None else "",
+            inner=inner.fn if inner is not None else None,
+            loop=len(loops) - self.loop_base,
+            guarded=any(loop.guards for loop in loops) if loops else False,
+            caught=self.caught > 0 if caught is None else caught,
+            presumed=mode.presumed,
+            shapes_only=mode.shapes_only,
+            loop_ids=frozenset([id(loop) for loop in loops]) if loops else _NO_LOOPS,
+            in_main=any(link.function == "main" or link.kind == "main" for link in self.stack),
+        )
+        if not loops:
+            self._last_context = (state, made)
+        return made

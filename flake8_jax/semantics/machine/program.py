@@ -1,0 +1,244 @@
+"""Modules: finding them by name, running their top level once, and what they export.
+
+A name that no file of the project explains belongs to a library: it becomes an External under its canonical name.
+Star imports follow ``__all__`` or leave out underscored names. Import cycles give Deferred names, looked up again when
+they are read. Not modelled: ``sys.path`` changes, import hooks, ``importlib`` with computed names.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.scopes import ModuleScope
+from flake8_jax.semantics.domain.values import (
+    BuiltinValue,
+    ClassValue,
+    Const,
+    Deferred,
+    External,
+    ModuleValue,
+    Static,
+    Unknown,
+    Value,
+)
+from flake8_jax.semantics.machine.limits import MAX_RESOLVING
+
+if TYPE_CHECKING:
+    from flake8_jax.knowledge import Knowledge
+
+_BUILTIN_NAMES = frozenset(n for n in dir(builtins) if not n.startswith("_"))
+_BUILTIN_ERRORS = frozenset(
+    n
+    for n in _BUILTIN_NAMES
+    if isinstance(getattr(builtins, n), type) and issubclass(getattr(builtins, n), BaseException)
+)
+
+
+class Program:
+    """All files of the project by module name, every class defined in them, and what libraries are known to have.
+
+    run_module, constant: how a module's top level runs, and what a constant of a library is; given by what runs code.
+    library_objects: the values of ``library.name``, one each. instantiating: classes whose generic object is being made.
+    free_names, tested_names, self_stores: what walks over functions have found, by identity.
+    """
+
+    run_module: Callable[[ModuleScope], None]
+    constant: Callable[[str, str], Value]
+
+    def __init__(self, knowledge: Knowledge, scopes: Iterable[ModuleScope]) -> None:
+        self.knowledge = knowledge
+        self.by_name: dict[str, ModuleScope] = {}
+        self.packages: set[str] = set()
+        self.classes: list[ClassValue] = []
+        self.lazy = False
+        """Whether a module runs only once a name of it is read. What its top level does to others is then seen late."""
+        self.builtin_values: dict[str, Value] = {}
+        self.slot_ids: set[int] = set()
+        self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
+        self._x64: bool | None = None
+        self.library_objects: dict[tuple[str, str], External] = {}
+        self.free_names: dict[int, tuple[str, ...]] = {}
+        self.tested_names: dict[int, frozenset[str]] = {}
+        self.self_stores: dict[int, set[str]] = {}
+        self.instantiating: list[Any] = []
+        self._resolving = 0
+        for scope in scopes:
+            self.by_name.setdefault(scope.name, scope)
+            self.slot_ids.add(id(scope.slots))
+            parts = scope.name.split(".")
+            for i in range(1, len(parts)):
+                self.packages.add(".".join(parts[:i]))
+
+    def speaks_of_x64(self) -> bool:
+        """Some file of the project enables 64-bit dtypes, or may: by ``jax_enable_x64``, its environment variable, or
+        the context manager."""
+        if self._x64 is None:
+            texts = [scope.text for scope in self.by_name.values()]
+            self._x64 = any("enable_x64" in text or "ENABLE_X64" in text for text in texts)
+        return self._x64
+
+    # --- classes by what they have --------------------------------------------------------------------
+
+    def pytree_with(self, name: str) -> list[ClassValue]:
+        """The project's pytree classes (and NamedTuples) that define an attribute of that name themselves."""
+        if self._having is None or self._having[0] != len(self.classes):
+            table: dict[str, list[ClassValue]] = {}
+            for cls in self.classes:
+                if cls.traits & {"pytree", "namedtuple"} and "static_attributes" not in cls.traits:
+                    for attribute in {*cls.namespace, *(f.name for f in cls.fields)}:
+                        table.setdefault(attribute, []).append(cls)
+            self._having = (len(self.classes), table)
+        return self._having[1].get(name, [])
+
+    def defines_method(self, name: str) -> bool:
+        """Whether any class of the project has a method or an attribute of that name."""
+        return any(name in cls.namespace for cls in self.classes)
+
+    # --- running ---------------------------------------------------------------------------------
+
+    def ensure_run(self, scope: ModuleScope) -> None:
+        """Run a module's top level if nobody has."""
+        if scope.state == 0:
+            scope.state = 1
+            self.run_module(scope)
+            scope.state = 2
+
+    def begin(self) -> tuple[int, int]:
+        """An entry begins: what ``resume`` has to know."""
+        saved = self._resolving, len(self.instantiating)
+        self._resolving = 0
+        return saved
+
+    def resume(self, saved: tuple[int, int], *, finished: bool) -> None:
+        """The entry is over. finished: it ran to its end; else it was cut off."""
+        self._resolving, instantiating = saved
+        if not finished:
+            del self.instantiating[instantiating:]
+
+    def resolve(self, value: Value) -> Value:
+        """Look up a name again that was imported from a module still being run at that time."""
+        if not isinstance(value, Deferred):
+            return value
+        if self._resolving >= MAX_RESOLVING:
+            return Unknown("import cycle")
+        self._resolving += 1
+        try:
+            return self.resolve(self.attribute(value.scope, value.name))
+        finally:
+            self._resolving -= 1
+
+    # --- names -----------------------------------------------------------------------------------
+
+    def builtin(self, name: str) -> Value | None:
+        """The builtin of that name."""
+        if name not in _BUILTIN_NAMES:
+            return None
+        found = self.builtin_values.get(name)
+        if found is None:
+            found = External("builtins." + name) if name in _BUILTIN_ERRORS else BuiltinValue(name)
+            self.builtin_values[name] = found
+        return found
+
+    def absolute(self, scope: ModuleScope, module: str, level: int) -> str:
+        """The absolute name of a (relative) import."""
+        if level == 0:
+            return module
+        parts = scope.name.split(".")
+        drop = level - 1 if scope.is_package else level
+        base = parts[: len(parts) - drop] if drop <= len(parts) else []
+        return ".".join([*base, module] if module else base)
+
+    def is_project(self, name: str) -> bool:
+        return name in self.by_name or name in self.packages
+
+    def load(self, name: str) -> Value:
+        """The module of that absolute name."""
+        scope = self.by_name.get(name)
+        if scope is not None:
+            if not self.lazy:
+                self.ensure_run(scope)
+            return ModuleValue(scope)
+        if name in self.packages:
+            return self._namespace(name)
+        return External(self.knowledge.canonical(name))
+
+    def _namespace(self, name: str) -> Value:
+        """A namespace package: a module without a file."""
+        scope = ModuleScope("", name, is_package=True, tree=ir.Module([], [0], 0))
+        scope.state = 2
+        self.by_name[name] = scope
+        return ModuleValue(scope)
+
+    def load_top(self, dotted: str) -> Value:
+        """``import a.b.c`` binds ``a`` (and makes sure that ``a.b.c`` can be found below it)."""
+        top = dotted.split(".")[0]
+        if not self.is_project(top):
+            return External(top)
+        if self.by_name.get(dotted) is not None and not self.lazy:
+            self.ensure_run(self.by_name[dotted])
+        return self.load(top)
+
+    def member(self, module: str, name: str) -> Value:
+        """``from module import name``."""
+        scope = self.by_name.get(module)
+        if scope is None and module not in self.packages:
+            canonical = self.knowledge.canonical(f"{module}.{name}" if module else name)
+            if self.knowledge.constant(canonical) is not None:
+                owner, _, attr = canonical.rpartition(".")
+                return self.constant(owner, attr)
+            return External(canonical)
+        if scope is None:
+            return self.load(f"{module}.{name}") if self.is_project(f"{module}.{name}") else Unknown(name)
+        if self.lazy and scope.state == 0 and name in scope.tree.bound_names:
+            return Deferred(scope, name)
+        self.ensure_run(scope)
+        return self.attribute(scope, name)
+
+    def attribute(self, scope: ModuleScope, name: str) -> Value:
+        """``module.name`` as another file sees it."""
+        value = scope.slots.get(name)
+        if value is None and scope.state == 0:
+            self.ensure_run(scope)
+            value = scope.slots.get(name)
+        known = self._own_transform(scope, name)
+        if known is not None:
+            return known
+        if value is not None:
+            if isinstance(value, Deferred):
+                resolved = self.resolve(value)
+                if scope.state == 2:
+                    scope.slots[name] = resolved
+                return resolved
+            if name in scope.rebound and isinstance(value, (Const, Static)):
+                return Unknown(name, host_test=True)
+            return value
+        below = f"{scope.name}.{name}"
+        if self.is_project(below):
+            return self.load(below)
+        if scope.state == 1:
+            return Deferred(scope, name) if name in scope.tree.bound_names else Unknown(name)
+        return Unknown(name)
+
+    def _own_transform(self, scope: ModuleScope, name: str) -> Value | None:
+        """A transform that the project itself defines, being a library that the knowledge tables describe."""
+        knowledge = self.knowledge
+        if scope.name.partition(".")[0] not in knowledge.libraries:
+            return None
+        canonical = knowledge.canonical(f"{scope.name}.{name}")
+        return External(canonical) if knowledge.transform(canonical) is not None else None
+
+    def star(self, module: str) -> dict[str, Value]:
+        """What ``from module import *`` binds."""
+        scope = self.by_name.get(module)
+        if scope is None:
+            fact = getattr(self.knowledge, "exports", None)
+            names = fact(module) if fact is not None else ()
+            return {n: self.member(module, n) for n in names}
+        self.ensure_run(scope)
+        names = scope.tree.star_exports
+        if names is None:
+            names = [n for n in scope.slots if isinstance(n, str) and not n.startswith("_")]
+        return {n: self.attribute(scope, n) for n in names}

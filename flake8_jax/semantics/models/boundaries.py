@@ -1,0 +1,298 @@
+"""What crosses a staging boundary, inwards and outwards.
+
+Static arguments, ``in_axes`` None and undifferentiated arguments cross it unchanged. Not modelled: ``out_axes``,
+shardings, prefix pytrees of axes deeper than one layer of dicts.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.boundary import relevelled
+from flake8_jax.semantics.domain.signatures import constants_of, parameter_names, static_parameters
+from flake8_jax.semantics.domain.values import (
+    Array,
+    BoundMethod,
+    Const,
+    DictValue,
+    ExternalInstance,
+    FunctionValue,
+    Instance,
+    ListValue,
+    PartialValue,
+    Static,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    canonical_key,
+    freshen,
+    known_elements,
+)
+from flake8_jax.semantics.interpreter.binding import refined
+from flake8_jax.semantics.interpreter.closures import captured_values
+from flake8_jax.semantics.interpreter.operations import value_of_annotation
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.keys import shared_values
+from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.recipes import mark_tangents
+
+
+def result_outside(
+    m: Machine, tv: TransformedValue, args: Arguments, result: Value, level: int, dispatched: int
+) -> Value:
+    kind = tv.fact.result
+    if kind == "same":
+        if tv.fact.maps_axes is not None and not tv.fact.maps_axes.endswith("specs"):
+            return _mapped_out(result, level, dispatched, filtered=tv.fact.filters)
+        if tv.fact.filters:  # what is no array comes out as it went in, flags of a model among it
+            return joining.over_arrays(result, lambda v: boundary.release(v, level, dispatched=dispatched))
+        return boundary.release(result, level, dispatched=dispatched)
+    aux: Value | None = None
+    value = result
+    option = tv.options.get(tv.fact.has_aux or "has_aux")
+    has_aux = option is not None and not (isinstance(option, Const) and not option.value)
+    if has_aux:
+        pair = known_elements(result)
+        if pair is not None and len(pair) == 2:
+            value, aux = pair
+        else:
+            value, aux = Unknown("value"), Unknown("aux")
+        aux = boundary.release(aux, level)
+    value = boundary.release(value, level)
+    if kind in ("gradient", "value_and_gradient", "jacobian"):
+        grads = _gradients(tv, args, level, is_jacobian=kind == "jacobian")
+        if kind == "value_and_gradient":
+            first = value if aux is None else TupleValue((value, aux))
+            return TupleValue((first, grads))
+        return grads if aux is None else TupleValue((grads, aux))
+    if kind == "first":
+        pair = known_elements(result)
+        return boundary.release(pair[0], level) if pair else Unknown("first")
+    return Unknown(kind)
+
+
+def _mapped_out(value: Value, level: int, dispatched: int, *, filtered: bool) -> Value:
+    """A vmapped result: every leaf gains an axis."""
+    if filtered:
+        return joining.over_arrays(
+            value, lambda v: boundary.release(boundary.stack_axis(v), level, dispatched=dispatched)
+        )
+    stacked = boundary.stack_axis(value)
+    return boundary.release(stacked, level, dispatched=dispatched)
+
+
+def _gradients(tv: TransformedValue, args: Arguments, level: int, *, is_jacobian: bool) -> Value:
+    argnums = constants_of(tv.options.get(tv.fact.differentiates or "argnums"))
+    option = tv.options.get(tv.fact.differentiates or "argnums")
+    if argnums is None:
+        return Unknown("gradients")
+    several = option is not None and not isinstance(option, Const)
+    positions = argnums or [0]
+    found: list[Value] = []
+    for p in positions:
+        if isinstance(p, int) and -len(args.values) <= p < len(args.values):
+            found.append(Tree(level) if is_jacobian else relevelled(args.values[p], level))
+        else:
+            found.append(Tree(level))
+    return TupleValue(tuple(found)) if several else found[0]
+
+
+def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Arguments:
+    """The arguments as the operand sees them."""
+    fact = tv.fact
+    values = list(args.values)
+    kwargs = dict(args.kwargs)
+    filtered = fact.filters
+    if filtered:
+        values = _as_annotated(m, tv.operand, values)
+    presumption = m.trackers[Presuming].presumption
+
+    def inward(value: Value) -> Value:
+        if filtered:
+            return boundary.filter_in(value, level)
+        if presumption is not None:
+            presumption.mark_leaves(value)
+        return boundary.tracify(value, level)
+
+    star = inward(args.star) if args.star is not None else None
+    double_star = inward(args.double_star) if args.double_star is not None else None
+    if fact.differentiates is not None:
+        argnums = constants_of(tv.options.get(fact.differentiates))
+        if argnums is None:
+            star = double_star = None
+            values = [v if not isinstance(v, (Array, Tree)) else freshen(v) for v in values]
+            return Arguments(
+                values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest
+            )
+        for p in argnums or [0]:
+            if isinstance(p, int) and -len(values) <= p < len(values):
+                values[p] = inward(values[p])
+                mark_tangents(m, values[p])
+        return Arguments(values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest)
+    if fact.maps_axes is not None:
+        return _cross_mapped(m, tv, args, level)
+    statics = static_parameters(tv) if fact.statics else (set(), set())
+    if statics is None:
+        values = [boundary.tracify(v, level) if isinstance(v, Array) else joining.copied(v) for v in values]
+        return Arguments(values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest)
+    positions, names = statics
+    values = [v if i in positions else _unregistered(v, inward(v)) for i, v in enumerate(values)]
+    kwargs = {k: v if k in names else _unregistered(v, inward(v)) for k, v in kwargs.items()}
+    if star is not None or double_star is not None:
+        # Among the rest are the static arguments as well, and those stay as they are.
+        signature = parameter_names(tv.operand) or []
+        hidden = {name for name in signature[len(values) :] if name in names and name not in kwargs}
+        kwargs |= {name: Unknown("static argument") for name in hidden}
+    return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, double_star, args.unknown_rest)
+
+
+def _unregistered(outside: Value, inside: Value) -> Value:
+    """An object that is an argument is a pytree, registered in a way that nobody saw: a copy of it arrives."""
+    if inside is outside and isinstance(outside, Instance):
+        return joining.copied(outside)
+    return inside
+
+
+def _as_annotated(m: Machine, operand: Value, values: list[Value]) -> list[Value]:
+    """Unknown arguments as their parameters' annotations describe them: a filter looks for the arrays in them."""
+    function = operand
+    skip = 0
+    while isinstance(function, (BoundMethod, PartialValue)):
+        skip += len(function.args) if isinstance(function, PartialValue) else 1
+        function = function.func
+    if not isinstance(function, FunctionValue):
+        return values
+    parameters = [p for p in function.fn.params if p.kind in ("positional", "posonly")][skip:]
+    found = list(values)
+    for i, (value, parameter) in enumerate(zip(values, parameters)):
+        if isinstance(value, Unknown) and parameter.annotation is not None:
+            said = value_of_annotation(m, function.scope, function.closure, parameter.annotation)
+            if said is not None:
+                found[i] = refined(value, said)
+    return found
+
+
+def _axes_of(value: Value | None, count: int) -> list[Value | None]:
+    """One entry per positional argument: the axes given for it; None where nobody knows."""
+    if value is None:
+        return [Const(0)] * count
+    if isinstance(value, Const):
+        return [value] * count
+    known = known_elements(value)
+    if known is not None:
+        return [known[i] if i < len(known) else None for i in range(count)]
+    return [None] * count
+
+
+def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Arguments:
+    """vmap, pmap, shard_map: mapped arguments lose an axis, unmapped ones stay as they are."""
+    option = tv.options.get(tv.fact.maps_axes or "")
+    is_specs = (tv.fact.maps_axes or "").endswith("specs")
+    statics = static_parameters(tv) if tv.fact.statics else (set(), set())
+    axes = _axes_of(option, len(args.values))
+    filtered = tv.fact.filters and option is None
+    values: list[Value] = []
+    presumption = m.trackers[Presuming].presumption
+    for i, (value, axis) in enumerate(zip(args.values, axes, strict=True)):
+        if statics is None or i in statics[0]:
+            values.append(value if statics is not None else joining.copied(value))
+        elif filtered:
+            values.append(boundary.filter_in(value, level, lane=True))
+        elif is_specs:
+            values.append(_cross_spec(value, axis, option, level))
+        else:
+            if presumption is not None and isinstance(axis, Const) and axis.value is not None:
+                presumption.mark_leaves(value)
+            values.append(_cross_axis(value, axis, level, tv.fact.omnistaging))
+    kwargs = dict(args.kwargs)
+    if not is_specs:
+        inward = boundary.filter_in if tv.fact.filters else boundary.tracify
+        kwargs = {k: inward(v, level, lane=True) for k, v in kwargs.items()}
+    star = (
+        None
+        if args.star is None
+        else Unknown("mapped")
+        if option is not None
+        else boundary.tracify(args.star, level, lane=True)
+    )
+    return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, args.double_star, args.unknown_rest)
+
+
+def _cross_axis(value: Value, axis: Value | None, level: int, omnistaging: bool, depth: int = 8) -> Value:
+    if depth == 0:
+        return Unknown("mapped")
+    if axis is None or isinstance(axis, (Unknown, Static, UnionValue)):
+        # Computed axes: nobody knows whether this argument is mapped.
+        return Unknown("computed in_axes") if not isinstance(value, (FunctionValue, Const, Instance)) else value
+    if isinstance(axis, Const):
+        if axis.value is None:
+            return boundary.tracify(value, level) if omnistaging else value
+        return boundary.tracify(value, level, lane=True)
+    if isinstance(axis, (TupleValue, ListValue)) and isinstance(value, (TupleValue, ListValue)):
+        inner_axes, inner = known_elements(axis), known_elements(value)
+        if inner_axes is not None and inner is not None and len(inner_axes) == len(inner):
+            pairs = zip(inner, inner_axes, strict=True)
+            parts = tuple(_cross_axis(v, a, level, omnistaging, depth - 1) for v, a in pairs)
+            if isinstance(value, TupleValue):
+                return TupleValue(parts, value.cls, value.names)
+            return ListValue(parts)
+    if isinstance(axis, DictValue) and isinstance(value, DictValue):
+        inner_dict = dict(axis.items())
+        return DictValue(
+            {k: _cross_axis(v, inner_dict.get(k), level, omnistaging, depth - 1) for k, v in value.items()},
+            Unknown("mapped") if value.slots["open"] else None,
+            is_open=value.slots["open"],
+        )
+    return Unknown("mapped")
+
+
+def _cross_spec(value: Value, spec: Value | None, option: Value | None, level: int) -> Value:
+    """shard_map: ``P(...)`` makes a tracer of anything; None leaves a Python value alone."""
+    if isinstance(spec, Const) and spec.value is None:
+        return value if not isinstance(value, Array) else boundary.tracify(value, level)
+    if isinstance(spec, ExternalInstance) or (option is not None and isinstance(option, ExternalInstance)):
+        return boundary.tracify(value, level)
+    if isinstance(value, (Array, Tree)):
+        return boundary.tracify(value, level)
+    return Unknown("sharded")
+
+
+def shared_in_lanes(m: Machine, tv: TransformedValue, args: Arguments, crossed: Arguments) -> dict[Value, bool]:
+    """Values that every lane of this vmap receives alike: passed with ``in_axes`` None, or captured."""
+    option = tv.options.get(tv.fact.maps_axes or "")
+    axes = _axes_of(option, len(args.values))
+    passed: list[Value] = []
+    if not args.unknown_rest:  # else nobody is known to pass them
+        for value, axis in zip(args.values, axes, strict=True):
+            passed += _unmapped(value, axis)
+    for lane in m.path.mode.lanes:
+        mapped_outside = [v for v in passed if canonical_key(v) not in lane.shared]
+        passed = [v for v in passed if v not in mapped_outside] or passed
+    found = shared_values(passed, captured=False)
+    operand = tv.operand
+    while isinstance(operand, (PartialValue, TransformedValue, BoundMethod)):
+        if isinstance(operand, PartialValue):
+            found.update(shared_values([*operand.args, *operand.kwargs.values()], captured=False))
+        operand = operand.operand if isinstance(operand, TransformedValue) else operand.func
+    if isinstance(operand, FunctionValue):
+        for key, captured in shared_values(list(captured_values(m, operand).values()), captured=True).items():
+            found.setdefault(key, captured)
+    return found
+
+
+def _unmapped(value: Value, axis: Value | None, depth: int = 8) -> list[Value]:
+    if isinstance(axis, Const) and axis.value is None:
+        return [value]
+    if depth == 0:
+        return []
+    if isinstance(axis, (TupleValue, ListValue)):
+        inner_axes, inner = known_elements(axis), known_elements(value)
+        if inner_axes is not None and inner is not None:
+            return [u for v, a in zip(inner, inner_axes, strict=False) for u in _unmapped(v, a, depth - 1)]
+    if isinstance(axis, DictValue) and isinstance(value, DictValue):
+        axes = dict(axis.items())
+        return [u for k, v in value.items() if k in axes for u in _unmapped(v, axes[k], depth - 1)]
+    return []

@@ -1,0 +1,203 @@
+"""Derivative rules of a user: what ``custom_vjp`` and ``custom_jvp`` functions run when they are differentiated.
+
+Vocabulary
+----------
+rule        ``fwd`` and ``bwd`` of ``f.defvjp(fwd, bwd)``, or the function of ``f.defjvp(rule)``.
+residuals   what ``fwd`` hands to ``bwd``. cotangent: the derivative that ``bwd`` receives, shaped as the output.
+
+Rules run only under differentiation, outside of it: under ``jax.grad`` alone ``fwd`` sees the plain values, inside
+``jit`` or ``vmap`` the tracers of those. ``bwd`` receives the arguments of ``nondiff_argnums`` first.
+
+Not modelled: ``defjvps``, ``symbolic_zeros``, ``optimize_remat``, which arguments of a differentiated function really
+depend on its parameters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.boundary import relevelled
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.signatures import fixed_positions, is_function, is_no_tuple_of, takes
+from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    CONCRETE,
+    GRAD,
+    MAYBE,
+    Array,
+    BoundMethod,
+    Const,
+    FunctionValue,
+    HostArray,
+    PartialValue,
+    Room,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    Unknown,
+    Value,
+    known_elements,
+    level_of,
+)
+from flake8_jax.semantics.events.events import RuleIncomplete
+from flake8_jax.semantics.interpreter.operations import call
+from flake8_jax.semantics.interpreter.operators import result_level
+from flake8_jax.semantics.machine.core import Machine
+
+DEFINING = {"defvjp": 2, "defjvp": 1}
+"""Methods that set rules, and how many."""
+
+
+def define(tv: TransformedValue, name: str, args: Arguments) -> Value:
+    """``f.defvjp(fwd, bwd)`` or ``f.defjvp(rule)``; the latter is also a decorator and gives back its argument."""
+    count = DEFINING[name]
+    given = [*args.values, *args.kwargs.values()][:count]
+    if len(given) == count and all(isinstance(v, (FunctionValue, BoundMethod, PartialValue)) for v in given):
+        tv.rules = tuple(given)
+    return args.values[0] if name == "defjvp" and args.values else Const(None)
+
+
+def run_rules(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments, result: Value) -> None:
+    """Run the rules of a function that was just called with ``args`` and gave ``result``, if JAX would."""
+    if not tv.rules or not m.path.mode.differentiated or result_level(m, args.values) < GRAD:
+        return
+    given = _by_position(tv, args)
+    if given is None:
+        return
+    values = [_plain(v) for v in given]
+    if len(tv.rules) == 1:
+        _run_jvp(m, frame, node, tv, values)
+    else:
+        _run_vjp(m, frame, node, tv, Arguments(values, {}, args.nodes), result)
+
+
+def _by_position(tv: TransformedValue, args: Arguments) -> list[Value] | None:
+    """All arguments in the order of the parameters, as JAX hands them to the rules; None where that is not known."""
+    if args.star is not None or args.double_star is not None:
+        return None
+    function: Value = tv.operand
+    while isinstance(function, TransformedValue):  # ``custom_jvp`` of a jitted function
+        function = function.operand
+    if not isinstance(function, FunctionValue):
+        return None
+    values = list(args.values)
+    for parameter in function.fn.params[len(values) :]:
+        value = args.kwargs.get(parameter.name) or function.defaults.get(parameter.name)
+        if value is None or (args.unknown_rest and parameter.name not in args.kwargs):
+            return None if args.kwargs or args.unknown_rest else values
+        values.append(value)
+    return values
+
+
+def _run_vjp(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments, result: Value) -> None:
+    forward, backward = tv.rules
+    pair = known_elements(call(m, frame, node, forward, args))
+    residuals = pair[1] if pair is not None and len(pair) == 2 else Unknown("residuals")
+    output = pair[0] if pair is not None and len(pair) == 2 else result
+    fixed = fixed_positions(tv)
+    if fixed is None:
+        return
+    level = ABSTRACT if m.path.mode.ambient or level_of(output) == ABSTRACT else CONCRETE
+    leading = [args.values[i] for i in fixed if i < len(args.values)]
+    call(m, frame, node, backward, Arguments([*leading, residuals, relevelled(_plain(output), level)]))
+
+
+def _run_jvp(m: Machine, frame: Frame, node: Any, tv: TransformedValue, values: list[Value]) -> None:
+    fixed = fixed_positions(tv)
+    if fixed is None:
+        return
+    primals = TupleValue(tuple(v for i, v in enumerate(values) if i not in fixed))
+    tangents = relevelled(primals, ABSTRACT) if m.path.mode.ambient else Unknown("tangents")
+    leading = [values[i] for i in fixed if i < len(values)]
+    call(m, frame, node, tv.rules[0], Arguments([*leading, primals, tangents]))
+
+
+def _plain(value: Value, depth: int = 8, room: Room | None = None) -> Value:
+    """The value without the tracer of the differentiation around it."""
+    if isinstance(value, (Array, Tree)):
+        if value.level != GRAD:
+            return value
+        if isinstance(value, Tree):
+            return Tree(CONCRETE)
+        return Array(CONCRETE, value.dtype, value.ndim, value.length)
+    room = room if room is not None else Room()
+    return joining.map_leaves(value, lambda v: _plain(v, depth - 1, room)) if depth and room.enter(value) else value
+
+
+# --- do the rules fit ---------------------------------------------------------------------------------------
+
+
+def check_settings(m: Machine, tv: TransformedValue, name: str, args: Arguments, node: Any, scope: ModuleScope) -> None:
+    """Check ``f.defvjp(fwd, bwd)`` against the signature of ``f``."""
+    count = _positional(tv.operand)
+    fixed = fixed_positions(tv)
+    given = [*args.values, *args.kwargs.values()]
+    if tv.name != "jax.custom_vjp" or name != "defvjp" or len(given) < 2 or args.star is not None:
+        return
+    if count is None or fixed is None:
+        return
+    if any(k not in ("fwd", "bwd", "fwd_fun", "bwd_fun") for k in args.kwargs):
+        return  # symbolic zeros and other options change what the rules get
+    frame = Frame(None, scope, None)
+    forward, backward = given[:2]
+    _check_forward(m, frame, node, forward, count)
+    _check_backward(m, frame, node, backward, len(fixed), count - len(fixed))
+
+
+def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: int) -> None:
+    if not takes(forward, count):
+        tell_rule(m, frame, node, f"the forward rule is called with {count} arguments, like the function")
+        return
+    if not is_function(forward):
+        return
+    result = call(m, frame, node, forward, Arguments([Tree(MAYBE) for _ in range(count)]))
+    if is_no_tuple_of(result, 2):
+        tell_rule(m, frame, node, "the forward rule has to return a pair, (output, residuals)")
+
+
+def _check_backward(m: Machine, frame: Frame, node: Any, backward: Value, fixed: int, count: int) -> None:
+    if not takes(backward, fixed + 2):
+        tell_rule(m, frame, node, f"the backward rule is called with {fixed + 2} arguments")
+        return
+    if not is_function(backward):
+        return
+    result = call(m, frame, node, backward, Arguments([Tree(MAYBE) for _ in range(fixed + 2)]))
+    if _is_plain_tuple(result) and is_no_tuple_of(result, count):
+        tell_rule(
+            m, frame, node, f"the backward rule has to return {count} cotangents, one per differentiable argument"
+        )
+    elif isinstance(result, (Array, HostArray)):
+        tell_rule(m, frame, node, "the backward rule has to return a tuple, one cotangent per differentiable argument")
+
+
+def _is_plain_tuple(value: Value) -> bool:
+    return isinstance(value, TupleValue) and value.cls is None
+
+
+def _positional(operand: Value) -> int | None:
+    """How many arguments JAX hands to the rules: all positional parameters, defaults included."""
+    function = operand
+    while isinstance(function, TransformedValue):
+        function = function.operand
+    if not isinstance(function, FunctionValue) or any(
+        p.kind not in ("positional", "posonly") for p in function.fn.params
+    ):
+        return None
+    return len(function.fn.params)
+
+
+def check_missing(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScope) -> None:
+    """A ``custom_vjp`` function for which nothing in the project sets a rule."""
+    if tv.rules_asked or tv.name not in ("jax.custom_vjp", "jax.custom_jvp"):
+        return
+    kind = tv.name.rpartition(".")[2]
+    method = "defjvp" if kind == "custom_jvp" else "defvjp"
+    tell_rule(m, Frame(None, scope, None), node, f"nothing sets a rule for this `{kind}` function; call `{method}`")
+
+
+def tell_rule(m: Machine, frame: Frame, node: Any, problem: str) -> None:
+    """Tell the rules what is wrong with a derivative rule."""
+    if node is not None and m.bus.wants(RuleIncomplete):
+        m.bus.emit(RuleIncomplete(m.path.context(frame.scope), node, problem))

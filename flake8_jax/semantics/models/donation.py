@@ -1,0 +1,195 @@
+"""Calls of compiled functions that take over the buffers of arguments (see ``buffers``).
+
+Vocabulary
+----------
+room        a result of the size of the argument. Without one XLA cannot use the buffer, and the array stays.
+
+Facts checked on JAX 0.10: negative ``donate_argnums`` donate nothing; neither do arguments that the function never
+reads, nor calls while JAX traces. A position also donates the keyword argument of that name, and a name the position.
+
+Not modelled: ``equinox.filter_jit(donate=…)``, nnx, compiled objects (``lower().compile()``), shardings, sizes: a result
+of another rank is taken to have no room, one of unknown rank to have some.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Call
+from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.signatures import constants_of, parameter_names, static_parameters
+from flake8_jax.semantics.domain.trees import leaves_of
+from flake8_jax.semantics.domain.values import (
+    Array,
+    BoundMethod,
+    FunctionValue,
+    HostArray,
+    PartialValue,
+    TransformedValue,
+    Tree,
+    Unknown,
+    Value,
+    canonical_key,
+    freshen,
+)
+from flake8_jax.semantics.events.events import DonatedUse, UndonatedStep
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import CALL
+from flake8_jax.semantics.models.transforms import call_transformed
+from flake8_jax.semantics.trackers.buffers import donated_leaves, is_donated, tell_read
+from flake8_jax.semantics.trackers.freshness import note_called
+from flake8_jax.semantics.trackers.keys import DONATE, Keys, Use, current_path
+from flake8_jax.semantics.trackers.reads import Reads
+from flake8_jax.semantics.trackers.steps import note_step
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.arguments import Arguments
+    from flake8_jax.semantics.domain.scopes import Frame
+
+
+def _call(m: Machine, tv: TransformedValue, at: Call) -> Value:
+    """Call ``jax.jit(f, donate_argnums=…)`` and the like."""
+    note_called(m, tv)
+    if m.path.mode.staged or m.path.mode.presumed or not isinstance(at.node, ir.Call):
+        return call_transformed(m, tv, at)
+    named = _by_parameter(tv, at.args)
+    if m.trackers[Reads].matter and tv.fact.tracing != "none":
+        _read_arguments(m, at.frame, at.node, tv, named)
+    result = call_transformed(m, tv, at)
+    if tv.fact.donates and tv.options and tv.name in _DONATING and m.bus.wants(DonatedUse):
+        if _donate(m, at.frame, at.node, tv, at.args, named, result):
+            return _renewed(m, result)
+    if m.path.loops and tv.name == "jax.jit" and m.bus.wants(UndonatedStep) and at.args.star is None:
+        if not any(option in tv.options for option in tv.fact.donates):
+            note_step(m, at.frame, at.node, tv, named, result)
+    return result
+
+
+CALL[TransformedValue] = _call
+_DONATING = frozenset({"jax.jit", "jax.pmap"})
+
+
+def _by_parameter(tv: TransformedValue, args: Arguments) -> list[tuple[str, Value]]:
+    """The arguments with the names of their parameters, empty where those are not known."""
+    names = parameter_names(tv.operand) or []
+    named = [(names[i] if i < len(names) else "", value) for i, value in enumerate(args.values)]
+    return [*named, *args.kwargs.items()]
+
+
+def _never_read(tv: TransformedValue, parameter: str) -> bool:
+    """The function does not so much as name the parameter: JAX drops such an argument."""
+    function = tv.operand
+    while isinstance(function, (BoundMethod, PartialValue, TransformedValue)):
+        function = function.operand if isinstance(function, TransformedValue) else function.func
+    return isinstance(function, FunctionValue) and bool(parameter) and parameter not in names_read(function.fn.body)
+
+
+def _read_arguments(
+    m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, named: list[tuple[str, Value]]
+) -> None:
+    statics = static_parameters(tv) if tv.fact.statics else (set(), set())
+    for parameter, value in named:
+        if statics is None or parameter in statics[1]:
+            continue
+        donated = next(donated_leaves(m, value), None)
+        if donated is not None and not _never_read(tv, parameter):
+            part, leaf, use = donated
+            tell_read(m, frame, node, part, leaf, use)
+
+
+def donated_parameters(tv: TransformedValue) -> tuple[set[int], set[str]]:
+    """Positions and names of the arguments that a compiled function takes over; none where the options are unknown."""
+    signature = parameter_names(tv.operand)
+    positions: set[int] = set()
+    names: set[str] = set()
+    for option in tv.fact.donates:
+        for constant in constants_of(tv.options.get(option)) or []:
+            if isinstance(constant, str):
+                names.add(constant)
+            elif isinstance(constant, int) and constant >= 0:
+                positions.add(constant)
+    if signature is not None:
+        names |= {signature[i] for i in positions if i < len(signature)}
+        positions |= {i for i, name in enumerate(signature) if name in names}
+    return positions, names
+
+
+def _donate(
+    m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, args: Arguments, named: list[tuple[str, Value]],
+    result: Value,
+) -> bool:  # fmt: skip
+    """Note which buffers the call takes over; whether there are any."""
+    positions, names = donated_parameters(tv)
+    if not (positions or names) or args.star is not None:
+        return False
+    count = len(args.values)
+    chosen = {
+        i
+        for i, (name, _) in enumerate(named)
+        if (i in positions if i < count else name in names) and not _never_read(tv, name)
+    }
+    given: list[Value] = []
+    arguments: dict[int, ir.Expr | None] = {}
+    kept: list[Value] = []
+    for i, ((_, value), written) in enumerate(zip(named, _written(args, named), strict=True)):
+        for leaf in leaves_of(value, individual=True):
+            if i not in chosen:
+                kept.append(leaf)
+            elif not isinstance(leaf, HostArray):
+                given.append(leaf)
+                arguments[id(leaf)] = written
+    taken = _with_room(given, result)
+    path, conditions = current_path(m, frame.scope, node), frozenset(m.path.conditions)
+    for number, leaf in enumerate(taken):
+        whole = canonical_key(leaf)
+        use = Use(DONATE, path, conditions, id(node), argument=arguments[id(leaf)])
+        m.trackers[Reads].matter = True
+        m.journal.write(m.trackers[Keys].uses, whole, (*m.trackers[Keys].uses.get(whole, ()), use)[-6:])
+        again = [*taken[:number], *kept]
+        if any(canonical_key(other) is whole for other in again):
+            tell_read(m, frame, node, leaf, whole, use, same_call=True)
+    return bool(taken)
+
+
+def _renewed(m: Machine, result: Value, depth: int = 8) -> Value:
+    """The result with new arrays where the function handed on what it was given: JAX makes those anew."""
+    if isinstance(result, (Array, Tree, Unknown)):
+        return freshen(result) if is_donated(m, result) else result
+    if depth == 0 or not any(is_donated(m, leaf) for leaf in leaves_of(result)):
+        return result
+    return joining.map_leaves(result, lambda v: _renewed(m, v, depth - 1), m.path.mode.trace)
+
+
+def _written(args: Arguments, named: list[tuple[str, Value]]) -> list[ir.Expr | None]:
+    """The IR of each argument."""
+    count = len(args.values)
+    positional = [args.nodes[i] if i < len(args.nodes) else None for i in range(count)]
+    return [*positional, *[args.keyword_nodes.get(name) for name, _ in named[count:]]]
+
+
+def _with_room(given: list[Value], result: Value) -> list[Value]:
+    """Those of the donated leaves, in order, for which there is a result that may take their memory."""
+    if isinstance(result, (Unknown, Tree)):
+        return given
+    results = leaves_of(result)
+    found: list[Value] = []
+    for leaf in given:
+        room = next((r for r in results if _fits(leaf, r)), None)
+        if room is not None:
+            found.append(leaf)
+            if isinstance(leaf, Array) == isinstance(room, Array) or isinstance(room, Array):
+                results.remove(room)
+    return found
+
+
+def _fits(leaf: Value, result: Value) -> bool:
+    """The result may be of the size of the donated leaf."""
+    if not isinstance(result, Array):
+        return True
+    if not isinstance(leaf, Array):
+        return result.ndim != 0 and result.dtype not in ("bool", "key")
+    if leaf.ndim != result.ndim and (result.ndim == 0 or (leaf.ndim is not None and result.ndim is not None)):
+        return False
+    return leaf.dtype == result.dtype or not ({leaf.dtype, result.dtype} & {"bool", "key", "complex"})

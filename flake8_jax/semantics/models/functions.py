@@ -1,0 +1,314 @@
+"""Library functions whose result no descriptor can say: functools, dataclasses, typing, pytree plumbing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.trees import collect_leaves, leaf_of
+from flake8_jax.semantics.domain.values import (
+    CONCRETE,
+    GRAD,
+    NONE,
+    Array,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    ExternalInstance,
+    FunctionValue,
+    GeneratorValue,
+    HostArray,
+    ListValue,
+    PartialValue,
+    PropertyValue,
+    Room,
+    Static,
+    Tree,
+    TupleValue,
+    Unknown,
+    Value,
+    known_elements,
+)
+from flake8_jax.semantics.interpreter.classes import apply_class_decorator, note_leaves, replaced
+from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call
+from flake8_jax.semantics.interpreter.operators import result_level
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import SPECIAL
+from flake8_jax.semantics.models.haiku import PAIRS
+from flake8_jax.semantics.models.stdlib import STANDARD_LIBRARY
+from flake8_jax.semantics.trackers.freshness import now
+from flake8_jax.semantics.trackers.process import SETTERS
+from flake8_jax.semantics.trackers.pytree_contracts import note_methods, note_registration
+from flake8_jax.semantics.trackers.unrolling import trips_of
+
+
+def _partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    if not args.values or args.star is not None or args.double_star is not None:
+        return Unknown("partial")
+    func = args.values[0]
+    if isinstance(func, PartialValue):
+        return PartialValue(func.func, func.args + tuple(args.values[1:]), {**func.kwargs, **args.kwargs}, now(m))
+    made = PartialValue(func, tuple(args.values[1:]), args.kwargs, now(m))
+    fact = m.program.knowledge.transform(func.name) if isinstance(func, External) else None
+    if fact is not None and fact.operands and fact.model not in ("wrap", "lift", "custom", "tree_map"):
+        if len(args.values) > 1 or fact.operands[0] in args.kwargs:  # ``partial(lax.scan, body)`` stages the body
+            m.worklist.partial_roots.append((made, node, frame.scope, tuple(m.path.stack)))
+    return made
+
+
+def _pytree_partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``jax.tree_util.Partial(f, …)``."""
+    made = _partial(m, frame, node, args)
+    if isinstance(made, PartialValue):
+        made.pytree = True
+    return made
+
+
+def _wraps(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``functools.wraps(f)``: a decorator that gives back the function it decorates."""
+    return BuiltinValue("same")
+
+
+def _cache(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    if args.values and isinstance(args.values[0], FunctionValue):
+        return _mark_cached(args.values[0])
+    if args.values and not isinstance(args.values[0], Const):
+        return args.values[0]
+    return External("functools.cache")
+
+
+def _mark_cached(func: FunctionValue) -> FunctionValue:
+    func.cached = True
+    return func
+
+
+def _first(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return args.values[0] if args.values else BuiltinValue("same")
+
+
+def _copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``copy.copy``, ``copy.deepcopy``: another object with the same contents."""
+    return joining.copied(args.values[0], m.path.mode.trace, depth=0) if args.values else Unknown("copy")
+
+
+def _deep_copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return joining.copied(args.values[0], m.path.mode.trace) if args.values else Unknown("copy")
+
+
+def _frozen(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``flax.core.freeze``: a dict that has a hash."""
+    given = args.values[0] if args.values else args.kwargs.get("xs", Unknown("freeze"))
+    if not isinstance(given, DictValue):
+        return given
+    made = joining.copied(given, m.path.mode.trace, depth=0)
+    if isinstance(made, DictValue):
+        made.slots["frozen"] = True
+    return made
+
+
+def _second(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return args.values[1] if len(args.values) > 1 else Unknown("cast")
+
+
+def _cached_property(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return PropertyValue(args.values[0], cached=True) if args.values else Unknown("property")
+
+
+def _replace(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return replaced(m, args.values[0], args.kwargs) if args.values else Unknown("replace")
+
+
+def _reduce(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    if len(args.values) < 2:
+        return Unknown("reduce")
+    supply = iterated(m, frame, node, args.values[1], "quiet", None)
+    if supply is None:
+        return args.values[2] if len(args.values) > 2 else Unknown("reduce")
+    start = args.values[2] if len(args.values) > 2 else supply()
+    first = call(m, frame, node, args.values[0], Arguments([start, supply()]))
+    return call(m, frame, node, args.values[0], Arguments([joining.join(start, first), supply()]))
+
+
+def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    value = args.values[0] if args.values else Unknown("tree")
+    is_leaf = args.kwargs.get("is_leaf", args.values[1] if len(args.values) > 1 else None)
+    if is_leaf is not None and not isinstance(is_leaf, (Const, Unknown)):
+        call(m, frame, node, is_leaf, Arguments([value if isinstance(value, Tree) else leaf_of(value)]))
+    found: list[Value] = []
+    if collect_leaves(value, found) and len(found) <= 16:
+        return ListValue(tuple(found), born=m.path.mode.trace)
+    return ListValue(None, leaf_of(value), born=m.path.mode.trace)
+
+
+def _flatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return TupleValue((_leaves(m, frame, node, args), Static("set")))
+
+
+def _flatten_with_path(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    leaf = leaf_of(args.values[0]) if args.values else Unknown("leaf")
+    return TupleValue((ListValue(None, TupleValue((Static("shape"), leaf)), born=m.path.mode.trace), Static("set")))
+
+
+def _leaves_with_path(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    leaf = leaf_of(args.values[0]) if args.values else Unknown("leaf")
+    return ListValue(None, TupleValue((Static("shape"), leaf)), born=m.path.mode.trace)
+
+
+def _unflatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    if len(args.values) < 2:
+        return Unknown("unflatten")
+    leaves = args.values[1]
+    element: Value
+    known = known_elements(leaves)
+    if known is not None:
+        element = joining.join_all(known) if known else Unknown("leaf")
+    else:
+        supply = iterated(m, frame, node, leaves, "quiet", None)
+        element = supply() if supply is not None else Unknown("leaf")
+    if isinstance(element, (Array, Tree)):
+        return Tree(element.level)
+    return Unknown("unflatten")
+
+
+def _register(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``register_dataclass(cls, data_fields, meta_fields)``, ``register_pytree_node(cls, …)``."""
+    if not args.values or not isinstance(args.values[0], ClassValue):
+        return ExternalInstance("jax.tree_util.register_dataclass", dict(args.kwargs))
+    options = dict(args.kwargs)
+    for option, value in zip(("data_fields", "meta_fields"), args.values[1:], strict=False):
+        options[option] = value
+    apply_class_decorator(m, args.values[0], "jax.tree_util.register_dataclass", options)
+    return args.values[0]
+
+
+def _register_node(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    if args.values and isinstance(args.values[0], ClassValue):
+        cls = args.values[0]
+        cls.traits.add("pytree")
+        if len(args.values) > 1 and isinstance(args.values[1], FunctionValue):
+            note_leaves(cls, args.values[1].fn.body)
+        elif len(args.values) > 1:
+            cls.leaf_names = frozenset()
+        if len(args.values) == 1 and not args.kwargs:
+            note_methods(m, cls)
+        else:
+            note_registration(m, args)
+        return cls
+    note_registration(m, args)
+    return NONE
+
+
+def _device_get(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``jax.device_get``: the same structure; on tracers it does nothing."""
+    if not args.values:
+        return Unknown("device_get")
+    return _to_host(args.values[0])
+
+
+def _to_host(value: Value, depth: int = 6, room: Room | None = None) -> Value:
+    if isinstance(value, Array):
+        return value if value.level >= 2 else HostArray(value.dtype, value.ndim)
+    room = room if room is not None else Room()
+    if isinstance(value, (Tree, Unknown)) or depth == 0 or not room.enter(value):
+        return value if isinstance(value, Tree) and value.level >= 2 else Unknown("host tree")
+    return joining.map_leaves(value, lambda v: _to_host(v, depth - 1, room))
+
+
+def _chain(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    parts: list[Value] = []
+    for value in args.values:
+        supply = iterated(m, frame, node, value, "quiet", None)
+        if supply is not None:
+            parts.append(supply())
+    return GeneratorValue(joining.union_of(parts) if parts else Unknown("chain"))
+
+
+def _product(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    elements: list[Value] = []
+    for value in args.values:
+        supply = iterated(m, frame, node, value, "quiet", None)
+        elements.append(supply() if supply is not None else Unknown("product"))
+    counts = [count for count in map(trips_of, args.values) if count is not None]
+    every = math.prod(counts) if len(counts) == len(args.values) and not args.kwargs and args.star is None else None
+    return GeneratorValue(TupleValue(tuple(elements)), count=every)
+
+
+def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``jnp.stack`` of keys is an array of keys; else an array of the joint dtype."""
+    source = args.values[0] if args.values else Unknown("stack")
+    elements = known_elements(source)
+    level = result_level(m, [*args.values, *(elements or ())], library=True)
+    if not elements:
+        return Array(level)
+    axis = args.kwargs.get("axis", args.values[1] if len(args.values) > 1 else Const(0))
+    length = len(elements) if isinstance(axis, Const) and axis.value == 0 else None
+    joined = joining.join_all(elements)
+    if isinstance(joined, Array):
+        if level == GRAD and joined.dtype in ("int", "bool"):
+            level = CONCRETE
+        stacked = Array(level, joined.dtype, joined.ndim + 1 if joined.ndim is not None else None, length)
+        if length is not None and joined.length is not None:
+            from flake8_jax.semantics.domain.boundary import note_rows
+
+            note_rows(stacked, elements)
+        return stacked
+    return Array(level, length=length)
+
+
+SPECIAL.update(
+    {
+        **STANDARD_LIBRARY,
+        **PAIRS,
+        **SETTERS,
+        "functools.partial": _partial,
+        "functools.partialmethod": _partial,
+        "jax.tree_util.Partial": _pytree_partial,
+        "equinox.Partial": _pytree_partial,
+        "functools.wraps": _wraps,
+        "equinox.module_update_wrapper": _first,
+        "functools.update_wrapper": _first,
+        "functools.lru_cache": _cache,
+        "functools.cache": _cache,
+        "functools.cached_property": _cached_property,
+        "functools.reduce": _reduce,
+        "functools.singledispatch": _first,
+        "contextlib.contextmanager": _first,
+        "abc.abstractmethod": _first,
+        "typing.overload": _first,
+        "typing.final": _first,
+        "typing_extensions.override": _first,
+        "typing.override": _first,
+        "typing.runtime_checkable": _first,
+        "typing.no_type_check": _first,
+        "flax.core.freeze": _frozen,
+        "flax.linen.compact": _first,
+        "flax.linen.nowrap": _first,
+        "haiku.transparent": _first,
+        "haiku.name_like": _wraps,
+        "jaxtyping.jaxtyped": _wraps,
+        "typing.cast": _second,
+        "copy.copy": _copied,
+        "copy.deepcopy": _deep_copied,
+        "dataclasses.replace": _replace,
+        "jax.tree.leaves": _leaves,
+        "jax.tree.flatten": _flatten,
+        "jax.tree.flatten_with_path": _flatten_with_path,
+        "jax.tree.leaves_with_path": _leaves_with_path,
+        "jax.tree.unflatten": _unflatten,
+        "jax.tree_util.register_dataclass": _register,
+        "jax.tree_util.register_pytree_node": _register_node,
+        "jax.tree_util.register_pytree_with_keys": _register_node,
+        "jax.tree_util.register_pytree_node_class": _register_node,
+        "jax.tree_util.register_pytree_with_keys_class": _register_node,
+        "jax.device_get": _device_get,
+        "itertools.chain": _chain,
+        "itertools.product": _product,
+        "jax.numpy.stack": _stack_like,
+    }
+)

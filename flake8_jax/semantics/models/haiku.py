@@ -1,0 +1,88 @@
+"""haiku's ``transform`` and its kin: from a function to a pair of pure ones.
+
+Vocabulary
+----------
+pair        what they return: ``init(rng, *args)`` and ``apply(params, rng, *args)``; with state there is one more
+            argument and one more result. Here both are partial applications of functions that have no public name;
+            they are named like their maker, with ``()`` appended.
+network     the function that was transformed; ``init`` and ``apply`` call it as it stands.
+
+Not modelled: ``multi_transform``, the structure of parameters and state, what ``next_rng_key`` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import External, PartialValue, Tree, TupleValue, Unknown, Value
+from flake8_jax.semantics.interpreter.operations import call
+from flake8_jax.semantics.interpreter.operators import result_level
+from flake8_jax.semantics.machine.core import Machine
+
+Handler = Callable[[Machine, Frame, Any, Arguments], Value]
+
+_INIT, _APPLY = "haiku.transform().init", "haiku.transform().apply"
+_INIT_STATE, _APPLY_STATE = "haiku.transform_with_state().init", "haiku.transform_with_state().apply"
+_WITHOUT_RNG = {_APPLY: "haiku.without_apply_rng().apply", _APPLY_STATE: "haiku.without_apply_rng().apply with state"}
+
+
+def _pair(cls: str, init: str, apply: str) -> Handler:
+    """``transform(network)``."""
+
+    def handler(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+        if not args.values:
+            return Unknown("transformed")
+        members = tuple(PartialValue(External(name), (args.values[0],), {}) for name in (init, apply))
+        return TupleValue(members, External(cls), ("init", "apply"))
+
+    return handler
+
+
+def _without_rng(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``without_apply_rng(pair)``: ``apply`` takes no key."""
+    pair = args.values[0] if args.values else Unknown("transformed")
+    if not isinstance(pair, TupleValue) or len(pair.elts) != 2:
+        return pair
+    init, apply = pair.elts
+    if isinstance(apply, PartialValue) and isinstance(apply.func, External) and apply.func.name in _WITHOUT_RNG:
+        apply = PartialValue(External(_WITHOUT_RNG[apply.func.name]), apply.args, apply.kwargs)
+    return TupleValue((init, apply), pair.cls, pair.names)
+
+
+def _called(leading: int, names: frozenset[str], *, gives_result: bool, stateful: bool) -> Handler:
+    """``init`` or ``apply``: the network runs on what follows the ``leading`` arguments of the pair itself."""
+
+    def handler(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+        own = sum(name in names for name in args.kwargs)
+        skip = 1 + leading - own
+        inner = Arguments(
+            args.values[skip:], {k: v for k, v in args.kwargs.items() if k not in names}, args.nodes[skip:],
+            {k: v for k, v in args.keyword_nodes.items() if k not in names}, args.star, args.double_star,
+            args.unknown_rest,
+        )  # fmt: skip
+        result = call(m, frame, node, args.values[0], inner)
+        tree = Tree(result_level(m, [*args.values[1:], *args.kwargs.values()], library=True))
+        if gives_result:
+            return TupleValue((result, tree)) if stateful else result
+        return TupleValue((tree, Tree(tree.level))) if stateful else tree
+
+    return handler
+
+
+_OWN = frozenset({"params", "state", "rng"})
+
+PAIRS: dict[str, Handler] = {
+    "haiku.transform": _pair("haiku.Transformed", _INIT, _APPLY),
+    "haiku.transform_with_state": _pair("haiku.TransformedWithState", _INIT_STATE, _APPLY_STATE),
+    "haiku.without_apply_rng": _without_rng,
+    _INIT: _called(1, frozenset({"rng"}), gives_result=False, stateful=False),
+    _INIT_STATE: _called(1, frozenset({"rng"}), gives_result=False, stateful=True),
+    _APPLY: _called(2, _OWN, gives_result=True, stateful=False),
+    _APPLY_STATE: _called(3, _OWN, gives_result=True, stateful=True),
+    _WITHOUT_RNG[_APPLY]: _called(1, _OWN, gives_result=True, stateful=False),
+    _WITHOUT_RNG[_APPLY_STATE]: _called(2, _OWN, gives_result=True, stateful=True),
+}
+"""Handlers by canonical name, for ``special``."""

@@ -1,0 +1,485 @@
+"""Do transforms fit the functions they are given and the calls of what they return, and are their results taken right?
+
+Vocabulary
+----------
+reach       at most so many positional arguments a callable takes, through ``partial``, methods and other transforms.
+spec        what ``in_axes``, ``out_axes`` or ``out_specs`` say: a pytree, the first layers of that which it speaks of.
+misfit      a sentence that says what is wrong; empty where nothing surely is.
+product     what a transform returned, remembered by identity, with the form that it has.
+
+A misfit stands where the transform is applied if no call could be right, or the function's result is what it does not
+fit; else at the call. Not modelled: sizes of mapped axes, specs of registered classes, results joined from branches.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.knowledge.model import TransformFact
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.classes import find_in_class, is_stub
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.signatures import CALLABLES, constants_of, is_no_function
+from flake8_jax.semantics.domain.values import (
+    Array,
+    BoundMethod,
+    Const,
+    DictValue,
+    FunctionValue,
+    HostArray,
+    Instance,
+    ListValue,
+    PartialValue,
+    Room,
+    Static,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    known_elements,
+)
+from flake8_jax.semantics.events.events import TransformMismatch
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.products import Product, Products, keep_product, short_name, tell_mismatch
+
+_KEEPING = ("jax.", "equinox.filter_")
+"""Transforms whose functions take the arguments that their operands take."""
+_MAPPING = frozenset({"jax.vmap", "jax.pmap"})
+_SHARDING = frozenset({"jax.shard_map", "jax.experimental.shard_map.shard_map"})
+_DERIVATIVES = frozenset({"jax.grad", "jax.value_and_grad", "jax.jacfwd", "jax.jacrev", "jax.hessian"})
+_CALLING = frozenset({"jax.vjp", "jax.jvp", "jax.linearize"})
+_SCALAR = frozenset({
+    "jax.grad", "jax.value_and_grad", "equinox.filter_grad", "equinox.filter_value_and_grad",
+    "flax.nnx.grad", "flax.nnx.value_and_grad",
+})  # fmt: skip
+"""They differentiate functions that return one number."""
+_COUNTED_STATICS = {
+    "jax.checkpoint": "static_argnums", "jax.make_jaxpr": "static_argnums", "jax.pmap": "static_broadcasted_argnums",
+}  # fmt: skip
+"""Transforms whose static positions have to be among the arguments of the call (``jit`` checks the signature)."""
+_CHECKING = frozenset({"jax.jit", "jax.vmap", "jax.pmap", *_DERIVATIVES})
+"""They ask at once whether they were given a function."""
+_NUMBERS = ("int", "float", "bool", "complex", "str", "dtype")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _listed(entries: tuple[Value, ...]) -> str:
+    return "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
+
+
+# --- applying -----------------------------------------------------------------------------------------
+
+
+def reach(value: Value) -> int | None:
+    """At most so many positional arguments; None where that is not known or there is no limit."""
+    taken, named = 0, set[str]()
+    while isinstance(value, CALLABLES) and not isinstance(value, FunctionValue):
+        if isinstance(value, TransformedValue):
+            if not value.name.startswith(_KEEPING) or value.fact.model not in ("wrap", "custom"):
+                return None
+            value = value.operand
+            continue
+        if isinstance(value, PartialValue):
+            taken += len(value.args)
+            named |= value.kwargs.keys()
+        else:
+            taken += 1
+        value = value.func
+    if isinstance(value, Instance) and value.exact:
+        found = find_in_class(value.cls, "__call__")
+        value, taken = found[1] if found is not None else value, taken + 1
+    if not isinstance(value, FunctionValue) or value.altered or any(p.kind == "vararg" for p in value.fn.params):
+        return None
+    rest = [p.name for p in value.fn.params if p.kind in ("positional", "posonly")][taken:]
+    # Parameters behind one that is bound by name can be given by name only.
+    return next((i for i, name in enumerate(rest) if name in named), len(rest))
+
+
+def check_application(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, operand: Value, options: dict[str, Value]
+) -> None:
+    """A transform is applied: do its options fit the function?"""
+    if node is None or not m.bus.wants(TransformMismatch) or not name.startswith("jax."):
+        return
+    most = reach(operand)
+    problem = _no_function(name, operand) or _wrong_positions(name, fact, options, most)
+    if not problem and name in _MAPPING | _SHARDING:
+        problem = _wrong_axes(name, fact, options, most)
+    if problem:
+        tell_mismatch(m, frame.scope, node, name, problem)
+
+
+def _no_function(name: str, operand: Value) -> str:
+    sure = name in _CHECKING and is_no_function(operand)
+    if not sure or any(isinstance(v, Static) and not v.kind for v in joining.members_of(operand)):
+        return ""
+    return f"{short_name(name)} takes a function, and this is none"
+
+
+def _wrong_positions(name: str, fact: TransformFact, options: dict[str, Value], most: int | None) -> str:
+    option = (fact.differentiates if name in _DERIVATIVES else _COUNTED_STATICS.get(name)) or ""
+    value = options.get(option)
+    if value is None:
+        return ""
+    positions = constants_of(value) or []
+    if option == fact.differentiates and (not all(type(p) is int for p in positions) or positions == [None]):
+        return f"`{option}` of {short_name(name)} takes positions, which are whole numbers"
+    if isinstance(value, Const) and value.value is None and option == fact.differentiates:
+        return f"`{option}` of {short_name(name)} takes positions, and this is None"
+    far = [p for p in positions if type(p) is int and most is not None and not -most <= p < most]
+    if not far or most is None:
+        return ""
+    return f"`{option}` holds {far[0]}, and the function takes at most {_count(most, 'positional argument')}"
+
+
+def _entries(axes: Value | None) -> tuple[Value, ...] | None:
+    """One entry for each positional argument, where ``in_axes`` lists them."""
+    if isinstance(axes, TupleValue) and axes.cls is not None:
+        return None
+    return known_elements(axes) if axes is not None else None
+
+
+def _wrong_axes(name: str, fact: TransformFact, options: dict[str, Value], most: int | None) -> str:
+    option = fact.maps_axes or ""
+    entries = _entries(options.get(option))
+    if name == "jax.vmap":
+        top = options.get(option)
+        if isinstance(top, DictValue) or any(_is_no_axis(options.get(o)) for o in ("in_axes", "out_axes")):
+            return f"axes of {short_name(name)} are whole numbers or None; `{option}` is one, or a tuple of them"
+    if entries is None or most is None or len(entries) <= most or _has_statics(name, options):
+        return ""
+    return f"`{option}` has {_listed(entries)}, and the function takes " + (
+        f"at most {_count(most, 'positional argument')}"
+    )
+
+
+def _has_statics(name: str, options: dict[str, Value]) -> bool:
+    """Static arguments have no axes, and an entry for them is tolerated."""
+    return name in _COUNTED_STATICS and _COUNTED_STATICS[name] in options
+
+
+def _is_no_axis(spec: Value | None, depth: int = 4) -> bool:
+    """The spec, or a leaf of it, surely is neither a whole number nor None."""
+    if isinstance(spec, Const):
+        return isinstance(spec.value, (str, float, complex))
+    if depth and isinstance(spec, DictValue):
+        return any(_is_no_axis(item, depth - 1) for _, item in spec.items())
+    known = known_elements(spec) if depth and spec is not None else None
+    return any(_is_no_axis(entry, depth - 1) for entry in known or ())
+
+
+def is_sure(m: Machine, tv: TransformedValue) -> bool:
+    """The arguments of a call surely go to the transform, with options that are all known."""
+    function = _innermost(tv.operand)
+    altered = isinstance(function, FunctionValue) and function.altered
+    return m.trackers[Products].chosen_at != len(m.path.stack) and "**" not in tv.options and not altered
+
+
+# --- calling ------------------------------------------------------------------------------------------
+
+
+def check_call(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments) -> None:
+    """What a transform returned is called: do its options fit the arguments?"""
+    name, count = tv.name, len(args.values)
+    scope, at = frame.scope, node
+    problem = ""
+    if name in _DERIVATIVES or name in _COUNTED_STATICS:
+        problem = _missing_positions(tv, count)
+    if not problem and name in _MAPPING | _SHARDING and not _has_statics(name, tv.options):
+        entries = _entries(tv.options.get(tv.fact.maps_axes or ""))
+        if entries is not None and len(entries) != count:
+            most = reach(tv.operand)
+            if most is not None and len(entries) > most:
+                return  # told where it was applied
+            if most is not None and count <= most and not _takes(tv.operand, len(entries)):
+                scope, at = tv.site.scope, tv.site
+            listed = _count(len(entries), "entry").replace("entrys", "entries")
+            problem = f"`{tv.fact.maps_axes}` has {listed}, and the call passes {_count(count, 'positional argument')}"
+        elif name in _MAPPING:
+            problem = _unmapped(tv, args, entries)
+    if problem:
+        tell_mismatch(m, scope, at, name, problem)
+
+
+def _takes(operand: Value, count: int) -> bool:
+    from flake8_jax.semantics.domain.signatures import takes
+
+    while isinstance(operand, TransformedValue):
+        operand = operand.operand
+    return takes(operand, count)
+
+
+def _missing_positions(tv: TransformedValue, count: int) -> str:
+    option = _COUNTED_STATICS.get(tv.name) or tv.fact.differentiates or ""
+    positions = constants_of(tv.options.get(option))
+    if tv.name in _DERIVATIVES and option not in tv.options and "**" not in tv.options:
+        positions = [0]
+    most = reach(tv.operand)
+    for p in positions or ():
+        if type(p) is int and not -count <= p < count and (most is None or -most <= p < most):
+            passed = _count(count, "positional argument")
+            return f"`{option}` of {short_name(tv.name)} is {p}, and the call passes {passed}"
+    return ""
+
+
+def _unmapped(tv: TransformedValue, args: Arguments, entries: tuple[Value, ...] | None) -> str:
+    """The arguments of a mapped function: does every one have the axes that it is mapped over?"""
+    option = tv.options.get("in_axes")
+    if option is None and "**" in tv.options:
+        return ""
+    whole = option if option is not None else Const(0)
+    if entries is None and not isinstance(whole, Const):
+        return ""
+    axes = list(entries) if entries is not None else [whole] * len(args.values)
+    for axis, value in zip(axes, args.values):
+        problem = misfit(axis, value, "in_axes", ranks=True)
+        if problem:
+            return problem
+    if any(_is_flat(value, 1) for value in args.kwargs.values()):
+        return f"{short_name(tv.name)} maps keyword arguments over their first axis, and one is a number"
+    sized = "axis_size" in tv.options or "**" in tv.options
+    if sized or args.kwargs or args.double_star is not None or not axes:
+        return ""
+    if all(isinstance(axis, Const) and axis.value is None for axis in axes):
+        return f"{short_name(tv.name)} maps over no argument: every entry of `in_axes` is None"
+    return ""
+
+
+def misfit(
+    spec: Value, value: Value, option: str, *, ranks: bool = False, depth: int = 6, room: Room | None = None
+) -> str:
+    """What is wrong with a spec for this value. ranks: its leaves are axes that the value has to have."""
+    room = room if room is not None else Room()
+    if isinstance(value, UnionValue):
+        found = [misfit(spec, member, option, ranks=ranks, depth=depth, room=room) for member in value.members]
+        return found[0] if found and all(found) else ""
+    if isinstance(spec, Const) and ranks and type(spec.value) is int:
+        least = spec.value + 1 if spec.value >= 0 else -spec.value
+        return f"`{option}` has axis {spec.value} for an argument without it" if _is_flat(value, least) else ""
+    if depth == 0 or not isinstance(spec, (TupleValue, ListValue, DictValue)) or not room.enter(spec):
+        return ""
+    if _other_kind(spec, value):
+        return f"`{option}` is a {_kind(spec)} where the value is none"
+    pairs: list[tuple[Value, Value]] = []
+    if isinstance(spec, DictValue) and isinstance(value, DictValue):
+        if not (spec.is_closed() and value.is_closed()):
+            return ""
+        left, right = dict(spec.items()), dict(value.items())
+        if left.keys() != right.keys():
+            return f"the keys of `{option}` are not those of the value"
+        pairs = [(axis, right[key]) for key, axis in left.items()]
+    elif not isinstance(spec, DictValue) and not isinstance(value, DictValue):
+        if isinstance(spec, TupleValue) and spec.cls is not None:
+            return ""
+        if isinstance(value, TupleValue) and value.cls is not None:
+            return ""
+        mine, its = known_elements(spec), known_elements(value)
+        if mine is None or its is None:
+            return ""
+        if len(mine) != len(its):
+            return f"`{option}` has {len(mine)} entries where the value has {len(its)} elements"
+        pairs = list(zip(mine, its))
+    problems = (misfit(axis, part, option, ranks=ranks, depth=depth - 1, room=room) for axis, part in pairs)
+    return next((problem for problem in problems if problem), "")
+
+
+def _kind(value: Value) -> str:
+    """What kind of pytree node a value is; empty where that is not known."""
+    if isinstance(value, TupleValue):
+        return "tuple"
+    if isinstance(value, ListValue):
+        return "tuple" if value.is_tuple else "list"
+    if isinstance(value, DictValue):
+        return "dict"
+    if isinstance(value, (Array, HostArray)):
+        return "leaf"
+    if isinstance(value, Const):
+        return "None" if value.value is None else "leaf"
+    return ""
+
+
+def _other_kind(spec: Value, value: Value) -> bool:
+    return _kind(value) not in ("", _kind(spec))
+
+
+def _is_flat(value: Value, least: int, depth: int = 4) -> bool:
+    """The value, or a leaf of it, surely is an array of fewer than ``least`` dimensions."""
+    if isinstance(value, UnionValue):
+        return all(_is_flat(member, least, depth) for member in value.members)
+    if isinstance(value, Const):
+        return type(value.value) in joining.NUMBERS and least > 0
+    if isinstance(value, Array) and value.dtype == "key":
+        return False  # a legacy key is an array of two words
+    if isinstance(value, (Array, HostArray)):
+        return 0 < (value.ndim or 0) < least  # a rank of 0 may be what an annotation says, ``x: float``
+    if depth and isinstance(value, DictValue):
+        return any(_is_flat(item, least, depth - 1) for _, item in value.items())
+    known = known_elements(value) if depth else None
+    return any(_is_flat(element, least, depth - 1) for element in known or ())
+
+
+def check_operands(
+    m: Machine, frame: Frame, node: Any, name: str, operand: Value, bound: dict[str, Value], args: Arguments
+) -> bool:
+    """``jvp(f, primals, tangents)``, ``vjp(f, *primals)`` … : do the arguments fit? Whether they may."""
+    if name not in _CALLING or node is None or not m.bus.wants(TransformMismatch):
+        return True
+    if args.star is not None or args.unknown_rest:
+        return True
+    problem = ""
+    if name == "jax.jvp":
+        primals, tangents = bound.get("primals"), bound.get("tangents")
+        if any(_kind(v) in ("leaf", "dict", "None") for v in (primals, tangents) if v is not None):
+            problem = "`jvp` takes the primals and the tangents as tuples, one element for each argument"
+        mine = known_elements(primals) if primals is not None else None
+        its = known_elements(tangents) if tangents is not None else None
+        if not problem and mine is not None and its is not None and len(mine) != len(its):
+            problem = f"`jvp` has {_count(len(mine), 'primal')} and {_count(len(its), 'tangent')}"
+        count = len(mine) if mine is not None else None
+    else:
+        count = len(args.values) - 1
+    if not problem and count is not None and not _takes_all(operand, count):
+        problem = f"{short_name(name)} passes {_count(count, 'argument')}, which the function does not take"
+    if problem:
+        tell_mismatch(m, frame.scope, node, name, problem)
+    return not problem
+
+
+def _takes_all(operand: Value, count: int) -> bool:
+    """A function may be called with so many positional arguments and nothing else."""
+    most = reach(operand)
+    return most is None or (count <= most and _takes(operand, count))
+
+
+# --- results ------------------------------------------------------------------------------------------
+
+
+def has_aux(fact: TransformFact, options: dict[str, Value]) -> bool | None:
+    """Whether the function returns ``(value, auxiliary)``; None where that is not known."""
+    option = options.get(fact.has_aux or "has_aux")
+    if option is None:
+        return None if "**" in options else False
+    return bool(option.value) if isinstance(option, Const) else None
+
+
+def check_result(
+    m: Machine, scope: ModuleScope, at: Any, name: str, fact: TransformFact, options: dict[str, Value],
+    operand: Value, result: Value,
+) -> bool:  # fmt: skip
+    """What the function returned: does it fit ``has_aux``, ``out_axes`` or ``out_specs``? Whether it may."""
+    if at is None or not m.bus.wants(TransformMismatch):
+        return True
+    function = _innermost(operand)
+    if isinstance(function, FunctionValue) and (function.altered or (_is_none(result) and is_stub(function.fn))):
+        return True  # somebody else says what it returns
+    problem = ""
+    if fact.has_aux is not None and (name in _DERIVATIVES or name in _CALLING or name in _SCALAR):
+        problem = _wrong_aux(name, has_aux(fact, options), result)
+    elif name in _MAPPING | _SHARDING:
+        option = "out_specs" if name in _SHARDING else "out_axes"
+        spec = options.get(option)
+        problem = misfit(spec, result, option) if spec is not None else ""
+    if problem:
+        tell_mismatch(m, scope, at, name, problem)
+    return not problem
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def _innermost(operand: Value) -> Value:
+    """The function behind methods, ``partial`` and transforms."""
+    while isinstance(operand, (BoundMethod, PartialValue, TransformedValue)):
+        operand = operand.operand if isinstance(operand, TransformedValue) else operand.func
+    return operand
+
+
+def _wrong_aux(name: str, aux: bool | None, result: Value) -> str:
+    if aux is None:
+        return ""
+    short = short_name(name)
+    if aux and _is_no_pair(result):
+        return f"{short} with `has_aux` differentiates a function that returns a pair, (value, aux); this one does not"
+    if name not in _SCALAR:
+        return ""
+    pair = known_elements(result)
+    value = result if not aux else pair[0] if pair is not None and len(pair) == 2 else None
+    if value is None or not _is_no_scalar(value):
+        return ""
+    if not aux and pair is not None and len(pair) == 2:
+        return f"the function returns a pair, and {short} takes one number; with `has_aux` the second is passed on"
+    return f"{short} differentiates a function that returns one number, and this one does not"
+
+
+def _is_no_pair(result: Value) -> bool:
+    if isinstance(result, UnionValue):
+        return all(_is_no_pair(member) for member in result.members)
+    known = known_elements(result)
+    if known is not None:
+        return len(known) != 2
+    if isinstance(result, Static):
+        return result.kind in _NUMBERS
+    return isinstance(result, (Array, HostArray, Const, DictValue))
+
+
+def _is_no_scalar(value: Value) -> bool:
+    """The value surely is a container, None, or an array of some dimensions."""
+    if isinstance(value, UnionValue):
+        return all(_is_no_scalar(member) for member in value.members)
+    if isinstance(value, (Array, HostArray)):
+        return value.ndim is not None and value.ndim > 0
+    return isinstance(value, (TupleValue, ListValue, DictValue)) or _is_none(value)
+
+
+# --- products -----------------------------------------------------------------------------------------
+
+_FORMS = {
+    ("value_and_gradient", False): "(value, gradients)",
+    ("value_and_gradient", True): "((value, aux), gradients)",
+    ("gradient", True): "(gradients, aux)",
+    ("vjp", False): "(output, function)",
+    ("vjp", True): "(output, function, aux)",
+    ("linearize", False): "(output, function)",
+    ("linearize", True): "(output, function, aux)",
+    ("jvp", False): "(output, tangent)",
+    ("jvp", True): "(output, tangent, aux)",
+}
+
+
+def note_product(
+    m: Machine, name: str, fact: TransformFact, options: dict[str, Value], made: Value, first: Value | None = None
+) -> None:
+    """Remember what a transform returned, and the scalar in it. first: the first argument of the call."""
+    if not m.bus.wants(TransformMismatch) or m.path.mode.presumed:
+        return
+    aux = has_aux(fact, options)
+    if aux is None or name not in _SCALAR | _CALLING:
+        return
+    form = _FORMS.get((fact.result, aux), "")
+    if not isinstance(made, TupleValue) or not form:
+        if fact.result == "gradient":
+            scalar = fact.differentiates is not None and fact.differentiates not in options and _is_number(first)
+            keep_product(m, Product(made, name, "the gradient, which has the form of the argument", scalar))
+        return
+    keep_product(m, Product(made, name, f"{form}{', with `has_aux`' if aux else ''}"))
+    if fact.result in ("vjp", "linearize"):
+        keep_product(m, Product(made.elts[0], name, f"{form}, and this is the output"))
+    if fact.result != "value_and_gradient":
+        return
+    value = made.elts[0]
+    if aux and isinstance(value, TupleValue) and len(value.elts) == 2:
+        keep_product(m, Product(value, name, "(value, aux), with `has_aux`"))
+        value = value.elts[0]
+    if isinstance(value, (Array, Tree, Unknown)):
+        keep_product(m, Product(value, name, "one number here", scalar=True))
+
+
+def _is_number(value: Value | None) -> bool:
+    return isinstance(value, Const) and type(value.value) in joining.NUMBERS

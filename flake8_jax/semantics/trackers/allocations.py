@@ -1,0 +1,165 @@
+"""What is older than the running trace: writing to it makes a staged function impure.
+
+Vocabulary
+----------
+outlives    a container or an object was made before a trace began, so it is still there when the trace is over.
+change      something is put into it: an item, an element, an attribute; or a variable of an outer scope is rebound.
+undone      the change is taken back while the same code runs: a stack that is popped, an attribute that is put back.
+            Whether it is on every path is not asked.
+owner       the generic instance during whose construction something was made. Whether it outlives a trace shows on the
+            call stack: it does if a method of it runs outside of the trace, or is what the trace stages.
+
+A container that is stored in an older one is as old as that from then on: it can be reached from there.
+
+Not modelled: objects that library calls make, views, weak references, objects reached through opaque ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
+    NO_BIRTH,
+    ClassValue,
+    DictValue,
+    ExternalInstance,
+    GeneratorValue,
+    Instance,
+    ListValue,
+    Static,
+    TupleValue,
+    UnionValue,
+    Value,
+)
+from flake8_jax.semantics.events.events import Mutation
+from flake8_jax.semantics.events.facts import CHANGED_HERE, UNDONE
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.trackers.freshness import note_needs_python
+
+_BORN = (ListValue, DictValue, Instance, ExternalInstance, Static, GeneratorValue, ClassValue)
+
+
+class Allocations(Tracker):
+    """generics: generic instances, in the order in which they were made. changes: what staged code has put where."""
+
+    def __init__(self, m: Machine) -> None:
+        self.generics: list[Instance] = []
+        self.changes: dict[tuple[int | None, str], list[tuple[int, str, int]]] = {}
+
+
+def outlives(m: Machine, value: Value | None, trace: int) -> bool:
+    """``value`` was surely made before ``trace``, one of those that are running, began."""
+    if isinstance(value, UnionValue):
+        return all(outlives(m, member, trace) for member in value.members)
+    if not isinstance(value, _BORN):
+        return False
+    if isinstance(value, ClassValue):
+        return value.closure is None and trace > 0
+    if value.born >= 0:
+        return value.born < trace
+    return _is_outside(m, m.trackers[Allocations].generics[-value.born - 1])
+
+
+def birth_of_generic(m: Machine, made: Instance) -> int:
+    """The birth of a generic instance, and of all that is made while it is constructed."""
+    m.trackers[Allocations].generics.append(made)
+    return -len(m.trackers[Allocations].generics)
+
+
+def _is_outside(m: Machine, owner: Instance) -> bool:
+    """The object behind a generic instance is older than the innermost trace."""
+    roots = [i for i, link in enumerate(m.path.stack) if link.kind in ("root", "contract")]
+    if not roots:
+        return False
+    last = roots[-1]
+    outer = [link.receiver for link in m.path.stack[:last] if isinstance(link.receiver, Instance)]
+    if m.path.stack[last].kind == "root" and last + 1 < len(m.path.stack):
+        outer += [r for r in (m.path.stack[last + 1].receiver,) if isinstance(r, Instance)]
+    return any(owner is known or any(owner is part for part in known.slots.values()) for known in outer)
+
+
+def _may_be_set_up(m: Machine, target: Value | None) -> bool:
+    """An object that a library runs staged by contract may have been run eagerly before, to set itself up."""
+    roots = [link for link in m.path.stack if link.kind in ("root", "contract")]
+    if not roots or roots[-1].kind != "contract" or target is None:
+        return False
+    receivers = [link.receiver for link in m.path.stack if isinstance(link.receiver, Instance)]
+    return isinstance(target, Instance) or any(target is part for r in receivers for part in r.slots.values())
+
+
+def settle_births(value: Value, trace: int, depth: int = 4) -> None:
+    """What came into being at a staging boundary was made in ``trace``."""
+    if isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
+        if value.born != NO_BIRTH:
+            return
+        value.born = trace
+        parts = list(value.slots.values())
+    elif isinstance(value, TupleValue):
+        parts = list(value.elts)
+    elif isinstance(value, UnionValue):
+        parts = list(value.members)
+    else:
+        return
+    if depth:
+        for part in parts:
+            if isinstance(part, Value):
+                settle_births(part, trace, depth - 1)
+
+
+def tell_change(
+    m: Machine,
+    frame: Frame,
+    node: Any,
+    how: str,
+    target: Value | None,
+    value: Value | None,
+    *,
+    name: str = "",
+    method: str = "",
+    op: str = "",
+    born: int | None = None,
+    itself: bool = False,
+) -> None:
+    """Tell the rules that staged code changes what is older than the trace. born: of a variable, whose ``target`` is
+    None. name: of the attribute or variable. itself: what is stored was computed from what was there."""
+    mode = m.path.mode
+    if not mode.staged or mode.presumed or not m.bus.wants(Mutation):
+        return
+
+    def older(trace: int) -> bool:
+        return born < trace if born is not None else outlives(m, target, trace)
+
+    place = (id(target) if target is not None else born, name)
+    for trace, path, start in m.trackers[Allocations].changes.get(place, ()):
+        if trace > mode.trace:  # what an inner trace left there is overwritten
+            m.bus.noted.add((UNDONE, path, start))
+    if not older(mode.trace) or _may_be_set_up(m, target):
+        return
+    note_needs_python(m)
+    m.trackers[Allocations].changes.setdefault(place, []).append((mode.trace, frame.scope.path, node.start))
+    m.bus.note(CHANGED_HERE, frame.scope, node.start)
+    if target is not None:
+        m.journal.keep_alive.append(target)
+        if value is not None:
+            _escape(value, target)
+    once = mode.compiled > 0 and not mode.shapes_only and older(mode.compiled)
+    m.bus.emit(Mutation(m.path.context(frame.scope), node, how, target, value, name or method, op, once, itself))
+
+
+def _escape(value: Value, target: Value) -> None:
+    """A container that is stored in an older one outlives what that outlives."""
+    born = getattr(target, "born", NO_BIRTH)
+    if isinstance(value, (ListValue, DictValue)) and 0 <= born < value.born:
+        value.born = born
+
+
+def undo_changes(m: Machine, target: Value | None, name: str = "", born: int | None = None) -> None:
+    """Something is taken out again, or put back: the changes that the running trace has made were for the time being."""
+    if m.path.mode.staged and m.trackers[Allocations].changes:
+        for trace, path, start in m.trackers[Allocations].changes.get(
+            (id(target) if target is not None else born, name), ()
+        ):
+            if trace >= m.path.mode.trace:
+                m.bus.noted.add((UNDONE, path, start))

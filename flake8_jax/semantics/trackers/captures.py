@@ -1,0 +1,132 @@
+"""Large arrays that staged code closes over: they become constants of the compiled program.
+
+Vocabulary
+----------
+captured    read while a function is being compiled, from a variable or an object that is older than that: a module-level
+            variable, one of an enclosing function, an attribute of ``self`` that is no argument, an argument that
+            ``functools.partial`` holds.
+embedded    computed with: only then does the array become part of the program. Its shape alone does not.
+
+Only ``jit`` and ``pmap`` compile constants; a ``scan`` outside of them hands over what its body closes over. Not
+modelled: defaults of parameters, arrays that a compiled function gives back as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.sizes import is_large
+from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    Array,
+    ClassValue,
+    DictValue,
+    FunctionValue,
+    Instance,
+    ListValue,
+    ModuleValue,
+    PartialValue,
+    Room,
+    Site,
+    TupleValue,
+    Value,
+)
+from flake8_jax.semantics.events.events import CapturedConstant
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.allocations import outlives
+
+COMPILING = frozenset({"jit", "pjit", "pmap", "filter_jit", "filter_pmap"})
+"""Transforms that compile what they stage, by the last part of their names."""
+
+
+class Capture(msgspec.Struct, frozen=True, eq=False):
+    """Where a large array was read that is older than the code being compiled."""
+
+    scope: ModuleScope
+    at: Any
+    value: Value
+
+
+class Captures(Tracker):
+    """constants: arrays that compiled code closes over, by identity. embedded: those that became part of a program."""
+
+    def __init__(self, m: Machine) -> None:
+        self.m = m
+        self.constants: dict[int, Capture] = {}
+        self.embedded: list[Value] = []
+
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> int:
+        return len(self.embedded)
+
+    def since(self, mark: int, run: FinishedRun) -> tuple[int, ...] | None:
+        """The inputs that the run made part of a program."""
+        embedded = frozenset(self.embedded[mark:])
+        return tuple([i for i, v in enumerate(run.inputs) if v in embedded]) or None if embedded else None
+
+    def replay(self, record: tuple[int, ...], replay: Replay) -> None:
+        if self.constants:
+            embed(self.m, [replay.inputs[i] for i in record])
+
+
+def is_constant(value: Value) -> bool:
+    """A large array that is no tracer."""
+    return is_large(value) and not (isinstance(value, Array) and value.level >= ABSTRACT - 1)
+
+
+def note_variable(m: Machine, frame: Frame, node: Any, name: str, value: Value) -> None:
+    """A variable is read that holds a large array."""
+    around: Frame | None = frame
+    while around is not None:
+        if name in around.slots and around.slots is not frame.scope.slots:
+            if around.trace >= m.path.mode.jitted:
+                return
+            break
+        around = around.parent
+    capture(m, frame.scope, node, value)
+
+
+def note_part(m: Machine, frame: Frame, node: Any, base: Value, value: Value) -> None:
+    """A large array is taken out of an object, a module or a container."""
+    if isinstance(base, (ModuleValue, ClassValue)) or (
+        isinstance(base, (Instance, ListValue, DictValue)) and outlives(m, base, m.path.mode.jitted)
+    ):
+        capture(m, frame.scope, node, value)
+
+
+def note_held(m: Machine, partial: PartialValue, site: Site) -> None:
+    """``jax.jit(partial(f, table))``: what the partial holds is no argument."""
+    for value in (*partial.args, *partial.kwargs.values()):
+        if is_large(value):
+            capture(m, site.scope, site, value)
+
+
+def capture(m: Machine, scope: ModuleScope, at: Any, value: Value) -> None:
+    """Remember where a constant comes from, until it is computed with."""
+    if is_constant(value) and not m.path.mode.presumed and m.bus.wants(CapturedConstant):
+        m.trackers[Captures].constants[id(value)] = Capture(scope, at, value)
+
+
+def embed(m: Machine, values: Iterable[Value]) -> None:
+    """Staged code computes with ``values``: those that were captured become part of the program."""
+    mode = m.path.mode
+    if not mode.jitted or mode.shapes_only:
+        return
+    room = Room()
+    todo = list(values)[::-1]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, (TupleValue, ListValue)):
+            if room.enter(value):
+                todo += (value.elts if isinstance(value, TupleValue) else value.known() or ())[::-1]
+            continue
+        found = m.trackers[Captures].constants.get(id(value))
+        if found is None and isinstance(value, Array) and value.origin is not None:
+            found = m.trackers[Captures].constants.get(id(value.origin))
+        if found is not None:
+            m.trackers[Captures].embedded.append(found.value)
+            m.bus.emit(CapturedConstant(m.path.context(found.scope), found.at, found.value, found.value.size * 4))  # type: ignore[attr-defined]

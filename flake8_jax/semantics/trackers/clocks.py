@@ -1,0 +1,592 @@
+"""Stretches of eager code between two readings of a clock, and the device work in them.
+
+JAX returns from a call before the device is done with it, so a clock that is read then has measured the dispatch. Here
+the interpreter keeps a log of what bears on that, from the first reading in an entry on.
+
+Vocabulary
+----------
+reading     what a clock of ``time`` or ``timeit.default_timer`` gave, with its place in the log.
+work        one line of the log. *compiled*: a call of a jitted function. *computed*: any other computation on arrays.
+            *wait*: the host needs a value of the device, so everything before is done. *lost*: something ran of which
+            nothing is known. *yield*: others run before this goes on.
+stretch     the log between two readings whose difference is taken.
+arm         an alternative that may not be taken: work in one is certain only for who is in it as well.
+cold        the first call of a jitted function that the entry makes, by any path, or the first one whose arguments surely
+            have another rank, leading length, dtype or static value than all before: it compiles.
+
+What a call writes there is said by ``effects``. Not modelled: threads, order inside generators (what they dispatch does
+not count), buffers that are donated, how long anything takes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.signatures import static_parameters
+from flake8_jax.semantics.domain.values import (
+    Array,
+    BoundMethod,
+    Const,
+    External,
+    FunctionValue,
+    HostArray,
+    PartialValue,
+    Static,
+    TransformedValue,
+    Tree,
+    Value,
+)
+from flake8_jax.semantics.events.events import ColdCall, Timed
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.arguments import Arguments
+    from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+    from flake8_jax.semantics.domain.stack import Link, LoopState
+    from flake8_jax.semantics.machine.core import Machine
+
+COMPILED, COMPUTED, WAIT, LOST, YIELD = "compiled", "computed", "wait", "lost", "yield"
+
+CLOCKS = frozenset(
+    {f"time.{name}{unit}" for name in ("time", "perf_counter", "monotonic", "process_time") for unit in ("", "_ns")}
+    | {"timeit.default_timer"}
+)
+NO_MEASURE = "dispatch timed on purpose, or a deadline"
+"""The fact that a clock that was stopped after a dispatch times the waiting from there on, or that the time since is only
+compared with a limit."""
+WARM = "called again once it is compiled"
+"""The fact that a timed call is made a second time: the first one is the warm-up, or is compared with the others."""
+
+_PLAIN = frozenset({int, str, bool, float, type(None)})
+
+
+Given = Any
+"""What is known of the arguments of a compiled call: one entry each; None where that is nothing."""
+
+
+class Work(msgspec.Struct, frozen=True, eq=False):
+    """One line of the log. chain: the links of the calls around it, outermost first. arms, loops: those that it stands
+    in. key: the function that was compiled, ``what`` its name; given: its arguments as the compiler sees them. cold: see
+    there."""
+
+    kind: str
+    scope: ModuleScope
+    node: Any
+    chain: tuple[Link, ...]
+    arms: tuple[int, ...]
+    loops: tuple[LoopState, ...]
+    key: Any = None
+    what: str = ""
+    given: Given = None
+    cold: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A clock was read at ``node``, when the log had ``position`` lines."""
+
+    log: Log
+    position: int
+    scope: ModuleScope
+    node: Any
+    chain: tuple[Link, ...]
+    arms: tuple[int, ...]
+    loops: tuple[LoopState, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Log:
+    """What one entry has done.
+
+    compiled: all compiled functions that it has called, in order, with what they were given; warm: the same by function.
+    anything_warm: somebody unknown was given a function, and may have called it. readings: every value that holds one.
+    cold_places: where a function was timed for the first time. last_difference: the last one told, with the place of the
+    report: where it is taken (file, expression), where it is reported.
+    """
+
+    lines: list[Work] = field(default_factory=list)
+    compiled: list[tuple[Any, Given]] = field(default_factory=list)
+    warm: dict[Any, list[Given]] = field(default_factory=dict)
+    anything_warm: bool = False
+    readings: list[HostArray] = field(default_factory=list)
+    cold_places: dict[Any, list[tuple[ModuleScope, int]]] = field(default_factory=dict)
+    last_difference: tuple[ModuleScope, Any, ModuleScope, Any] | None = None
+
+    def compiles(self, key: Any, given: Given) -> bool:
+        """Nobody has called the function with such arguments."""
+        return not self.anything_warm and all(_differ(given, before) for before in self.warm.get(key, ()))
+
+
+class Slice(msgspec.Struct, frozen=True, eq=False):
+    """What a remembered run has added to the log."""
+
+    start: Mark
+    lines: tuple[Work, ...]
+    compiled: tuple[tuple[Any, Given], ...]
+    readings: tuple[HostArray, ...]
+
+
+class Mark(NamedTuple):
+    """Where the log is, and in how many arms and loops."""
+
+    lines: int
+    compiled: int
+    readings: int
+    arms: int
+    loops: int
+
+
+class DeviceWork(Tracker):
+    """log: of device work on the running path. timing: a clock was read on it. times: some rule listens."""
+
+    def __init__(self, m: Machine) -> None:
+        self.m = m
+        self.log = Log()
+        self.timing = False
+        self.times = m.bus.wants(Timed)
+
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> Mark:
+        return mark(self.m)
+
+    def returned(self, mark: Mark, *, suspended: bool) -> None:
+        if suspended:
+            forget_order(self.m, mark)
+
+    def since(self, mark: Mark, run: FinishedRun) -> Slice | None:
+        return since(self.m, mark)
+
+    def replay_events(self, record: Slice | None, replay: Replay) -> None:
+        if replay.events:
+            repeat_warm(self.m, replay.events)
+        if record is not None:
+            repeat_log(self.m, record, replay.depth, replay.outside, replay.mapping)
+
+    def enter(self) -> tuple[Log, bool]:
+        saved = self.log, self.timing
+        self.log, self.timing = Log(), False
+        return saved
+
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        self.log, self.timing = saved
+
+
+# --- writing the log ------------------------------------------------------------------------------------
+
+
+def read_clock(m: Machine, frame: Frame, node: Any, value: Value) -> Value:
+    """The value of a clock that was read."""
+    if m.path.mode.staged or not isinstance(value, HostArray) or not m.bus.wants(Timed):
+        return value
+    log = m.trackers[DeviceWork].log
+    reading = Reading(log, len(log.lines), frame.scope, node, tuple(m.path.stack), m.path.arms, tuple(m.path.loops))
+    return _holding(m, (reading,))
+
+
+def _holding(m: Machine, readings: tuple[Reading, ...]) -> HostArray:
+    m.trackers[DeviceWork].timing = True
+    made = HostArray("float", 0)
+    made.readings = readings
+    m.trackers[DeviceWork].log.readings.append(made)
+    return made
+
+
+def add_work(m: Machine, kind: str, scope: ModuleScope, node: Any) -> None:
+    chain = tuple(m.path.stack) if kind in (COMPILED, COMPUTED) else ()
+    m.trackers[DeviceWork].log.lines.append(Work(kind, scope, node, chain, m.path.arms, tuple(m.path.loops)))
+
+
+def note_computed(m: Machine, frame: Frame, node: Any) -> None:
+    """Eager code dispatches a computation on arrays. To be asked while ``m.timing`` only."""
+    if not m.path.mode.staged and node is not None:
+        add_work(m, COMPUTED, frame.scope, node)
+
+
+def note_wait(m: Machine, frame: Frame, node: Any) -> None:
+    """Eager code needs a value of the device. To be asked while ``m.timing`` only."""
+    if not m.path.mode.staged:
+        add_work(m, WAIT, frame.scope, node)
+
+
+def note_truth(m: Machine, frame: Frame, node: Any, value: Value) -> None:
+    """The truth of a value is asked for. A flag that nobody knows is none of the device's."""
+    if any(isinstance(v, (Array, Tree)) for v in joining.members_of(value)):
+        note_wait(m, frame, node)
+
+
+def note_yield(m: Machine, frame: Frame, node: Any) -> None:
+    """Somebody else runs before this goes on."""
+    if not m.path.mode.staged:
+        add_work(m, YIELD, frame.scope, node)
+
+
+def note_lost(m: Machine, frame: Frame, node: Any) -> None:
+    """A function of the project is not run, because it was run often enough: anything may have happened in it."""
+    if not m.path.mode.staged:
+        m.trackers[DeviceWork].log.anything_warm = True
+        if m.trackers[DeviceWork].timing:
+            add_work(m, LOST, frame.scope, node)
+
+
+def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments) -> None:
+    """Eager code calls what a transform returned."""
+    if not m.bus.wants(Timed):
+        return
+    if not tv.fact.omnistaging or tv.fact.tracing != "abstract":
+        if m.trackers[DeviceWork].timing:
+            note_computed(m, frame, node)
+        return
+    key, given = compiled_identity(tv), _given(tv, args)
+    if _is_idle(tv.operand):
+        note_warm(m, key, given)  # what is timed is the call itself
+        return
+    if m.trackers[DeviceWork].timing:
+        cold = tv.name.endswith((".jit", "_jit", ".pmap")) and m.trackers[DeviceWork].log.compiles(key, given)
+        m.trackers[DeviceWork].log.lines.append(
+            Work(
+                COMPILED,
+                frame.scope,
+                node,
+                tuple(m.path.stack),
+                m.path.arms,
+                tuple(m.path.loops),
+                key,
+                _name(tv.operand),
+                given,
+                cold,
+            )
+        )
+    note_warm(m, key, given)
+
+
+def _given(tv: TransformedValue, args: Arguments) -> Given:
+    if args.star is not None or args.double_star is not None or args.unknown_rest:
+        return None
+    statics = static_parameters(tv) if tv.fact.statics else (set(), set())
+    if statics is None:
+        return None
+    named = [(value, name in statics[1]) for name, value in sorted(args.kwargs.items())]
+    return tuple([
+        _seen(value, static) for value, static in [*[(v, i in statics[0]) for i, v in enumerate(args.values)], *named]
+    ])  # fmt: skip
+
+
+def _seen(value: Value, static: bool) -> Any:
+    """An argument as the compiler sees it."""
+    if static:
+        return (value.value,) if isinstance(value, Const) else None
+    if isinstance(value, (Array, HostArray)):
+        return value.dtype, value.ndim, value.length if isinstance(value, Array) else None
+    return None
+
+
+def _differ(one: Given, other: Given) -> bool:
+    """Two calls need two compilations for sure."""
+    if one is None or other is None or len(one) != len(other):
+        return False
+    return any(
+        a is not None
+        and b is not None
+        and len(a) == len(b)
+        and any(x not in ("", None) and y not in ("", None) and x != y for x, y in zip(a, b))
+        for a, b in zip(one, other)
+    )
+
+
+def _is_idle(operand: Value) -> bool:
+    """A function that returns its arguments, or nothing, at once."""
+    if not isinstance(operand, FunctionValue):
+        return False
+    return all(
+        isinstance(s, ir.Pass)
+        or (isinstance(s, ir.ExprStmt) and isinstance(s.value, ir.Constant))
+        or (isinstance(s, ir.Return) and _is_name(s.value))
+        for s in operand.fn.body
+    )
+
+
+def _is_name(node: ir.Expr | None) -> bool:
+    if isinstance(node, ir.Tuple):
+        return all(_is_name(element) for element in node.elts)
+    return node is None or isinstance(node, (ir.Name, ir.Constant))
+
+
+def note_warm(m: Machine, key: Any, given: Given = None) -> None:
+    """A function is compiled by now."""
+    known = m.trackers[DeviceWork].log.warm.setdefault(key, [])
+    if given not in known:
+        known.append(given)
+    m.trackers[DeviceWork].log.compiled.append((key, given))
+
+
+def compiled_identity(tv: TransformedValue) -> Any:
+    """What JAX looks compiled code up by: the function, however often it is wrapped."""
+    operand: Value = tv
+    while True:
+        if isinstance(operand, TransformedValue):
+            operand = operand.operand
+        elif isinstance(operand, (BoundMethod, PartialValue)):
+            operand = operand.func
+        elif isinstance(operand, FunctionValue):
+            return id(operand.fn)
+        elif isinstance(operand, External):
+            return operand.name
+        else:
+            return id(tv)
+
+
+def _name(operand: Value) -> str:
+    while isinstance(operand, (BoundMethod, PartialValue, TransformedValue)):
+        operand = operand.operand if isinstance(operand, TransformedValue) else operand.func
+    if isinstance(operand, FunctionValue) and not operand.fn.is_lambda:
+        return operand.fn.name
+    return ""
+
+
+# --- remembered runs ------------------------------------------------------------------------------------
+
+
+def mark(m: Machine) -> Mark:
+    """Where the log is now."""
+    log = m.trackers[DeviceWork].log
+    return Mark(len(log.lines), len(log.compiled), len(log.readings), len(m.path.arms), len(m.path.loops))
+
+
+def since(m: Machine, start: Mark) -> Slice | None:
+    """What was logged since ``start``; None for nothing."""
+    log = m.trackers[DeviceWork].log
+    if start == mark(m):
+        return None
+    return Slice(
+        start, tuple(log.lines[start.lines :]), tuple(log.compiled[start.compiled :]), tuple(log.readings[start.readings :])
+    )  # fmt: skip
+
+
+def forget_order(m: Machine, start: Mark) -> None:
+    """A generator runs when somebody asks it to: what it dispatches stands nowhere, what it may wait for anywhere."""
+    lines = m.trackers[DeviceWork].log.lines
+    lines[start.lines :] = [w for w in lines[start.lines :] if w.kind in (WAIT, LOST)]
+
+
+def repeat_log(m: Machine, found: Slice, depth: int, outside: tuple[Link, ...], mapping: dict[int, Any]) -> None:
+    """Log again what a remembered run has logged; ``mapping`` learns its readings of today."""
+    log, start = m.trackers[DeviceWork].log, found.start
+    base, arms, loops = len(log.lines), m.path.arms, tuple(m.path.loops)
+    if m.trackers[DeviceWork].timing or found.readings:
+        for work in found.lines:
+            log.lines.append(
+                msgspec.structs.replace(
+                    work,
+                    chain=outside + work.chain[depth + 1 :] if work.chain else (),
+                    arms=arms + work.arms[start.arms :],
+                    loops=loops + work.loops[start.loops :],
+                    cold=work.cold and log.compiles(work.key, work.given),
+                )
+            )
+    for key, given in found.compiled:
+        note_warm(m, key, given)
+    for value in found.readings:
+        renewed = tuple([
+            Reading(log, base + r.position - start.lines, r.scope, r.node, outside + r.chain[depth + 1 :], arms, loops)
+            for r in value.readings
+            if r.position >= start.lines
+        ])  # fmt: skip
+        mapping[id(value)] = _holding(m, renewed)
+
+
+def repeat_warm(m: Machine, events: list[Any]) -> None:
+    """A remembered run times again what it timed: by now it is compiled."""
+    for event in events:
+        if isinstance(event, Timed):
+            for place in event.cold:
+                if place.key in m.trackers[DeviceWork].log.warm:  # the run itself is logged after this
+                    m.bus.note(WARM, place.scope, place.at.start)
+
+
+# --- differences ----------------------------------------------------------------------------------------
+
+
+def scaled(m: Machine, value: HostArray, by: Value, op: str) -> HostArray | None:
+    """``time.time() * 1000`` is a reading still."""
+    if op in "*/" and value.readings and isinstance(by, (Const, Static)):
+        return _holding(m, value.readings)
+    return None
+
+
+def tell_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start: HostArray) -> None:
+    """Tell the rules that the difference of two readings is taken."""
+    if m.path.mode.staged or len(stop.readings) != 1 or not start.readings or not m.bus.wants(Timed):
+        return
+    end = stop.readings[0]
+    common = _common([begin.chain for begin in start.readings] + [end.chain])
+    judged = [_judge(m, begin, end, common) for begin in start.readings]
+    works = [work for work, _cold in judged]
+    pending = works[-1] if all(works) else None
+    cold = judged[0][1] if len(judged) == 1 else ()
+    if pending is None and not cold:
+        return
+    scope, at = end.scope, end.node
+    if len(end.chain) > len(common):
+        scope, at = end.chain[len(common)].scope, end.chain[len(common)].node
+    where, what = (_placed(pending, common), pending.what) if pending is not None else (None, "")
+    m.bus.emit(Timed(m.path.context(scope), at, where, what, cold))
+    m.trackers[DeviceWork].log.last_difference = frame.scope, node, scope, at
+
+
+def note_comparison(m: Machine, frame: Frame, node: Any) -> None:
+    """A comparison whose operand is a difference of readings: ``time.time() - start < limit``."""
+    found = m.trackers[DeviceWork].log.last_difference
+    if found is None or found[0] is not frame.scope or not node.start <= found[1].start <= found[1].end <= node.end:
+        return
+    m.bus.note(NO_MEASURE, found[2], found[3].start)
+
+
+def _common(chains: list[tuple[Link, ...]]) -> tuple[Link, ...]:
+    """The calls around all of the readings: the last of them is of the function in which the stretch lies."""
+    shortest = min(chains, key=len)
+    for i, link in enumerate(shortest):
+        if any(chain[i] is not link for chain in chains):
+            return shortest[:i]
+    return shortest
+
+
+def _placed(work: Work, common: tuple[Link, ...]) -> Any:
+    """The expression of the function in which the stretch lies that makes the work be done."""
+    if work.chain[: len(common)] != common:
+        return None
+    return work.node if len(work.chain) == len(common) else work.chain[len(common)].node
+
+
+class _Stretch(msgspec.Struct, frozen=True, eq=False):
+    """What was logged between two readings. common: the calls around both of them."""
+
+    begin: Reading
+    end: Reading
+    common: tuple[Link, ...]
+    works: list[Work]
+
+    def place(self, work: Work) -> Any:
+        """See ``_placed``."""
+        return _placed(work, self.common)
+
+    def scope(self, work: Work) -> ModuleScope:
+        """The file of that expression."""
+        depth = len(self.common)
+        return work.scope if len(work.chain) == depth else work.chain[depth].scope
+
+    def is_certain(self, work: Work) -> bool:
+        """Whoever comes to the second reading has done the work."""
+        return work.arms == self.end.arms[: len(work.arms)]
+
+
+def _judge(
+    m: Machine, begin: Reading, end: Reading, common: tuple[Link, ...]
+) -> tuple[Work | None, tuple[ColdCall, ...]]:
+    """The last work between two readings that nobody has waited for, and the calls there that compile."""
+    log = m.trackers[DeviceWork].log
+    if begin.log is not log or end.log is not log or _left_alone(end, common):
+        return None, ()
+    stretch = _Stretch(begin, end, common, log.lines[begin.position : end.position])
+    if not stretch.works or stretch.works[0].kind == WAIT:
+        m.bus.note(NO_MEASURE, begin.scope, begin.node.start)
+    for work in stretch.works:
+        _tell_warm(m, work, stretch)
+    if any(w.kind in (LOST, YIELD) for w in stretch.works):
+        return None, ()
+    return _pending(stretch), _cold(m, stretch)
+
+
+def _left_alone(end: Reading, common: tuple[Link, ...]) -> bool:
+    """A context manager times what its user does."""
+    return any(link.fn is not None and link.fn.name == "__exit__" for link in end.chain[len(common) :])
+
+
+def _pending(stretch: _Stretch) -> Work | None:
+    """The last work that nobody has waited for."""
+    works, loops = stretch.works, stretch.begin.loops
+    waits = [i for i, w in enumerate(works) if w.kind == WAIT]
+    after = works[waits[-1] + 1 :] if waits else works
+    # Of a loop that waits in every iteration hardly anything is pending.
+    straight = all(works[i].loops == loops for i in waits)
+    candidates = [w for w in after if stretch.is_certain(w) and (w.kind == COMPILED or not waits)]
+    if not candidates or (waits and not (straight and candidates[-1].loops == loops)):
+        return None
+    return candidates[-1]
+
+
+def _cold(m: Machine, stretch: _Stretch) -> tuple[ColdCall, ...]:
+    """The calls that compile, where what is timed is them and not a program that runs for long."""
+    works, begin = stretch.works, stretch.begin
+    if _is_anybodys(stretch.common):
+        return ()
+    if not all(loop.unrolled for loop in begin.loops):
+        for work in works:  # the next iteration times the same without compiling
+            _note_warm_place(m, work, stretch)
+        return ()
+    if any(w.loops != begin.loops and not _repeats(w, stretch) for w in works):
+        return ()
+    several = len({w.key for w in works if w.kind == COMPILED}) > 1
+    found = [work for work in works if _is_told_cold(work, stretch, several=several)]
+    places = m.trackers[DeviceWork].log.cold_places
+    for work in found:
+        places.setdefault(work.key, []).append((stretch.scope(work), stretch.place(work).start))
+    return tuple(ColdCall(stretch.place(work), stretch.scope(work), work.key, work.what) for work in found)
+
+
+def _is_told_cold(work: Work, stretch: _Stretch, *, several: bool) -> bool:
+    """A call that compiles for sure. several: different functions are timed together, so only calls made right there."""
+    if not work.cold or stretch.place(work) is None or not stretch.is_certain(work):
+        return False
+    return not several or len(work.chain) <= len(stretch.common)
+
+
+def _tell_warm(m: Machine, work: Work, stretch: _Stretch) -> None:
+    """A compiled function is timed once more: so its first call, timed or not, is known to be another matter."""
+    if work.kind != COMPILED or work.cold:
+        return
+    _note_warm_place(m, work, stretch)
+    for scope, start in m.trackers[DeviceWork].log.cold_places.get(work.key, ()):
+        m.bus.note(WARM, scope, start)
+
+
+def _note_warm_place(m: Machine, work: Work, stretch: _Stretch) -> None:
+    place = stretch.place(work) if work.kind == COMPILED else None
+    if place is not None:
+        m.bus.note(WARM, stretch.end.scope, place.start)
+
+
+def _is_anybodys(common: tuple[Link, ...]) -> bool:
+    """A method of an object that somebody out of sight has, and may have called before."""
+    return bool(common) and common[-1].kind == "entry" and common[-1].receiver is not None
+
+
+def _repeats(work: Work, stretch: _Stretch) -> bool:
+    """The loops around the work that began in the stretch do the same in every iteration: a benchmark's."""
+    if work.kind not in (COMPILED, COMPUTED) or len(work.chain) != len(stretch.common):
+        return work.kind == WAIT
+    return all(
+        isinstance(loop.node, ir.For) and not (names_read(work.node) & _bound(loop.node))
+        for loop in work.loops[len(stretch.begin.loops) :]
+    )
+
+
+def _bound(loop: ir.For) -> set[str]:
+    """The names that a loop binds; what a nested function binds is counted as well."""
+    found = names_read(loop.target)
+    todo: list[Any] = [loop.body]
+    while todo:
+        n = todo.pop()
+        if type(n) is list or type(n) is tuple:
+            todo += n
+        elif type(n) not in _PLAIN:
+            if isinstance(n, ir.Assign):
+                found |= names_read(n.targets)
+            elif isinstance(n, (ir.AugAssign, ir.For, ir.NamedExpr, ir.AnnAssign)):
+                found |= names_read(n.target)
+            todo += [part for part in msgspec.structs.astuple(n) if type(part) not in _PLAIN]
+    return found

@@ -1,0 +1,460 @@
+"""Which function objects are new in every iteration of an eager loop: what JAX keeps for a function, it keeps by identity.
+
+Vocabulary
+----------
+clock       counts the iterations of all loops. Functions, partials, bound methods and what transforms return carry the
+            time at which they were made.
+fresh       made after the running iteration of a loop began: the next iteration has another one, of which JAX knows
+            nothing, however equal it is.
+sheltered   inside of something that runs once and keeps what it makes: a cached function, a constructor.
+maker       the run of a function in which a transform was applied. A result that is called when that is over was given
+            away: how often it is made and how often it is called have nothing to do with one another.
+
+Facts checked on JAX 0.10: ``jit`` and the bodies of ``scan``, ``cond`` and their kin are looked up by the identity of the
+function (a callable instance: by its hash); ``lax.map`` and ``nnx.jit`` wrap theirs anew each time; equinox compares
+bound methods and its own transforms by what is in them.
+
+Not modelled: how many iterations there are, caches behind library calls, closures that outlive their maker.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.knowledge.model import TransformFact
+from flake8_jax.semantics.domain.code import blocks, bound_paths, names_read, paths_read
+from flake8_jax.semantics.domain.scopes import Frame, is_test_file
+from flake8_jax.semantics.domain.stack import Link, LoopState
+from flake8_jax.semantics.domain.values import (
+    BoundMethod,
+    DictValue,
+    External,
+    ExternalMethod,
+    FunctionValue,
+    Instance,
+    ListValue,
+    PartialValue,
+    TransformedValue,
+    TupleValue,
+    UnionValue,
+    Value,
+)
+from flake8_jax.semantics.events.events import Repetition
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
+
+CALLED_AT_ONCE = "called in the iteration that made it"
+COMPILING = frozenset({"jax.jit", "jax.pmap", "equinox.filter_jit", "flax.nnx.jit", "haiku.jit"})
+_REWRAPPING = frozenset({"flax.nnx.jit", "jax.lax.map"})
+"""They stage a closure of their own around the operand, which is new each time."""
+_STRUCTURAL = frozenset({"equinox.filter_jit"})
+"""They compare what is no plain function by its structure."""
+_CONTROL_FLOW = frozenset({"scan", "map", "fori_loop", "while_loop", "cond", "switch"})
+_ONCE = frozenset({"__init__", "__post_init__", "__new__", "setup", "__init_subclass__"})
+_FEW = 4
+"""So few iterations of Python are over before anybody notices."""
+_MADE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, ExternalMethod)
+
+
+class Freshness(Tracker):
+    """clock: goes on with every iteration. sheltered: so many calls around keep what they make. choosing: so many calls
+    around lead to one of several functions. disguised: functions that a decorator has replaced. needs_python: functions
+    that Python has to run for what they do besides."""
+
+    def __init__(self, m: Machine) -> None:
+        self.path = m.path
+        self.clock = 0
+        self.sheltered = 0
+        self.choosing = 0
+        self.disguised: set[int] = set()
+        self.needs_python: set[int] = set()
+
+    def enter(self) -> tuple[int, int]:
+        saved = self.sheltered, self.choosing
+        self.sheltered = self.choosing = 0
+        return saved
+
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        self.sheltered, self.choosing = saved
+        if self.path.loops:  # what was made meanwhile is for good
+            self.clock += 1
+            for loop in self.path.loops:
+                loop.since = self.clock
+
+    def iteration(self, loop: LoopState) -> None:
+        """What is made from now on is made in a new iteration of ``loop``."""
+        self.clock += 1
+        loop.since = self.clock
+        loop.links = len(self.path.stack)
+
+
+def bound_in(loop: LoopState) -> set[str]:
+    """The paths that the loop's body binds, looked up once for all that stands in it."""
+    if loop.bound is None:
+        loop.bound = bound_paths(loop.node)
+    return loop.bound
+
+
+def now(m: Machine) -> int:
+    """The birth of a function object that is made now."""
+    return 0 if m.trackers[Freshness].sheltered else m.trackers[Freshness].clock
+
+
+def shelters(function: FunctionValue) -> bool:
+    """What a run of the function makes is kept by somebody."""
+    return function.cached or function.fn.name in _ONCE
+
+
+def is_fresh(value: Value, since: int) -> bool:
+    """The value surely is a function object that was made since then."""
+    if isinstance(value, UnionValue):
+        return all(is_fresh(member, since) for member in value.members)
+    return isinstance(value, _MADE) and value.made >= since
+
+
+def _loop_around(m: Machine, value: Value) -> tuple[LoopState, bool] | None:
+    """The innermost loop whose iterations each have another ``value``, and whether it is the running function's own."""
+    for depth in range(len(m.path.loops) - 1, -1, -1):
+        loop = m.path.loops[depth]
+        own = depth >= m.path.loop_base
+        if is_fresh(value, loop.since) and _counts(loop, value, own=own):
+            return loop, own
+    return None
+
+
+def _counts(loop: LoopState, value: Value, *, own: bool) -> bool:
+    """A few elements that differ in kind need as many compilations, unless the function has nothing to do with them."""
+    if not loop.unrolled:
+        return True
+    return own and loop.times > 1 and isinstance(value, FunctionValue) and not _depends(loop, value)
+
+
+def _depends(loop: LoopState, function: FunctionValue) -> bool:
+    """The function reads a variable that the loop binds."""
+    local = set(function.fn.local_names)
+    read = {path for path in paths_read(function.fn) if path.partition(".")[0] not in local}
+    return not read.isdisjoint(bound_in(loop))
+
+
+def _against(loop: Any) -> str:
+    """The fact that a loop, by its IR, is no evidence."""
+    return f"loop {id(loop)} proves nothing"
+
+
+def note_staged_loop(m: Machine, node: Any) -> None:
+    """A loop runs while JAX traces it. So whoever calls its function eagerly, and nobody knows them, may not exist."""
+    if m.path.mode.ambient and m.bus.wants(Repetition):
+        m.bus.note_everywhere(_against(node))
+
+
+def _may_tell(m: Machine) -> bool:
+    """There is a loop around, and every function between it and here surely runs as it is written. What a test runs in
+    a loop is done for the test's sake."""
+    if (
+        not m.path.loops
+        or m.path.mode.staged
+        or m.path.mode.presumed
+        or m.trackers[Freshness].sheltered
+        or m.trackers[Freshness].choosing
+        or not m.bus.wants(Repetition)
+    ):
+        return False
+    return not any(
+        id(link.fn) in m.trackers[Freshness].disguised or is_test_file(link.scope.path) for link in m.path.stack
+    )
+
+
+def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
+    """Tell the rules of a ``jit`` whose function is new in every iteration; it counts once its result is called."""
+    made.made = now(m)
+    if made.name not in COMPILING or not _may_tell(m):
+        return
+    operand = made.operand
+    if made.name in _STRUCTURAL and not isinstance(operand, FunctionValue):
+        return
+    found = _loop_around(m, made if made.name in _REWRAPPING else operand)
+    if found is None:
+        return
+    loop, own = found
+    if not _goes_on(m, node, loop) or _is_a_setting(m, node, operand, loop if own else None):
+        return
+    made.maker = m.path.stack[-1] if m.path.stack else None
+    made.loop = loop
+    made.loops_outside = m.path.loop_base if not own and made.maker is not None and _drives(made.maker.fn) else -1
+    made.fact_against = _against(loop.node)
+    m.bus.emit(
+        Repetition(
+            m.path.context(frame.scope), node, "compiled", made.name, operand, loop.node, own, CALLED_AT_ONCE,
+            made.fact_against,
+        )
+    )  # fmt: skip
+
+
+def tell_control_flow(
+    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value]
+) -> None:
+    """Tell the rules of a ``scan``, ``cond`` … that is compiled for a body that is new in every iteration."""
+    if fact.model not in _CONTROL_FLOW or not _may_tell(m):
+        return
+    for parameter in fact.operands:
+        operand = bound.get(parameter)
+        for member in _elements(operand) if operand is not None else ():
+            found = _loop_around(m, member)
+            if found is not None and _is_eager(m, node, found[0]) and _goes_on(m, node, found[0]):
+                loop, own = found
+                if not own and _is_of_library(m, loop):
+                    return
+                against = _against(loop.node)
+                m.bus.emit(
+                    Repetition(m.path.context(frame.scope), node, "body", name, member, loop.node, own, "", against)
+                )
+                return
+
+
+def _is_a_setting(m: Machine, node: Any, operand: Value, loop: LoopState | None) -> bool:
+    """Another function each time because it is meant to be another one: it was passed in, or a call has made it
+    (``jit(make_train(config))``) of what may differ. loop: the loop around, None where a caller's is meant."""
+    maker = m.path.stack[-1] if m.path.stack else None
+    if loop is None and maker is not None and maker.bound is not None:
+        if any(operand is passed for passed in maker.bound.values()):
+            return True
+    if isinstance(operand, ExternalMethod) and operand.name.rpartition(".")[2] == "init":
+        return loop is None
+    if isinstance(operand, FunctionValue) and operand.closure is not None and operand.owner is None:
+        if maker is None or not _is_inside(operand.closure, maker.fn):
+            return loop is None or not paths_read(node).isdisjoint(bound_in(loop))
+    return False
+
+
+def _is_inside(frame: Frame | None, fn: ir.Function | None) -> bool:
+    while frame is not None:
+        if frame.fn is fn:
+            return True
+        frame = frame.parent
+    return False
+
+
+def _elements(value: Value) -> tuple[Value, ...]:
+    if isinstance(value, TupleValue):
+        return value.elts
+    if isinstance(value, ListValue):
+        return value.known() or ()
+    return (value,)
+
+
+def note_needs_python(m: Machine) -> None:
+    """The functions that a transform runs here do what they could not do, or would do once only, if they were jitted."""
+    for link in reversed(m.path.stack):
+        if link.kind in ("root", "contract"):
+            return
+        m.trackers[Freshness].needs_python.add(id(link.fn))
+
+
+def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, reports: int) -> None:
+    """Tell the rules that Python ran what ``grad`` or ``vmap`` was applied to in every iteration of an eager loop.
+    reports: so many were made before it ran; after an error there is no next iteration."""
+    fact = made.fact
+    if fact.model != "wrap" or fact.omnistaging or fact.tracing == "none" or not _may_tell(m):
+        return
+    maps = fact.maps_axes is not None
+    if not _runs_python(m, made.operand) or (maps and _is_short(made.operand)):
+        return
+    if any((e.report.level or e.rule.level) == "error" for e in m.bus.emissions[reports:]):
+        return
+    for depth in range(len(m.path.loops) - 1, m.path.loop_base - 1 if maps else -1, -1):
+        loop = m.path.loops[depth]
+        if (
+            not loop.unrolled
+            and not 0 < loop.times <= _FEW
+            and _is_eager(m, node, loop, here=maps)
+            and _goes_on(m, node, loop)
+        ):
+            against = _against(loop.node)
+            own = depth >= m.path.loop_base
+            m.bus.emit(
+                Repetition(
+                    m.path.context(frame.scope), node, "traced", made.name, made.operand, loop.node, own, "", against
+                )
+            )
+            return
+
+
+def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False) -> bool:
+    """Nobody stages the loop. If its function is a library's, whose callers nobody knows, it may be a short one that users
+    unroll; but hardly one whose iterations hand on to the next what they compute. here: what ``node`` computes."""
+    if not m.path.stack or m.path.stack[0].kind != "entry" or any(link.function == "main" for link in m.path.stack):
+        return True
+    if "<locals>" in m.path.stack[0].function:  # whoever was given it may stage it
+        return False
+    if any(_may_be_overridden(link) for link in m.path.stack[loop.links :]):
+        return False
+    place = m.path.stack[loop.links].node if len(m.path.stack) > loop.links else node
+    return (
+        isinstance(loop.node, (ir.For, ir.While))
+        and place is not None
+        and any(_hands_on(loop.node, call) for call in (place, *([] if here else _calls_in(loop.node))))
+    )
+
+
+def _may_be_overridden(link: Link) -> bool:
+    receiver = link.receiver
+    return isinstance(receiver, Instance) and not receiver.exact and bool(receiver.cls.subclasses)
+
+
+def _is_of_library(m: Machine, loop: LoopState) -> bool:
+    """The loop is, or calls, a method of an object of which nobody knows how it is used."""
+    if not m.path.stack or m.path.stack[0].kind != "entry":
+        return False
+    around = m.path.stack[max(loop.links - 1, 0) : loop.links + 1]
+    return any(isinstance(link.receiver, Instance) and not link.receiver.exact for link in around)
+
+
+def _hands_on(loop: ir.For | ir.While, call: Any) -> bool:
+    """The call reads a variable that the same iteration binds anew in the statement of the call or behind it."""
+    anew: set[str] = set()
+    for statement in loop.body:
+        bound = bound_paths(statement, targets_of_loops=False)
+        if statement.end > call.start:
+            anew |= bound
+        elif isinstance(statement, (ir.Assign, ir.AnnAssign)):
+            anew -= bound
+    return not anew.isdisjoint(paths_read(call))
+
+
+def _runs_python(m: Machine, value: Value) -> bool:
+    """Calling the value runs code of the project that is not compiled and could be."""
+    if isinstance(value, TransformedValue):
+        return value.name not in COMPILING and _runs_python(m, value.operand)
+    if isinstance(value, (PartialValue, BoundMethod)):
+        return _runs_python(m, value.func)
+    if isinstance(value, UnionValue):
+        return all(_runs_python(m, member) for member in value.members)
+    if not isinstance(value, FunctionValue) or id(value.fn) in m.trackers[Freshness].needs_python:
+        return False
+    return not _only_calls_compiled(m, value)
+
+
+def _only_calls_compiled(m: Machine, function: FunctionValue) -> bool:
+    """``lambda w: loss(w, x)`` where ``loss`` is jitted."""
+    body = function.fn.body
+    if len(body) != 1 or not isinstance(body[0], ir.Return) or not isinstance(body[0].value, ir.Call):
+        return False
+    callee = body[0].value.func
+    found = _looked_up(function, callee.id) if isinstance(callee, ir.Name) else None
+    return found is not None and not isinstance(found, External) and not _runs_python(m, found)
+
+
+def _is_short(value: Value) -> bool:
+    """A lambda that calls no function of the project: a few operations, whoever sends them."""
+    if not isinstance(value, FunctionValue) or not value.fn.is_lambda:
+        return False
+    read = (_looked_up(value, name) for name in names_read(value.fn.body))
+    return not any(isinstance(found, (FunctionValue, BoundMethod, PartialValue, Instance)) for found in read)
+
+
+def _looked_up(function: FunctionValue, name: str) -> Value | None:
+    """The value of a name that a function reads but does not bind."""
+    frame = function.closure
+    while frame is not None and name not in frame.slots:
+        frame = frame.parent
+    found = frame.slots.get(name) if frame is not None else function.scope.slots.get(name)
+    return found if isinstance(found, Value) else None
+
+
+def note_called(m: Machine, made: TransformedValue) -> None:
+    """What a ``jit`` in a loop returned is called."""
+    loop = made.loop
+    if loop is None or loop not in m.path.loops:
+        return
+    where = made.site
+    if made.made < loop.since:  # an earlier iteration made it
+        m.bus.note(made.fact_against, where.scope, where.start)
+    elif len(m.path.loops) <= made.loops_outside:
+        return  # a function that trains for many steps does this once before
+    elif made.maker is None or any(link is made.maker for link in m.path.stack):
+        m.bus.note(CALLED_AT_ONCE, where.scope, where.start)
+
+
+def note_kept(m: Machine, value: Value, depth: int = 3) -> None:
+    """The value is put where it may outlive the iteration: an attribute, a container, a variable of an outer scope."""
+    seen, layer = {value}, [value]
+    for step in range(depth + 1):
+        for kept in layer:
+            if isinstance(kept, TransformedValue):
+                _note_transform_kept(m, kept)
+        if step < depth:
+            # Containers share what they hold, so that a walk along every path would take many times as long.
+            layer = [p for p in dict.fromkeys(part for kept in layer for part in _kept_with(kept)) if p not in seen]
+            seen.update(layer)
+
+
+def _note_transform_kept(m: Machine, value: TransformedValue) -> None:
+    if value.loop is not None:
+        m.bus.note(value.fact_against, value.site.scope, value.site.start)
+    elif isinstance(value.operand, TransformedValue):
+        _note_transform_kept(m, value.operand)
+
+
+def _kept_with(value: Value) -> tuple[Value, ...]:
+    if isinstance(value, TupleValue):
+        return value.elts
+    if isinstance(value, UnionValue):
+        return value.members
+    if isinstance(value, (ListValue, DictValue)):
+        return tuple(part for part in value.slots.values() if isinstance(part, Value))
+    return ()
+
+
+# --- what loops look like -------------------------------------------------------------------------------
+
+
+def _drives(fn: ir.Function | None) -> bool:
+    """The function has a loop of its own that hands on a state: ``state = step(state, x)``."""
+    if fn is None:
+        return False
+    todo: list[Any] = list(fn.body)
+    while todo:
+        statement = todo.pop()
+        if isinstance(statement, (ir.For, ir.While)) and any(
+            _hands_on(statement, call) for call in _calls_in(statement)
+        ):
+            return True
+        todo += blocks(statement)
+    return False
+
+
+def _calls_in(loop: ir.For | ir.While) -> list[ir.Expr]:
+    """What the assignments of a loop call."""
+    found: list[ir.Expr] = []
+    todo: list[Any] = list(loop.body)
+    while todo:
+        statement = todo.pop()
+        if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Call):
+            found.append(statement.value)
+        todo += blocks(statement)
+    return found
+
+
+def _goes_on(m: Machine, node: Any, loop: LoopState) -> bool:
+    """The iteration that runs ``node``, or calls the function that does, may be followed by another one."""
+    place = m.path.stack[loop.links].node if len(m.path.stack) > loop.links else node
+    if place is None or not isinstance(loop.node, (ir.For, ir.While)):
+        return True
+    return _falls_through(loop.node.body, place.start)
+
+
+def _falls_through(block: list[ir.Stmt], start: int) -> bool:
+    for statement in block:
+        if statement.end <= start:
+            continue
+        if isinstance(statement, (ir.Return, ir.Raise, ir.Break)):
+            return False
+        if isinstance(statement, (ir.If, ir.With, ir.Try)) and statement.start <= start:
+            inner = statement.body
+            if inner[0].start <= start < inner[-1].end and not _falls_through(inner, start):
+                return False
+            inner = statement.orelse if isinstance(statement, (ir.If, ir.Try)) else []
+            if inner and inner[0].start <= start < inner[-1].end and not _falls_through(inner, start):
+                return False
+    return True

@@ -1,0 +1,454 @@
+"""PRNG keys: who uses which key, where, and whether it was used before.
+
+Vocabulary
+----------
+use         a key is used up: a sampler draws from it, or ``split`` makes new keys of it. ``fold_in`` derives a key and
+            leaves the parent usable; ``key_data`` and the like only look; ``clone`` gives an equal key on purpose.
+path        where a use stands: one place for every function on the call stack, outermost first. Two uses collide at
+            the first function in which their places differ: there the reader sees the key used twice.
+collision   a second use of one key on a path that is possible after the first.
+
+Not modelled: keys that pass through unknown library calls (such a call is no use), keys in sets, equality of data in
+``fold_in``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_taken
+from flake8_jax.semantics.domain.conditions import contradict, normal_condition
+from flake8_jax.semantics.domain.joining import members_of
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.stack import Lane
+from flake8_jax.semantics.domain.values import (
+    MISSING,
+    Array,
+    Const,
+    DictValue,
+    GeneratorValue,
+    Instance,
+    ListValue,
+    Opaque,
+    Recipe,
+    Room,
+    Site,
+    Static,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    canonical_key,
+    part_of,
+)
+from flake8_jax.semantics.events.events import KeyUse, SharedKey
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+
+DONATE = "donate"
+"""Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One step of a use's path: a node of a function run known by its serial."""
+
+    serial: int
+    node: Any
+    scope: ModuleScope
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of a key. argument: the IR of a donated argument. draws: what comes out are numbers, neither other keys nor
+    an object that starts with them."""
+
+    effect: str
+    path: tuple[Place, ...]
+    conditions: frozenset[tuple[Any, bool]]
+    call: int
+    sampler: str = ""
+    argument: Any = None
+    draws: bool = False
+
+    @property
+    def summary(self) -> tuple[str]:
+        return (self.effect,)
+
+
+UseOfInput = tuple[int, tuple[str, ...], tuple[Use, ...]]
+"""Uses of a key that was taken out of an input: its number, the steps to the key, the uses."""
+
+
+class Keys(Tracker):
+    """uses: of each key, by its canonical value. lanes_met: vmaps whose identity a remembered run knows."""
+
+    def __init__(self, m: Machine) -> None:
+        self.m = m
+        self.uses: dict[Value, Any] = {}
+        self.lanes_met: set[Lane] = set()
+
+    def owns(self, slots: dict[Any, Any]) -> bool:
+        return slots is self.uses
+
+    def merge(self, contents: list[Any]) -> Any:
+        """Key uses that may have happened on any of the paths."""
+        merged: list[Any] = []
+        for uses in contents:
+            if uses is not MISSING:
+                merged += [u for u in uses if u not in merged]
+        return tuple(merged[:6])
+
+    def settle(self, mark: int, result: Value) -> None:
+        if self.uses:
+            settle_splits(self.m, mark, result)
+
+    def since(self, mark: None, run: FinishedRun) -> list[UseOfInput] | None:
+        """The uses of keys that came with the inputs."""
+        written = [slot for slots, slot in run.written if slots is self.uses]
+        if not written:
+            return None
+        index = {id(canonical_key(v)): i for i, v in enumerate(run.inputs) if isinstance(v, (Array, Opaque))}
+        taken = {
+            id(part): (whole, step)
+            for whole in map(canonical_key, run.inputs)
+            if isinstance(whole, Array) and whole.parts
+            for step, part in whole.parts.items()
+        }
+        found: dict[tuple[int, tuple[str, ...]], tuple[Use, ...]] = {}
+        for key in written:
+            where = _from_input(key, index, taken)
+            if where is not None:
+                found[where] = self.uses.get(key, ())
+        return [(i, steps, uses) for (i, steps), uses in found.items()] or None
+
+    def replay(self, record: list[UseOfInput], replay: Replay) -> None:
+        m = self.m
+        for i, steps, uses in record:
+            key: Value = canonical_key(replay.inputs[i])
+            for step in steps:
+                if isinstance(key, Opaque):
+                    key = part_of(key, step, partial(Unknown, step))
+                elif isinstance(key, Array):
+                    key = key_taken(key, step)
+            if any(use.draws for use in uses):
+                note_drawn(m, key)
+            earlier = self.uses.get(key, ())
+            here = [_here(m, use, replay.scope, replay.node) for use in uses]
+            m.journal.write(self.uses, key, (*earlier, *here)[-6:])
+
+    def enter(self) -> dict[Value, Any]:
+        """Two uses of a key collide only where one call path leads to both."""
+        saved, self.uses = self.uses, {}
+        return saved
+
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        self.uses = saved
+
+
+def _from_input(
+    key: Any, index_of_key: dict[int, int], taken: dict[int, tuple[Array, str]]
+) -> tuple[int, tuple[str, ...]] | None:
+    """From which input, by which steps, a used key was taken. taken: the keys taken out of arrays of keys."""
+    steps: list[str] = []
+    value = key
+    parent: Value
+    while id(value) not in index_of_key:
+        if id(value) in taken:
+            parent, step = taken[id(value)]
+        elif isinstance(value, Opaque) and value.parent is not None:
+            parent, step = value.parent, value.step
+        else:
+            return None
+        steps.append(step)
+        value = canonical_key(parent)
+    return index_of_key[id(value)], tuple(reversed(steps))
+
+
+def _here(m: Machine, use: Use, scope: ModuleScope, node: Any) -> Use:
+    """A use inside a remembered run, as it stands on the present call path."""
+    path = current_path(m, scope, node if node is not None else use.path[-1].node)
+    return replace(use, path=path, conditions=frozenset(m.path.conditions))
+
+
+def current_path(m: Machine, scope: ModuleScope, node: Any) -> tuple[Place, ...]:
+    """The path of something that happens right now at ``node``."""
+    places: list[Place] = []
+    serial = 0
+    for link in m.path.stack:
+        if link.node is not None:
+            places.append(Place(serial, link.node, link.scope))
+        serial = link.serial
+    places.append(Place(serial, node, scope))
+    return tuple(places)
+
+
+def may_be_key(value: Value) -> bool:
+    """An array of unknown dtype, an opaque value, or a known key."""
+    return isinstance(value, (Unknown, Tree)) or (isinstance(value, Array) and value.dtype in ("key", ""))
+
+
+def use_key(
+    m: Machine, frame: Frame, node: Any, value: Value, effect: str, key_node: ir.Expr | None, sampler: str = "", *,
+    draws: bool = False,
+) -> None:  # fmt: skip
+    """A sampler or ``split`` uses ``value`` at ``node``. sampler: its canonical name. draws: as in ``Use``."""
+    conditions = value.conditions if isinstance(value, UnionValue) else None
+    for i, member in enumerate(members_of(value)):
+        if may_be_key(member):
+            held = frozenset(m.path.conditions) | (conditions[i] if conditions else frozenset())
+            _use_one(m, frame.scope, node, member, effect, key_node, sampler, held, draws=draws)
+
+
+def _use_one(
+    m: Machine, scope: ModuleScope, node: Any, key: Value, effect: str, key_node: ir.Expr | None, sampler: str,
+    conditions: frozenset[tuple[Any, bool]], *, draws: bool,
+) -> None:  # fmt: skip
+    if m.path.mode.shapes_only:
+        return  # nothing is drawn where only shapes are asked for
+    if draws:
+        note_drawn(m, key)
+    canonical = canonical_key(key)
+    path = current_path(m, scope, node)
+    _tell_shared(m, scope, node, canonical, path)
+    earlier = m.trackers[Keys].uses.get(canonical, ())
+    for use in earlier:
+        if use.effect == DONATE or contradict(use.conditions, conditions):
+            continue
+        if _same_shuffle(m, sampler, use, path):
+            continue
+        if path == use.path and any(loop.picked for loop in m.path.loops):
+            continue  # ``if i == 0:``: not in every iteration, maybe in one alone
+        certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
+        _tell_collision(m, key, effect, use, path, key_node, sampler, certain=certain)
+        break
+    made = Use(effect, path, conditions, id(node), sampler, draws=draws)
+    if made not in earlier:
+        m.journal.write(m.trackers[Keys].uses, canonical, (*earlier, made)[-6:])
+
+
+def settle_splits(m: Machine, mark: int, result: Value) -> None:
+    """A function that was run since ``mark`` has returned: if it gives no keys back, it consumed what it split."""
+    touched = {id(slot): slot for slots, slot, _old in m.journal.entries[mark:] if slots is m.trackers[Keys].uses}
+    if not touched or _holds_key(result):
+        return
+    depth = sum(link.node is not None for link in m.path.stack) + 1
+    for key in touched.values():
+        uses = m.trackers[Keys].uses.get(key, ())
+        settled = tuple(
+            replace(use, effect="consume") if use.effect == "split" and len(use.path) > depth else use for use in uses
+        )
+        if settled != uses:
+            m.journal.write(m.trackers[Keys].uses, key, settled)
+
+
+def _holds_key(value: Value, depth: int = 4, room: Room | None = None) -> bool:
+    """The value is or contains a key, or may."""
+    if isinstance(value, Array):
+        return value.dtype == "key"
+    parts: list[Any] = []
+    if isinstance(value, TupleValue):
+        parts = list(value.elts)
+    elif isinstance(value, UnionValue):
+        parts = list(value.members)
+    elif isinstance(value, (ListValue, DictValue, Instance)):
+        parts = [v for v in value.slots.values() if isinstance(v, Value)]
+    elif isinstance(value, GeneratorValue):
+        parts = [value.element]
+    room = room if room is not None else Room()
+    return depth > 0 and bool(parts) and room.enter(value) and any(_holds_key(part, depth - 1, room) for part in parts)
+
+
+SHUFFLES = frozenset({"jax.random.permutation", "jax.random.shuffle"})
+
+
+def _same_shuffle(m: Machine, sampler: str, earlier: Use, path: tuple[Place, ...]) -> bool:
+    """The same permutation for several arrays on purpose: what keeps inputs and labels aligned.
+
+    One and the same call in the next iteration of a loop is none, but for comprehensions and maps over a tree, whose
+    "iterations" are the arrays. A choice from each leaf of a tree takes the same rows of all.
+    """
+    if sampler == earlier.sampler == "jax.random.choice":
+        return bool(m.path.loops) and m.path.loops[-1].kind == "tree_map"
+    if sampler not in SHUFFLES or earlier.sampler not in SHUFFLES:
+        return False
+    if [p.node for p in path] != [p.node for p in earlier.path]:
+        return True
+    return not m.path.loops or m.path.loops[-1].kind in ("comprehension", "tree_map")
+
+
+def _tell_collision(
+    m: Machine, key: Value, effect: str, earlier: Use, path: tuple[Place, ...], key_node: ir.Expr | None, sampler: str, *,
+    certain: bool,
+) -> None:  # fmt: skip
+    """Say where the two uses part: in the innermost function that both go through."""
+    if not m.bus.wants(KeyUse):
+        return
+    level = 0
+    limit = min(len(path), len(earlier.path))
+    while (
+        level < limit - 1
+        and path[level].serial == earlier.path[level].serial
+        and path[level].node is earlier.path[level].node
+        and path[level + 1].serial == earlier.path[level + 1].serial
+    ):
+        level += 1
+    here, there = path[level], earlier.path[level]
+    if here.serial != there.serial:
+        return
+    if here.node is not there.node:
+        while level < limit - 1 and _held_by_receiver(m, level, key):
+            level += 1
+        here, there = path[level], earlier.path[min(level, len(earlier.path) - 1)]
+    in_loop = here.node is there.node
+    innermost = level == len(path) - 1
+    callee = "" if innermost else m.path.stack[_stack_index(m, level)].function
+    context = m.path.context(here.scope)
+    m.bus.emit(
+        KeyUse(
+            context=context,
+            at=here.node,
+            key=key,
+            effect=effect if innermost else "consume",
+            earlier=Site(there.scope, there.node.start, there.node.end),
+            earlier_effect=earlier.effect,
+            in_loop=in_loop,
+            loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
+            same_call=False,
+            through=callee,
+            key_node=key_node if innermost else _argument_for(m, level, key),
+            certain=certain,
+            sampler=sampler if innermost else "",
+            earlier_sampler=earlier.sampler,
+        )
+    )
+
+
+def _held_by_receiver(m: Machine, level: int, key: Value) -> bool:
+    """The call at ``level`` is of a method whose object holds the key: the reader must look into the method."""
+    link = m.path.stack[_stack_index(m, level)]
+    receiver = link.receiver
+    if not isinstance(receiver, Instance):
+        return False
+    canonical = canonical_key(key)
+    held = any(isinstance(v, Value) and _contains(v, canonical) for v in receiver.slots.values())
+    return held
+
+
+def _contains(value: Value, key: Value, depth: int = 3) -> bool:
+    if may_be_key(value) and canonical_key(value) is key:
+        return True
+    if depth and isinstance(value, TupleValue):
+        return any(_contains(v, key, depth - 1) for v in value.elts)
+    return False
+
+
+def _stack_index(m: Machine, level: int) -> int:
+    """Index into the stack of the link that leads from path level ``level`` to the next."""
+    seen = -1
+    for i, link in enumerate(m.path.stack):
+        if link.node is not None:
+            seen += 1
+            if seen == level:
+                return i
+    return len(m.path.stack) - 1
+
+
+def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
+    """The argument of the call at ``level`` that is the key, where it is a plain one."""
+    link = m.path.stack[_stack_index(m, level)]
+    if not isinstance(link.node, ir.Call) or link.bound is None or link.fn is None:
+        return None
+    canonical = canonical_key(key)
+    positional = [p.name for p in link.fn.params if p.kind in ("positional", "posonly")]
+    offset = 1 if link.receiver is not None else 0
+    plain = [a for a in link.node.args if a.star == 0]
+    if sum(not a.keyword for a in plain) + offset > len(positional):
+        return None  # a library stands in between (``model.apply(variables, x)``) and takes arguments for itself
+    for i, argument in enumerate(plain):
+        name = argument.keyword or (positional[i + offset] if i + offset < len(positional) else "")
+        value = link.bound.get(name)
+        if value is not None and may_be_key(value) and canonical_key(value) is canonical:
+            if isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
+                return argument.value
+    return None
+
+
+# --- lanes ----------------------------------------------------------------------------------------
+
+
+def shared_values(values: list[Value], captured: bool, limit: int = 60) -> dict[Value, bool]:
+    """Every possible key inside values that all lanes of a vmap receive alike."""
+    found: dict[Value, bool] = {}
+    todo = list(values)
+    while todo and len(found) < limit:
+        value = todo.pop()
+        if may_be_key(value):
+            found[canonical_key(value)] = captured
+            if isinstance(value, Opaque) and value.parts:
+                todo += value.parts.values()
+        elif isinstance(value, TupleValue):
+            todo += value.elts
+        elif isinstance(value, (ListValue, DictValue)):
+            todo += [v for v in value.slots.values() if isinstance(v, Value)]
+    return found
+
+
+def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, path: tuple[Place, ...]) -> None:
+    if not m.path.mode.lanes or not m.bus.wants(SharedKey):
+        return
+    lane = m.path.mode.lanes[-1]
+    root: Value | None = canonical
+    while root is not None and root not in lane.shared:
+        root = root.parent if isinstance(root, Opaque) else None
+    if root is None:
+        return
+    captured = lane.shared[root]
+    if captured:
+        m.bus.emit(SharedKey(m.path.context(scope), node, lane.transform, True))
+    else:
+        m.bus.emit(SharedKey(m.path.context(lane.call.scope), lane.call.node, lane.transform, False))
+
+
+DRAWN = "something is drawn of it"
+
+
+def made_key(m: Machine, scope: ModuleScope, node: Any, level: int) -> Array:
+    """A key made of a seed."""
+    made = Array(level, "key", 0)
+    site = Site(scope, node.start, node.end)
+    made.recipe = Recipe(SEED, (), site, m.path.stack[-1].fn if m.path.stack else None)
+    return made
+
+
+def note_drawn(m: Machine, key: Value) -> None:
+    """A sampler draws from a key: if it comes from a seed and nothing else, so do the draws."""
+    canonical = canonical_key(key)
+    recipe = canonical.recipe if isinstance(canonical, Array) else None
+    if recipe is not None and recipe.name == SEED:
+        m.bus.note(DRAWN, recipe.node.scope, recipe.node.start)
+
+
+def derive_key(m: Machine, key: Value, data: Value | None) -> Array:
+    """``fold_in(key, data)``: another key; per lane if the data may differ between lanes."""
+    level = key.level if isinstance(key, (Array, Tree)) else 1
+    made = Array(level, "key", 0)
+    if isinstance(data, Const):
+        keep_seed(key, made)
+    if isinstance(data, (Const, Static)):
+        share_like(m, key, made)
+    elif isinstance(data, Array):
+        share_like(m, key, made, canonical_key(data))
+    return made
+
+
+def share_like(m: Machine, parent: Value, child: Value, data: Value | None = None) -> None:
+    """A key made of a key that all lanes share is shared as well, if ``data`` (where there is some) is."""
+    canonical = canonical_key(parent)
+    for lane in m.path.mode.lanes:
+        if canonical in lane.shared and (data is None or data in lane.shared):
+            lane.shared[child] = lane.shared[canonical]

@@ -1,0 +1,342 @@
+"""Settings that JAX reads once: variables of the environment, options of the platform, switches for debugging.
+
+Vocabulary
+----------
+setting     a variable of the environment or an option of ``jax.config`` that code sets, a context manager that switches
+            an option on, a call that only makes sense at one time.
+turn        a moment after which a setting comes too late. *imported*: ``JAX_…`` variables are read while JAX is imported,
+            by this file or by another library. *started*: ``XLA_FLAGS``, the memory of the GPU and the platform are
+            settled by the first array, compiled call or question for devices.
+process     which turns the running path has surely taken. Every module starts anew, and its functions start where its top
+            level ended: whoever calls them has imported it.
+moot        a late setting is after all of use: another path makes it in time, the same file starts another process
+            (which inherits the environment), makes JAX forget its devices, or sets the option of that name as well.
+
+Not modelled: ``os.putenv``, environments read back from files, modules that a late import runs, variables whose names
+are computed, what libraries compute while they are imported.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.stack import Link
+from flake8_jax.semantics.domain.values import (
+    NONE,
+    Array,
+    Const,
+    DictValue,
+    ExternalInstance,
+    HostArray,
+    Unknown,
+    Value,
+    site_of,
+)
+from flake8_jax.semantics.events.events import Setting
+from flake8_jax.semantics.events.facts import is_on
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.arguments import Arguments
+
+ENVIRON = "os.environ"
+MOOT = "setting of use"
+OFF = "switched off again"
+
+_LIBRARIES = """
+    jax flax optax equinox haiku chex numpyro distrax brax diffrax jaxopt lineax optimistix orbax jmp rlax blackjax gymnax
+    jraph tinygp dm_pix jax_md evosax objax levanter haliax neural_tangents e3nn_jax quax netket pgx jumanji
+"""
+IMPORTING = frozenset(_LIBRARIES.split())
+"""Libraries that import JAX when they are imported; none of them computes anything then."""
+
+_OPTIONS = """
+    ALLOW_F16_REDUCTIONS ARRAY_GARBAGE_COLLECTION_GUARD BACKEND_TARGET BCOO_CUSPARSE_LOWERING
+    CAPTURED_CONSTANTS_REPORT_FRAMES CAPTURED_CONSTANTS_WARN_BYTES CHECK_TRACER_LEAKS COMPILATION_CACHE_CHECK_CONTENTS
+    COMPILATION_CACHE_DIR COMPILATION_CACHE_EXPECT_PGLE COMPILATION_CACHE_INCLUDE_METADATA_IN_KEY
+    COMPILATION_CACHE_MAX_SIZE COMPILER_DETAILED_LOGGING_MIN_OPS COMPILER_ENABLE_REMAT_PASS
+    CPU_COLLECTIVES_IMPLEMENTATION DEBUG_INFS DEBUG_KEY_REUSE DEBUG_LOG_MODULES DEBUG_NANS DEFAULT_DEVICE
+    DEFAULT_DTYPE_BITS DEFAULT_MATMUL_PRECISION DEFAULT_PRNG_IMPL DISABLE_BWD_CHECKS DISABLE_JIT
+    DISABLE_MOST_OPTIMIZATIONS DISTRIBUTED_DEBUG DUMP_IR_MODES DUMP_IR_TO EMBEDDED_CONSTANTS_MAX_BYTES ENABLE_CHECKS
+    ENABLE_COMPILATION_CACHE ENABLE_CUSTOM_PRNG ENABLE_PGLE ENABLE_X64 EXEC_TIME_OPTIMIZATION_EFFORT
+    EXPLAIN_CACHE_MISSES EXPLICIT_X64_DTYPES FORCE_TPU_INIT HIGH_DYNAMIC_RANGE_GUMBEL
+    HLO_SOURCE_FILE_CANONICALIZATION_REGEX INCLUDE_DEBUG_INFO_IN_DUMPS INCLUDE_FULL_TRACEBACKS_IN_LOCATIONS
+    LEGACY_PRNG_KEY LOGGING_LEVEL LOG_CHECKPOINT_RESIDUALS LOG_COMPILES MEMORY_FITTING_EFFORT MEMORY_FITTING_LEVEL
+    MUTABLE_ARRAY_CHECKS NO_EXECUTION NO_TRACING NUMPY_DTYPE_PROMOTION NUMPY_RANK_PROMOTION NUM_CPU_DEVICES
+    OPTIMIZATION_LEVEL PERSISTENT_CACHE_ENABLE_XLA_CACHES PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS
+    PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES PGLE_AGGREGATION_PERCENTILE PGLE_PROFILING_RUNS PJRT_CLIENT_CREATE_OPTIONS
+    PLATFORMS PLATFORM_NAME PPRINT_USE_COLOR RAISE_PERSISTENT_CACHE_ERRORS RANDOM_SEED_OFFSET
+    REMOVE_CUSTOM_PARTITIONING_PTR_FROM_CACHE_KEY SEND_TRACEBACK_TO_RUNTIME SERIALIZATION_VERSION
+    SHARE_BINARY_BETWEEN_HOSTS SHARE_BINARY_BETWEEN_HOSTS_TIMEOUT_MS SOFTMAX_CUSTOM_JVP THREEFRY_GPU_KERNEL_LOWERING
+    THREEFRY_PARTITIONABLE TRACEBACK_FILTERING TRACEBACK_IN_LOCATIONS_LIMIT TRACER_ERROR_NUM_TRACEBACK_FRAMES
+    TRANSFER_GUARD TRANSFER_GUARD_DEVICE_TO_DEVICE TRANSFER_GUARD_DEVICE_TO_HOST TRANSFER_GUARD_HOST_TO_DEVICE
+    USE_DIRECT_LINEARIZE USE_MAGMA USE_SHARDY_PARTITIONER XLA_BACKEND XLA_PROFILE_VERSION
+"""
+READ_AT_IMPORT = frozenset([f"JAX_{name}" for name in _OPTIONS.split()])
+"""Variables that are read while JAX is imported and never again."""
+
+READ_AT_START = frozenset({
+    "XLA_FLAGS", "XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_CLIENT_MEM_FRACTION",
+    "XLA_PYTHON_CLIENT_ALLOCATOR",
+})  # fmt: skip
+OPTIONS_AT_START = frozenset({
+    "jax_platforms", "jax_platform_name", "jax_num_cpu_devices", "jax_cpu_collectives_implementation",
+    "jax_pjrt_client_create_options",
+})  # fmt: skip
+"""Options of ``jax.config`` that are settled by the first computation."""
+
+_QUESTIONS = """
+    devices local_devices device_count local_device_count process_index process_count process_indices default_backend
+    host_count host_id host_ids live_arrays device_put make_mesh
+"""
+_STARTING = frozenset([f"jax.{name}" for name in _QUESTIONS.split()])
+_COMPUTING = ("jax.numpy.", "jax.random.", "jax.lax.", "jax.nn.", "jax.scipy.")
+_SPAWNING = (
+    "subprocess.", "multiprocessing.", "concurrent.futures.", "os.system", "os.exec", "os.spawn", "os.fork", "os.popen",
+    "os.posix_spawn", "os.environ.copy", "asyncio.create_subprocess", "ray.", "joblib.", "submitit.", "dask.",
+    "distributed.", "torch.multiprocessing.", "pexpect.", "mpire.", "multiprocess.", "importlib.reload",
+)  # fmt: skip
+_FORGETTING = ("clear_backends", "get_backend.cache_clear")
+
+
+class Turn(msgspec.Struct, frozen=True, eq=False):
+    """Where a path took a turn. ``stack``: the calls around it."""
+
+    scope: ModuleScope
+    node: Any
+    stack: tuple[Link, ...]
+
+
+class Settings(msgspec.Struct):
+    """What was set where, by path and subject, and which of it is moot."""
+
+    made: dict[tuple[str, str], list[int]] = {}
+    moot: set[tuple[str, str]] = set()
+
+
+class Process(Tracker):
+    """turns: what the running path has surely done. environment: its variables. settings: what was set where."""
+
+    def __init__(self, m: Machine) -> None:
+        self.turns = new_process()
+        self.environment: dict[Any, Any] = {"set": NONE}
+        self.settings = Settings()
+        m.program.slot_ids.add(id(self.environment))
+
+    def enter(self) -> dict[Any, Any]:
+        saved, self.turns = self.turns, dict(self.turns)
+        return saved
+
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        self.turns = saved
+
+
+# --- turns --------------------------------------------------------------------------------------------
+
+
+def note_turn(m: Machine, scope: ModuleScope, node: Any, turn: str) -> None:
+    """From here on, JAX is imported, or has computed something."""
+    if m.trackers[Process].turns[turn] is not TAKEN:
+        m.journal.write(m.trackers[Process].turns, turn, TAKEN)
+        m.trackers[Process].turns[turn, "at"] = Turn(scope, node, tuple(m.path.stack))
+
+
+def note_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, module: str) -> None:
+    """A module was imported: does that import JAX, or even compute something?"""
+    if m.trackers[Process].turns[IMPORTED] is TAKEN and m.trackers[Process].turns[STARTED] is TAKEN:
+        return
+    if module.partition(".")[0] in IMPORTING and not m.program.is_project(module):
+        note_turn(m, frame.scope, node, IMPORTED)
+        return
+    names = [module]
+    if isinstance(node, ir.ImportFrom):
+        names += [f"{module}.{name.name}" for name in node.names]
+    while "." in module:
+        module = module.rpartition(".")[0]
+        if not f"{frame.scope.name}.".startswith(f"{module}."):
+            names.append(module)  # the package around it runs first, unless it runs already
+    for name in names:
+        scope = m.program.by_name.get(name)
+        if scope is not None and scope.process is not None:
+            for turn in (IMPORTED, STARTED):
+                if scope.process[turn] is TAKEN:
+                    note_turn(m, frame.scope, node, turn)
+
+
+def note_library_call(m: Machine, frame: Frame, node: Any, name: str, result: Value) -> None:
+    """A library function was called: did that start JAX?"""
+    if m.trackers[Process].turns[STARTED] is TAKEN or m.path.mode.staged or not name.startswith("jax."):
+        return
+    if name in _STARTING or (isinstance(result, Array) and name.startswith(_COMPUTING)):
+        note_turn(m, frame.scope, node, STARTED)
+
+
+def note_spawn(m: Machine, frame: Frame, name: str) -> None:
+    """A library function was called: one that starts another process, which inherits the environment, or JAX anew."""
+    if name.startswith(_SPAWNING):
+        for path in {frame.scope.path, *[link.scope.path for link in m.path.stack]}:
+            _is_moot(m, path, "", MOOT)
+    elif name.startswith("jax.") and name.endswith(_FORGETTING):
+        _is_moot(m, frame.scope.path, "", MOOT)
+        if m.trackers[Process].turns[STARTED] is TAKEN:
+            m.journal.write(m.trackers[Process].turns, STARTED, NONE)
+
+
+# --- settings -----------------------------------------------------------------------------------------
+
+
+def set_variable(m: Machine, frame: Frame, node: Any, key: Value, value: Value) -> None:
+    """``os.environ[key] = value``."""
+    if isinstance(key, Const) and isinstance(key.value, str):
+        name = key.value
+        turn = IMPORTED if name in READ_AT_IMPORT else STARTED if name in READ_AT_START else ""
+        if turn:
+            _set(m, frame, node, name, "variable", value, turn)
+
+
+def set_variables(m: Machine, frame: Frame, node: Any, values: Value) -> None:
+    """``os.environ.update(values)``."""
+    if isinstance(values, DictValue):
+        for slot, value in list(values.slots.items()):
+            if type(slot) is tuple and slot[0] == "k" and isinstance(value, Value):
+                set_variable(m, frame, node, Const(slot[1]), value)
+
+
+def _set(m: Machine, frame: Frame, node: Any, name: str, kind: str, value: Value, turn: str) -> None:
+    """Tell the rules of a setting, at the place that can be blamed for it."""
+    if m.path.mode.presumed or node is None or not m.bus.wants(Setting):
+        return
+    m.journal.write(m.trackers[Process].environment, "set", NONE)
+    scope, stack = frame.scope, m.path.stack
+    known = not stack or stack[0].kind == "call"
+    by_program = not stack or (stack[0].scope is scope and (known or stack[0].function == "main"))
+    late = bool(turn) and m.trackers[Process].turns[turn] is TAKEN
+    taken: Turn | None = m.trackers[Process].turns.get((turn, "at")) if late else None
+    at, place = node, scope
+    if taken is not None and taken.scope is not scope:
+        common = 0
+        while common < min(len(stack), len(taken.stack)) and stack[common] is taken.stack[common]:
+            common += 1
+        blamed = next((i for i in range(common, len(stack)) if stack[i].node is not None), None)
+        if blamed is not None:  # the helper is innocent: its caller calls it too late
+            at, place, m.path.stack = stack[blamed].node, stack[blamed].scope, stack[:blamed]
+    if late:
+        for subject in ("", name) if kind == "variable" else (name,):
+            _is_made(m, place.path, subject, at.start, MOOT)
+    elif turn and known:
+        m.bus.note(MOOT, place, at.start)
+    option = name.lower()
+    if isinstance(value, Const) and kind != "call":
+        if is_on(value):
+            _is_made(m, place.path, f"{option} off", at.start, OFF)
+        elif kind == "option":
+            _is_moot(m, place.path, f"{option} off", OFF)
+    since = site_of(taken.scope, taken.node) if taken is not None else None
+    conditional = _is_conditional(m, frame)
+    m.bus.emit(
+        Setting(m.path.context(place), at, name, kind, value, turn, late, since, conditional, at is node, by_program)
+    )
+    m.path.stack = stack
+
+
+def _is_made(m: Machine, path: str, subject: str, start: int, fact: str) -> None:
+    m.trackers[Process].settings.made.setdefault((path, subject), []).append(start)
+    if (path, subject) in m.trackers[Process].settings.moot:
+        m.bus.noted.add((fact, path, start))
+
+
+def _is_moot(m: Machine, path: str, subject: str, fact: str) -> None:
+    m.trackers[Process].settings.moot.add((path, subject))
+    for start in m.trackers[Process].settings.made.get((path, subject), ()):
+        m.bus.noted.add((fact, path, start))
+
+
+def _is_conditional(m: Machine, frame: Frame) -> bool:
+    """A test decides whether the setting is made, other than whether the file is run as a program."""
+    as_program = [("c", "str", "__main__") in key for key, _truth in m.path.conditions]
+    if not all(as_program) or frame.attempts:
+        return True
+    return frame.arms > sum(as_program[m.path.condition_base :])
+
+
+# --- the functions that set something -----------------------------------------------------------------
+
+
+def _config_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``jax.config.update(name, value)``."""
+    given = dict(zip(("name", "val"), args.values, strict=False)) | args.kwargs
+    name, value = given.get("name"), given.get("val", Unknown("value"))
+    if isinstance(name, Const) and isinstance(name.value, str):
+        for path in {frame.scope.path, *[link.scope.path for link in m.path.stack]}:
+            _is_moot(m, path, name.value.upper(), MOOT)
+        turn = STARTED if name.value in OPTIONS_AT_START else ""
+        _set(m, frame, node, name.value, "option", value, turn)
+    return NONE
+
+
+def _environ_item(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``os.environ.setdefault(key, value)``, and ``__setitem__``."""
+    if len(args.values) > 1:
+        set_variable(m, frame, node, args.values[0], args.values[1])
+    return HostArray()
+
+
+def _environ_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    for values in args.values:
+        set_variables(m, frame, node, values)
+    for name, value in args.kwargs.items():
+        set_variable(m, frame, node, Const(name), value)
+    return NONE
+
+
+def _initialize(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``jax.distributed.initialize()``."""
+    _set(m, frame, node, "jax.distributed.initialize", "call", NONE, STARTED)
+    return NONE
+
+
+def _breakpoint(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``jax.debug.breakpoint()``; one that passes on what it was given is a tool itself."""
+    if args.double_star is None:
+        _set(m, frame, node, "jax.debug.breakpoint", "call", NONE, "")
+    return NONE
+
+
+def _switch(function: str, option: str) -> Any:
+    """A context manager that switches an option on or, given False, off."""
+
+    def handler(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+        value = next(iter((*args.values, *args.kwargs.values())), Const(True))
+        _set(m, frame, node, option, "context", value, "")
+        return ExternalInstance(function, dict(args.kwargs))
+
+    return handler
+
+
+SETTERS = {
+    "jax.config.update": _config_update,
+    "os.environ.setdefault": _environ_item,
+    "os.environ.__setitem__": _environ_item,
+    "os.environ.update": _environ_update,
+    "jax.distributed.initialize": _initialize,
+    "jax.debug.breakpoint": _breakpoint,
+    "jax.disable_jit": _switch("jax.disable_jit", "jax_disable_jit"),
+    "jax.debug_nans": _switch("jax.debug_nans", "jax_debug_nans"),
+    "jax.debug_infs": _switch("jax.debug_infs", "jax_debug_infs"),
+    "jax.checking_leaks": _switch("jax.checking_leaks", "jax_check_tracer_leaks"),
+}
+
+IMPORTED, STARTED = "imported", "started"
+
+TAKEN = Const(True)
+"""What a process says of a turn that it has surely taken (see ``settings``)."""
+
+
+def new_process() -> dict[Any, Any]:
+    """A process that has taken no turn yet."""
+    return {IMPORTED: NONE, STARTED: NONE}

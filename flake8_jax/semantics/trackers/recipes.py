@@ -1,0 +1,196 @@
+"""How an array was computed, as far back as rules about numbers need to see.
+
+Vocabulary
+----------
+recipe      the operation that made an array, with its operands: ``Recipe("log", (x,))``, ``Recipe("-", (a, b))``. Only
+            operations that such rules ask about leave one (``RECORDED`` and arithmetic).
+tangent     a value that hangs on an argument by which an enclosing ``grad`` differentiates.
+foreign     a recipe noted by a function that is still running further out: whoever remembers the run of the inner
+            function would see it for other callers too, so it proves nothing inside.
+
+Not modelled: indexing, reshaping, what library functions outside ``RECORDED`` compute, loops (a carried value has no
+recipe), tangents of what a loop carries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from flake8_jax.semantics.domain.recipes import has_tangent
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import (
+    Array,
+    Const,
+    External,
+    Instance,
+    Opaque,
+    Recipe,
+    Room,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Value,
+)
+from flake8_jax.semantics.events.events import Computation, WideDtype
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Replay, Tracker
+
+RECORDED = frozenset({
+    "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arctanh", "asin", "atanh", "clip",
+    "divide", "equal", "exp", "expit", "expm1", "fabs", "float_power", "greater", "greater_equal", "isfinite", "isinf",
+    "isnan", "less", "less_equal", "log", "log10", "log1p", "log2", "log_sigmoid", "log_softmax", "logical_and",
+    "logical_not", "logical_or", "logsumexp", "maximum", "mean", "minimum", "multiply", "negative", "norm",
+    "not_equal", "pow", "power", "reciprocal", "relu", "rsqrt", "select", "sigmoid", "logistic", "softmax", "softplus",
+    "sqrt", "square", "stop_gradient", "subtract", "sum", "true_divide", "where", "max", "amax", "cos", "sin",
+    "asarray", "tanh",
+})  # fmt: skip
+"""Functions of JAX, by the last part of their names, whose results remember how they were made."""
+
+NO_TANGENT = frozenset({"jax.lax.stop_gradient", "jax.numpy.round", "jax.numpy.floor", "jax.numpy.ceil", "jax.numpy.sign",
+                        "jax.numpy.zeros_like", "jax.numpy.ones_like", "jax.numpy.rint", "jax.numpy.trunc",
+                        "jax.numpy.full_like", "jax.numpy.around", "jax.numpy.fix", "jax.lax.floor", "jax.lax.ceil",
+                        "jax.lax.round", "jax.lax.sign"})  # fmt: skip
+"""Under ``grad`` alone their results carry no tangent, so they are concrete arrays (checked on JAX 0.10)."""
+
+NAMESPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.special.")
+TOLD = frozenset({"log", "where", "select", "sum", "mean", "subtract", "multiply"})
+"""Of the recorded ones, those that rules are told of."""
+_SYNONYMS = {
+    "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/", "add": "+", "power": "**", "pow": "**",
+    "float_power": "**", "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==",
+    "not_equal": "!=", "absolute": "abs", "fabs": "abs", "expit": "sigmoid", "logistic": "sigmoid", "amax": "max",
+    "acos": "arccos", "asin": "arcsin", "atanh": "arctanh", "acosh": "arccosh",
+}  # fmt: skip
+
+
+class Tangents(Tracker):
+    """marked: arrays that hang on an argument that is differentiated by."""
+
+    def __init__(self, m: Machine) -> None:
+        self.m = m
+        self.marked: set[Value] = set()
+
+    def replayed(self, record: None, replay: Replay, result: Value) -> None:
+        repeat_tangents(self.m, replay.remembered, result, replay.inputs)
+
+
+def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bound: dict[str, Value]) -> None:
+    """A function of JAX gave ``result``: remember how."""
+    if m.path.mode.differentiated and name not in NO_TANGENT:
+        pass_tangent(m, result, list(bound.values())[1:] if name.endswith((".where", ".select")) else bound.values())
+    last = name.rpartition(".")[2]
+    if last not in RECORDED or not (name.startswith(NAMESPACES) or name == "jax.numpy.linalg.norm"):
+        return
+    values = tuple(bound.values())
+    if last in ("where", "select"):
+        for value in values[1:]:
+            _note_guarded(m, frame, value)
+    _note(m, frame, node, _SYNONYMS.get(last, last), result, values, tell=last in TOLD)
+
+
+GUARDED = "guarded by where"
+
+
+def _note_guarded(m: Machine, frame: Frame, value: Value, depth: int = 4) -> None:
+    """What a ``where`` chooses among is looked after, as far as its value goes."""
+    recipe = value.recipe if isinstance(value, Array) else None
+    if recipe is None or depth == 0:
+        return
+    if recipe.node is not None:
+        m.bus.note(GUARDED, frame.scope, recipe.node.start)
+    for operand in recipe.operands:
+        _note_guarded(m, frame, operand, depth - 1)
+
+
+def note_method(m: Machine, frame: Frame, node: Any, name: str, result: Value, base: Value) -> None:
+    """A method of an array gave ``result``."""
+    pass_tangent(m, result, (base,))
+    if name in ("sum", "mean", "max"):
+        _note(m, frame, node, name, result, (base,), tell=name != "max")
+
+
+def note_operator(m: Machine, frame: Frame, node: Any, op: str, result: Value, operands: tuple[Value, ...]) -> None:
+    """An operator on arrays gave ``result``."""
+    pass_tangent(m, result, operands)
+    _note(m, frame, node, op, result, operands, tell=op in "-*")
+
+
+def _note(
+    m: Machine, frame: Frame, node: Any, name: str, result: Value, operands: tuple[Value, ...], *, tell: bool
+) -> None:
+    if type(result) is not Array:
+        return
+    inner = m.path.stack[-1].fn if m.path.stack else None
+    result.recipe = Recipe(name, operands, node, inner)
+    if tell and m.bus.wants(Computation) and any(type(v) is Array and v.recipe is not None for v in operands):
+        foreign = frozenset([id(link.fn) for link in m.path.stack if link.fn is not None and link.fn is not inner])
+        m.bus.emit(
+            Computation(
+                m.path.context(frame.scope),
+                node,
+                name,
+                operands,
+                result,
+                foreign,
+                m.path.mode.differentiated,
+                m.trackers[Tangents].marked,
+            )
+        )
+
+
+def tell_wide_dtype(m: Machine, frame: Frame, node: Any, dtype: Value | None, result: Value) -> None:
+    """A 64-bit dtype was asked for; without ``jax_enable_x64`` JAX gives one of 32 bits."""
+    if dtype is None or type(result) is not Array or not m.bus.wants(WideDtype):
+        return
+    name = ""
+    if isinstance(dtype, External) and dtype.name.startswith(("jax.numpy.", "numpy.")):
+        name = dtype.name.rpartition(".")[2]
+    elif isinstance(dtype, Const) and isinstance(dtype.value, str):
+        name = _CODES.get(dtype.value.lstrip("<>=|"), dtype.value)
+    if name in WIDE and not m.program.speaks_of_x64():
+        m.bus.emit(WideDtype(m.path.context(frame.scope), node, name))
+
+
+_CODES = {"f8": "float64", "d": "double", "i8": "int64", "u8": "uint64", "c16": "complex128"}
+"""NumPy's short names: a letter and the number of bytes."""
+WIDE = frozenset({"float64", "int64", "uint64", "complex128", "double", "longlong", "ulonglong", "cdouble"})
+
+
+def mark_tangents(m: Machine, value: Value, depth: int = 4, room: Room | None = None) -> None:
+    """``grad`` differentiates by the arrays in ``value``."""
+    room = room if room is not None else Room()
+    if isinstance(value, (Array, Opaque)):
+        m.trackers[Tangents].marked.add(value)
+    elif depth and room.enter(value):
+        parts: list[Any] = []
+        if isinstance(value, TupleValue):
+            parts = list(value.elts)
+        elif isinstance(value, UnionValue):
+            parts = list(value.members)
+        elif isinstance(value, Instance) or hasattr(value, "slots"):
+            parts = [v for v in value.slots.values() if isinstance(v, Value)]
+        for part in parts:
+            mark_tangents(m, part, depth - 1, room)
+
+
+def pass_tangent(m: Machine, result: Value, operands: Iterable[Value]) -> None:
+    """``result`` was computed from ``operands``: it hangs on what they hang on."""
+    if (
+        m.path.mode.differentiated
+        and isinstance(result, (Array, Tree))
+        and any(has_tangent(v, m.trackers[Tangents].marked) for v in operands)
+    ):
+        m.trackers[Tangents].marked.add(result)
+
+
+def repeat_tangents(m: Machine, remembered: Value, result: Value, inputs: Iterable[Value]) -> None:
+    """A remembered run is done again to other inputs: what hung on a tangent then does so now, if an input does."""
+    if not m.path.mode.differentiated:
+        return
+    old = remembered.elts if isinstance(remembered, TupleValue) else (remembered,)
+    new = result.elts if isinstance(result, TupleValue) else (result,)
+    if any(v in m.trackers[Tangents].marked for v in old) and any(
+        has_tangent(v, m.trackers[Tangents].marked) for v in inputs
+    ):
+        m.trackers[Tangents].marked.update(n for o, n in zip(old, new) if o in m.trackers[Tangents].marked)

@@ -1,0 +1,296 @@
+"""What ``jaxlint inspect`` shows: for every function, how it was run and what its parameters were."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.core.findings import Positions
+from flake8_jax.semantics.domain.code import functions_of
+from flake8_jax.semantics.domain.joining import members_of
+from flake8_jax.semantics.domain.stack import Link, Mode
+from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
+    GRAD,
+    MAYBE,
+    Array,
+    BoundMethod,
+    BuiltinValue,
+    ClassValue,
+    Const,
+    DictValue,
+    External,
+    FunctionValue,
+    HostArray,
+    Instance,
+    ListValue,
+    PartialValue,
+    Static,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    level_of,
+)
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import Tracker
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import ModuleScope
+
+
+class ChainLink(msgspec.Struct, frozen=True):
+    """One step from a root to a function."""
+
+    filename: str
+    line: int
+    function: str
+
+
+class RootRecord(msgspec.Struct, frozen=True):
+    """A root that stages a function, and the calls between the two."""
+
+    transform: str
+    filename: str
+    line: int
+    chain: tuple[ChainLink, ...]
+
+
+class ParameterRecord(msgspec.Struct, frozen=True):
+    """A parameter and what it was in the contexts run: ``traced``, ``pytree`` (holds tracers), ``concrete``, ``key``,
+    ``static``, ``function``, ``unknown``."""
+
+    name: str
+    kinds: tuple[str, ...]
+
+
+class FunctionRecord(msgspec.Struct, frozen=True):
+    """One function, method or lambda. ``line``: of the ``def``; ``first_line``: of its first decorator.
+
+    presumed: it was (also) run as a library's users would stage it; kinds then include what it would see there.
+    """
+
+    filename: str
+    qualname: str
+    line: int
+    first_line: int
+    staged: bool
+    ambient: bool
+    roots: tuple[RootRecord, ...]
+    params: tuple[ParameterRecord, ...]
+    contexts: int
+    presumed: bool = False
+
+
+class _Notes:
+    """What was seen of one function so far. python: parameters that a caller passed a Python value for."""
+
+    __slots__ = (
+        "ambient",
+        "contexts",
+        "fn",
+        "kinds",
+        "presumed",
+        "presumed_kinds",
+        "python",
+        "roots",
+        "scope",
+        "staged",
+    )
+
+    def __init__(self, scope: ModuleScope, fn: ir.Function) -> None:
+        self.scope = scope
+        self.fn = fn
+        self.contexts = 0
+        self.staged = False
+        self.ambient = False
+        self.presumed = False
+        self.python: set[str] = set()
+        self.kinds: dict[str, set[str]] = {p.name: set() for p in fn.params}
+        self.presumed_kinds: dict[str, set[str]] = {p.name: set() for p in fn.params}
+        self.roots: dict[tuple[int, ...], tuple[Link, ...]] = {}
+
+
+_TRACED = frozenset({"traced", "pytree"})
+
+
+class Recording(Tracker):
+    """records: what ``inspect`` tells of functions; None unless it asks."""
+
+    def __init__(self, m: Machine) -> None:
+        self.path = m.path
+        self.records: Records | None = None
+
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> None:
+        if self.records is not None:
+            self.records.note(function.scope, function.fn, bound, self.path.mode, self.path.stack)
+
+
+def kind_of(value: Value) -> set[str]:
+    """The kinds of a parameter's value."""
+    kinds: set[str] = set()
+    if isinstance(value, UnionValue):
+        several = [kind_of(member) for member in value.members]
+        together = set[str]().union(*several)
+        # One of these: that it is traced is said where it is whichever it is.
+        return together if all(kinds & _TRACED for kinds in several) else (together - _TRACED) | {"unknown"}
+    for member in members_of(value):
+        if isinstance(member, DictValue) and member.slots["open"] and not any(True for _ in member.items()):
+            kinds.add("unknown")  # nobody knows of an item in it: it may be empty
+        elif isinstance(member, Array):
+            if member.dtype == "key":
+                kinds.add("key")
+            if member.level in (ABSTRACT, GRAD):
+                kinds.add("traced")
+            elif member.dtype != "key":
+                kinds.add("concrete" if member.level != MAYBE else "unknown")
+        elif isinstance(member, Tree):
+            kinds.add("pytree" if member.level in (ABSTRACT, GRAD) else "unknown")
+        elif isinstance(member, Unknown):
+            holds = any(
+                isinstance(v, Tree) or (isinstance(v, Unknown) and v.parts) for v in (member.parts or {}).values()
+            )
+            kinds.add("pytree" if holds and member.origin is not None else "unknown")
+        elif isinstance(member, (Const, Static)):
+            kinds.add("static")
+        elif isinstance(member, HostArray):
+            kinds.add("concrete")
+        elif isinstance(
+            member, (FunctionValue, BoundMethod, PartialValue, TransformedValue, External, BuiltinValue, ClassValue)
+        ):
+            kinds.add("function")
+        elif isinstance(member, Instance) and "pytree" not in member.cls.traits:
+            kinds.add("static")
+        else:
+            kinds.add(
+                "pytree"
+                if level_of(member) in (ABSTRACT, GRAD)
+                else "unknown"
+                if level_of(member) == MAYBE
+                else "static"
+            )
+    return kinds
+
+
+def _kinds(notes: _Notes, name: str) -> set[str]:
+    """All kinds of a parameter. Where the callers in sight pass a Python value, no presumption makes it a tracer."""
+    real, presumed = notes.kinds[name], notes.presumed_kinds[name]
+    if name in notes.python and not real & _TRACED and presumed & _TRACED:
+        presumed = (presumed - _TRACED) | {"unknown"}
+    return real | presumed
+
+
+def _is_python(value: Value, depth: int = 4) -> bool:
+    """A Python value through and through: the structure is known, and there is no place for an array in it."""
+    if isinstance(value, Instance):
+        return "pytree" not in value.cls.traits or value.cls.childless
+    if isinstance(value, TupleValue):
+        parts = value.elts
+    elif isinstance(value, ListValue):
+        known = value.known()
+        if known is None:
+            return False
+        parts = known
+    elif isinstance(value, DictValue):
+        if value.slots["open"] or "*" in value.slots:
+            return False
+        parts = tuple(v for _, v in value.items())
+    else:
+        return isinstance(value, (Const, Static))
+    return depth > 0 and all(_is_python(part, depth - 1) for part in parts)
+
+
+class Records:
+    """Collects notes while the machine runs. holding: objects of the presumed runs that hold tracers somewhere."""
+
+    def __init__(self, holding: AbstractSet[Value]) -> None:
+        self.notes: dict[int, _Notes] = {}
+        self.holding = holding
+
+    def note(self, scope: ModuleScope, fn: ir.Function, bound: dict[str, Value], mode: Mode, stack: list[Link]) -> None:
+        """One run of a function."""
+        notes = self.notes.get(id(fn))
+        if notes is None:
+            notes = self.notes[id(fn)] = _Notes(scope, fn)
+        notes.contexts += 1
+        if mode.presumed:
+            notes.presumed = True
+        else:
+            notes.staged = notes.staged or mode.staged
+            notes.ambient = notes.ambient or mode.ambient
+        variadic = _unsaid(fn) if mode.presumed else frozenset()
+        for name, value in bound.items():
+            if name in variadic:
+                continue
+            kinds = (notes.presumed_kinds if mode.presumed else notes.kinds).get(name)
+            if kinds is not None and len(kinds) < 7:
+                kinds |= {"pytree"} if value in self.holding else kind_of(value)
+                if not mode.presumed and any(map(_is_python, members_of(value))):
+                    notes.python.add(name)
+        if mode.staged and not mode.presumed and len(notes.roots) < 4:
+            start = next((i for i, link in enumerate(stack) if link.kind in ("root", "contract")), None)
+            if start is not None:
+                chain = tuple(stack[start:])
+                key = tuple(id(link.node) for link in chain)
+                notes.roots.setdefault(key, chain)
+
+    def functions(self, scopes: list[ModuleScope]) -> list[FunctionRecord]:
+        """One record per function of the given files, in source order; functions never run have no contexts."""
+        found: list[FunctionRecord] = []
+        for scope in scopes:
+            positions = Positions(scope.tree.line_starts)
+            for fn, start, first in functions_of(scope.tree):
+                notes = self.notes.get(id(fn)) or _Notes(scope, fn)
+                found.append(
+                    FunctionRecord(
+                        filename=scope.path,
+                        qualname=fn.qualname,
+                        line=positions.row(start),
+                        first_line=positions.row(first),
+                        staged=notes.staged,
+                        ambient=notes.ambient,
+                        roots=tuple(_root_record(chain) for chain in notes.roots.values()),
+                        params=tuple(ParameterRecord(p.name, tuple(sorted(_kinds(notes, p.name)))) for p in fn.params),
+                        contexts=notes.contexts,
+                        presumed=notes.presumed,
+                    )
+                )
+        return found
+
+
+def _unsaid(fn: ir.Function) -> frozenset[str]:
+    """Parameters of which a presumed run says nothing: what a user might forward, and what objects are made of."""
+    if fn.name in ("__init__", "__new__", "__post_init__"):
+        return frozenset(p.name for p in fn.params)
+    return frozenset(p.name for p in fn.params if p.kind == "kwarg")
+
+
+def _root_record(chain: tuple[Link, ...]) -> RootRecord:
+    root = chain[0]
+    return RootRecord(
+        transform=root.text.split(" ", 1)[0],
+        filename=root.scope.path,
+        line=_row(root),
+        chain=tuple(ChainLink(link.scope.path, _row(link), link.function) for link in _entered(chain[1:])),
+    )
+
+
+def _entered(links: tuple[Link, ...]) -> list[Link]:
+    """The links without the roots that the call of their operand repeats."""
+    followers = (*links[1:], None)
+    return [
+        link
+        for link, then in zip(links, followers)
+        if link.kind != "root" or then is None or then.node is not link.node or then.kind != "call"
+    ]
+
+
+def _row(link: Link) -> int:
+    if link.node is None:
+        return 1
+    return Positions(link.scope.tree.line_starts).row(link.node.start)

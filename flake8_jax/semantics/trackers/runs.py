@@ -1,0 +1,50 @@
+"""Which functions were run, how often, and what is remembered of it.
+
+Vocabulary
+----------
+context     one function, staged or eager: runs on other inputs are counted for each.
+telling     a function of which some run has made a report or used up a key.
+decided     a function whose every path was run by callers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flake8_jax.core.call_graph import CallGraph, FunctionName
+from flake8_jax.semantics.machine.limits import LINT_CAPS
+from flake8_jax.semantics.machine.tracker import Tracker
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.values import FunctionValue
+    from flake8_jax.semantics.machine.core import Machine
+
+
+class Runs(Tracker):
+    """memo: remembered runs by function and key. callees: functions that code calls, called_functions: also those that a
+    transform runs. calls: who calls whom, None unless asked for."""
+
+    def __init__(self, m: Machine) -> None:
+        self.caps = LINT_CAPS
+        self.memo: dict[Any, dict[Any, Any]] = {}
+        self.contexts: dict[tuple[int, bool], int] = {}
+        self.runs = 0
+        self.telling: set[int] = set()
+        self.called_functions: set[int] = set()
+        self.callees: set[int] = set()
+        self.decided: set[int] = set()
+        self.calls: CallGraph | None = None
+        self.function_names: dict[int, FunctionName] = {}
+
+
+def note_called(m: Machine, func: FunctionValue, kind: str) -> None:
+    """A function is about to be run, or an earlier run of it repeated."""
+    fn, runs = func.fn, m.trackers[Runs]
+    runs.called_functions.add(id(fn))
+    if kind == "call":
+        runs.callees.add(id(fn))
+    if runs.calls is not None:
+        names = runs.function_names
+        caller = next((names[id(link.fn)] for link in reversed(m.path.stack) if id(link.fn) in names), None)
+        names[id(fn)] = name = (func.scope.path, fn.qualname)
+        runs.calls.note(name, caller)

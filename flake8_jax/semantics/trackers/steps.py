@@ -1,0 +1,327 @@
+"""Compiled calls in eager loops whose results replace their arguments, so that the arguments could be donated.
+
+Vocabulary
+----------
+step        such a call: ``state, loss = train_step(state, batch)``, or ``new = f(x)`` and later ``x = new``.
+replaced    the argument's variable holds the result from there on, and held the argument since the iteration began: it
+            is carried from iteration to iteration, and not one of a loop's elements, which others may hold as well.
+look back   somebody looks at the old value after the call, or something else still holds it: it may not be donated.
+keep        a value, or a part of it, goes into a container or another variable: the same, for the next iteration.
+
+Nothing is recorded unless a rule asks for it. Not modelled: items as targets, values that unknown code keeps, or that it
+makes of one and the same array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import (
+    Array,
+    BoundMethod,
+    ClassValue,
+    Const,
+    DictValue,
+    ExternalInstance,
+    FunctionValue,
+    Instance,
+    ListValue,
+    Opaque,
+    PartialValue,
+    Room,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    canonical_key,
+)
+from flake8_jax.semantics.events.events import UndonatedStep
+from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.trackers.reads import Reads
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.stack import LoopState
+    from flake8_jax.semantics.machine.core import Machine
+
+KEPT = "the argument is looked at after the call"
+_CARRIED = (Array, Tree, Unknown, TupleValue, ListValue, DictValue, Instance, UnionValue)
+
+
+class Step(msgspec.Struct, frozen=True, eq=False):
+    """A call that got a value as an argument. entry: the outermost link of the call stack then; open: alternatives and
+    conditions around the call. kept: the results, and the function, stay alive with it."""
+
+    node: ir.Call
+    scope: ModuleScope
+    parameter: str
+    tv: TransformedValue
+    result: Value
+    entry: int
+    open: tuple[int, int]
+
+
+@dataclass(slots=True, eq=False)
+class Steps:
+    """What was met so far. taken: by argument; carried: by the result that replaced one; kept: values that went
+    somewhere; calls: identities of the calls; names: replaced parameters by the call, in all iterations that were run;
+    looked: calls and parameters whose argument somebody looked at after the call, be it replaced or not."""
+
+    taken: dict[Value, Step] = field(default_factory=dict)
+    carried: dict[Value, Step] = field(default_factory=dict)
+    kept: set[Value] = field(default_factory=set)
+    calls: set[int] = field(default_factory=set)
+    names: dict[int, list[str]] = field(default_factory=dict)
+    looked: set[tuple[int, str]] = field(default_factory=set)
+
+
+class TrainingSteps(Tracker):
+    """taken: the steps that loops around have taken, None before the first."""
+
+    def __init__(self, m: Machine) -> None:
+        self.taken: Steps | None = None
+
+
+def note_step(
+    m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, named: list[tuple[str, Value]], result: Value
+) -> None:
+    """A compiled function that donates nothing was called in a loop: which of its arguments will be replaced?"""
+    if m.path.loops[-1].kind not in ("for", "while"):
+        return
+    steps = m.trackers[TrainingSteps]
+    if steps.taken is None:
+        steps.taken = Steps()
+    m.trackers[Reads].matter = True
+    steps.taken.calls.add(id(node))
+    state = (frame.arms, len(m.path.conditions))
+    leaves: set[Value] = set()
+    for parameter, value in named:
+        if parameter and isinstance(value, _CARRIED):
+            key = canonical_key(value)
+            steps.taken.taken[key] = Step(node, frame.scope, parameter, tv, result, _entry(m), state)
+        for leaf in _held_arrays(value):
+            if leaf in leaves:  # one array in two places: it cannot be donated twice
+                m.bus.note(KEPT, frame.scope, node.start)
+            leaves.add(leaf)
+
+
+def _held_arrays(value: Value, depth: int = 4, room: Room | None = None) -> list[Value]:
+    if isinstance(value, (Array, Tree, Unknown)):
+        return [canonical_key(value)]
+    room = room if room is not None else Room()
+    parts = _parts(value)
+    return (
+        [v for part in parts for v in _held_arrays(part, depth - 1, room)]
+        if depth and parts and room.enter(value)
+        else []
+    )
+
+
+def _entry(m: Machine) -> int:
+    return m.path.stack[0].serial if m.path.stack else 0
+
+
+def _owners(value: Value) -> Iterator[Value]:
+    """The value, and what it is a part of."""
+    current: Value | None = canonical_key(value)
+    while current is not None:
+        yield current
+        parent = current.parent if isinstance(current, Opaque) else None
+        current = canonical_key(parent) if parent is not None else None
+
+
+def look_back(m: Machine, value: Value, depth: int = 2) -> None:
+    """Somebody looks at a value, or hands it on: it may be an argument of an earlier step."""
+    steps = m.trackers[TrainingSteps].taken
+    if m.path.mode.staged or steps is None or not steps.taken:
+        return
+    for owner in _owners(value):
+        step = steps.taken.get(owner)
+        if step is not None and step.entry == _entry(m):
+            steps.looked.add((id(step.node), step.parameter))
+            if step.parameter in steps.names.get(id(step.node), ()):
+                _moot(m, step)
+    if depth:
+        for part in _parts(value):
+            look_back(m, part, depth - 1)
+
+
+def keep(m: Machine, value: Value, depth: int = 2) -> None:
+    """A value goes where a later iteration may find it."""
+    steps = m.trackers[TrainingSteps].taken
+    if m.path.mode.staged or steps is None:
+        return
+    for owner in _owners(value):
+        steps.kept.add(owner)
+        _moot(m, steps.carried.get(owner))
+    if depth:
+        for part in _parts(value):
+            keep(m, part, depth - 1)
+
+
+def hand_over(m: Machine, func: Value, values: list[Value]) -> None:
+    """A function is called: it looks at its arguments, and one of the project may keep parts of the state that
+    something made for the call brings along."""
+    steps = m.trackers[TrainingSteps].taken
+    if m.path.mode.staged or steps is None:
+        return
+    for value in values:
+        look_back(m, value)
+        if isinstance(func, (FunctionValue, BoundMethod, ClassValue)) and isinstance(value, (DictValue, ListValue)):
+            if value not in steps.carried:
+                for part in _parts(value):
+                    for owner in _owners(part):
+                        _moot(m, steps.carried.get(owner))
+
+
+def give_back(m: Machine, value: Value) -> None:
+    """A function returns a value, or several: the caller may look at them."""
+    for part in value.elts if isinstance(value, TupleValue) else (value,):
+        if not isinstance(part, UnionValue):
+            look_back(m, part, 0)
+
+
+def _moot(m: Machine, step: Step | None) -> None:
+    if step is not None and step.entry == _entry(m):
+        m.bus.note(KEPT, step.scope, step.node.start)
+
+
+def _parts(value: Value) -> list[Value]:
+    if isinstance(value, TupleValue):
+        return list(value.elts)
+    if isinstance(value, UnionValue):
+        return list(value.members)
+    if isinstance(value, (ListValue, DictValue, ExternalInstance)) or (
+        isinstance(value, Instance) and "pytree" in value.cls.traits
+    ):
+        return [v for v in value.slots.values() if isinstance(v, Value)]
+    return []
+
+
+def tell_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
+    """An assignment is about to replace arguments of a step by its results: tell the rules."""
+    steps = m.trackers[TrainingSteps].taken
+    if steps is None or m.path.mode.staged or not m.path.loops or m.path.loops[-1].kind not in ("for", "while"):
+        return
+    found: dict[int, Step] = {}
+    for target in node.targets:
+        for single, new in _pairs(target, value):
+            step = _replaced(m, steps, frame, node, single, new, m.path.loops[-1])
+            if step is not None:
+                found[id(step.node)] = step
+                names = steps.names.setdefault(id(step.node), [])
+                names += [step.parameter] if step.parameter not in names else []
+                if (id(step.node), step.parameter) in steps.looked:
+                    _moot(m, step)
+                if new is not None:
+                    steps.carried.update(dict.fromkeys((canonical_key(new), *_held_arrays(new)), step))
+            elif new is not None and id(node.value) not in steps.calls and not _holds(frame, single, new):
+                keep(m, new)
+    for step in found.values():
+        context, function = m.path.context(step.scope), _function(step.tv)
+        m.bus.emit(UndonatedStep(context, step.node, steps.names[id(step.node)], function, step.tv.site, KEPT))
+
+
+def _holds(frame: Frame, target: ir.Expr, value: Value) -> bool:
+    """The target already holds the value, or what it is made of: it moves nowhere else."""
+    slot = _slot(frame, target)
+    old = slot[0].get(slot[1]) if slot is not None else None
+    if not isinstance(old, Value):
+        return False
+    parts = {canonical_key(old), *_held_arrays(old)}
+    return any(owner in parts for part in (value, *_parts(value)) for owner in _owners(part))
+
+
+def _function(value: Value) -> ir.Function | None:
+    while isinstance(value, (TransformedValue, BoundMethod, PartialValue)):
+        value = value.operand if isinstance(value, TransformedValue) else value.func
+    return value.fn if isinstance(value, FunctionValue) else None
+
+
+def _pairs(target: ir.Expr, value: Value) -> Iterator[tuple[ir.Expr, Value | None]]:
+    """Each name or attribute that is assigned to, with its new value where that is known."""
+    if isinstance(target, (ir.Name, ir.Attribute)):
+        yield target, value
+    elif isinstance(target, (ir.Tuple, ir.List)):
+        elements = value.elts if isinstance(value, TupleValue) and len(value.elts) == len(target.elts) else None
+        for i, inner in enumerate(target.elts):
+            if elements is not None:
+                yield from _pairs(inner, elements[i])
+            elif isinstance(value, (Unknown, Tree)) and isinstance(inner, (ir.Name, ir.Attribute)):
+                yield inner, None
+
+
+def _slot(frame: Frame, target: ir.Expr) -> tuple[dict[object, object], str] | None:
+    """Where a target keeps its value: a local variable, or an attribute of a known object."""
+    if isinstance(target, ir.Name):
+        return frame.slots, target.id
+    if isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
+        owner = frame.slots.get(target.value.id)
+        return (owner.slots, target.attr) if isinstance(owner, Instance) else None
+    return None
+
+
+def _replaced(
+    m: Machine, steps: Steps, frame: Frame, node: ir.Assign, target: ir.Expr, new: Value | None, loop: LoopState
+) -> Step | None:
+    """The step whose argument the target holds, if the new value is a result of it and the old one is carried."""
+    slot = _slot(frame, target)
+    old = slot[0].get(slot[1]) if slot is not None else None
+    if slot is None or not isinstance(old, Value):
+        return None
+    step = steps.taken.get(canonical_key(old))
+    if step is None or step.entry != _entry(m):
+        return None
+    if step.node is not node.value and (new is None or not _is_of(new, step.result)):
+        return None
+    if step.open != (frame.arms, len(m.path.conditions)) or (new is not None and not _alike(old, new)):
+        return None
+    if isinstance(target, ir.Name) and (not frame.loops or frame.loops[-1] is not loop):
+        return None  # a variable of a function called in the loop: its caller knows what is carried
+    if any(slots is slot[0] and name == slot[1] for slots, name, _ in m.journal.entries[loop.mark :]):
+        return None
+    if any(value is old and not (frame.slots is slot[0] and name == slot[1]) for name, value in frame.slots.items()):
+        return None  # an alias: ``new = step(x); x = new`` is told where ``x`` is replaced
+    if canonical_key(old) in steps.kept or _is_held(frame, slot, old):
+        m.bus.note(KEPT, step.scope, step.node.start)
+    return step
+
+
+def _is_of(new: Value, result: Value) -> bool:
+    """The value is the result of a call, or an element of it."""
+    if new is result or (isinstance(new, Opaque) and new.parent is result):
+        return True
+    return isinstance(result, TupleValue) and any(new is element for element in result.elts)
+
+
+def _alike(old: Value, new: Value) -> bool:
+    """The new value may have the size of the old one, and is worth the trouble."""
+    if isinstance(new, Array):
+        if new.ndim == 0 or new.dtype in ("key", "bool"):
+            return False
+        if isinstance(old, Array):
+            return old.ndim is None or new.ndim is None or old.ndim == new.ndim
+        return isinstance(old, (Tree, Unknown, UnionValue))
+    if isinstance(new, Const):
+        return False
+    return isinstance(old, (Tree, Unknown, UnionValue)) or isinstance(new, (Tree, Unknown)) or type(old) is type(new)
+
+
+def _is_held(frame: Frame, slot: tuple[dict[object, object], str], old: Value) -> bool:
+    """A container or an object in another variable holds the old value as well."""
+    for value in frame.slots.values():
+        if isinstance(value, TupleValue) and any(part is old for part in value.elts):
+            return True
+        if isinstance(value, (ListValue, DictValue, Instance)):
+            if any(
+                part is old and not (value.slots is slot[0] and key == slot[1]) for key, part in value.slots.items()
+            ):
+                return True
+    return False

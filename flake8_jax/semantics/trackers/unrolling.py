@@ -1,0 +1,278 @@
+"""How much code the Python loops of staged code unroll into.
+
+Vocabulary
+----------
+trips       how often a loop surely runs its body; None where that is not known, or a ``break`` or ``return`` may end it.
+work        operations that JAX notes down while it traces the body. A loop without any leaves nothing in the program.
+varied      an iteration takes something else than the next one that no array could hold: the item of a list of layers,
+            a parameter under a name of its own, a new layer. Such a loop cannot be rolled up, so nothing is said of it.
+nest        loops of one function inside of one another; the outermost one stands for all.
+
+Only loops in code that is traced once and then compiled count: under ``grad`` or ``vmap`` alone every iteration is run.
+Kernels of Pallas are left out, where unrolling is a means. Not modelled: how large the body is, loops over lists of
+arrays, ``while`` loops whose counter moves in more than one place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import LoopState
+from flake8_jax.semantics.domain.values import (
+    Array,
+    Const,
+    FunctionValue,
+    GeneratorValue,
+    HostArray,
+    ListValue,
+    Opaque,
+    Static,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Value,
+)
+from flake8_jax.semantics.events.events import UnrolledLoop
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import lookup
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+
+IN_NEST = "inside an unrolled loop"
+_NUMBERS = frozenset({bool, int, float, complex})
+_NUMBER_KINDS = frozenset({"bool", "int", "float", "complex"})
+
+
+@dataclass(slots=True, eq=False)
+class Unrolling:
+    """What is known of a running loop. before: what the code around it had met. work, exits: how many there were.
+    picks: items of pytrees, by a number that differs between iterations."""
+
+    before: Inside
+    work: int
+    exits: int
+    varied: bool = False
+    picks: list[Value] = field(default_factory=list)
+
+
+@dataclass
+class _Before:
+    """What there was when a function began. size: what its own loops unroll into, once it has run."""
+
+    inside: Inside
+    work: int
+    varieties: int
+    size: int = 1
+
+
+class LoopNests(Tracker):
+    """threshold: so many operations are too many. inside: what the loops met so far unroll into. work: operations staged.
+    varieties: differences between iterations that were met."""
+
+    def __init__(self, m: Machine) -> None:
+        self.m = m
+        self.threshold = 32
+        self.inside = NOTHING
+        self.work = 0
+        self.varieties = 0
+
+    def enter(self) -> Inside:
+        return self.inside
+
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        if not finished:
+            self.inside = saved
+
+    def loop_enter(self, frame: Frame, loop: LoopState) -> None:
+        m = self.m
+        if m.path.mode.compiled and not m.path.mode.presumed and m.bus.wants(UnrolledLoop):
+            loop.records[Unrolling] = Unrolling(self.inside, self.work, len(frame.exits) + len(frame.returns))
+            self.inside = NOTHING
+
+    def loop_leave(self, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
+        m, seen = self.m, loop.records.get(Unrolling)
+        if seen is None:
+            return
+        size, places = self.inside.size, self.inside.places
+        ends_early = loop.exits or len(frame.exits) + len(frame.returns) > seen.exits
+        if trips is not None and not ends_early and self.work > seen.work and not _is_varied(seen):
+            size *= trips
+            if size >= self.threshold and not m.path.mode.shapes_only and not _in_kernel(m):
+                for place in places:
+                    m.bus.note(IN_NEST, frame.scope, place.start)
+                m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, size, trips, dict(frame.slots)))
+            places = (*places, at)
+        self.inside = Inside(max(size, seen.before.size), (*seen.before.places, *places))
+
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> _Before:
+        before = _Before(self.inside, self.work, self.varieties)
+        self.inside = NOTHING
+        return before
+
+    def returned(self, mark: _Before, *, suspended: bool) -> None:
+        """By how much the loops of a function multiply with those around the call. Those that are reported themselves do
+        not."""
+        before = mark.inside
+        mark.size = size = self.inside.size if self.inside.size < self.threshold else 1
+        self.inside = before if size <= before.size else Inside(size, before.places)
+
+    def since(self, mark: _Before, run: FinishedRun) -> tuple[int, bool, int] | None:
+        record = self.work - mark.work, self.varieties > mark.varieties, mark.size
+        return record if record != (0, False, 1) else None
+
+    def replay(self, record: tuple[int, bool, int], replay: Replay) -> None:
+        work, varies, size = record
+        self.work += work
+        if varies:
+            note_variety(self.m)
+        if size > self.inside.size:
+            self.inside = Inside(size, self.inside.places)
+
+
+def _is_varied(seen: Unrolling) -> bool:
+    return seen.varied or any(isinstance(value, Opaque) and value.parts for value in seen.picks)
+
+
+def _in_kernel(m: Machine) -> bool:
+    return any(link.kind == "root" and "pallas" in link.text for link in m.path.stack)
+
+
+def is_number(value: Value) -> bool:
+    """A Python number, or a row of them."""
+    if isinstance(value, TupleValue):
+        return value.cls is None and all(is_number(v) for v in value.elts)
+    if isinstance(value, Const):
+        return type(value.value) in _NUMBERS
+    return isinstance(value, Static) and value.kind in _NUMBER_KINDS
+
+
+def trips_of(value: Value) -> int | None:
+    """How often a loop over ``value`` surely runs; None also where its elements are more than numbers and keys."""
+    if isinstance(value, GeneratorValue):
+        return value.count
+    if isinstance(value, HostArray):
+        return abs(value.size) if value.ndim == 1 and value.size else None
+    if isinstance(value, Array):
+        return value.length if value.dtype == "key" else None
+    if isinstance(value, UnionValue):
+        counts = [trips_of(member) for member in value.members]
+        known = [count for count in counts if count is not None]
+        return min(known) if len(known) == len(counts) else None
+    if isinstance(value, (TupleValue, ListValue)):
+        elements = value.elts if isinstance(value, TupleValue) else value.known()
+        return len(elements) if elements and all(map(is_number, elements)) else None
+    return None
+
+
+def least_trips(values: list[Value]) -> int | None:
+    """How often a loop over a ``zip`` of the values surely runs."""
+    counts = [trips_of(value) for value in values]
+    known = [count for count in counts if count is not None]
+    return min(known) if known and len(known) == len(counts) else None
+
+
+# --- what differs between iterations --------------------------------------------------------------
+
+
+def note_pick(m: Machine, base: Value, index: Value, item: Value) -> None:
+    """``item`` was taken out of ``base`` by an index that is known to Python, but not to us."""
+    if isinstance(base, (Array, HostArray)):
+        return
+    if isinstance(base, (TupleValue, ListValue)):
+        elements = base.elts if isinstance(base, TupleValue) else base.known() or (base.slots.get("*"),)
+        if all(element is not None and is_number(element) for element in elements):
+            return
+    _vary(m, index, item if isinstance(base, Tree) else None)
+
+
+def note_variety(m: Machine) -> None:
+    """A name is put together, or a layer is made: in every iteration another one."""
+    _vary(m, None, None)
+
+
+def _vary(m: Machine, index: Value | None, item: Value | None) -> None:
+    """The loop that ``index`` counts is varied, or all that are running. item: of a pytree, which may be an array."""
+    counted = [loop for loop in m.path.loops if id(index) in loop.counters]
+    for loop in counted or m.path.loops:
+        unrolling = loop.records.get(Unrolling)
+        if unrolling is None:
+            continue
+        if item is not None:
+            unrolling.picks.append(item)
+        else:
+            unrolling.varied = True
+    if not counted or counted[0] in m.path.loops[: m.path.loop_base]:
+        m.trackers[LoopNests].varieties += 1
+
+
+# --- while ----------------------------------------------------------------------------------------
+
+
+def trips_of_while(m: Machine, frame: Frame, node: ir.While) -> int | None:
+    """``while i < 50:`` over a body that adds a constant to ``i`` in one place."""
+    test = node.test
+    if not isinstance(test, ir.Compare) or len(test.ops) != 1 or not isinstance(test.left, ir.Name):
+        return None
+    name = test.left.id
+    start, end = lookup(m, frame, name), _constant(m, frame, test.comparators[0])
+    step = _step(m, frame, node.body, name)
+    if not isinstance(start, Const) or type(start.value) is not int or end is None or not step:
+        return None
+    if test.ops[0] in ("<", "<=") and step > 0:
+        return max(0, -((start.value - end - (test.ops[0] == "<=")) // step))
+    if test.ops[0] in (">", ">=") and step < 0:
+        return max(0, -((end - start.value - (test.ops[0] == ">=")) // -step))
+    return None
+
+
+def _constant(m: Machine, frame: Frame, node: ir.Expr) -> int | None:
+    value: Any = None
+    if isinstance(node, ir.Constant):
+        value = node.value
+    elif isinstance(node, ir.Name):
+        found = lookup(m, frame, node.id)
+        value = found.value if isinstance(found, Const) else None
+    return value if type(value) is int else None
+
+
+def _step(m: Machine, frame: Frame, body: list[ir.Stmt], name: str) -> int | None:
+    """By how much the body's one assignment to the name moves it; None where there are more, or another one."""
+    steps: list[int | None] = []
+    todo: list[Any] = [*body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, list):
+            todo += node
+        elif isinstance(node, ir.AugAssign) and _binds(node.target, name):
+            amount = _constant(m, frame, node.value) if node.op in "+-" and node in body else None
+            steps.append(amount if amount is None or node.op == "+" else -amount)
+        elif isinstance(node, (ir.Assign, ir.For, ir.NamedExpr)):
+            targets = node.targets if isinstance(node, ir.Assign) else [node.target]
+            if any(_binds(target, name) for target in targets):
+                steps.append(None)
+        if isinstance(node, ir.Continue):
+            steps.append(None)
+        if isinstance(node, msgspec.Struct) and not isinstance(node, (ir.FunctionDef, ir.Lambda)):
+            todo += [getattr(node, part) for part in node.__struct_fields__]
+    return steps[0] if len(steps) == 1 else None
+
+
+def _binds(target: ir.Expr, name: str) -> bool:
+    if isinstance(target, (ir.Tuple, ir.List)):
+        return any(_binds(element, name) for element in target.elts)
+    return isinstance(target, ir.Name) and target.id == name
+
+
+class Inside(msgspec.Struct, frozen=True, eq=False):
+    """What the Python loops met so far unroll into: the largest product of trips, and where they stand (see
+    ``unrolling``)."""
+
+    size: int = 1
+    places: tuple[Any, ...] = ()
+
+
+NOTHING = Inside()

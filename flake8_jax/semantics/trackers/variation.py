@@ -1,0 +1,550 @@
+"""What differs from one iteration of an eager loop to the next: numbers, and the shapes of arrays.
+
+Vocabulary
+----------
+variation   how a value differs over the iterations of a running loop. *of a number*: the value itself is another one
+            each time. *of a shape*: it is an array (or a list, or anything that can be sliced) of another size.
+distinct    nearly every iteration brings a value that was not there before. A remainder, a minimum, a rounded number or
+            a power of two takes few values, so it is not; nor is what only some iterations change.
+numbers     the values of an integer in the order of the iterations, where the loop's bounds are known.
+growth      an array that was concatenated from others: where it takes the place of one of them at the end of an
+            iteration, it grows. Likewise a number that is stepped (``n += 1``), and a list that is appended to.
+ragged      a slice between two such numbers has one size but in the last iteration, which gets what is left.
+
+A loop's variations are known while it runs (``Machine.variations``) and forgotten when it ends. Nothing varies in staged
+code: what a loop there does is unrolled.
+
+Not modelled: what the contents of arrays make of sizes (but for masks), iterables of unknown elements, attributes of
+objects, generators, recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining, varying
+from flake8_jax.semantics.domain.values import (
+    Array,
+    Const,
+    HostArray,
+    Instance,
+    ListValue,
+    SliceValue,
+    Static,
+    Tree,
+    TupleValue,
+    Unknown,
+    Value,
+)
+from flake8_jax.semantics.domain.varying import Variation
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import Frame
+    from flake8_jax.semantics.domain.stack import LoopState, Writes
+    from flake8_jax.semantics.machine.core import Machine
+
+FEW = 4
+"""So many values of a static argument, or shapes, may be meant."""
+MAX_NUMBERS = 512
+
+
+class Variations(Tracker):
+    """known: variations by value, while their loop runs. grown: what was concatenated, with what it was made of."""
+
+    def __init__(self, m: Machine) -> None:
+        self.m = m
+        self.known: dict[Value, Variation] = {}
+        self.grown: dict[Value, frozenset[Value]] = {}
+
+    def joined(self, contents: list[Any], result: Value) -> None:
+        if self.known:
+            vary_joined(self.m, [c for c in contents if isinstance(c, Value)], result)
+
+    def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
+        return bool(loop.stepped or loop.appended or self.grown) and note_growth(self.m, frame, loop, arms, written)
+
+    def since(self, mark: None, run: FinishedRun) -> Varying | None:
+        return variations_of(self.m, run.result) or None
+
+    def replayed(self, record: Varying | None, replay: Replay, result: Value) -> None:
+        if record:
+            vary_again(self.m, record, result)
+
+
+# --- where it begins ----------------------------------------------------------------------------------
+
+
+def vary(m: Machine, value: Value, variation: Variation) -> None:
+    """``value`` has that variation, if it is anything that can have one."""
+    if type(value) in varying.VARYING:
+        m.trackers[Variations].known[value] = variation
+
+
+def note_counter(m: Machine, loop: LoopState, value: Value, numbers: Sequence[int] | None) -> None:
+    """``value`` counts the iterations of an eager loop."""
+    if m.path.mode.staged or not isinstance(value, Static):
+        return
+    known = tuple(numbers) if numbers is not None and len(numbers) <= MAX_NUMBERS else None
+    vary(m, value, Variation(loop, numbers=known, source=value))
+
+
+def note_elements(m: Machine, loop: LoopState, known: Sequence[Value], joined: Value) -> None:
+    """A loop runs over these elements; ``joined`` stands for any one of them."""
+    if m.path.mode.staged:
+        return
+    if isinstance(joined, TupleValue):
+        rows = [v.elts for v in known if isinstance(v, TupleValue) and len(v.elts) == len(joined.elts)]
+        if len(rows) == len(known):
+            for column, element in zip(zip(*rows), joined.elts):
+                note_elements(m, loop, column, element)
+    elif isinstance(joined, Static) and all(isinstance(v, Const) for v in known):
+        values = [v.value for v in known if isinstance(v, Const)]
+        numbers = tuple(values) if all(type(v) is int for v in values) else None
+        distinct = len(set(values)) > FEW
+        vary(m, joined, Variation(loop, distinct=distinct, numbers=numbers, source=joined, listed=True))
+
+
+def note_augmented(m: Machine, frame: Frame, target: ir.Expr, op: str, old: Value, right: Value) -> None:
+    """``target op= right``: ``note_step``."""
+    if isinstance(target, ir.Name):
+        note_step(m, frame, frame.slots, target.id, op, old, right)
+    elif isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
+        owner = frame.slots.get(target.value.id)
+        if isinstance(owner, Instance):
+            note_step(m, frame, owner.slots, target.attr, op, old, right)
+
+
+def note_step(m: Machine, frame: Frame, slots: dict[Any, Any], name: str, op: str, old: Value, right: Value) -> None:
+    """``name = old op right`` where ``name`` was ``old``: on every path of the loop, a number that moves on."""
+    if not frame.loops or m.path.mode.staged or name not in slots:
+        return
+    loop: LoopState = frame.loops[-1]
+    if loop.unrolled or loop.arms != frame.arms:
+        return
+    kinds = {_number_kind(v) for v in (old, right)}
+    moves_on = kinds != {"?"} if op in "+-" else op in "*/" and _number_kind(old) == "float"
+    if moves_on and kinds <= {"int", "float", "?"}:
+        loop.stepped.add((id(slots), name))
+
+
+def note_self_update(m: Machine, frame: Frame, node: ir.Assign, update: ir.BinOp) -> None:
+    """``x = x op y``, or ``x = y op x`` where that is the same: ``note_step``."""
+    target, left, right = node.targets[0], update.left, update.right
+    if not isinstance(target, ir.Name) or len(node.targets) != 1:
+        return
+    if update.op in "+*" and isinstance(right, ir.Name) and right.id == target.id:
+        left, right = right, left
+    if not isinstance(left, ir.Name) or left.id != target.id:
+        return
+    other = frame.slots.get(right.id) if isinstance(right, ir.Name) else None
+    if isinstance(right, ir.Constant) and right.kind in ("int", "float"):
+        other = Const(right.value)
+    old = frame.slots.get(target.id)
+    if old is not None and other is not None:
+        note_step(m, frame, frame.slots, target.id, update.op, old, other)
+
+
+def _number_kind(value: Value) -> str:
+    """The type of a number; ``?`` where nobody knows whether it is one."""
+    if isinstance(value, Unknown):
+        return "?"
+    return joining.const_kind(value.value) if isinstance(value, Const) else getattr(value, "kind", "")
+
+
+def note_appended(m: Machine, value: ListValue) -> None:
+    """A list gets longer. One that is still there in the next iteration is longer in each."""
+    if not m.path.mode.staged:
+        for loop in m.path.loops:
+            loop.appended.append(value)
+
+
+def note_shortened(m: Machine, value: Value) -> None:
+    """Something is taken out of a list: how long it gets, nobody knows."""
+    if m.path.loops and isinstance(value, ListValue):
+        m.journal.keep_alive.append(value)
+        for loop in m.path.loops:
+            loop.shortened.add(id(value))
+        m.trackers[Variations].known.pop(value, None)
+
+
+def note_growth(
+    m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], written: Iterable[tuple[Any, Any, Any]]
+) -> bool:
+    """At the end of an iteration: what of the loop's state varies. written: slots, slot and contents before. Whether
+    something was found that is new."""
+    found = False
+    for value in loop.appended:
+        if id(value) not in loop.shortened and value not in m.trackers[Variations].known:
+            vary(m, value, Variation(loop, of_shape=True))
+            found = found or any(value is known for known in frame.slots.values())
+    loop.appended = []
+    if m.path.mode.staged or not (loop.stepped or m.trackers[Variations].grown):
+        return found
+    for slots, slot, old in list(written):
+        where = (id(slots), slot)
+        now = slots.get(slot)
+        if not isinstance(now, Value) or not isinstance(old, Value):
+            continue
+        if where in loop.stepped and isinstance(now, (Static, Unknown)):
+            vary(m, now, Variation(loop))
+        elif m.trackers[Variations].grown and all(where in arm and _grew_from(m, arm[where][2], old) for arm in arms):
+            vary(m, now, Variation(loop, of_shape=True))
+        else:
+            continue
+        found = found or where not in loop.growing
+        loop.growing.add(where)
+    return found
+
+
+def _grew_from(m: Machine, value: Any, old: Value) -> bool:
+    return isinstance(value, Value) and old in m.trackers[Variations].grown.get(value, ())
+
+
+def forget(m: Machine, loop: LoopState) -> None:
+    """The loop has ended."""
+    for value in [v for v, variation in m.trackers[Variations].known.items() if variation.loop is loop]:
+        del m.trackers[Variations].known[value]
+    if not m.path.loops:
+        m.trackers[Variations].grown.clear()
+
+
+def iterates(loop: LoopState) -> str:
+    """The fact that a loop has a second iteration; noted everywhere."""
+    return f"iterates {id(loop)}"
+
+
+# --- how it goes on -------------------------------------------------------------------------------------
+
+
+def number_of(m: Machine, value: Value | None) -> Variation | None:
+    """How a number varies; None for anything else."""
+    found = m.trackers[Variations].known.get(value) if value is not None else None
+    return found if found is not None and not found.of_shape else None
+
+
+def shape_of(m: Machine, value: Value | None) -> Variation | None:
+    """How a shape varies; None where it does not."""
+    found = m.trackers[Variations].known.get(value) if value is not None else None
+    return found if found is not None and found.of_shape else None
+
+
+_ON_NUMBERS: dict[str, Callable[[int, int], int]] = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "//": lambda a, b: a // b if b else 0,
+    "%": lambda a, b: a % b if b else 0, "min": min, "max": max,
+}  # fmt: skip
+_MONOTONE = frozenset({"+", "-", "*", "/"})
+_ELEMENTWISE = _MONOTONE | {"**", "//", "%", "<", "<=", ">", ">=", "==", "!=", "&", "|", "^"}
+
+
+def vary_binary(m: Machine, op: str, left: Value, right: Value, result: Value) -> None:
+    """``result`` is ``left op right``."""
+    shape = shape_of(m, left) or shape_of(m, right)
+    if shape is not None:
+        if op in _ELEMENTWISE and isinstance(result, (Array, HostArray, Unknown)):
+            vary(m, result, shape)
+        return
+    a, b = number_of(m, left), number_of(m, right)
+    if a is None and b is None:
+        return
+    numbers = _numbers(op, left, a, right, b)
+    distinct = all(v is None or v.distinct for v in (a, b)) and _stays_distinct(op, left, a, b, result)
+    known = a or b
+    if known is not None:
+        listed = any(v is not None and v.listed for v in (a, b))
+        vary(m, result, Variation(known.loop, False, distinct, numbers, known.source, listed=listed))
+
+
+def _stays_distinct(op: str, left: Value, a: Variation | None, b: Variation | None, result: Value) -> bool:
+    """Whether distinct operands give distinct results."""
+    if isinstance(result, (Array, HostArray)):  # of what contents, nobody knows: a mask, say
+        return True
+    if op in ("==", "!=", "<", "<=", ">", ">=") or (a is not None and b is not None and op not in "+*"):
+        return False
+    if op == "**":  # ``2 ** i`` is meant to be large soon
+        return not (b is not None and isinstance(left, Const) and type(left.value) is int)
+    return op in _MONOTONE
+
+
+def _numbers(op: str, left: Value, a: Variation | None, right: Value, b: Variation | None) -> tuple[int, ...] | None:
+    """The integers that ``left op right`` is, iteration by iteration."""
+    function = _ON_NUMBERS.get(op)
+    ours = a.numbers if a is not None else _constant(left)
+    theirs = b.numbers if b is not None else _constant(right)
+    if function is None or ours is None or theirs is None:
+        return None
+    if a is not None and b is not None:
+        return tuple(map(function, ours, theirs)) if a.source is b.source else None
+    count = len(ours) if a is not None else len(theirs)
+    return tuple(map(function, ours if a is not None else ours * count, theirs if b is not None else theirs * count))
+
+
+def _constant(value: Value) -> tuple[int, ...] | None:
+    return (value.value,) if isinstance(value, Const) and type(value.value) is int else None
+
+
+def vary_unary(m: Machine, value: Value, result: Value) -> Value:
+    """``-value``, ``+value`` or ``~value``: the result, which is another value than the operand."""
+    variation = m.trackers[Variations].known.get(value)
+    if variation is None:
+        return result
+    if result is value and isinstance(value, Static):
+        result = Static(value.kind)
+    vary(m, result, msgspec.structs.replace(variation, numbers=None))
+    return result
+
+
+def vary_builtin(m: Machine, name: str, values: Sequence[Value], result: Value) -> Value:
+    """The builtin ``name`` gave ``result``: the same, or another value like it where it varies in another way."""
+    variation = next((m.trackers[Variations].known[v] for v in values if v in m.trackers[Variations].known), None)
+    if variation is None:
+        awaited = values[0].dispatched if len(values) == 1 and isinstance(values[0], Array) else 0
+        loop = next((loop for loop in m.path.loops if id(loop) == awaited), None) if name == "float" else None
+        if loop is not None and isinstance(result, Static):
+            vary(m, result, Variation(loop))
+        return result
+    if result is values[0] and isinstance(result, Static):
+        result = Static(result.kind)
+    if name in ("min", "max") and len(values) == 2:
+        a, b = number_of(m, values[0]), number_of(m, values[1])
+        numbers = _numbers(name, values[0], a, values[1], b)
+        vary(m, result, Variation(variation.loop, distinct=False, numbers=numbers, source=variation.source))
+    elif name == "len" and variation.of_shape:
+        look_at_size(m, values[0])
+        if not variation.ragged:
+            vary(m, result, Variation(variation.loop))
+    elif variation.of_shape:
+        if name in ("list", "tuple"):
+            vary(m, result, variation)
+    elif name in ("float", "str", "repr") or (name in ("int", "abs") and getattr(values[0], "kind", "") == "int"):
+        vary(m, result, variation if name == "int" else msgspec.structs.replace(variation, numbers=None))
+    else:
+        depend(m, values, result)
+    return result
+
+
+def depend(m: Machine, inputs: Iterable[Value], result: Value) -> None:
+    """``result`` hangs on ``inputs`` in a way that nobody knows: if they vary it may, but whether it takes many values is
+    not known."""
+    if result in m.trackers[Variations].known or isinstance(result, (Array, HostArray)):
+        return
+    for value in inputs:
+        variation = number_of(m, value)
+        if variation is not None:
+            vary(m, result, Variation(variation.loop, distinct=False))
+            return
+
+
+def vary_text(m: Machine, parts: Iterable[Value], result: Value) -> None:
+    """A string with these values in it."""
+    for part in parts:
+        variation = number_of(m, part)
+        if variation is not None and variation.distinct:
+            vary(m, result, Variation(variation.loop))
+
+
+def vary_joined(m: Machine, parts: Sequence[Value], result: Value) -> None:
+    """``result`` is one of ``parts``, depending on the path: it varies if all of them do."""
+    if result in m.trackers[Variations].known:
+        return
+    found = [m.trackers[Variations].known.get(part) for part in parts]
+    first = found[0] if found else None
+    if first is not None and all(
+        v is not None and v.of_shape == first.of_shape and v.distinct and not v.ragged for v in found
+    ):
+        vary(m, result, Variation(first.loop, of_shape=first.of_shape))
+    else:
+        depend(m, parts, result)
+
+
+# --- slices -----------------------------------------------------------------------------------------------
+
+
+def vary_item(m: Machine, base: Value, index: Value, taken: Value) -> None:
+    """``taken`` is ``base[index]``: a slice between numbers that vary has a shape that does."""
+    if m.path.mode.staged or type(taken) not in varying.VARYING:
+        return
+    if isinstance(taken, Static) or not isinstance(index, (SliceValue, TupleValue, Array, HostArray)):
+        depend(m, (index,), taken)
+        return
+    parts = index.elts if isinstance(index, TupleValue) else (index,)
+    for axis, part in enumerate(parts):
+        variation: Variation | None = None
+        if isinstance(part, SliceValue):
+            length = getattr(base, "length", None) if axis == 0 else None
+            variation = _of_slice(m, part, length)
+        elif isinstance(part, (Array, HostArray)):
+            number = number_of(m, part)
+            is_mask = part.dtype == "bool" and number is not None
+            variation = shape_of(m, part) or (Variation(number.loop, of_shape=True) if is_mask and number else None)
+        if variation is not None:
+            vary(m, taken, variation)
+            return
+
+
+def _of_slice(m: Machine, part: SliceValue, length: int | None) -> Variation | None:
+    """How the size of a slice varies. length: of what is sliced, where known."""
+    bounds = (part.lower, part.upper, part.step)
+    found = [number_of(m, v) for v in bounds]
+    varying = [v for v in found if v is not None]
+    if not varying:
+        return None
+    first = varying[0]
+    columns = [
+        v.numbers if v is not None else _constant(bound) if bound is not None else (None,)
+        for v, bound in zip(found, bounds)
+    ]
+    between = found[0] is not None and found[1] is not None
+    if length is None and any(c is not None and any(n is not None and n < 0 for n in c) for c in columns):
+        columns = [None]  # counted from the end, wherever that is
+    if all(c is not None for c in columns) and all(v.source is first.source for v in varying):
+        sizes = _sizes([c or () for c in columns], len(first.numbers or ()), length)
+        if sizes is not None:
+            if len(sizes) > FEW and not first.listed:
+                return Variation(first.loop, of_shape=True)
+            return Variation(first.loop, of_shape=True, ragged=True) if between and len(sizes) == 2 else None
+    if between or not all(v.distinct and not v.listed for v in varying):
+        return None
+    return Variation(first.loop, of_shape=True)
+
+
+def _sizes(columns: Sequence[tuple[int | None, ...]], count: int, length: int | None) -> set[int] | None:
+    """The sizes that a slice has over the iterations; None where they hang on an unknown length."""
+    rows = zip(*[c * count if len(c) == 1 else c for c in columns])
+    if length is None and (columns[0] == (None,) or columns[1] == (None,)) and columns[1] == (None,):
+        return None
+    limit = length if length is not None else 1 << 60
+    try:
+        return {len(range(*slice(*row).indices(limit))) for row in rows}
+    except (ValueError, OverflowError):
+        return None
+
+
+# --- library functions -------------------------------------------------------------------------------------
+
+_SMOOTH = frozenset({
+    "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan", "atanh",
+    "cbrt", "cos", "cosh", "degrees", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "pow", "power", "radians",
+    "sin", "sinh", "sqrt", "square", "tan", "tanh", "float32", "float64", "float_power", "asarray", "array",
+})  # fmt: skip
+"""Distinct numbers give distinct results, as far as a schedule goes."""
+_SAME_SHAPE = frozenset({
+    "abs", "absolute", "add", "array", "asarray", "ascontiguousarray", "ceil", "clip", "copy", "cos", "cumprod", "cumsum",
+    "device_put", "divide", "exp", "expm1", "flip", "floor", "isnan", "log", "log1p", "logical_not", "maximum", "minimum",
+    "multiply", "negative", "ones_like", "power", "relu", "roll", "round", "sigmoid", "sign", "sin", "softmax", "sort",
+    "argsort", "sqrt", "square", "subtract", "tanh", "where", "zeros_like", "full_like", "float32", "int32", "astype",
+    "fliplr", "flipud", "ravel", "flatten",
+})  # fmt: skip
+_GLUED = frozenset(
+    {"append", "column_stack", "concat", "concatenate", "dstack", "hstack", "row_stack", "stack", "vstack"}
+)
+_FILLED = frozenset({"empty", "full", "ones", "zeros", "arange", "eye", "identity"})
+_SCHEDULE = "optax.Schedule.__call__"
+_LIBRARIES = ("jax.", "numpy.", "math.")
+
+
+def vary_call(m: Machine, name: str, values: Sequence[Value], bound: dict[str, Value], result: Value) -> None:
+    """The library function ``name`` gave ``result``."""
+    last = name.rpartition(".")[2]
+    if m.path.mode.staged or type(result) not in varying.VARYING:
+        return
+    if not name.startswith(_LIBRARIES):
+        number = number_of(m, values[0]) if values and name == _SCHEDULE else None
+        if number is not None and number.distinct:
+            vary(m, result, Variation(number.loop))
+        else:
+            depend(m, values, result)
+        return
+    if last in _GLUED or (last in ("array", "asarray") and isinstance(values[0] if values else None, ListValue)):
+        _vary_glued(m, values, result)
+        return
+    if not m.trackers[Variations].known:
+        return
+    if last in _FILLED or "shape" in bound:
+        _vary_filled(m, last, bound, result)
+    shape = next((v for v in (shape_of(m, value) for value in values) if v is not None), None)
+    if shape is not None:
+        if last in _SAME_SHAPE:
+            vary(m, result, shape)
+        return
+    number = next((v for v in (number_of(m, value) for value in values) if v is not None), None)
+    if number is not None and number.distinct and last in _SMOOTH:
+        vary(m, result, Variation(number.loop))
+    else:
+        depend(m, values, result)
+
+
+def _vary_filled(m: Machine, last: str, bound: dict[str, Value], result: Value) -> None:
+    """An array made in a shape that is asked for."""
+    if last == "arange":
+        found = [number_of(m, bound.get(name)) for name in ("start", "stop")]
+        varying = [v for v in found if v is not None]
+        sizes = varying if len(varying) == 1 else []
+    else:
+        asked = bound.get("shape") or bound.get("N") or bound.get("n")
+        parts = asked.elts if isinstance(asked, TupleValue) else (asked,)
+        sizes = [v for v in (number_of(m, part) for part in parts) if v is not None]
+    if sizes and sizes[0].distinct and not sizes[0].listed and not isinstance(result, Static):
+        vary(m, result, Variation(sizes[0].loop, of_shape=True))
+
+
+def _vary_glued(m: Machine, values: Sequence[Value], result: Value) -> None:
+    """Arrays put together: of two sizes that vary, one may make up for the other."""
+    parts: list[Value] = []
+    for value in values:
+        if isinstance(value, TupleValue):
+            parts += value.elts
+        elif isinstance(value, ListValue) and value.known() is not None and value not in m.trackers[Variations].known:
+            parts += value.known() or ()
+        else:
+            parts.append(value)
+    if m.path.loops:
+        m.trackers[Variations].grown[result] = frozenset(
+            [p for p in parts if isinstance(p, (Array, HostArray, Unknown, Tree))]
+        )
+    found = [v for v in (shape_of(m, part) for part in parts) if v is not None]
+    if len(found) == 1:
+        vary(m, result, found[0])
+
+
+def vary_method(m: Machine, name: str, base: Value, result: Value) -> None:
+    """The method ``name`` of an array gave ``result``."""
+    shape = shape_of(m, base)
+    if shape is not None and isinstance(result, (Array, HostArray, Unknown)):
+        if name in ("astype", "copy", "flatten", "ravel", "block_until_ready"):
+            vary(m, result, shape)
+
+
+def look_at_size(m: Machine, value: Value) -> None:
+    """Somebody asks for the size of a slice: what is left over in the last iteration is taken care of."""
+    variation = m.trackers[Variations].known.get(value)
+    if variation is not None and variation.ragged:
+        del m.trackers[Variations].known[value]
+
+
+# --- remembered runs -----------------------------------------------------------------------------------------
+
+
+Varying = tuple[tuple[int, bool, bool], ...]
+"""Which parts of a function's result vary (-1 is the whole of it), whether in shape, and whether they are distinct."""
+
+
+def variations_of(m: Machine, result: Value) -> Varying:
+    """How a function's result varies."""
+    if not m.trackers[Variations].known:
+        return ()
+    parts = [(-1, result), *enumerate(result.elts if isinstance(result, TupleValue) else ())]
+    found = [(i, m.trackers[Variations].known.get(part)) for i, part in parts]
+    return tuple([(i, v.of_shape, v.distinct) for i, v in found if v is not None and not v.ragged])
+
+
+def vary_again(m: Machine, varying: Varying, result: Value) -> None:
+    """A remembered run is done again: what varied in its result varies with the innermost loop that runs now."""
+    for i, of_shape, distinct in varying:
+        part = result if i < 0 else result.elts[i] if isinstance(result, TupleValue) and i < len(result.elts) else None
+        if m.path.loops and part is not None:
+            vary(m, part, Variation(m.path.loops[-1], of_shape, distinct))

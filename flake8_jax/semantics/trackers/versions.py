@@ -1,0 +1,313 @@
+"""Uses of names that came or went with a release of JAX or of a library around it, judged by what the project supports.
+
+Vocabulary
+----------
+raw name   the name as the code's imports spell it, before any alias: ``jax.tree_map``, where the tables say
+           ``jax.tree.map``.
+support    the releases that the configuration, the project's requirements, or a script's own (PEP 723) ask for, of
+           each library.
+
+What happened to a name is said by ``knowledge.history``. A use is judged once a place, whatever paths lead there, and
+never where it is guarded (``guards``). Not modelled: names put together at run time, attributes of arrays, star imports.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.knowledge.history import Change, Histories, Support, Version
+from flake8_jax.knowledge.requirement import required_in_literals
+from flake8_jax.semantics.domain.values import Const, External, UnionValue, Unknown, Value
+from flake8_jax.semantics.events.events import ApiUse
+from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.trackers.guards import Guards
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+    from flake8_jax.semantics.machine.core import Machine
+
+_NOTHING = Support(None, ())
+_SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)
+_SCRIPT_END = re.compile(r"^# ///[^\S\n]*$", re.MULTILINE)
+
+
+Resolve = Callable[["ir.Expr"], "Value | None"]
+
+
+class ApiUses(Tracker):
+    """versions: the history of libraries against what the project requires; None unless a rule listens. parts: last
+    parts of names that have a history."""
+
+    def __init__(self, m: Machine) -> None:
+        self.versions: Versions | None = None
+        self.parts: frozenset[str] = frozenset()
+
+    def open(
+        self, histories: Any, required: dict[str, str], scopes: list[ModuleScope], wanted: frozenset[str] | None
+    ) -> None:
+        """Some rule listens to uses of names with a history; see ``Versions``."""
+        self.versions = Versions(histories, required, scopes, wanted)
+        self.parts = self.versions.parts
+
+
+def _script(text: str) -> str:
+    """What a script says of itself (PEP 723); nothing where it says nothing."""
+    start = _SCRIPT_START.search(text)
+    end = _SCRIPT_END.search(text, start.end()) if start is not None else None
+    return text[start.end() : end.start()] if start is not None and end is not None else ""
+
+
+class Span(msgspec.Struct, frozen=True):
+    """Where a finding stands: a part of a node, such as one argument of a call."""
+
+    start: int
+    end: int
+
+
+class Versions:
+    """Hears of every listed name, and tells the rules of those that matter. ``wanted``: the files that it is asked of;
+    None for all."""
+
+    def __init__(
+        self,
+        histories: Histories,
+        required: Mapping[str, str],
+        scopes: Iterable[ModuleScope],
+        wanted: frozenset[str] | None = None,
+    ) -> None:
+        self.histories = histories
+        self.parts = histories.parts
+        self.callees = histories.callees
+        self._required = required
+        self._wanted = wanted
+        self._general = histories.supports(required)
+        self.guards = Guards(scopes)
+        self._told: set[tuple[str, int, str]] = set()
+        self._met: set[tuple[int, str]] = set()
+        self._supports: dict[str, Mapping[str, Support]] = {}
+        self._bound: dict[str, dict[str, list[str]]] = {}
+        self._private: bool | None = None
+
+    # --- what the interpreter meets ---------------------------------------------------------------
+
+    def is_wanted(self, scope: ModuleScope) -> bool:
+        """Whether anybody asks about this file."""
+        return self._wanted is None or scope.path in self._wanted
+
+    def attribute(
+        self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External, *, postponed: bool = False
+    ) -> None:
+        """``owner.attr`` is read."""
+        if (id(node), owner.name) in self._met or not self.is_wanted(scope):
+            return
+        self._met.add((id(node), owner.name))
+        raw = self._raw_name(m, scope, node, owner)
+        history = self.histories.of(raw) if raw is not None else None
+        if raw is None or history is None:
+            return
+        if self._owner_stands(scope, raw) and not history.is_new_module(raw):
+            self._use(m, scope, node, raw, node.start, node.end, postponed=postponed)
+
+    def imported_from(self, m: Machine, scope: ModuleScope, node: ir.ImportFrom, module: str) -> None:
+        """``from module import …``."""
+        if not self.is_wanted(scope) or m.program.is_project(module.partition(".")[0]):
+            return
+        if not self._owner_stands(scope, f"{module}.?"):
+            self._module_use(m, scope, node, module)
+            return
+        for name in node.names:
+            if name.name in self.parts:
+                self._use(m, scope, name, f"{module}.{name.name}", name.start, name.end, is_import=True)
+
+    def imported(self, m: Machine, scope: ModuleScope, name: ir.ImportedName) -> None:
+        """``import name``."""
+        if self.is_wanted(scope) and not m.program.is_project(name.name.partition(".")[0]):
+            self._module_use(m, scope, name, name.name)
+
+    def called(
+        self, m: Machine, scope: ModuleScope, node: Any, callee: str, values: list[Value], keywords: dict[str, Value]
+    ) -> None:
+        """A library function is called: by its keyword arguments; of ``jax.config.update``, by the option."""
+        if not isinstance(node, ir.Call) or not self.is_wanted(scope):
+            return
+        if callee == "jax.config.update":
+            if values and isinstance(values[0], Const) and node.args:
+                option = node.args[0]
+                self._use(m, scope, node, f"jax.config.{values[0].value}", option.start, option.end)
+            return
+        for argument in node.args:
+            if argument.keyword is not None and argument.keyword in keywords:
+                self._keyword(m, scope, node, callee, argument, keywords[argument.keyword])
+
+    def _keyword(
+        self, m: Machine, scope: ModuleScope, node: ir.Call, callee: str, argument: ir.Argument, value: Value
+    ) -> None:
+        raw = f"{callee}({argument.keyword}=)"
+        history = self.histories.of(raw)
+        change = history.change(raw) if history is not None else None
+        handed_on = isinstance(value, (Unknown, UnionValue)) or (isinstance(value, Const) and value.value is None)
+        if handed_on and change is not None and change.removed is None:
+            return  # from a parameter that is None by default: JAX warns of other values
+        self._use(m, scope, node, raw, argument.start, argument.end, keyword=argument)
+
+    def factory(self, m: Machine, scope: ModuleScope, node: Any, callee: str) -> None:
+        """A transform is called without its function: ``@jax.jit(static_argnames="n")``."""
+        if isinstance(node, ir.Call) and self.is_wanted(scope):
+            self._use(m, scope, node, f"{callee}()", node.start, node.end)
+
+    def annotations(self, m: Machine, frame: Frame, nodes: Iterable[ir.Expr | None], value_of: Resolve) -> None:
+        """Annotations, which Python evaluates but the interpreter does not. value_of: the object that a name denotes."""
+        if self.is_wanted(frame.scope):
+            for node in nodes:
+                self._annotation(m, frame, node, value_of)
+
+    def _annotation(self, m: Machine, frame: Frame, node: ir.Expr | None, value_of: Resolve) -> None:
+        if isinstance(node, ir.Attribute):
+            if node.attr in self.parts:
+                owner = value_of(node.value)
+                if isinstance(owner, External):
+                    postponed = "from __future__ import annotations" in frame.scope.text
+                    self.attribute(m, frame.scope, node, owner, postponed=postponed)
+        elif isinstance(node, ir.Subscript):
+            self._annotation(m, frame, node.value, value_of)
+            self._annotation(m, frame, node.index, value_of)
+        elif isinstance(node, (ir.Tuple, ir.List)):
+            for element in node.elts:
+                self._annotation(m, frame, element, value_of)
+        elif isinstance(node, ir.BinOp):
+            self._annotation(m, frame, node.left, value_of)
+            self._annotation(m, frame, node.right, value_of)
+
+    # --- judging ----------------------------------------------------------------------------------
+
+    def _use(
+        self, m: Machine, scope: ModuleScope, node: Any, raw: str, start: int, end: int,
+        *, is_import: bool = False, keyword: ir.Argument | None = None, postponed: bool = False,
+    ) -> None:  # fmt: skip
+        place = (scope.path, start, raw)
+        if place in self._told:
+            return
+        self._told.add(place)
+        change, lacking, support, verdict = self._judge(scope, raw)
+        if not verdict or self.guards.guard(scope, start, end) or self.guards.is_patched(raw.rpartition(".")[2]):
+            return
+        context = m.path.context(scope)
+        event = ApiUse(context, node, raw, start, end, verdict, change, lacking, support, is_import, keyword, postponed)
+        mark = len(m.bus.emissions)
+        m.bus.emit(event)
+        # Neither a branch that is run on a guess nor a loop's rehearsal takes it back, and no caller makes it true.
+        m.bus.settle(msgspec.structs.replace(emission, chain=()) for emission in m.bus.emissions[mark:])
+        del m.bus.emissions[mark:]
+
+    def _module_use(self, m: Machine, scope: ModuleScope, node: Any, module: str) -> None:
+        parts = module.split(".")
+        for i in range(2, len(parts) + 1):
+            prefix = ".".join(parts[:i])
+            if parts[i - 1] in self.parts and self._judge(scope, prefix)[3]:
+                self._use(m, scope, node, prefix, node.start, node.end, is_import=True)
+                return
+
+    def _owner_stands(self, scope: ModuleScope, raw: str) -> bool:
+        """No module around the name is gone itself: that was said where it was imported."""
+        owner = raw.rpartition(".")[0]
+        while "." in owner:
+            if owner.rpartition(".")[2] in self.parts and self._judge(scope, owner)[3] not in ("", "too-new"):
+                return False
+            owner = owner.rpartition(".")[0]
+        return True
+
+    def _judge(self, scope: ModuleScope, raw: str) -> tuple[Change | None, Version | None, Support, str]:
+        """What is known of a name, what is supported of its library there, and the verdict."""
+        history = self.histories.of(raw)
+        if history is None:
+            return None, None, _NOTHING, ""
+        change, lacking = history.change(raw), history.lacking(raw)
+        support = self._supports_of(scope)[raw.partition(".")[0]]
+        return change, lacking, support, _verdict(change, lacking, support)
+
+    def _supports_of(self, scope: ModuleScope) -> Mapping[str, Support]:
+        """What counts in a file: the requirements of a script are its own."""
+        found = self._supports.get(scope.path)
+        if found is None:
+            asked = dict(required_in_literals(_script(scope.text)))
+            found = self.histories.supports({**self._required, **asked}) if asked else self._general
+            self._supports[scope.path] = found
+        return found
+
+    # --- names as they are spelled ------------------------------------------------------------------
+
+    def _raw_name(self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External) -> str | None:
+        """The qualified name that the file's imports give the attribute; None where an alias may hide it."""
+        attributes: list[str] = []
+        base: ir.Expr = node.value
+        while isinstance(base, ir.Attribute):
+            attributes.append(base.attr)
+            base = base.value
+        if isinstance(base, ir.Name):
+            for meaning in self._bindings(scope).get(base.id, ()):
+                spelled = ".".join([meaning, *reversed(attributes)])
+                if m.program.knowledge.canonical(spelled) == owner.name:
+                    return f"{spelled}.{node.attr}"
+        if self._private is None:
+            self._private = any("jax._src" in other.text for other in self.guards.scopes)
+        plain = not self._private and owner.name not in ("jax.export", "jax.lax.linalg")
+        return f"{owner.name}.{node.attr}" if plain else None
+
+    def _bindings(self, scope: ModuleScope) -> dict[str, list[str]]:
+        """What the imports of a file bind, wherever they stand."""
+        known = self._bound.get(scope.path)
+        if known is None:
+            known = self._bound[scope.path] = {}
+            todo: list[Any] = [scope.tree]
+            while todo:
+                node = todo.pop()
+                if isinstance(node, ir.Import):
+                    for name in node.names:
+                        head = name.name.partition(".")[0]
+                        known.setdefault(name.alias or head, []).append(name.name if name.alias else head)
+                elif isinstance(node, ir.ImportFrom):
+                    if node.level == 0:
+                        for name in node.names:
+                            known.setdefault(name.alias or name.name, []).append(f"{node.module}.{name.name}")
+                else:
+                    todo += _statements_in(node)
+        return known
+
+
+def _statements_in(node: Any) -> list[Any]:
+    """The compound and import statements directly in a statement, a function's or a handler's."""
+    kind = type(node)
+    if kind is ir.FunctionDef:
+        return [s for s in node.function.body if type(s) in _STATEMENTS]
+    found = [s for s in node.body if type(s) in _STATEMENTS] if kind is not ir.Match else []
+    for name in _FURTHER.get(kind, ()):
+        found += [s for s in getattr(node, name) if type(s) in _STATEMENTS]
+    return found
+
+
+_FURTHER: dict[Any, tuple[str, ...]] = {
+    ir.If: ("orelse",), ir.For: ("orelse",), ir.While: ("orelse",), ir.Match: ("cases",),
+    ir.Try: ("handlers", "orelse", "finalbody"),
+}  # fmt: skip
+_STATEMENTS = frozenset(
+    {
+        ir.FunctionDef, ir.ClassDef, ir.If, ir.For, ir.While, ir.Try, ir.ExceptHandler, ir.With, ir.Match, ir.MatchCase,
+        ir.Import, ir.ImportFrom,
+    }
+)  # fmt: skip
+
+
+def _verdict(change: Change | None, lacking: Version | None, support: Support) -> str:
+    """``removed``, ``deprecated``, ``too-new``, or nothing."""
+    if change is not None and support.reaches(change.removed):
+        return "removed"
+    if lacking is not None and support.lowest is not None and support.lowest <= lacking:
+        return "too-new"
+    if change is not None and support.reaches(change.deprecated):
+        return "deprecated" if change.since is None or support.all_have(change.since) else ""
+    return ""

@@ -1,0 +1,256 @@
+"""Options: the keys of ``[tool.jaxlint]``, how one source of them is read, and the settings that they become.
+
+Vocabulary
+----------
+options     the keys as one source writes them; an absent key is None.
+source      a configuration file, the ``--config`` pairs, or the flags of the command line.
+settings    the outcome for one project; paths are absolute (``resolver``).
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, get_type_hints
+
+import msgspec
+
+from flake8_jax.core.reading import SizeLimits
+from flake8_jax.settings.selection import Layer
+from flake8_jax.settings.tables import ConfigError, TomlError, decoded_toml, key_row, load_toml
+
+FILE_NAMES = ("jaxlint.toml", "pyproject.toml")
+
+DEFAULT_EXCLUDE = (
+    ".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".ipynb_checkpoints", ".jaxlint_cache", ".mypy_cache",
+    ".nox", ".pants.d", ".pyenv", ".pytest_cache", ".pytype", ".ruff_cache", ".svn", ".tox", ".venv", ".vscode",
+    "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
+)  # fmt: skip
+
+_FOREIGN_KEYS = frozenset({
+    "docstring-style", "required-sections", "section-order", "strict-shapes", "rubric-threshold",
+    "severity-overrides", "sarif-rule-docs-base",
+})  # fmt: skip
+"""Keys of the unrelated distribution on PyPI that is called ``jaxlint`` and reads the same table."""
+
+
+_LARGEST_NUMBER = 2**53
+_LONGEST_VERSIONS = 200
+
+
+def _doc(text: str) -> msgspec.Meta:
+    return msgspec.Meta(description=text)
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """The keys of ``[tool.jaxlint]``; every one may be absent."""
+
+    select: Annotated[
+        list[str] | None,
+        _doc("Rules to run: codes, prefixes of codes, names or `ALL`. Default: every rule that is not opt-in."),
+    ] = None
+    extend_select: Annotated[list[str] | None, _doc("Rules to run in addition to `select`.")] = None
+    ignore: Annotated[
+        list[str] | None, _doc("Rules not to run. Of `select` and `ignore`, the more specific selector wins.")
+    ] = None
+    per_file_ignores: Annotated[
+        dict[str, list[str]] | None,
+        _doc("Rules not to report in files that match a pattern; `!pattern` means all other files."),
+    ] = None
+    fixable: Annotated[list[str] | None, _doc("Rules whose fixes may be applied. Default: all.")] = None
+    unfixable: Annotated[list[str] | None, _doc("Rules whose fixes may not be applied.")] = None
+    unsafe_fixes: Annotated[
+        bool | None, _doc("Whether `--fix` also applies fixes that may change values, dtypes or effects.")
+    ] = None
+    exclude: Annotated[
+        list[str] | None, _doc("Files and directories to leave out, as gitignore patterns. Replaces the default.")
+    ] = None
+    extend_exclude: Annotated[list[str] | None, _doc("Patterns to leave out in addition to `exclude`.")] = None
+    force_exclude: Annotated[bool | None, _doc("Whether `exclude` also holds for files that are named.")] = None
+    respect_gitignore: Annotated[bool | None, _doc("Whether to leave out what git ignores. Default: true.")] = None
+    target_jax: Annotated[
+        str | None,
+        _doc(
+            'The versions of JAX that the code supports: "0.6.2" or ">=0.4.30,<0.8". '
+            "Default: what pyproject.toml, setup.cfg, setup.py or requirements.txt asks for, else the newest known release."
+        ),
+    ] = None
+    output_format: Annotated[str | None, _doc("How findings are printed. Default: `full`.")] = None
+    preview: Annotated[bool | None, _doc("Whether rules report what they are less sure of.")] = None
+    transforms: Annotated[
+        dict[str, str] | None,
+        _doc('Functions of yours that stage like a transform of JAX: `{ "mylib.fast" = "jax.jit" }`.'),
+    ] = None
+    src: Annotated[
+        list[str] | None, _doc("Directories that modules are imported from. Default: found by their `__init__.py`.")
+    ] = None
+    unroll_threshold: Annotated[
+        int | None, _doc("Iterations from which a Python loop in staged code counts as unrolled. Default: 32.")
+    ] = None
+    cache_dir: Annotated[
+        str | None,
+        _doc("The directory in which jaxlint makes `.jaxlint_cache` for its cache. Default: that of the project."),
+    ] = None
+    max_file_size: Annotated[
+        int | None,
+        _doc(
+            "Bytes up to which a source file, or all code cells of a notebook, are linted; larger ones are left out with a "
+            "message. Default: 5000000."
+        ),
+    ] = None
+    max_notebook_size: Annotated[
+        int | None, _doc("The same for a notebook with its outputs and pictures. Default: 100000000.")
+    ] = None
+
+
+def option_documentation() -> dict[str, str]:
+    """What each key means, by the key."""
+    hints = get_type_hints(Options, include_extras=True)
+    names = zip(Options.__struct_fields__, Options.__struct_encode_fields__)
+    return {written: hints[name].__metadata__[0].description or "" for name, written in names}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What holds for one project. ``root`` is the directory that relative patterns refer to.
+
+    origins: by key, where it was set: the path of the configuration file, `--config` or `command line`, the last of which
+    goes first. config_path: the configuration file, or None. project_root: the directory whose files form the program, or
+    None where none is known (no configuration, version control or packaging file above).
+    """
+
+    root: str
+    config_path: str | None = None
+    project_root: str | None = None
+    layers: tuple[Layer, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    fixable: tuple[str, ...] | None = None
+    unfixable: tuple[str, ...] = ()
+    unsafe_fixes: bool = False
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    force_exclude: bool = False
+    respect_gitignore: bool = True
+    required: dict[str, str] = field(default_factory=dict)
+    output_format: str = "full"
+    preview: bool = False
+    transforms: dict[str, str] = field(default_factory=dict)
+    src: tuple[str, ...] = ()
+    unroll_threshold: int = 32
+    cache_dir: str | None = None
+    size_limits: SizeLimits = field(default_factory=SizeLimits)
+    origins: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def option_names() -> tuple[str, ...]:
+    """The keys as they are written."""
+    return tuple(Options.__struct_encode_fields__)
+
+
+# --- checking ------------------------------------------------------------------------------------
+
+
+def _remedy(key: str) -> str:
+    if key in _FOREIGN_KEYS:
+        return (
+            "it belongs to the unrelated tool `jaxlint` on PyPI, which reads the same table; "
+            "put the settings of this one into jaxlint.toml and that key aside"
+        )
+    close = difflib.get_close_matches(key[:100], option_names(), n=1)
+    return f"did you mean `{close[0]}`?" if close else "`jaxlint config` lists the known keys"
+
+
+def convert_options(table: dict[str, Any], path: str, text: str, section: str) -> Options:
+    """Check a decoded table. Raises ConfigError naming ``path``, the row and the key."""
+
+    def fail(key: str, what: str) -> ConfigError:
+        row = key_row(text, key, section)
+        return ConfigError(f"{path}:{row}: {what}" if row is not None else f"{path}: {what}")
+
+    known = option_names()
+    for key in table:
+        if key not in known:
+            shown = key if len(key) <= 100 else f"{key[:100]}…"
+            raise fail(key, f"unknown key `{shown}`: {_remedy(key)}")
+    try:
+        options = msgspec.convert(table, Options)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at `$.")
+        key = re.split(r"[.\[`]", where, maxsplit=1)[0]
+        raise fail(key, f"`{key}`: {_in_toml_words(what)}") from error
+    if options.target_jax is not None and (reason := _bad_versions(options.target_jax)):
+        raise fail("target-jax", f"`target-jax`: {reason}")
+    for key, number, unit in (
+        ("unroll-threshold", options.unroll_threshold, "iterations"),
+        ("max-file-size", options.max_file_size, "bytes"),
+        ("max-notebook-size", options.max_notebook_size, "bytes"),
+    ):
+        if number is not None and number < 1:
+            raise fail(key, f"`{key}`: expected a number of {unit}, at least 1")
+        if number is not None and number > _LARGEST_NUMBER:
+            raise fail(key, f"`{key}`: expected a number of {unit}, at most {_LARGEST_NUMBER}")
+    return options
+
+
+def _in_toml_words(message: str) -> str:
+    """msgspec's message with the names that TOML has for the types."""
+    words = {
+        " | null": "", "`array`": "a list", "`object`": "a table", "`str`": "a string", "`int`": "a number",
+        "`bool`": "true or false",
+    }  # fmt: skip
+    for theirs, ours in words.items():
+        message = message.replace(theirs, ours)
+    return message[:1].lower() + message[1:]
+
+
+def _bad_versions(text: str) -> str | None:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # slow to import, and rarely needed
+
+    if len(text) > _LONGEST_VERSIONS:
+        return f"expected at most {_LONGEST_VERSIONS} characters"
+    try:
+        SpecifierSet(text if re.match(r"\s*[<>=!~]", text) else f"=={text}")
+    except InvalidSpecifier:
+        return f'`{text}` is neither a version ("0.6.2") nor a specifier (">=0.4.30")'
+    return None
+
+
+# --- sources -------------------------------------------------------------------------------------
+
+
+def load_options(path: str) -> Options | None:
+    """The options of a configuration file; None for a ``pyproject.toml`` that has no ``[tool.jaxlint]``."""
+    table, text = load_toml(path)
+    if os.path.basename(path) != "pyproject.toml":
+        if isinstance(table.get("jaxlint"), dict) or isinstance(table.get("tool"), dict):
+            raise ConfigError(f"{path}: write the keys at the top level of this file, without a table around them")
+        return convert_options(table, path, text, "")
+    tool = table.get("tool")
+    section = tool.get("jaxlint") if isinstance(tool, dict) else None
+    if section is None:
+        return None
+    if not isinstance(section, dict):
+        raise ConfigError(f"{path}: `tool.jaxlint` has to be a table")
+    return convert_options(section, path, text, "tool.jaxlint")
+
+
+def inline_options(pairs: Sequence[str]) -> Options:
+    """The options of ``--config 'key = value'`` arguments. Raises ConfigError."""
+    merged = Options()
+    for pair in pairs:
+        try:
+            table = decoded_toml(pair)
+        except TomlError as error:
+            raise ConfigError(
+                f"--config {pair!r}: neither a file nor a TOML pair such as 'select = [\"JAX1\"]': {error}"
+            ) from error
+        merged = override(merged, convert_options(table, f"--config {pair!r}", "", ""))
+    return merged
+
+
+def override(base: Options, top: Options) -> Options:
+    """``top`` over ``base``, key by key."""
+    values = {name: value for name in Options.__struct_fields__ if (value := getattr(top, name)) is not None}
+    return msgspec.structs.replace(base, **values)
