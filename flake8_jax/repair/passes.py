@@ -27,7 +27,7 @@ from flake8_jax.settings.selection import ALWAYS_ON
 from flake8_jax.syntax.edits import apply_edits
 from flake8_jax.syntax.noqa import insert_noqa
 
-MOST_PASSES = 10
+MOST_PASSES = 100
 
 Origin = tuple[str, str, int]
 

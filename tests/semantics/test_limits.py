@@ -7,7 +7,7 @@ from semantics.literate import run_engine
 
 from flake8_jax.semantics.analysis import entries
 from flake8_jax.semantics.domain.values import FunctionValue
-from flake8_jax.semantics.interpreter import calls
+from flake8_jax.semantics.interpreter import running
 from flake8_jax.semantics.machine.core import Machine
 
 BRANCH = "import jax\n\n\n@jax.jit\ndef step(x):\n    if x > 0:\n        return x\n    return -x\n\n\n"
@@ -40,14 +40,14 @@ def test_too_deep_a_recursion_of_the_analysis_costs_its_entry_alone(monkeypatch:
     def overflow(*_: object) -> int:
         raise RecursionError
 
-    note_called = calls.note_called
+    note_called = running.note_called
 
     def overflow_in_long(m: Machine, func: FunctionValue, kind: str) -> None:
         if func.fn.name == "long":
             overflow()
         note_called(m, func, kind)
 
-    monkeypatch.setattr(calls, "note_called", overflow_in_long)
+    monkeypatch.setattr(running, "note_called", overflow_in_long)
     analysis, _, _ = run_engine({"code.py": f"{BRANCH}{LONG}"})
     assert analysis.crashes == []
     assert [cut.reason for cut in analysis.cuts] == ["it is nested too deeply"]

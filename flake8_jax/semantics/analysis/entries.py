@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import DEFECTS
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.signatures import static_parameters
@@ -37,9 +37,9 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import JittedMethod
-from flake8_jax.semantics.interpreter.calls import call_function_value
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.operations import call
+from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut
 from flake8_jax.semantics.models.custom_rules import check_missing, check_settings
@@ -184,7 +184,7 @@ def enter(m: Machine, func: FunctionValue, first: list[Value], frame: Frame | No
     """Call a function with these arguments first, and the rest unknown."""
     frame = frame or Frame(None, func.scope, None)
     args = Arguments(first, unknown_rest=True)
-    call_function_value(m, frame, None, func, args, kind="entry", text=f"{func.fn.qualname} is called")
+    call_function_value(m, frame, None, func, args, CallingContext("entry", f"{func.fn.qualname} is called"))
 
 
 def _run_contracts(m: Machine, cls: ClassValue) -> None:

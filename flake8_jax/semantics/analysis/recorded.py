@@ -20,7 +20,7 @@ import msgspec
 from flake8_jax.core.findings import Positions
 from flake8_jax.core.recorded import MOST_AVALS, RecordedFunction, RecordedParameter
 from flake8_jax.semantics.analysis.entries import run_guarded
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
 from flake8_jax.semantics.domain.code import functions_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import Mode
@@ -36,8 +36,8 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
-from flake8_jax.semantics.interpreter.calls import call_function_value
 from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.axes import ANY
 
@@ -76,7 +76,7 @@ def _run(m: Machine, function: FunctionValue, recorded: RecordedFunction, place:
     args = _arguments(m, function, values)
     frame = Frame(None, function.scope, None)
     text = f"recorded: JAX traced {function.fn.qualname}"
-    call_function_value(m, frame, place, function, args, kind="contract", text=text, mode=mode)
+    call_function_value(m, frame, place, function, args, CallingContext("contract", text, mode))
 
 
 def _arguments(m: Machine, function: FunctionValue, values: dict[str, Value]) -> Arguments:

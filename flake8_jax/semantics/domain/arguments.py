@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.values import TupleValue, Value
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import Frame
+    from flake8_jax.semantics.domain.stack import Mode
 
 
 class Arguments(msgspec.Struct, eq=False):
@@ -33,6 +39,36 @@ class Arguments(msgspec.Struct, eq=False):
             self.double_star,
             self.unknown_rest,
         )
+
+
+class Call(msgspec.Struct, frozen=True, eq=False):
+    """A call of something that is known: where it stands, and with what arguments.
+
+    used: its result is. decorating: it stands as a decorator.
+    """
+
+    frame: Frame
+    node: Any
+    args: Arguments
+    used: bool = True
+    decorating: bool = False
+
+    def to(self, args: Arguments) -> Call:
+        """The same call with other arguments."""
+        return Call(self.frame, self.node, args, self.used, self.decorating)
+
+
+class CallingContext(msgspec.Struct, frozen=True, eq=False):
+    """How a function comes to run. kind: of the link on the call stack. text: the sentence for evidence, empty for the
+    usual one. mode: how its code runs, None: as the caller's. serial: the number of an earlier run that it is part of."""
+
+    kind: str = "call"
+    text: str = ""
+    mode: Mode | None = None
+    serial: int | None = None
+
+
+CALLED = CallingContext()
 
 
 def bind_parameters(params: list[str], args: Arguments) -> tuple[dict[str, Value], dict[str, ir.Expr]]:

@@ -12,7 +12,9 @@ Pure: a crossing makes new values and changes none.
 
 from __future__ import annotations
 
-from flake8_jax.semantics.domain import joining
+from collections.abc import Callable
+from typing import Any
+
 from flake8_jax.semantics.domain.joining import NUMBERS, SHAPES, const_kind, map_leaves, over_arrays
 from flake8_jax.semantics.domain.values import (
     MAYBE,
@@ -51,30 +53,13 @@ def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8, roo
 
     None, strings, functions and instances of classes that are no pytrees stay as they are.
     """
-    kind = type(value)
-    if kind is Array:
-        return _inner_array(value, level, lane)  # type: ignore[arg-type]
-    if kind is Unknown or kind is Tree:
-        tree = Tree(max(level, value.level) if isinstance(value, Tree) else level)
-        tree.origin = lane_of(value) if lane else value  # type: ignore[arg-type]
-        return tree
-    if kind is Const:
-        const = value.value  # type: ignore[attr-defined]
-        if type(const) in NUMBERS:
-            return Array(level, const_kind(const), 0)
-        return value
-    if kind is Static:
-        dtype = value.kind if value.kind in ("int", "bool", "float", "complex") else ""  # type: ignore[attr-defined]
-        if dtype:
-            return Array(level, dtype, 0)
-        return value if value.kind in ("str", "dtype", "set") else Tree(level)  # type: ignore[attr-defined]
-    if kind is HostArray:
-        ndim = value.ndim  # type: ignore[attr-defined]
-        return Array(level, value.dtype, ndim - 1 if lane and ndim else ndim)  # type: ignore[attr-defined]
+    leaf = _TRACED_LEAVES.get(type(value))
+    if leaf is not None:
+        return leaf(value, level, lane)
     room = room if room is not None else Room()
     if depth == 0 or not room.enter(value):
         return Unknown("deep")
-    if kind is ExternalInstance and value.cls in SHAPES:  # type: ignore[attr-defined]
+    if isinstance(value, ExternalInstance) and value.cls in SHAPES:
         return Array(level)
 
     def inner(v: Value) -> Value:
@@ -91,12 +76,32 @@ def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8, roo
     return inside
 
 
+def _traced_tree(value: Opaque, level: int, lane: bool) -> Value:
+    tree = Tree(max(level, value.level) if isinstance(value, Tree) else level)
+    tree.origin = lane_of(value) if lane else value
+    return tree
+
+
+def _traced_const(value: Const, level: int, lane: bool) -> Value:
+    return Array(level, const_kind(value.value), 0) if type(value.value) in NUMBERS else value
+
+
+def _traced_static(value: Static, level: int, lane: bool) -> Value:
+    if value.kind in ("int", "bool", "float", "complex"):
+        return Array(level, value.kind, 0)
+    return value if value.kind in ("str", "dtype", "set") else Tree(level)
+
+
+def _traced_host_array(value: HostArray, level: int, lane: bool) -> Value:
+    return Array(level, value.dtype, value.ndim - 1 if lane and value.ndim else value.ndim)
+
+
 def filter_in(value: Value, level: int, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
     """equinox's and nnx' view: arrays become tracers, everything else stays static."""
     if isinstance(value, (Array, Tree)):
         return tracify(value, level, lane=lane)
     if isinstance(value, HostArray):
-        return Array(level, value.dtype, value.ndim - 1 if lane and value.ndim else value.ndim)
+        return _traced_host_array(value, level, lane)
     room = room if room is not None else Room()
     if depth == 0 or isinstance(value, (Unknown, Const, Static)) or not room.enter(value):
         return value
@@ -128,6 +133,17 @@ def _inner_array(value: Array, level: int, lane: bool) -> Array:
     elif value.dtype == "key":
         made.origin = lane_of(value)
     return made
+
+
+_TRACED_LEAVES: dict[type, Callable[[Any, int, bool], Value]] = {
+    Array: _inner_array,
+    Unknown: _traced_tree,
+    Tree: _traced_tree,
+    Const: _traced_const,
+    Static: _traced_static,
+    HostArray: _traced_host_array,
+}
+"""What a leaf is inside a staged function, by the type of the leaf."""
 
 
 def lane_of(value: Array | Opaque) -> Value:
@@ -240,7 +256,7 @@ def relevelled(value: Value, level: int, depth: int = 8, room: Room | None = Non
     room = room if room is not None else Room()
     if depth == 0 or not room.enter(value):
         return Tree(level)
-    return joining.map_leaves(value, lambda v: relevelled(v, level, depth - 1, room))
+    return map_leaves(value, lambda v: relevelled(v, level, depth - 1, room))
 
 
 def note_rows(result: Array, rows: tuple[Value, ...]) -> None:

@@ -94,96 +94,139 @@ def join(a: Value, b: Value, depth: int = 6, room: Room | None = None) -> Value:
     if ta is UnionValue or tb is UnionValue:
         return union_of([*members_of(a), *members_of(b)], depth, room)
     if ta is tb:
-        joined = _join_same_type(a, b, depth, room)
-        if joined is not None:
-            return joined
-    elif {ta, tb} == {Const, Static} or {ta, tb} == {Static, HostArray}:
-        const, static = (a, b) if tb is Static else (b, a)
-        if isinstance(const, Const) and const.value is not None and isinstance(static, Static):
-            kind = const_kind(const.value)
-            return Static(kind if kind == static.kind else "", guess=static.guess)
-    elif {ta, tb} == {Array, Tree}:
-        level = join_levels(a.level, b.level)  # type: ignore[attr-defined]
-        return Tree(level)
-    return UnionValue((a, b))
+        joiner = _JOINERS.get(ta)
+        joined = joiner(a, b, depth, room) if joiner is not None else None
+    else:
+        joined = _join_unlike(a, b)
+    return joined if joined is not None else UnionValue((a, b))
 
 
-def _join_same_type(a: Any, b: Any, depth: int, room: Room | None) -> Value | None:
-    kind = type(a)
-    if kind is Const:
-        if same_const(a.value, b.value):
-            return a  # type: ignore[no-any-return]
-        if a.value is None or b.value is None:
-            return UnionValue((a, b))
-        if type(a.value) is bool and type(b.value) is bool:
-            return Static("bool")
-        ka, kb = const_kind(a.value), const_kind(b.value)
-        return Static(ka if ka == kb else "")
-    if kind is Static:
-        return Static(a.kind if a.kind == b.kind else "", guess=a.guess or b.guess)
-    if kind is Array:
-        return Array(
-            join_levels(a.level, b.level),
-            a.dtype if a.dtype == b.dtype else "",
-            a.ndim if a.ndim == b.ndim else None,
-            a.length if a.length == b.length else None,
-            dispatched=a.dispatched if a.dispatched == b.dispatched else 0,
-            size=lesser_size(a.size, b.size) if a.size and b.size else 0,
-        )
-    if kind is Tree:
+def _join_unlike(a: Value, b: Value) -> Value | None:
+    """The join of a known constant and a host value, or of a pytree and an array; None where it is one or the other."""
+    if isinstance(a, Array) and isinstance(b, Tree):
         return Tree(join_levels(a.level, b.level))
-    if kind is HostArray:
-        ndim = a.ndim if a.ndim == b.ndim else None
-        host = HostArray(a.dtype if a.dtype == b.dtype else "", ndim, lesser_size(a.size, b.size))
-        if a.readings and b.readings:
-            host.readings = tuple(dict.fromkeys((*a.readings, *b.readings)))
-        return host
-    if kind is TupleValue:
-        if len(a.elts) == len(b.elts) and a.cls is b.cls:
-            elements = tuple(join(x, y, depth - 1, room) for x, y in zip(a.elts, b.elts, strict=True))
-            return TupleValue(elements, a.cls, a.names)
-        return None
-    if kind is External:
-        # ``jnp`` where JAX is there and ``np`` where it is not: of a run without JAX there is nothing to say.
-        if a.name in (b.name, f"jax.{b.name}"):
-            return a  # type: ignore[no-any-return]
-        return b if b.name == f"jax.{a.name}" else None
-    if kind is ListValue and a.is_tuple == b.is_tuple:
-        element = join(any_element(a, depth - 1, room), any_element(b, depth - 1, room), depth - 1, room)
-        return ListValue(None, element, is_tuple=a.is_tuple, born=joint_birth(a.born, b.born))
-    if kind is DictValue:
-        return _join_dicts(a, b, depth, room)
-    if kind is FunctionValue and a.fn is b.fn and a.closure is b.closure:
-        return a  # type: ignore[no-any-return]
-    if kind is Instance and a.cls is b.cls:
-        made = Instance(
-            a.cls,
-            exact=a.exact and b.exact,
-            level=a.level if a.level == b.level else None,
-            born=joint_birth(a.born, b.born),
-        )
-        made.complete = a.complete and b.complete
-        for name in {**a.slots, **b.slots}:
-            made.slots[name] = join(a.slots.get(name, MISSING), b.slots.get(name, MISSING), depth - 1, room)
-        return made
-    if kind is ExternalInstance and a.cls == b.cls:
-        merged = {
-            name: join(a.slots.get(name, MISSING), b.slots.get(name, MISSING), depth - 1, room)
-            for name in {**a.slots, **b.slots}
-        }
-        return ExternalInstance(a.cls, merged, join_levels(a.level, b.level), joint_birth(a.born, b.born))
-    if kind is BoundMethod and a.func is b.func and a.self_value is b.self_value:
-        return a  # type: ignore[no-any-return]
+    if isinstance(a, Tree) and isinstance(b, Array):
+        return Tree(join_levels(a.level, b.level))
+    const, static = (a, b) if isinstance(b, Static) else (b, a)
+    if isinstance(const, Const) and const.value is not None and isinstance(static, Static):
+        kind = const_kind(const.value)
+        return Static(kind if kind == static.kind else "", guess=static.guess)
     return None
+
+
+def _join_consts(a: Const, b: Const, depth: int, room: Room | None) -> Value:
+    if same_const(a.value, b.value):
+        return a
+    if a.value is None or b.value is None:
+        return UnionValue((a, b))
+    if type(a.value) is bool and type(b.value) is bool:
+        return Static("bool")
+    kind = const_kind(a.value)
+    return Static(kind if kind == const_kind(b.value) else "")
+
+
+def _join_statics(a: Static, b: Static, depth: int, room: Room | None) -> Value:
+    return Static(a.kind if a.kind == b.kind else "", guess=a.guess or b.guess)
+
+
+def _join_arrays(a: Array, b: Array, depth: int, room: Room | None) -> Value:
+    return Array(
+        join_levels(a.level, b.level),
+        a.dtype if a.dtype == b.dtype else "",
+        a.ndim if a.ndim == b.ndim else None,
+        a.length if a.length == b.length else None,
+        dispatched=a.dispatched if a.dispatched == b.dispatched else 0,
+        size=lesser_size(a.size, b.size) if a.size and b.size else 0,
+    )
+
+
+def _join_trees(a: Tree, b: Tree, depth: int, room: Room | None) -> Value:
+    return Tree(join_levels(a.level, b.level))
+
+
+def _join_host_arrays(a: HostArray, b: HostArray, depth: int, room: Room | None) -> Value:
+    ndim = a.ndim if a.ndim == b.ndim else None
+    host = HostArray(a.dtype if a.dtype == b.dtype else "", ndim, lesser_size(a.size, b.size))
+    if a.readings and b.readings:
+        host.readings = tuple(dict.fromkeys((*a.readings, *b.readings)))
+    return host
+
+
+def _join_tuples(a: TupleValue, b: TupleValue, depth: int, room: Room | None) -> Value | None:
+    if len(a.elts) != len(b.elts) or a.cls is not b.cls:
+        return None
+    elements = tuple(join(x, y, depth - 1, room) for x, y in zip(a.elts, b.elts, strict=True))
+    return TupleValue(elements, a.cls, a.names)
+
+
+def _join_externals(a: External, b: External, depth: int, room: Room | None) -> Value | None:
+    """``jnp`` where JAX is there and ``np`` where it is not: of a run without JAX there is nothing to say."""
+    if a.name in (b.name, f"jax.{b.name}"):
+        return a
+    return b if b.name == f"jax.{a.name}" else None
+
+
+def _join_lists(a: ListValue, b: ListValue, depth: int, room: Room | None) -> Value | None:
+    if a.is_tuple != b.is_tuple:
+        return None
+    element = join(any_element(a, depth - 1, room), any_element(b, depth - 1, room), depth - 1, room)
+    return ListValue(None, element, is_tuple=a.is_tuple, born=joint_birth(a.born, b.born))
+
+
+def _join_functions(a: FunctionValue, b: FunctionValue, depth: int, room: Room | None) -> Value | None:
+    return a if a.fn is b.fn and a.closure is b.closure else None
+
+
+def _join_methods(a: BoundMethod, b: BoundMethod, depth: int, room: Room | None) -> Value | None:
+    return a if a.func is b.func and a.self_value is b.self_value else None
+
+
+def _join_instances(a: Instance, b: Instance, depth: int, room: Room | None) -> Value | None:
+    if a.cls is not b.cls:
+        return None
+    level = a.level if a.level == b.level else None
+    made = Instance(a.cls, exact=a.exact and b.exact, level=level, born=joint_birth(a.born, b.born))
+    made.complete = a.complete and b.complete
+    made.slots.update(_join_slots(a.slots, b.slots, depth, room))
+    return made
+
+
+def _join_external_instances(a: ExternalInstance, b: ExternalInstance, depth: int, room: Room | None) -> Value | None:
+    if a.cls != b.cls:
+        return None
+    slots = _join_slots(a.slots, b.slots, depth, room)
+    return ExternalInstance(a.cls, slots, join_levels(a.level, b.level), joint_birth(a.born, b.born))
+
+
+def _join_slots(a: dict[Any, Any], b: dict[Any, Any], depth: int, room: Room | None) -> dict[Any, Any]:
+    return {name: join(a.get(name, MISSING), b.get(name, MISSING), depth - 1, room) for name in {**a, **b}}
 
 
 def _join_dicts(a: DictValue, b: DictValue, depth: int, room: Room | None) -> DictValue:
     items_a, items_b = dict(a.items()), dict(b.items())
-    items = {k: join(items_a.get(k, MISSING), items_b.get(k, MISSING), depth - 1, room) for k in {**items_a, **items_b}}
+    items = _join_slots(items_a, items_b, depth, room)
     rest_a, rest_b = a.slots.get("*", MISSING), b.slots.get("*", MISSING)
     rest = None if rest_a is MISSING and rest_b is MISSING else join(rest_a, rest_b, depth - 1, room)
     is_open = a.slots["open"] or b.slots["open"] or items_a.keys() != items_b.keys()
     return DictValue(items, rest, is_open=is_open, born=joint_birth(a.born, b.born))
+
+
+_JOINERS: dict[type, Callable[[Any, Any, int, Room | None], Value | None]] = {
+    Const: _join_consts,
+    Static: _join_statics,
+    Array: _join_arrays,
+    Tree: _join_trees,
+    HostArray: _join_host_arrays,
+    TupleValue: _join_tuples,
+    External: _join_externals,
+    ListValue: _join_lists,
+    DictValue: _join_dicts,
+    FunctionValue: _join_functions,
+    BoundMethod: _join_methods,
+    Instance: _join_instances,
+    ExternalInstance: _join_external_instances,
+}
+"""The join of two values of one type; None where no one value of that type is both."""
 
 
 def members_of(value: Value) -> tuple[Value, ...]:
@@ -253,38 +296,57 @@ def map_leaves(value: Value, f: Callable[[Value], Value], born: int = NO_BIRTH) 
 
     born: the birth of what is rebuilt.
     """
-    if isinstance(value, TupleValue):
-        return TupleValue(tuple(f(v) for v in value.elts), value.cls, value.names)
-    if isinstance(value, ListValue):
-        known = value.known()
-        if known is not None:
-            return ListValue(tuple(f(v) for v in known), is_tuple=value.is_tuple, born=born)
-        return ListValue(None, f(any_element(value)), is_tuple=value.is_tuple, born=born)
-    if isinstance(value, DictValue):
-        rest = value.slots.get("*")
-        return DictValue(
-            {k: f(v) for k, v in value.items()},
-            f(rest) if rest is not None else None,
-            is_open=value.slots["open"],
-            born=born,
-        )
-    if isinstance(value, Instance):
-        if "pytree" not in value.cls.traits:
-            return value
-        made = Instance(value.cls, exact=value.exact, level=value.level, born=born)
-        made.complete = value.complete
-        for name, v in value.slots.items():
-            made.slots[name] = v if name in value.cls.static_names else f(v)
-        return made
-    if isinstance(value, ExternalInstance):
-        return ExternalInstance(value.cls, {k: f(v) for k, v in value.slots.items()}, value.level, born)
-    if isinstance(value, UnionValue):
-        mapped = tuple(f(v) for v in value.members)
-        is_key = any(isinstance(v, Array) and v.dtype == "key" for v in mapped)
-        if is_key and all(isinstance(v, (Array, Tree)) for v in mapped):
-            return UnionValue(mapped, value.conditions)  # one of two keys: each keeps its own uses
-        return union_of(mapped)
-    return value
+    rebuild = _REBUILDERS.get(type(value))
+    return rebuild(value, f, born) if rebuild is not None else value
+
+
+def _rebuild_tuple(value: TupleValue, f: Callable[[Value], Value], born: int) -> Value:
+    return TupleValue(tuple(f(v) for v in value.elts), value.cls, value.names)
+
+
+def _rebuild_list(value: ListValue, f: Callable[[Value], Value], born: int) -> Value:
+    known = value.known()
+    if known is not None:
+        return ListValue(tuple(f(v) for v in known), is_tuple=value.is_tuple, born=born)
+    return ListValue(None, f(any_element(value)), is_tuple=value.is_tuple, born=born)
+
+
+def _rebuild_dict(value: DictValue, f: Callable[[Value], Value], born: int) -> Value:
+    rest = value.slots.get("*")
+    items = {k: f(v) for k, v in value.items()}
+    return DictValue(items, f(rest) if rest is not None else None, is_open=value.slots["open"], born=born)
+
+
+def _rebuild_instance(value: Instance, f: Callable[[Value], Value], born: int) -> Value:
+    if "pytree" not in value.cls.traits:
+        return value
+    made = Instance(value.cls, exact=value.exact, level=value.level, born=born)
+    made.complete = value.complete
+    for name, v in value.slots.items():
+        made.slots[name] = v if name in value.cls.static_names else f(v)
+    return made
+
+
+def _rebuild_external_instance(value: ExternalInstance, f: Callable[[Value], Value], born: int) -> Value:
+    return ExternalInstance(value.cls, {k: f(v) for k, v in value.slots.items()}, value.level, born)
+
+
+def _rebuild_union(value: UnionValue, f: Callable[[Value], Value], born: int) -> Value:
+    mapped = tuple(f(v) for v in value.members)
+    is_key = any(isinstance(v, Array) and v.dtype == "key" for v in mapped)
+    if is_key and all(isinstance(v, (Array, Tree)) for v in mapped):
+        return UnionValue(mapped, value.conditions)  # one of two keys: each keeps its own uses
+    return union_of(mapped)
+
+
+_REBUILDERS: dict[type, Callable[[Any, Callable[[Value], Value], int], Value]] = {
+    TupleValue: _rebuild_tuple,
+    ListValue: _rebuild_list,
+    DictValue: _rebuild_dict,
+    Instance: _rebuild_instance,
+    ExternalInstance: _rebuild_external_instance,
+    UnionValue: _rebuild_union,
+}
 
 
 def copied(value: Value, born: int = NO_BIRTH, depth: int = 4, room: Room | None = None) -> Value:

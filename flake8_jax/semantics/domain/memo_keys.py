@@ -10,6 +10,7 @@ Not modelled: what a callable closes over beyond the values that its fingerprint
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain.sizes import grade
@@ -42,6 +43,8 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.domain.varying import VARYING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from flake8_jax.semantics.domain.varying import Variation
 
 
@@ -55,9 +58,6 @@ def equivalent(a: Value, b: Value, depth: int = 6) -> bool:
     if type(a) is not type(b) or depth == 0:
         return False
     return bool(fingerprint_one(a) == fingerprint_one(b))
-
-
-_WITHOUT_IDENTITY = frozenset({Const, Static, External, HostArray, BuiltinValue, type(MISSING)})
 
 
 class Fingerprint:
@@ -92,8 +92,9 @@ class Fingerprint:
         return self._described(kind, value)
 
     def _described(self, kind: type, value: Any) -> Any:
-        if kind in _WITHOUT_IDENTITY:
-            return self._plain(kind, value)
+        plain = _PLAIN.get(kind)
+        if plain is not None:
+            return plain(self, value)
         numbers, objects = self.numbers, self.objects
         identity = id(value)
         number = numbers.get(identity)
@@ -105,85 +106,101 @@ class Fingerprint:
         if self.budget < 0:
             self.cut = True
             return ("id", identity)
-        if not self.uses:
-            if kind is Array:
-                awaited = (1 + (value.dispatched in self.loops)) if value.dispatched else 0
-                awaited += 4 * grade(value.size) if value.size else 0
-                return ("a", value.level, value.dtype, value.ndim, value.length, awaited)
-            if kind is Unknown:
-                if self.presumed and value.parts and value.origin is not None:
-                    return ("?", *[(step, self.of(part)) for step, part in value.parts.items()])
-                return ("?", value.host_test)
-            if kind is Tree:
-                return ("t", value.level)
-        return self._structure(kind, value)
+        structure = _STRUCTURE.get(kind)
+        return structure(self, value) if structure is not None else ("id", identity)
 
-    def _plain(self, kind: type, value: Any) -> Any:
-        """Of a value that has no identity of its own."""
-        if kind is Const:
-            const = value.value
-            if const is None or const is True or const is False:
-                return const
-            if const == -1:
-                const = "-1"  # Python hashes -1 and -2 alike
-            return ("c", type(const).__name__, const if const == const else "nan")
-        if kind is Static:
-            return ("s", value.kind, value.guess, value.born < self.trace)
-        if kind is External:
-            return ("e", value.name)
-        if kind is HostArray:
-            return ("h", value.dtype, value.ndim, grade(value.size), min(len(value.readings), 2))
-        if kind is BuiltinValue:
-            return ("b", value.name, None if value.bound is None else self.of(value.bound))
+    # Of values without an identity of their own.
+
+    def _const(self, value: Const) -> Any:
+        const = value.value
+        if const is None or const is True or const is False:
+            return const
+        if const == -1:
+            const = "-1"  # Python hashes -1 and -2 alike
+        return ("c", type(const).__name__, const if const == const else "nan")
+
+    def _static(self, value: Static) -> Any:
+        return ("s", value.kind, value.guess, value.born < self.trace)
+
+    def _external(self, value: External) -> Any:
+        return ("e", value.name)
+
+    def _host_array(self, value: HostArray) -> Any:
+        return ("h", value.dtype, value.ndim, grade(value.size), min(len(value.readings), 2))
+
+    def _builtin(self, value: BuiltinValue) -> Any:
+        return ("b", value.name, None if value.bound is None else self.of(value.bound))
+
+    def _missing(self, value: Any) -> Any:
         return "missing"
 
-    def _structure(self, kind: type, value: Any) -> Any:
-        if kind is Array:
-            awaited = (1 + (value.dispatched in self.loops)) if value.dispatched else 0
-            awaited += 4 * grade(value.size) if value.size else 0
-            return ("a", value.level, value.dtype, value.ndim, value.length, awaited, *self._key_state(value))
-        if kind is Tree:
-            return ("t", value.level, *self._key_state(value))
-        if kind is Unknown:
+    # Of values with one.
+
+    def _array(self, value: Array) -> Any:
+        awaited = (1 + (value.dispatched in self.loops)) if value.dispatched else 0
+        awaited += 4 * grade(value.size) if value.size else 0
+        head = ("a", value.level, value.dtype, value.ndim, value.length, awaited)
+        return (*head, *self._key_state(value)) if self.uses else head
+
+    def _tree(self, value: Tree) -> Any:
+        return ("t", value.level, *self._key_state(value)) if self.uses else ("t", value.level)
+
+    def _unknown(self, value: Unknown) -> Any:
+        if self.uses:
             return ("?", value.host_test, *self._key_state(value))
-        if kind is TupleValue:
-            return ("T", id(value.cls), *[self.of(v) for v in value.elts])
-        if kind is ListValue or kind is DictValue or kind is ExternalInstance or kind is Instance:
-            head: tuple[Any, ...]
-            if kind is Instance:
-                head = ("i", id(value.cls), value.exact, value.level, value.born < self.trace)
-            elif kind is ExternalInstance:
-                head = ("x", value.cls, value.level, value.born < self.trace)
-            else:
-                head = (kind.__name__, value.born < self.trace, getattr(value, "is_tuple", False))
-            slots = value.slots.items()
-            if (kind is Instance or kind is ExternalInstance) and len(slots) > 1:
-                slots = sorted(slots)  # in which order attributes were set or first read makes no difference
-            return (*head, *[(k, self.of(v) if isinstance(v, Value) else v) for k, v in slots])
-        if kind is FunctionValue:
-            return ("f", id(value.fn), id(value.closure))
-        if kind is BoundMethod:
-            return ("m", self.of(value.func), self.of(value.self_value))
-        if kind is PartialValue:
-            return ("p", self.of(value.func), *[self.of(v) for v in value.args], *self._named(value.kwargs))
-        if kind is TransformedValue:
-            return ("j", value.name, value.site.start, self.of(value.operand), *self._named(value.options))
-        if kind is UnionValue:
-            return ("u", *[self.of(v) for v in value.members])
-        if kind is GeneratorValue:
-            head = ("g", value.fresh, value.some, value.count, value.numbers)
-            return (*head, value.born < self.trace, self.of(value.element))
-        if kind is AtValue:
-            return ("at", self.of(value.base), None if value.index is None else self.of(value.index))
-        return ("id", id(value))
+        if self.presumed and value.parts and value.origin is not None:
+            return ("?", *[(step, self.of(part)) for step, part in value.parts.items()])
+        return ("?", value.host_test)
+
+    def _tuple(self, value: TupleValue) -> Any:
+        return ("T", id(value.cls), *[self.of(v) for v in value.elts])
+
+    def _list(self, value: ListValue) -> Any:
+        return ("ListValue", value.born < self.trace, value.is_tuple, *self._slots(value.slots.items()))
+
+    def _dict(self, value: DictValue) -> Any:
+        return ("DictValue", value.born < self.trace, False, *self._slots(value.slots.items()))
+
+    # In which order attributes were set or first read makes no difference: sorted.
+
+    def _instance(self, value: Instance) -> Any:
+        head = ("i", id(value.cls), value.exact, value.level, value.born < self.trace)
+        return (*head, *self._slots(sorted(value.slots.items(), key=_name_of_slot)))
+
+    def _external_instance(self, value: ExternalInstance) -> Any:
+        head = ("x", value.cls, value.level, value.born < self.trace)
+        return (*head, *self._slots(sorted(value.slots.items(), key=_name_of_slot)))
+
+    def _slots(self, slots: Iterable[tuple[Any, Any]]) -> list[Any]:
+        return [(k, self.of(v) if isinstance(v, Value) else v) for k, v in slots]
+
+    def _function(self, value: FunctionValue) -> Any:
+        return ("f", id(value.fn), id(value.closure))
+
+    def _method(self, value: BoundMethod) -> Any:
+        return ("m", self.of(value.func), self.of(value.self_value))
+
+    def _partial(self, value: PartialValue) -> Any:
+        return ("p", self.of(value.func), *[self.of(v) for v in value.args], *self._named(value.kwargs))
+
+    def _transformed(self, value: TransformedValue) -> Any:
+        return ("j", value.name, value.site.start, self.of(value.operand), *self._named(value.options))
+
+    def _union(self, value: UnionValue) -> Any:
+        return ("u", *[self.of(v) for v in value.members])
+
+    def _generator(self, value: GeneratorValue) -> Any:
+        head = ("g", value.fresh, value.some, value.count, value.numbers)
+        return (*head, value.born < self.trace, self.of(value.element))
+
+    def _at(self, value: AtValue) -> Any:
+        return ("at", self.of(value.base), None if value.index is None else self.of(value.index))
 
     def _named(self, values: dict[str, Value]) -> list[Any]:
         return [(k, self.of(v)) for k, v in values.items()]
 
     def _key_state(self, value: Any) -> tuple[Any, ...]:
         """How the key that this may be, and the parts already taken of it, have been used so far."""
-        if not self.uses:
-            return ()
         whole: Any = canonical_key(value)
         used = self.uses.get(whole)
         state: tuple[Any, ...] = tuple([u.summary for u in used]) if used else ()
@@ -207,6 +224,38 @@ class Fingerprint:
         if canonical_key(value) in self.uses:
             return True
         return depth > 0 and any(self._is_used(p, depth - 1) for p in self._parts(value).values())
+
+
+_name_of_slot = itemgetter(0)
+
+_PLAIN: dict[type, Callable[[Fingerprint, Any], Any]] = {
+    Const: Fingerprint._const,
+    Static: Fingerprint._static,
+    External: Fingerprint._external,
+    HostArray: Fingerprint._host_array,
+    BuiltinValue: Fingerprint._builtin,
+    type(MISSING): Fingerprint._missing,
+}
+"""Values without an identity of their own: two that are alike are one."""
+
+_STRUCTURE: dict[type, Callable[[Fingerprint, Any], Any]] = {
+    Array: Fingerprint._array,
+    Tree: Fingerprint._tree,
+    Unknown: Fingerprint._unknown,
+    TupleValue: Fingerprint._tuple,
+    ListValue: Fingerprint._list,
+    DictValue: Fingerprint._dict,
+    Instance: Fingerprint._instance,
+    ExternalInstance: Fingerprint._external_instance,
+    FunctionValue: Fingerprint._function,
+    BoundMethod: Fingerprint._method,
+    PartialValue: Fingerprint._partial,
+    TransformedValue: Fingerprint._transformed,
+    UnionValue: Fingerprint._union,
+    GeneratorValue: Fingerprint._generator,
+    AtValue: Fingerprint._at,
+}
+"""Values with an identity; of one of another type nothing but that is described."""
 
 
 def fingerprint_one(value: Value) -> Any:

@@ -12,6 +12,7 @@ Not modelled: shapes and dtypes of carries, registered pytree classes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
@@ -123,21 +124,35 @@ def differs(a: Value, b: Value, depth: int = 6) -> bool:
         return False
     if kinds[0] != kinds[1]:
         return True
-    if isinstance(a, TupleValue) and isinstance(b, TupleValue):
-        if not _same_class(
-            a.cls, b.cls
-        ):  # a named tuple is another node than a plain one, and than any of another class
-            return True
-        return len(a.elts) != len(b.elts) or any(differs(x, y, depth - 1) for x, y in zip(a.elts, b.elts))
-    if isinstance(a, DictValue) and isinstance(b, DictValue):
-        if not (a.is_closed() and b.is_closed()):
-            return False
-        left, right = dict(a.items()), dict(b.items())
-        return left.keys() != right.keys() or any(differs(v, right[k], depth - 1) for k, v in left.items())
-    if isinstance(a, ListValue) and isinstance(b, ListValue):
-        x, y = a.known(), b.known()
-        return x is not None and y is not None and len(x) != len(y)
-    return False
+    unlike = _UNLIKE.get(type(a))
+    return unlike(a, b, depth) if unlike is not None else False
+
+
+def _unlike_tuples(a: TupleValue, b: TupleValue, depth: int) -> bool:
+    """A named tuple is another node than a plain one, and than any of another class."""
+    if not _same_class(a.cls, b.cls) or len(a.elts) != len(b.elts):
+        return True
+    return any(differs(x, y, depth - 1) for x, y in zip(a.elts, b.elts))
+
+
+def _unlike_dicts(a: DictValue, b: DictValue, depth: int) -> bool:
+    if not (a.is_closed() and b.is_closed()):
+        return False
+    left, right = dict(a.items()), dict(b.items())
+    return left.keys() != right.keys() or any(differs(v, right[k], depth - 1) for k, v in left.items())
+
+
+def _unlike_lists(a: ListValue, b: ListValue, depth: int) -> bool:
+    x, y = a.known(), b.known()
+    return x is not None and y is not None and len(x) != len(y)
+
+
+_UNLIKE: dict[type, Callable[[Any, Any, int], bool]] = {
+    TupleValue: _unlike_tuples,
+    DictValue: _unlike_dicts,
+    ListValue: _unlike_lists,
+}
+"""Whether two nodes of one kind surely differ, by the type of node."""
 
 
 def _same_class(a: Value | None, b: Value | None) -> bool:

@@ -13,7 +13,7 @@ Not modelled: shapes; what indexing, reductions, products of matrices and broadc
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from flake8_jax.semantics.domain.values import (
     Array,
@@ -135,20 +135,39 @@ def _made(space: str, last: str, bound: dict[str, Value], given: list[Value]) ->
     if "shape" in bound and last not in ("reshape", "bernoulli"):
         return _elements(bound["shape"])
     if space.startswith("numpy.random"):
-        if last in _DRAWN_BY_SIZES:
-            return math.prod(_integer(v) for v in given) if given else 0
-        at = 0 if last in _DRAWN_BY_FIRST else 2 if last in _DRAWN_BY_THIRD else None
-        size = bound.get("size", given[at] if at is not None and len(given) > at else None)
-        return _elements(size)
-    if last == "arange":
-        start, stop = _integer(bound.get("start")), _integer(bound.get("stop"))
-        return 0 if "step" in bound else max(0, stop - start) if "stop" in bound else start
-    if last == "linspace":
-        return _integer(bound["num"]) if "num" in bound else 50
-    if last in ("eye", "tri", "identity"):
-        rows = _integer(bound.get("N", bound.get("n")))
-        return rows * (_integer(bound["M"]) if isinstance(bound.get("M"), Const) else rows)
-    return 0
+        return _drawn(last, bound, given)
+    count = _COUNTS.get(last)
+    return count(bound) if count is not None else 0
+
+
+def _drawn(sampler: str, bound: dict[str, Value], given: list[Value]) -> int:
+    """How many numbers a sampler of NumPy draws."""
+    if sampler in _DRAWN_BY_SIZES:
+        return math.prod(_integer(v) for v in given) if given else 0
+    at = 0 if sampler in _DRAWN_BY_FIRST else 2 if sampler in _DRAWN_BY_THIRD else None
+    return _elements(bound.get("size", given[at] if at is not None and len(given) > at else None))
+
+
+def _count_of_range(bound: dict[str, Value]) -> int:
+    start, stop = _integer(bound.get("start")), _integer(bound.get("stop"))
+    return 0 if "step" in bound else max(0, stop - start) if "stop" in bound else start
+
+
+def _count_of_points(bound: dict[str, Value]) -> int:
+    return _integer(bound["num"]) if "num" in bound else 50
+
+
+def _count_of_matrix(bound: dict[str, Value]) -> int:
+    rows = _integer(bound.get("N", bound.get("n")))
+    return rows * (_integer(bound["M"]) if isinstance(bound.get("M"), Const) else rows)
+
+
+_COUNTS: dict[str, Callable[[dict[str, Value]], int]] = {
+    "arange": _count_of_range,
+    "linspace": _count_of_points,
+    **dict.fromkeys(("eye", "tri", "identity"), _count_of_matrix),
+}
+"""How many elements a function makes that is given no shape, by the last part of its name."""
 
 
 def _integer(value: Value | None) -> int:

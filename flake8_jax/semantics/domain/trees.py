@@ -6,6 +6,9 @@ Three walks with bounds of their own, because their callers want different thing
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.values import (
     Array,
@@ -38,18 +41,29 @@ def collect_leaves(value: Value, found: list[Value], depth: int = 8, room: Room 
     room = room if room is not None else Room()
     if depth == 0 or len(found) > MAX_COLLECTED or not room.enter(value):
         return False
-    children: list[Value] | None = None
-    if isinstance(value, TupleValue):
-        children = list(value.elts)
-    elif isinstance(value, ListValue) and value.known() is not None:
-        children = list(value.known() or ())
-    elif isinstance(value, DictValue) and not value.slots["open"] and "*" not in value.slots:
-        children = [v for _, v in value.items()]
-    elif isinstance(value, Instance) and "pytree" in value.cls.traits and value.complete:
-        children = [v for k, v in value.slots.items() if k not in value.cls.static_names]
-    if children is None:
-        return False
-    return all(collect_leaves(c, found, depth - 1, room) for c in children)
+    listed = _CHILDREN.get(type(value))
+    children = listed(value) if listed is not None else None
+    return children is not None and all(collect_leaves(c, found, depth - 1, room) for c in children)
+
+
+def _closed_items(value: DictValue) -> Iterable[Value] | None:
+    return [v for _, v in value.items()] if value.is_closed() else None
+
+
+def _fields(value: Instance) -> Iterable[Value] | None:
+    """The leaves of an object of a pytree class all of whose attributes are known."""
+    if "pytree" not in value.cls.traits or not value.complete:
+        return None
+    return [v for k, v in value.slots.items() if k not in value.cls.static_names]
+
+
+_CHILDREN: dict[type, Callable[[Any], Iterable[Value] | None]] = {
+    TupleValue: lambda value: value.elts,
+    ListValue: ListValue.known,
+    DictValue: _closed_items,
+    Instance: _fields,
+}
+"""The children of a pytree node, by its type; None where not all are known."""
 
 
 def leaf_of(value: Value, depth: int = 6) -> Value:
@@ -75,8 +89,6 @@ MAX_LISTED = 16
 
 def listed_leaves(value: Value | None) -> Value:
     """A list of the leaves of an argument."""
-    from flake8_jax.semantics.domain.trees import collect_leaves, leaf_of
-
     found: list[Value] = []
     if value is None:
         return Unknown("leaves")
@@ -95,21 +107,26 @@ def _leaves_level(value: Value, depth: int = 8, room: Room | None = None) -> int
     """The level that all leaves of a pytree have, None where they differ or are not all known to be arrays."""
     if isinstance(value, (Array, Tree)):
         return value.level
-    parts: list[Value] = []
-    if isinstance(value, TupleValue):
-        parts = list(value.elts)
-    elif isinstance(value, ListValue):
-        known = value.known()
-        parts = [joining.any_element(value)] if known is None else list(known)
-    elif isinstance(value, DictValue):
-        parts = [v for slot, v in value.slots.items() if slot != "open"]
-    elif isinstance(value, UnionValue):
-        parts = list(value.members)
-    elif isinstance(value, Instance) and "pytree" in value.cls.traits and value.complete:
-        parts = [v for name, v in value.slots.items() if name not in value.cls.static_names]
+    listed = _ALIKE.get(type(value))
+    parts = listed(value) if listed is not None else ()
     room = room if room is not None else Room()
     levels = {_leaves_level(v, depth - 1, room) for v in parts} if depth and room.enter(value) else {None}
     return levels.pop() if len(levels) == 1 else None
+
+
+def _elements_or_any(value: ListValue) -> Iterable[Value]:
+    known = value.known()
+    return (joining.any_element(value),) if known is None else known
+
+
+_ALIKE: dict[type, Callable[[Any], Iterable[Value]]] = {
+    TupleValue: lambda value: value.elts,
+    ListValue: _elements_or_any,
+    DictValue: lambda value: [v for slot, v in value.slots.items() if slot != "open"],
+    UnionValue: lambda value: value.members,
+    Instance: lambda value: _fields(value) or (),
+}
+"""What stands for all children of a value, by its type."""
 
 
 MAX_LEAVES = 60
@@ -129,16 +146,18 @@ def leaves_of(value: Value, *, individual: bool = False) -> list[Value]:
         current = todo.pop()
         if isinstance(current, (Array, Tree, Unknown, HostArray)):
             found.append(current)
-        elif type(current) in _NODES and not room.enter(current):
-            break
-        elif isinstance(current, TupleValue):
-            todo += current.elts[::-1]
-        elif isinstance(current, (ListValue, DictValue, ExternalInstance)):
-            held = [v for k, v in current.slots.items() if isinstance(v, Value) and not (individual and k == "*")]
-            todo += held[::-1]
-        elif isinstance(current, Instance) and "pytree" in current.cls.traits:
-            if individual and current is current.cls.generic:
-                continue
-            static = current.cls.static_names
-            todo += [v for k, v in current.slots.items() if isinstance(v, Value) and k not in static][::-1]
+        elif type(current) in _NODES:
+            if not room.enter(current):
+                break
+            todo += _children_of(current, individual)[::-1]
     return found
+
+
+def _children_of(node: Value, individual: bool) -> Sequence[Value]:
+    if isinstance(node, TupleValue):
+        return node.elts
+    if isinstance(node, (ListValue, DictValue, ExternalInstance)):
+        return [v for k, v in node.slots.items() if isinstance(v, Value) and not (individual and k == "*")]
+    if not isinstance(node, Instance) or "pytree" not in node.cls.traits or (individual and node is node.cls.generic):
+        return ()
+    return [v for k, v in node.slots.items() if isinstance(v, Value) and k not in node.cls.static_names]

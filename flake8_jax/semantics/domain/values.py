@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from flake8_jax.core import ir
     from flake8_jax.knowledge.model import TransformFact
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import Link, LoopState
 
 CONCRETE, MAYBE, GRAD, ABSTRACT = range(4)
-LEVEL_NAMES = ("concrete", "unknown", "traced concretely", "traced")
 NO_BIRTH = 1 << 60
 """Later than any trace: what carries it is never taken for something that a trace found there."""
 
@@ -446,7 +445,7 @@ class ClassValue(Value):
     """A class of the project.
 
     bases: the evaluated bases (ClassValue, External, Unknown …). namespace: the class body's bindings.
-    traits: what decorators and library bases make of it: ``pytree dataclass namedtuple static_attributes frozen enum``.
+    traits: what decorators and library bases make of it: ``pytree dataclass namedtuple static_attributes enum``.
     leaf_names: the attributes that a flatten function of its own gives out as children; None where it has none.
     childless: such a function surely gives out no children.
     """
@@ -636,40 +635,46 @@ def level_of(value: Value, depth: int = 4, room: Room | None = None) -> int:
     """The highest tracing level of any array in ``value``; CONCRETE where there is none, MAYBE where unknown."""
     if isinstance(value, (Array, Tree)):
         return value.level
-    if isinstance(value, Unknown):
+    if depth == 0 or type(value) is Unknown:
         return MAYBE
-    if depth == 0:
-        return MAYBE
-    if type(value) not in _HOLDERS:
+    leveled = _LEVELED.get(type(value))
+    if leveled is None:
         return CONCRETE
     room = room if room is not None else Room()
     if not room.enter(value):
         return MAYBE
-    parts: tuple[Value, ...] = ()
-    if isinstance(value, TupleValue):
-        parts = value.elts
-    elif isinstance(value, UnionValue):
-        parts = value.members
-    elif isinstance(value, ListValue):
-        known = value.known()
-        parts = known if known is not None else (value.slots["*"],) if value.slots.get("*") is not None else ()
-    elif isinstance(value, DictValue):
-        parts = tuple(v for k, v in value.slots.items() if k != "open")
-    elif isinstance(value, Instance):
-        best = value.level if value.level is not None else CONCRETE
-        if "pytree" in value.cls.traits:
-            for k, v in value.slots.items():
-                if k not in value.cls.static_names:
-                    best = max(best, level_of(v, depth - 1, room))
-        return best
-    elif isinstance(value, ExternalInstance):
-        return max((level_of(v, depth - 1, room) for v in value.slots.values()), default=CONCRETE)
-    elif isinstance(value, GeneratorValue):
-        parts = (value.element,)
-    return max((level_of(v, depth - 1, room) for v in parts), default=CONCRETE)
+    best = CONCRETE
+    if isinstance(value, Instance) and value.level is not None:
+        best = value.level
+    for part in leveled(value):
+        best = max(best, level_of(part, depth - 1, room))
+    return best
 
 
-_HOLDERS = frozenset({TupleValue, UnionValue, ListValue, DictValue, Instance, ExternalInstance, GeneratorValue})
+def _elements_or_any(value: ListValue) -> Iterable[Value]:
+    known = value.known()
+    if known is not None:
+        return known
+    return (value.slots["*"],) if value.slots.get("*") is not None else ()
+
+
+def _leaf_slots(value: Instance) -> Iterable[Value]:
+    """What an object holds as the children of a pytree."""
+    if "pytree" not in value.cls.traits:
+        return ()
+    return [v for k, v in value.slots.items() if k not in value.cls.static_names]
+
+
+_LEVELED: dict[type, Callable[[Any], Iterable[Value]]] = {
+    TupleValue: lambda value: value.elts,
+    UnionValue: lambda value: value.members,
+    ListValue: _elements_or_any,
+    DictValue: lambda value: [v for k, v in value.slots.items() if k != "open"],
+    Instance: _leaf_slots,
+    ExternalInstance: lambda value: value.slots.values(),
+    GeneratorValue: lambda value: (value.element,),
+}
+"""The values whose arrays give a container its level, by the type of the container."""
 
 
 def is_traced_array(value: Value) -> bool:

@@ -30,14 +30,18 @@ from flake8_jax.semantics.domain.values import (
     level_of,
 )
 from flake8_jax.semantics.events.events import Hashing, Iteration, Store
+from flake8_jax.semantics.interpreter.attributes import store_attribute
+from flake8_jax.semantics.interpreter.containers import item_of, set_item
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
 from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
+from flake8_jax.semantics.trackers.derivative_contracts import note_stored_rule
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import GlobalReads, note_contents, note_rebinding, note_second_assignment
 from flake8_jax.semantics.trackers.process import ENVIRON, set_variable
-from flake8_jax.semantics.trackers.products import Products
+from flake8_jax.semantics.trackers.products import Products, check_unpacking
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
 
 
@@ -57,9 +61,6 @@ def store_item(
         base = Unknown("no array")  # which has no such items: a guess somewhere above was wrong
     if m.bus.wants(Store):
         m.bus.emit(Store(m.path.context(frame.scope), node, how, base, value, "", op))
-    from flake8_jax.semantics.interpreter.containers import set_item
-    from flake8_jax.semantics.trackers.derivative_contracts import note_stored_rule
-
     if isinstance(base, External):
         note_stored_rule(m, base, value)
         if base.name == ENVIRON:
@@ -73,8 +74,6 @@ def store_item(
     else:
         note_contents(m, frame, node, base, value, index)
     if isinstance(base, Instance):
-        from flake8_jax.semantics.interpreter.operations import call_method
-
         call_method(m, frame, node, base, "__setitem__", (index, value))
         return
     note_filled(base)
@@ -89,8 +88,6 @@ def assign(m: Machine, frame: Frame, target: ir.Expr, value: Value, source: ir.E
     elif kind is ir.Tuple or kind is ir.List:
         _unpack(m, frame, target, value, source)  # type: ignore[arg-type]
     elif kind is ir.Attribute:
-        from flake8_jax.semantics.interpreter.attributes import store_attribute
-
         base = evaluate(m, frame, target.value)  # type: ignore[union-attr,arg-type]
         store_attribute(m, frame, target, base, target.attr, value, op, source)  # type: ignore[union-attr,arg-type]
     elif kind is ir.Subscript:
@@ -145,8 +142,6 @@ def _unpack(m: Machine, frame: Frame, target: ir.Tuple | ir.List, value: Value, 
     targets = target.elts
     star = next((i for i, t in enumerate(targets) if isinstance(t, ir.Starred)), None)
     if id(value) in m.trackers[Products].made:
-        from flake8_jax.semantics.trackers.products import check_unpacking
-
         if not check_unpacking(m, frame, source if source is not None else target, value, len(targets), star):
             value = Unknown("unpack")
     if isinstance(value, UnionValue):
@@ -162,8 +157,6 @@ def _unpacked(
     m: Machine, frame: Frame, target: ir.Expr, value: Value, count: int, star: int | None, source: ir.Expr | None
 ) -> list[Value]:
     """One value per target."""
-    from flake8_jax.semantics.interpreter.containers import item_of
-
     known = known_elements(value)
     if known is not None:
         if star is None and len(known) == count:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
@@ -44,11 +45,11 @@ from flake8_jax.semantics.domain.values import (
     level_of,
     part_of,
 )
-from flake8_jax.semantics.interpreter.calls import tell_cached
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.objects import external_attribute, library_member
 from flake8_jax.semantics.interpreter.operations import call, load_attribute
 from flake8_jax.semantics.interpreter.operators import result_level
+from flake8_jax.semantics.interpreter.running import tell_cached
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE
 from flake8_jax.semantics.trackers.allocations import outlives, tell_change, undo_changes
@@ -60,7 +61,12 @@ from flake8_jax.semantics.trackers.variation import Variations, look_at_size
 
 _STATIC_KINDS = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "nbytes": "int", "itemsize": "int"}
 _NAMES = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
-_HALVES = frozenset({"T", "mT", "real", "imag", "at", "flat"})
+_OF_DICTS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy"})
+_HALVES = frozenset({"T", "mT", "real", "imag", "flat"})
+
+
+MAX_CANDIDATES = 6
+"""Of a method with more definitions than these, which one runs is not asked."""
 
 
 def _is_none(value: Value) -> bool:
@@ -157,19 +163,22 @@ def _opaque_attribute(m: Machine, frame: Frame, node: Any, base: Opaque, attr: s
     if attr == "at":
         return AtValue(base)
     if isinstance(base, Tree):
-        if attr in _STATIC_KINDS:
-            return Static(_STATIC_KINDS[attr])
-        if attr in ("T", "mT"):
-            return Array(result_level(m, (base,)))
-        fact = m.program.knowledge.class_("jax.Array")
-        own = [c.namespace.get(attr) for c in m.program.pytree_with(attr)]
-        if fact is not None and attr in fact.methods and not any(isinstance(v, FunctionValue) for v in own):
-            return BuiltinValue("." + attr, base)
-        if attr in ("items", "keys", "values", "get", "pop", "update", "copy"):
-            return BuiltinValue("." + attr, base)
-        return part_of(base, "." + attr, lambda: _tree_part(m, base, attr))
+        return _tree_attribute(m, base, attr)
     host = isinstance(base, Unknown) and base.host_test
     return part_of(base, "." + attr, lambda: Unknown(attr, host_test=host))
+
+
+def _tree_attribute(m: Machine, base: Tree, attr: str) -> Value:
+    if attr in _STATIC_KINDS:
+        return Static(_STATIC_KINDS[attr])
+    if attr in ("T", "mT"):
+        return Array(result_level(m, (base,)))
+    fact = m.program.knowledge.class_("jax.Array")
+    own = [c.namespace.get(attr) for c in m.program.pytree_with(attr)]
+    of_arrays = fact is not None and attr in fact.methods and not any(isinstance(v, FunctionValue) for v in own)
+    if of_arrays or attr in _OF_DICTS:
+        return BuiltinValue("." + attr, base)
+    return part_of(base, "." + attr, lambda: _tree_part(m, base, attr))
 
 
 def field_of_tree(m: Machine, base: Tree, attr: str) -> Value | None:
@@ -192,12 +201,7 @@ def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
         return Unknown(attr)
     origin = [c for c in candidates if not any(b in candidates for b in c.bases)]
     if len(origin) == 1:
-        known = base.parts.get("as class") if base.parts else None
-        if known is None:
-            known = generic_instance(m, origin[0], base.level)
-            if base.parts is None:
-                base.parts = {}
-            base.parts["as class"] = known
+        known = _as_class(m, base, origin[0])
         if isinstance(known, TupleValue) and attr in known.names:
             return known.elts[known.names.index(attr)]
         if isinstance(known, (Instance, TupleValue)):
@@ -207,38 +211,87 @@ def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
     return Unknown(attr)
 
 
-def bind_to(m: Machine, frame: Frame, node: Any, found: Value, self_value: Value, owner: ClassValue | None) -> Value:
+def _as_class(m: Machine, base: Tree, cls: ClassValue) -> Value:
+    """The traced object of a class that a pytree stands for: one for all its attributes."""
+    known = base.parts.get("as class") if base.parts else None
+    if known is None:
+        known = generic_instance(m, cls, base.level)
+        if base.parts is None:
+            base.parts = {}
+        base.parts["as class"] = known
+    return known
+
+
+class Found(NamedTuple):
+    """An attribute found on a class and read through an instance. owner: the class that defines it."""
+
+    value: Any
+    instance: Value
+    owner: ClassValue | None
+
+
+def bind_to(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
     """What an attribute found on a class is when it is read through an instance."""
-    if isinstance(found, PropertyValue):
-        reports = len(m.bus.emissions)
-        m.trackers[Freshness].sheltered += found.cached
-        value = call(m, frame, node, found.fget, Arguments([self_value]))
-        m.trackers[Freshness].sheltered -= found.cached
-        if found.cached and m.path.mode.staged:
-            m.bus.drop_errors(reports)  # it may have been computed before, where it raised nothing
-        generic = isinstance(self_value, Instance) and self_value.born < 0
-        if isinstance(self_value, Instance) and found.cached and isinstance(found.fget, FunctionValue):
-            if m.path.mode.staged and outlives(m, self_value, m.path.mode.trace):
-                tell_cached(m, frame, node, value, found.fget.fn.name)
-            if not generic:  # else every entry looks at it for the first time
-                m.journal.write(self_value.slots, found.fget.fn.name, value)
-        return value
-    if isinstance(found, StaticMethodValue):
-        if not found.to_class:
-            return found.func
-        cls: Value = (
-            self_value.cls if isinstance(self_value, Instance) else owner if owner is not None else Unknown("class")
-        )
-        return BoundMethod(found.func, cls, now(m))
-    if isinstance(found, (FunctionValue, TransformedValue)):
-        return BoundMethod(found, self_value, now(m))
-    if isinstance(found, UnionValue):  # replaced on one of two paths
-        return joining.union_of([bind_to(m, frame, node, v, self_value, owner) for v in found.members])
-    if isinstance(found, Instance) and find_in_class(found.cls, "__get__") is not None:
-        return Unknown("descriptor")
-    if isinstance(found, PartialValue) and not isinstance(found.func, External):
-        return found
-    return found
+    binder = _BINDERS.get(type(found.value))
+    return binder(m, frame, node, found) if binder is not None else found.value
+
+
+def _run_property(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
+    prop: PropertyValue = found.value
+    reports = len(m.bus.emissions)
+    m.trackers[Freshness].sheltered += prop.cached
+    value = call(m, frame, node, prop.fget, Arguments([found.instance]))
+    m.trackers[Freshness].sheltered -= prop.cached
+    if prop.cached:
+        _keep_cached(m, frame, node, found, value, reports)
+    return value
+
+
+def _keep_cached(m: Machine, frame: Frame, node: Any, found: Found, value: Value, reports: int) -> None:
+    """A cached property has given ``value``: the next reading gives it again. reports: before it ran."""
+    staged, instance, fget = m.path.mode.staged, found.instance, found.value.fget
+    if staged:
+        m.bus.drop_errors(reports)  # it may have been computed before, where it raised nothing
+    if not isinstance(instance, Instance) or not isinstance(fget, FunctionValue):
+        return
+    if staged and outlives(m, instance, m.path.mode.trace):
+        tell_cached(m, frame, node, value, fget.fn.name)
+    if instance.born >= 0:  # else every entry looks at it for the first time
+        m.journal.write(instance.slots, fget.fn.name, value)
+
+
+def _bind_static(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
+    method: StaticMethodValue = found.value
+    if not method.to_class:
+        return method.func
+    if isinstance(found.instance, Instance):
+        return BoundMethod(method.func, found.instance.cls, now(m))
+    return BoundMethod(method.func, found.owner if found.owner is not None else Unknown("class"), now(m))
+
+
+def _bind_method(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
+    return BoundMethod(found.value, found.instance, now(m))
+
+
+def _bind_any(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
+    """It was replaced on one of two paths."""
+    return joining.union_of([bind_to(m, frame, node, found._replace(value=v)) for v in found.value.members])
+
+
+def _bind_descriptor(m: Machine, frame: Frame, node: Any, found: Found) -> Value:
+    value: Instance = found.value
+    return value if find_in_class(value.cls, "__get__") is None else Unknown("descriptor")
+
+
+_BINDERS: dict[type, Callable[[Machine, Frame, Any, Found], Value]] = {
+    PropertyValue: _run_property,
+    StaticMethodValue: _bind_static,
+    FunctionValue: _bind_method,
+    TransformedValue: _bind_method,
+    UnionValue: _bind_any,
+    Instance: _bind_descriptor,
+}
+"""What an attribute of a class becomes that is read through an instance; another value stays what it is."""
 
 
 def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
@@ -253,23 +306,43 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
     found = find_in_class(cls, attr)
     overrides = [] if base.exact else [o for o in overrides_of(cls, attr) if _comes_here(m, base, o[0])]
     if overrides and (found is None or isinstance(found[1], (FunctionValue, TransformedValue, PropertyValue))):
-        if any(isinstance(v, (Const, Static, Instance)) and is_field(c, attr, exact=False) for c, v in overrides):
+        candidates = _candidates(found, overrides, attr)
+        if candidates is None:
             return Unknown(attr)
-        candidates = [v for _, v in overrides]
-        if found is not None and not (isinstance(found[1], FunctionValue) and is_stub(found[1].fn)):
-            candidates.insert(0, found[1])
-        if len(candidates) > 6:
-            return Unknown(attr)
-        return joining.union_of([bind_to(m, frame, node, v, base, cls) for v in candidates])
+        return joining.union_of([bind_to(m, frame, node, Found(v, base, cls)) for v in candidates])
     if found is not None:
-        owner, value = found
-        if "enum" in cls.traits:
-            return Static("")
-        if "metaclass" in cls.traits and isinstance(value, (Const, Static)):
-            return Unknown(attr)
-        if isinstance(value, Instance) and is_field(cls, attr, exact=base.exact):
-            return Unknown(attr)  # the default of a field, which every constructor may set
-        return bind_to(m, frame, node, value, base, owner)
+        return _found_on_class(m, frame, node, Found(found[1], base, found[0]), attr)
+    return _inherited_attribute(m, frame, node, base, attr)
+
+
+def _candidates(
+    found: tuple[ClassValue, Value] | None, overrides: list[tuple[ClassValue, Value]], attr: str
+) -> list[Value] | None:
+    """Every definition of a method that an instance of a class or of its subclasses may have; None where one of them may
+    be a field, or where there are too many."""
+    if any(isinstance(v, (Const, Static, Instance)) and is_field(c, attr, exact=False) for c, v in overrides):
+        return None
+    candidates = [v for _, v in overrides]
+    if found is not None and not (isinstance(found[1], FunctionValue) and is_stub(found[1].fn)):
+        candidates.insert(0, found[1])
+    return candidates if len(candidates) <= MAX_CANDIDATES else None
+
+
+def _found_on_class(m: Machine, frame: Frame, node: Any, found: Found, attr: str) -> Value:
+    assert isinstance(found.instance, Instance)
+    cls, value = found.instance.cls, found.value
+    if "enum" in cls.traits:
+        return Static("")
+    if "metaclass" in cls.traits and isinstance(value, (Const, Static)):
+        return Unknown(attr)
+    if isinstance(value, Instance) and is_field(cls, attr, exact=found.instance.exact):
+        return Unknown(attr)  # the default of a field, which every constructor may set
+    return bind_to(m, frame, node, found)
+
+
+def _inherited_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
+    """An attribute that no class of the project defines: of a library base, of ``__getattr__``, or one not seen yet."""
+    cls = base.cls
     if attr == "replace" and cls.traits & {"dataclass", "pytree"}:
         return BuiltinValue(".replace", base)
     for name in cls.external_bases:
@@ -278,16 +351,12 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
             return method
     delegate = find_in_class(cls, "__getattr__")
     if delegate is not None and not attr.startswith("__"):
-        return call(m, frame, node, bind_to(m, frame, node, delegate[1], base, delegate[0]), Arguments([Const(attr)]))
+        method = bind_to(m, frame, node, Found(delegate[1], base, delegate[0]))
+        return call(m, frame, node, method, Arguments([Const(attr)]))
     made: Value = Unknown(attr)
-    if (
-        base.level is not None
-        and "pytree" in cls.traits
-        and base.level == ABSTRACT
-        and not cls.has_unknown_base
-        and any(f.name == attr and not f.static for f in cls.fields)
-    ):
-        made = Tree(base.level)
+    if base.level == ABSTRACT and "pytree" in cls.traits and not cls.has_unknown_base:
+        if any(f.name == attr and not f.static for f in cls.fields):
+            made = Tree(base.level)
     # Remembered without the journal: reading decides nothing, but two reads must give one value.
     base.slots[attr] = made
     return made
@@ -335,8 +404,6 @@ def _class_attribute(m: Machine, frame: Frame, node: Any, base: ClassValue, attr
         method = library_member(m, name, attr, base)
         if isinstance(method, ExternalMethod):
             return method
-    if "namedtuple" in base.traits and attr in ("_make",):
-        return Unknown(attr)
     return Unknown(attr)
 
 
@@ -346,7 +413,7 @@ def _tuple_attribute(m: Machine, frame: Frame, node: Any, base: TupleValue, attr
     if isinstance(base.cls, ClassValue):
         found = find_in_class(base.cls, attr)
         if found is not None:
-            return bind_to(m, frame, node, found[1], base, base.cls)
+            return bind_to(m, frame, node, Found(found[1], base, base.cls))
     if isinstance(base.cls, External):
         method = library_member(m, base.cls.name, attr, base)
         if method is not None:
@@ -370,7 +437,7 @@ def _super_attribute(m: Machine, frame: Frame, node: Any, base: SuperValue, attr
         if found is not None:
             if isinstance(found, FunctionValue) and attr == "__new__":
                 return found
-            return bind_to(m, Frame(None, owner.scope, None), None, found, self_value, owner)
+            return bind_to(m, Frame(None, owner.scope, None), None, Found(found, self_value, owner))
     for name in base.cls.external_bases:
         method = library_member(m, name, attr, self_value)
         if method is not None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining
-from flake8_jax.semantics.domain.arguments import Arguments, bind_parameters
+from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_parameters
 from flake8_jax.semantics.domain.classes import find_in_class, is_deep, mro_of
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Mode
@@ -36,10 +36,10 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
-from flake8_jax.semantics.interpreter.calls import call_function_value
 from flake8_jax.semantics.interpreter.operations import resolve_name, value_of_annotation
+from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS
+from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, evaluate
 from flake8_jax.semantics.trackers.allocations import birth_of_generic
 from flake8_jax.semantics.trackers.unrolling import note_variety
 
@@ -221,8 +221,6 @@ def _field_default(m: Machine, cls: ClassValue, node: ir.Expr | None, name: str)
     if isinstance(node, ir.Call):
         for argument in node.args:
             if argument.keyword == "default":
-                from flake8_jax.semantics.machine.dispatch import evaluate
-
                 return evaluate(m, Frame(None, cls.scope, cls.closure), argument.value)
             if argument.keyword in ("default_factory", "factory"):
                 return Unknown("default")
@@ -493,10 +491,8 @@ def replaced(m: Machine, value: Value, changes: dict[str, Value]) -> Value:
     return Unknown("replace")
 
 
-def _call_class(
-    m: Machine, frame: Frame, node: Any, func: ClassValue, args: Arguments, used: bool, decorating: bool
-) -> Value:
-    return construct(m, frame, node, func, args)
+def _call_class(m: Machine, func: ClassValue, at: Call) -> Value:
+    return construct(m, at.frame, at.node, func, at.args)
 
 
 CALL[ClassValue] = _call_class

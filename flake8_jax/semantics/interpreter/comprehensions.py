@@ -21,15 +21,16 @@ from flake8_jax.semantics.domain.values import (
     Value,
     known_elements,
 )
+from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.assignment import assign, tell_hash
 from flake8_jax.semantics.interpreter.conditions import condition_of
 from flake8_jax.semantics.interpreter.iteration import SMALL, iterated
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
-from flake8_jax.semantics.trackers.freshness import begin_iteration, note_staged_loop
+from flake8_jax.semantics.trackers.freshness import note_staged_loop
 from flake8_jax.semantics.trackers.keys import Keys
-from flake8_jax.semantics.trackers.unrolling import enter_loop, leave_loop, trips_of
-from flake8_jax.semantics.trackers.variation import Variations, forget, iterates
+from flake8_jax.semantics.trackers.unrolling import trips_of
+from flake8_jax.semantics.trackers.variation import Variations, forget
 
 
 def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> Value:
@@ -64,9 +65,9 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
                 learn(m)
         once(level + 1)
 
-    enter_loop(m, frame, loop)
+    m.trackers.loop_enter(frame, loop)
     m.path.loops.append(loop)
-    begin_iteration(m, loop)
+    m.trackers.iteration(loop)
     note_staged_loop(m, node)
     reports, conditions = len(m.bus.emissions), len(m.path.conditions)
     once(0)
@@ -75,7 +76,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     if not single and any(slots is m.trackers[Keys].uses for slots, _, _ in m.journal.entries[uses_before:]):
         # A key was used: a second iteration shows whether it is the same one again.
         del m.bus.emissions[reports:]
-        begin_iteration(m, loop)
+        m.trackers.iteration(loop)
         once(0)
         del m.path.conditions[conditions:]
     m.path.loops.pop()
@@ -84,7 +85,7 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
         forget(m, loop)
     known_trips = [count for count in trips[: len(node.generators)] if count is not None]
     total = math.prod(known_trips) if len(known_trips) == len(node.generators) else None
-    leave_loop(m, frame, loop, node.generators[0].iter, total)
+    m.trackers.loop_leave(frame, loop, node.generators[0].iter, total)
     element = results[-1] if results else None
     if node.kind == "generator":
         return GeneratorValue(element if element is not None else Unknown("nothing"), born=m.path.mode.trace)
@@ -115,7 +116,7 @@ def _element_by_element(m: Machine, frame: Frame, inner: Frame, node: ir.Compreh
     loop.unrolled, loop.times = True, len(known)
     note_staged_loop(m, node)
     for element in known:
-        begin_iteration(m, loop)
+        m.trackers.iteration(loop)
         assign(m, inner, generator.target, element, generator.iter)
         if node.key is not None:
             keys.append(evaluate(m, inner, node.key))

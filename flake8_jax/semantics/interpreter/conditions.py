@@ -17,7 +17,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.conditions import either_key, labelled, negate_key
+from flake8_jax.semantics.domain.conditions import either_key, labelled, negate_key, normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Writes
 from flake8_jax.semantics.domain.values import (
@@ -40,7 +40,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import TruthTest
 from flake8_jax.semantics.interpreter.operators import as_array, compare, negated, test_truth, truth_of, unary
-from flake8_jax.semantics.interpreter.types import untraced_outcome
+from flake8_jax.semantics.interpreter.types import instance_test, untraced_outcome, value_of_class
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
@@ -85,8 +85,6 @@ MAX_CONDITIONS = 64
 
 def _known_truth(m: Machine, key: Any) -> bool | None:
     """The outcome of a test that was made before: on the way here, or on the way to the running function."""
-    from flake8_jax.semantics.domain.conditions import normal_condition
-
     plain, truth = normal_condition((key, True))
     if plain[0] == "truth" and isinstance(
         m.path.identified.get(plain[1][1]), (ListValue, DictValue, Instance, ExternalInstance)
@@ -350,8 +348,6 @@ def _narrow_isinstance(
     m: Machine, frame: Frame, node: ir.Call
 ) -> tuple[tuple[Callable[[Machine], None], ...], tuple[Callable[[Machine], None], ...]]:
     """``isinstance(x, C)`` where the test tells the members of a union apart, or an unknown turns out to be C."""
-    from flake8_jax.semantics.interpreter.types import instance_test, value_of_class
-
     if len(node.args) != 2 or not isinstance(node.args[0].value, ir.Name) or not isinstance(node.func, ir.Name):
         return (), ()
     func = lookup(m, frame, node.func.id) or m.program.builtin(node.func.id)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
@@ -21,7 +22,6 @@ from flake8_jax.semantics.domain.values import (
     Const,
     DictValue,
     External,
-    ExternalInstance,
     GeneratorValue,
     HostArray,
     ListValue,
@@ -33,8 +33,10 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     freshen,
+    known_elements,
     part_of,
 )
+from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.captures import Captures, embed
@@ -46,46 +48,57 @@ def item_of(m: Machine, base: Value, index: Value) -> Value:
     """``base[index]`` for values that are no instances of project classes."""
     if isinstance(index, UnionValue) and not isinstance(base, (Array, Tree)):
         return joining.union_of([item_of(m, base, i) for i in index.members])
-    kind = type(base)
-    if kind is TupleValue:
-        return _sequence_item(base, base.elts, index, is_tuple=True)  # type: ignore[attr-defined]
-    if kind is ListValue:
-        known = base.known()  # type: ignore[attr-defined]
-        if known is not None:
-            return _sequence_item(base, known, index, is_tuple=base.is_tuple, born=m.path.mode.trace)  # type: ignore[attr-defined]
-        if isinstance(index, SliceValue):
-            return ListValue(None, joining.any_element(base), is_tuple=base.is_tuple)  # type: ignore[arg-type,attr-defined]
-        return _repeatable(m, base, index, joining.any_element(base))  # type: ignore[arg-type]
-    if kind is DictValue:
-        return _dict_item(m, base, index)  # type: ignore[arg-type]
-    if kind is Array or kind is Tree:
-        taken = _array_item(m, base, index) if kind is Array else _tree_item(m, base, index)  # type: ignore[arg-type]
-        pass_tangent(m, taken, (base,))
-        return taken
-    if kind is HostArray:
-        if isinstance(index, (Array, Tree)):
-            return Unknown("item")
-        return HostArray(base.dtype)  # type: ignore[attr-defined]
-    if kind is Static:
-        if base.kind == "shape":  # type: ignore[attr-defined]
-            return Static("shape") if isinstance(index, SliceValue) else Static("int")
-        return Static("str" if base.kind == "str" else "", guess=base.guess)  # type: ignore[attr-defined]
-    if kind is Const:
-        return Static("str", guess=not isinstance(base.value, str))  # type: ignore[attr-defined]
-    if kind is Unknown:
-        if isinstance(index, Const) and isinstance(index.value, (int, str)):
-            label = base.label  # type: ignore[attr-defined]
-            return part_of(base, f"[{index.value!r}]", lambda: Unknown(label))  # type: ignore[arg-type]
-        return Unknown("item", host_test=base.host_test)  # type: ignore[attr-defined]
-    if kind is GeneratorValue:
-        return freshen(base.element)  # type: ignore[attr-defined]
-    if isinstance(base, External) and base.name == "os.environ":
-        return Static("str")
-    if isinstance(base, (ClassValue, External)):
-        return base
-    if isinstance(base, ExternalInstance):
-        return Unknown("item")
-    return Unknown("item")
+    take = _ITEMS.get(type(base))
+    return take(m, base, index) if take is not None else Unknown("item")
+
+
+def _tuple_item(m: Machine, base: TupleValue, index: Value) -> Value:
+    return _sequence_item(base.elts, index, is_tuple=True)
+
+
+def _list_item(m: Machine, base: ListValue, index: Value) -> Value:
+    known = base.known()
+    if known is not None:
+        return _sequence_item(known, index, is_tuple=base.is_tuple, born=m.path.mode.trace)
+    if isinstance(index, SliceValue):
+        return ListValue(None, joining.any_element(base), is_tuple=base.is_tuple)
+    return _repeatable(m, base, index, joining.any_element(base))
+
+
+def _item_of_array(m: Machine, base: Array, index: Value) -> Value:
+    taken = _array_item(m, base, index)
+    pass_tangent(m, taken, (base,))
+    return taken
+
+
+def _item_of_tree(m: Machine, base: Tree, index: Value) -> Value:
+    taken = _tree_item(m, base, index)
+    pass_tangent(m, taken, (base,))
+    return taken
+
+
+def _host_item(m: Machine, base: HostArray, index: Value) -> Value:
+    return Unknown("item") if isinstance(index, (Array, Tree)) else HostArray(base.dtype)
+
+
+def _static_item(m: Machine, base: Static, index: Value) -> Value:
+    if base.kind == "shape":
+        return Static("shape") if isinstance(index, SliceValue) else Static("int")
+    return Static("str" if base.kind == "str" else "", guess=base.guess)
+
+
+def _const_item(m: Machine, base: Const, index: Value) -> Value:
+    return Static("str", guess=not isinstance(base.value, str))
+
+
+def _unknown_item(m: Machine, base: Unknown, index: Value) -> Value:
+    if isinstance(index, Const) and isinstance(index.value, (int, str)):
+        return part_of(base, f"[{index.value!r}]", lambda: Unknown(base.label))
+    return Unknown("item", host_test=base.host_test)
+
+
+def _library_item(m: Machine, base: External, index: Value) -> Value:
+    return Static("str") if base.name == "os.environ" else base
 
 
 def _tree_item(m: Machine, base: Tree, index: Value) -> Value:
@@ -108,9 +121,7 @@ def _repeatable(m: Machine, base: ListValue, index: Value, element: Value) -> Va
     return freshen(element)
 
 
-def _sequence_item(
-    base: Value, elements: tuple[Value, ...], index: Value, *, is_tuple: bool, born: int = NO_BIRTH
-) -> Value:
+def _sequence_item(elements: tuple[Value, ...], index: Value, *, is_tuple: bool, born: int = NO_BIRTH) -> Value:
     if isinstance(index, Const) and isinstance(index.value, int):
         if -len(elements) <= index.value < len(elements):
             return elements[index.value]
@@ -182,33 +193,43 @@ def _index_is_integer(index: Value) -> bool:
 
 def _array_item(m: Machine, base: Array, index: Value) -> Value:
     if base.dtype == "key" and isinstance(index, Const) and type(index.value) is int:
-        if base.parts is None:
-            base.parts = {}
-        step = f"[{index.value}]"
-        found = base.parts.get(step)
-        if found is None:
-            found = Array(base.level, "key", 0)
-            boundary.keep_seed(base, found)
-            base.parts[step] = found
-            if isinstance(base.origin, Array):
-                found.origin = _array_item(m, base.origin, index)
-        return found
+        return _one_key(m, base, index)
     level = result_level(m, (base, index))
     if m.trackers[Captures].constants:
         embed(m, (base,))
     if level == GRAD and base.dtype in ("int", "bool"):
         level = CONCRETE
-    ndim: int | None = None
-    if base.ndim is not None:
-        if _index_is_integer(index):
-            ndim = max(base.ndim - 1, 0)
-        elif isinstance(index, SliceValue):
-            ndim = base.ndim
-        elif isinstance(index, TupleValue):
-            integers = sum(_index_is_integer(v) for v in index.elts)
-            if integers + sum(isinstance(v, SliceValue) for v in index.elts) == len(index.elts):
-                ndim = max(base.ndim - integers, 0)
-    return Array(level, base.dtype, ndim, _taken_length(base, index), dispatched=base.dispatched)
+    return Array(level, base.dtype, _taken_rank(base, index), _taken_length(base, index), dispatched=base.dispatched)
+
+
+def _one_key(m: Machine, keys: Array, index: Const) -> Value:
+    """The key at a constant index of an array of keys: the same again for the same index."""
+    if keys.parts is None:
+        keys.parts = {}
+    step = f"[{index.value}]"
+    found = keys.parts.get(step)
+    if found is None:
+        key = Array(keys.level, "key", 0)
+        boundary.keep_seed(keys, key)
+        found = keys.parts[step] = key
+        if isinstance(keys.origin, Array):
+            key.origin = _array_item(m, keys.origin, index)
+    return found
+
+
+def _taken_rank(base: Array, index: Value) -> int | None:
+    """The rank of what is taken out of an array."""
+    if base.ndim is None:
+        return None
+    if _index_is_integer(index):
+        return max(base.ndim - 1, 0)
+    if isinstance(index, SliceValue):
+        return base.ndim
+    if not isinstance(index, TupleValue):
+        return None
+    integers = sum(_index_is_integer(v) for v in index.elts)
+    slices = sum(isinstance(v, SliceValue) for v in index.elts)
+    return max(base.ndim - integers, 0) if integers + slices == len(index.elts) else None
 
 
 def _taken_length(base: Array, index: Value) -> int | None:
@@ -224,6 +245,23 @@ def _listed_length(index: Value) -> int | None:
     if listed is None or not all(isinstance(v, Const) and type(v.value) is int for v in listed):
         return index.length if isinstance(index, Array) and index.ndim == 1 and index.dtype == "int" else None
     return len(listed)
+
+
+_ITEMS: dict[type, Callable[[Machine, Any, Value], Value]] = {
+    TupleValue: _tuple_item,
+    ListValue: _list_item,
+    DictValue: _dict_item,
+    Array: _item_of_array,
+    Tree: _item_of_tree,
+    HostArray: _host_item,
+    Static: _static_item,
+    Const: _const_item,
+    Unknown: _unknown_item,
+    GeneratorValue: lambda m, base, index: freshen(base.element),
+    External: _library_item,
+    ClassValue: lambda m, base, index: base,
+}
+"""``base[index]`` by the type of the base; of one of another type nothing is known."""
 
 
 def set_item(m: Machine, base: Value, index: Value, value: Value) -> None:
@@ -277,9 +315,6 @@ def delete_item(m: Machine, base: Value, index: Value) -> None:
 
 def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: Any) -> None:
     """``base += more`` or ``base.extend(more)``."""
-    from flake8_jax.semantics.domain.values import known_elements
-    from flake8_jax.semantics.interpreter.iteration import iterated
-
     known = known_elements(more)
     n = base.slots["n"]
     if m.path.loops:
@@ -306,120 +341,211 @@ def append(m: Machine, base: ListValue, value: Value) -> None:
         _summarise(m, base, value)
 
 
-Method = Callable[[Machine, Frame, Any, Value, tuple[Value, ...], dict[str, Value]], Value]
-
-
-def list_method(m: Machine, frame: Frame, node: Any, base: ListValue, name: str, args: tuple[Value, ...]) -> Value:
+def list_method(m: Machine, call: Call, base: ListValue, name: str) -> Value:
     """A method of a list."""
-    if name == "append" and args:
-        append(m, base, args[0])
-        return NONE
-    if name == "extend" and args:
-        extend_list(m, frame, base, args[0], node)
-        return NONE
-    if name in ("pop", "clear", "remove", "popleft"):
-        note_shortened(m, base)
-    if name == "insert" and len(args) == 2:
-        _summarise(m, base, args[1])
-        return NONE
-    if name == "pop":
-        known = base.known()
-        if (
-            known
-            and (not args or (isinstance(args[0], Const) and args[0].value in (-1, 0)))
-            and not m.path.loops[m.path.loop_base :]
-        ):
-            first = bool(args) and isinstance(args[0], Const) and args[0].value == 0
-            taken = known[0] if first else known[-1]
-            left = known[1:] if first else known[:-1]
-            for i, v in enumerate(left):
-                m.journal.write(base.slots, i, v)
-            m.journal.write(base.slots, "n", len(left))
-            return taken
-        element = freshen(joining.any_element(base))
-        if known:
-            _summarise(m, base, element)
-        return element
-    if name in ("copy",):
-        known = base.known()
-        return (
-            ListValue(known, born=m.path.mode.trace)
-            if known is not None
-            else ListValue(None, joining.any_element(base), born=m.path.mode.trace)
-        )
-    if name in ("index", "count"):
-        return Static("int")
-    if name in ("clear", "remove", "sort", "reverse"):
-        if base.slots["n"]:
-            _summarise(m, base, joining.any_element(base))
-        return NONE
+    method = _LIST_METHODS.get(name)
+    return method(m, call, base) if method is not None else Unknown("list method")
+
+
+def _list_append(m: Machine, call: Call, base: ListValue) -> Value:
+    if not call.args.values:
+        return Unknown("list method")
+    append(m, base, call.args.values[0])
+    return NONE
+
+
+def _list_extend(m: Machine, call: Call, base: ListValue) -> Value:
+    if not call.args.values:
+        return Unknown("list method")
+    extend_list(m, call.frame, base, call.args.values[0], call.node)
+    return NONE
+
+
+def _list_insert(m: Machine, call: Call, base: ListValue) -> Value:
+    if len(call.args.values) != 2:
+        return Unknown("list method")
+    _summarise(m, base, call.args.values[1])
+    return NONE
+
+
+def _list_pop(m: Machine, call: Call, base: ListValue) -> Value:
+    note_shortened(m, base)
+    known, at = base.known(), call.args.values[0] if call.args.values else Const(-1)
+    if known and isinstance(at, Const) and at.value in (-1, 0) and not m.path.loops[m.path.loop_base :]:
+        taken, left = (known[0], known[1:]) if at.value == 0 else (known[-1], known[:-1])
+        for i, v in enumerate(left):
+            m.journal.write(base.slots, i, v)
+        m.journal.write(base.slots, "n", len(left))
+        return taken
+    element = freshen(joining.any_element(base))
+    if known:
+        _summarise(m, base, element)
+    return element
+
+
+def _list_popleft(m: Machine, call: Call, base: ListValue) -> Value:
+    note_shortened(m, base)
     return Unknown("list method")
 
 
-def dict_method(
-    m: Machine, frame: Frame, node: Any, base: DictValue, name: str, args: tuple[Value, ...], kwargs: dict[str, Value]
-) -> Value:
+def _list_copy(m: Machine, call: Call, base: ListValue) -> Value:
+    known = base.known()
+    return ListValue(known, None if known is not None else joining.any_element(base), born=m.path.mode.trace)
+
+
+def _list_search(m: Machine, call: Call, base: ListValue) -> Value:
+    return Static("int")
+
+
+def _list_shorten(m: Machine, call: Call, base: ListValue) -> Value:
+    note_shortened(m, base)
+    return _list_reorder(m, call, base)
+
+
+def _list_reorder(m: Machine, call: Call, base: ListValue) -> Value:
+    if base.slots["n"]:
+        _summarise(m, base, joining.any_element(base))
+    return NONE
+
+
+_LIST_METHODS: dict[str, Callable[[Machine, Call, ListValue], Value]] = {
+    "append": _list_append,
+    "extend": _list_extend,
+    "insert": _list_insert,
+    "pop": _list_pop,
+    "popleft": _list_popleft,
+    "copy": _list_copy,
+    **dict.fromkeys(("index", "count"), _list_search),
+    **dict.fromkeys(("clear", "remove"), _list_shorten),
+    **dict.fromkeys(("sort", "reverse"), _list_reorder),
+}
+
+
+def dict_method(m: Machine, call: Call, base: DictValue, name: str) -> Value:
     """A method of a dict."""
-    items = list(base.items())
+    method = _DICT_METHODS.get(name)
+    return method(m, call.args, base) if method is not None else Unknown("dict method")
+
+
+def _values_of(base: DictValue) -> list[Value]:
     rest = base.slots.get("*")
-    values = [v for _, v in items] + ([rest] if rest is not None else [])
-    closed = not base.slots["open"] and rest is None
-    if name == "items":
-        pairs = tuple(TupleValue((Const(k), v)) for k, v in items)
-        if closed:
-            return ListValue(pairs, is_tuple=True)
-        element = TupleValue(
-            (Static("str", guess=True), joining.join_all(values) if values and rest is not None else Unknown("value"))
-        )
-        return GeneratorValue(element)
-    if name == "keys":
-        return (
-            ListValue(tuple(Const(k) for k, _ in items), is_tuple=True)
-            if closed
-            else ListValue(None, Static("str", guess=True), is_tuple=True)
-        )
-    if name == "values":
-        if closed:
-            return ListValue(tuple(v for _, v in items), is_tuple=True)
-        return ListValue(None, joining.join_all(values) if rest is not None else Unknown("value"), is_tuple=True)
-    if name in ("get", "pop", "setdefault"):
-        default = args[1] if len(args) > 1 else NONE
-        if args and isinstance(args[0], Const):
-            found = base.slots.get(("k", args[0].value), MISSING)
-            if found is not MISSING:
-                if name == "pop":
-                    m.journal.write(base.slots, ("k", args[0].value), MISSING)
-                return found  # type: ignore[no-any-return]
-            if closed:
-                if name == "setdefault":
-                    m.journal.write(base.slots, ("k", args[0].value), default)
-                return default
-        if name == "setdefault" and args:
-            set_item(m, base, args[0], default)
-        if rest is None:
-            return Unknown("item")
-        return joining.join(freshen(rest), default)
-    if name == "update":
-        for other in args:
-            if isinstance(other, DictValue):
-                for k, v in other.items():
-                    m.journal.write(base.slots, ("k", k), v)
-                if other.slots["open"] or "*" in other.slots:
-                    set_item(m, base, Static("str"), other.slots.get("*") or Unknown("value"))
-            else:
-                set_item(m, base, Static("str"), Tree(other.level) if isinstance(other, Tree) else Unknown("value"))
-        for k, v in kwargs.items():
-            m.journal.write(base.slots, ("k", k), v)
-        return NONE
-    if name == "copy":
-        return DictValue(dict(items), rest, is_open=base.slots["open"], born=m.path.mode.trace)
-    if name == "clear":
-        for k, _ in items:
-            m.journal.write(base.slots, ("k", k), MISSING)
-        return NONE
-    if name == "popitem":
-        return TupleValue((Static("str", guess=True), joining.join_all(values) if values else Unknown("value")))
-    return Unknown("dict method")
+    return [v for _, v in base.items()] + ([rest] if rest is not None else [])
+
+
+def _any_value(base: DictValue) -> Value:
+    """What stands for every value of a dict not all of whose keys are known."""
+    return joining.join_all(_values_of(base)) if base.slots.get("*") is not None else Unknown("value")
+
+
+def _dict_items(m: Machine, args: Arguments, base: DictValue) -> Value:
+    if base.is_closed():
+        return ListValue(tuple(TupleValue((Const(k), v)) for k, v in base.items()), is_tuple=True)
+    return GeneratorValue(TupleValue((Static("str", guess=True), _any_value(base))))
+
+
+def _dict_keys(m: Machine, args: Arguments, base: DictValue) -> Value:
+    if base.is_closed():
+        return ListValue(tuple(Const(k) for k, _ in base.items()), is_tuple=True)
+    return ListValue(None, Static("str", guess=True), is_tuple=True)
+
+
+def _dict_values(m: Machine, args: Arguments, base: DictValue) -> Value:
+    if base.is_closed():
+        return ListValue(tuple(v for _, v in base.items()), is_tuple=True)
+    return ListValue(None, _any_value(base), is_tuple=True)
+
+
+class _Lookup(NamedTuple):
+    """What ``get``, ``pop`` and ``setdefault`` look for. slot: of a constant key, else None. found: MISSING where the
+    dict is not known to have it. absent: it surely has not."""
+
+    slot: Any
+    default: Value
+    found: Any
+    absent: bool
+
+
+def _looked_up(args: Arguments, base: DictValue) -> _Lookup:
+    default = args.values[1] if len(args.values) > 1 else NONE
+    key = args.values[0] if args.values else None
+    if not isinstance(key, Const):
+        return _Lookup(None, default, MISSING, False)
+    slot = ("k", key.value)
+    return _Lookup(slot, default, base.slots.get(slot, MISSING), base.is_closed())
+
+
+def _value_or(rest: Value | None, default: Value) -> Value:
+    return Unknown("item") if rest is None else joining.join(freshen(rest), default)
+
+
+def _dict_get(m: Machine, args: Arguments, base: DictValue) -> Value:
+    wanted = _looked_up(args, base)
+    if wanted.found is not MISSING:
+        return wanted.found  # type: ignore[no-any-return]
+    return wanted.default if wanted.absent else _value_or(base.slots.get("*"), wanted.default)
+
+
+def _dict_pop(m: Machine, args: Arguments, base: DictValue) -> Value:
+    wanted = _looked_up(args, base)
+    taken = _dict_get(m, args, base)
+    if wanted.found is not MISSING:
+        m.journal.write(base.slots, wanted.slot, MISSING)
+    return taken
+
+
+def _dict_setdefault(m: Machine, args: Arguments, base: DictValue) -> Value:
+    wanted, rest = _looked_up(args, base), base.slots.get("*")
+    if wanted.found is not MISSING:
+        return wanted.found  # type: ignore[no-any-return]
+    if wanted.absent:
+        m.journal.write(base.slots, wanted.slot, wanted.default)
+        return wanted.default
+    if args.values:
+        set_item(m, base, args.values[0], wanted.default)
+    return _value_or(rest, wanted.default)
+
+
+def _dict_update(m: Machine, args: Arguments, base: DictValue) -> Value:
+    for other in args.values:
+        if isinstance(other, DictValue):
+            for k, v in other.items():
+                m.journal.write(base.slots, ("k", k), v)
+            if not other.is_closed():
+                set_item(m, base, Static("str"), other.slots.get("*") or Unknown("value"))
+        else:
+            set_item(m, base, Static("str"), Tree(other.level) if isinstance(other, Tree) else Unknown("value"))
+    for k, v in args.kwargs.items():
+        m.journal.write(base.slots, ("k", k), v)
+    return NONE
+
+
+def _dict_copy(m: Machine, args: Arguments, base: DictValue) -> Value:
+    return DictValue(dict(base.items()), base.slots.get("*"), is_open=base.slots["open"], born=m.path.mode.trace)
+
+
+def _dict_clear(m: Machine, args: Arguments, base: DictValue) -> Value:
+    for k, _ in list(base.items()):
+        m.journal.write(base.slots, ("k", k), MISSING)
+    return NONE
+
+
+def _dict_popitem(m: Machine, args: Arguments, base: DictValue) -> Value:
+    values = _values_of(base)
+    return TupleValue((Static("str", guess=True), joining.join_all(values) if values else Unknown("value")))
+
+
+_DICT_METHODS: dict[str, Callable[[Machine, Arguments, DictValue], Value]] = {
+    "items": _dict_items,
+    "keys": _dict_keys,
+    "values": _dict_values,
+    "get": _dict_get,
+    "pop": _dict_pop,
+    "setdefault": _dict_setdefault,
+    "update": _dict_update,
+    "copy": _dict_copy,
+    "clear": _dict_clear,
+    "popitem": _dict_popitem,
+}
 
 
 STRING_RESULTS = frozenset(

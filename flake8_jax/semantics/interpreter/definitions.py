@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     BuiltinValue,
@@ -13,8 +14,10 @@ from flake8_jax.semantics.domain.values import (
     External,
     ExternalInstance,
     FunctionValue,
+    PartialValue,
     PropertyValue,
     Static,
+    StaticMethodValue,
     Unknown,
     Value,
 )
@@ -25,7 +28,7 @@ from flake8_jax.semantics.interpreter.classes import (
     finish_class,
     is_known_decorator,
 )
-from flake8_jax.semantics.interpreter.operations import resolve_name, tell_name
+from flake8_jax.semantics.interpreter.operations import call, perform, resolve_name, tell_name
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, run_block
 from flake8_jax.semantics.trackers.freshness import Freshness, now
@@ -69,8 +72,6 @@ def define_function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Value:
         and value is function
         and node.function.name in ("__new__", "__init_subclass__", "__class_getitem__")
     ):
-        from flake8_jax.semantics.domain.values import StaticMethodValue
-
         return StaticMethodValue(function, to_class=node.function.name != "__new__")
     return value
 
@@ -78,9 +79,6 @@ def define_function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Value:
 def _decorated(
     m: Machine, frame: Frame, node: ir.FunctionDef, decorator: ir.Expr, value: Value, function: FunctionValue
 ) -> Value:
-    from flake8_jax.semantics.domain.arguments import Arguments
-    from flake8_jax.semantics.interpreter.operations import call
-
     if isinstance(decorator, ir.Attribute) and decorator.attr in ("setter", "deleter", "getter", "register"):
         evaluate(m, frame, decorator.value)
         existing = frame.slots.get(node.function.name)
@@ -93,7 +91,7 @@ def _decorated(
         function.altered = not _is_context(m, applied)
         function.replaced = isinstance(applied, Unknown) and _is_computed(frame, decorator)
         return value
-    result = call(m, frame, decorator, applied, Arguments([value]), decorating=True)
+    result = perform(m, applied, Call(frame, decorator, Arguments([value]), decorating=True))
     if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
         isinstance(applied, External)
         and m.program.knowledge.transform(applied.name) is None
@@ -142,10 +140,6 @@ def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:
 
 
 def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassValue, value: Value) -> Value:
-    from flake8_jax.semantics.domain.arguments import Arguments
-    from flake8_jax.semantics.domain.values import PartialValue
-    from flake8_jax.semantics.interpreter.operations import call
-
     applied = evaluate(m, frame, decorator)
     name = ""
     options: dict[str, Value] = {}

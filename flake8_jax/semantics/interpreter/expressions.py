@@ -52,6 +52,8 @@ from flake8_jax.semantics.interpreter.conditions import (
     evaluate_if_exp,
     evaluate_unary_op,
 )
+from flake8_jax.semantics.interpreter.containers import item_of
+from flake8_jax.semantics.interpreter.definitions import make_function
 from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operations import (
     _late_global,
@@ -66,7 +68,8 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import note_part, note_variable
-from flake8_jax.semantics.trackers.clocks import DeviceWork, note_shown, note_yield
+from flake8_jax.semantics.trackers.clocks import DeviceWork, note_yield
+from flake8_jax.semantics.trackers.effects import note_shown
 from flake8_jax.semantics.trackers.globals import MAY_CHANGE, is_global, tell_global
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back
@@ -196,8 +199,6 @@ def _joined_str(m: Machine, frame: Frame, node: ir.JoinedStr) -> Value:
 
 def shown(m: Machine, frame: Frame, node: Any, value: Instance, method: str = "__str__") -> Value:
     """The string that an instance is shown as: what its own method returns, where it has one."""
-    from flake8_jax.semantics.interpreter.operations import call_method
-
     for name in dict.fromkeys((method, "__repr__")):
         text = call_method(m, frame, node, value, name)
         if text is not None:
@@ -305,8 +306,6 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
         return joining.union_of([load_item(m, frame, node, b, index, quiet=quiet) for b in base.members])
     if not quiet and not isinstance(base, (AtValue, ClassValue, External)):
         _tell_index(m, frame, node, base, index, "load")
-    from flake8_jax.semantics.interpreter.containers import item_of
-
     if m.trackers[TrainingSteps].taken is not None:
         look_back(m, base)
     if m.trackers[Reads].matter and (isinstance(base, (Array, AtValue)) or isinstance(index, SliceValue)):
@@ -350,8 +349,6 @@ def _bin_op(m: Machine, frame: Frame, node: ir.BinOp) -> Value:
 
 
 def _lambda(m: Machine, frame: Frame, node: ir.Lambda) -> Value:
-    from flake8_jax.semantics.interpreter.definitions import make_function
-
     return make_function(m, frame, node.function)
 
 

@@ -11,7 +11,7 @@ Not modelled: the number of iterations, ``async`` iteration.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.scopes import Frame
@@ -35,6 +35,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.events.events import Iteration
+from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
@@ -45,83 +46,137 @@ SMALL = 8
 """Known sequences up to this length are followed element by element."""
 
 
-def iterated(
-    m: Machine, frame: Frame, node: Any, value: Value, how: str, loop: LoopState | None, count: int | None = None
-) -> Callable[[], Value] | None:
-    """How to get the element of one iteration; None if there is surely none. how, count: as in ``events.Iteration``."""
-    if how != "quiet" and m.bus.wants(Iteration) and isinstance(value, (Array, UnionValue)):
+Supply = Callable[[], Value]
+
+
+def tell_iteration(m: Machine, frame: Frame, node: Any, value: Value, how: str, count: int | None = None) -> None:
+    """Tell the rules that a traced array is iterated over. how, count: as in ``events.Iteration``."""
+    if m.bus.wants(Iteration) and isinstance(value, (Array, UnionValue)):
         if is_traced_array(value) and getattr(value, "dtype", "") != "key":
             m.bus.emit(Iteration(m.path.context(frame.scope), node, value, how, count))
+
+
+def iterated(m: Machine, frame: Frame, node: Any, value: Value, how: str, loop: LoopState | None) -> Supply | None:
+    """How to get the element of one iteration; None if there is surely none. how: as in ``events.Iteration``, or
+    ``quiet``: the rules are not told."""
+    if how != "quiet":
+        tell_iteration(m, frame, node, value, how)
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, node, value)
+    source = _SOURCES.get(type(value))
+    return source(m, Iterating(frame, node, loop), value) if source is not None else _any_element
+
+
+class Iterating(NamedTuple):
+    """Where an iteration stands. loop: whose elements these are, None for those of another iteration."""
+
+    frame: Frame
+    node: Any
+    loop: LoopState | None
+
+
+def _any_element() -> Value:
+    return Unknown("element")
+
+
+def _from_sequence(m: Machine, at: Iterating, value: TupleValue | ListValue) -> Supply | None:
     known = known_elements(value)
-    if known is not None:
-        if not known:
-            return None
-        joined = joining.join_all(known)
-        if loop is not None:
-            note_elements(m, loop, known, joined)
-        return lambda: freshen(joined)
-    if isinstance(value, ListValue):
+    if known is None:
+        assert isinstance(value, ListValue)
         element = joining.any_element(value)
         return lambda: freshen(element)
-    if isinstance(value, GeneratorValue):
-        produced = value.element
+    if not known:
+        return None
+    joined = joining.join_all(known)
+    if at.loop is not None:
+        note_elements(m, at.loop, known, joined)
+    return lambda: freshen(joined)
 
-        def next_element() -> Value:
-            fresh = freshen(produced)
-            if loop is not None and value.fresh:
-                counter = fresh.elts[0] if isinstance(fresh, TupleValue) else fresh
-                m.journal.keep_alive.append(counter)
-                loop.counters.add(id(counter))
-                note_counter(m, loop, counter, value.numbers)
-            return fresh
 
-        return next_element
-    if isinstance(value, DictValue):
-        keys = [k for k, _ in value.items()]
-        if not keys and not value.slots["open"] and "*" not in value.slots:
-            return None
-        if keys and len(keys) <= SMALL and not value.slots["open"]:
-            joined_key = joining.join_all([Const(k) for k in keys])
-            return lambda: joined_key
-        return lambda: Static("str", guess=True)
-    if isinstance(value, Array):
-        ndim = value.ndim - 1 if value.ndim else None
-        level, length = result_level(m, (value,)), boundary.row_length(value)
+def _from_generator(m: Machine, at: Iterating, value: GeneratorValue) -> Supply:
+    produced, loop = value.element, at.loop
+    if loop is None or not value.fresh:
+        return lambda: freshen(produced)
 
-        def next_row() -> Value:
-            row = Array(level, value.dtype, ndim, length, dispatched=value.dispatched)
-            if value.dtype == "key":
-                boundary.keep_seed(value, row)
-            return row
+    def next_element() -> Value:
+        fresh = freshen(produced)
+        counter = fresh.elts[0] if isinstance(fresh, TupleValue) else fresh
+        m.journal.keep_alive.append(counter)
+        loop.counters.add(id(counter))
+        note_counter(m, loop, counter, value.numbers)
+        return fresh
 
-        return next_row
-    if isinstance(value, HostArray):
-        return lambda: HostArray(value.dtype, value.ndim - 1 if value.ndim else None)
-    if isinstance(value, Static):
-        kind = {"shape": "int", "str": "str"}.get(value.kind, "")
-        return lambda: Static(kind, guess=value.guess)
-    if isinstance(value, Const):
-        return lambda: Static("str", guess=not isinstance(value.value, str))
-    if isinstance(value, UnionValue):
-        supplies = [iterated(m, frame, node, v, "quiet", loop) for v in value.members]
-        present = [s for s in supplies if s is not None]
-        if not present:
-            return None
-        return lambda: joining.union_of([s() for s in present])
-    if isinstance(value, Instance):
-        from flake8_jax.semantics.interpreter.operations import call_method
+    return next_element
 
-        iterator = call_method(m, frame, node, value, "__iter__")
-        if iterator is not None and iterator is not value and not isinstance(iterator, Instance):
-            return iterated(m, frame, node, iterator, "quiet", loop)
-        owner = iterator if isinstance(iterator, Instance) else value
 
-        def step() -> Value:
-            return call_method(m, frame, node, owner, "__next__") or Unknown("element")
+def _from_dict(m: Machine, at: Iterating, value: DictValue) -> Supply | None:
+    keys = [k for k, _ in value.items()]
+    if not keys and value.is_closed():
+        return None
+    if keys and len(keys) <= SMALL and not value.slots["open"]:
+        joined_key = joining.join_all([Const(k) for k in keys])
+        return lambda: joined_key
+    return lambda: Static("str", guess=True)
 
-        return step
-    if isinstance(value, Tree):
-        return lambda: Unknown("element of a pytree")
-    return lambda: Unknown("element")
+
+def _from_array(m: Machine, at: Iterating, value: Array) -> Supply:
+    ndim = value.ndim - 1 if value.ndim else None
+    level, length = result_level(m, (value,)), boundary.row_length(value)
+
+    def next_row() -> Value:
+        row = Array(level, value.dtype, ndim, length, dispatched=value.dispatched)
+        if value.dtype == "key":
+            boundary.keep_seed(value, row)
+        return row
+
+    return next_row
+
+
+def _from_host_array(m: Machine, at: Iterating, value: HostArray) -> Supply:
+    return lambda: HostArray(value.dtype, value.ndim - 1 if value.ndim else None)
+
+
+def _from_static(m: Machine, at: Iterating, value: Static) -> Supply:
+    kind = {"shape": "int", "str": "str"}.get(value.kind, "")
+    return lambda: Static(kind, guess=value.guess)
+
+
+def _from_const(m: Machine, at: Iterating, value: Const) -> Supply:
+    return lambda: Static("str", guess=not isinstance(value.value, str))
+
+
+def _from_union(m: Machine, at: Iterating, value: UnionValue) -> Supply | None:
+    supplies = [iterated(m, at.frame, at.node, v, "quiet", at.loop) for v in value.members]
+    present = [s for s in supplies if s is not None]
+    if not present:
+        return None
+    return lambda: joining.union_of([s() for s in present])
+
+
+def _from_instance(m: Machine, at: Iterating, value: Instance) -> Supply | None:
+    """``__iter__`` gives the elements, or an object whose ``__next__`` does."""
+    iterator = call_method(m, at.frame, at.node, value, "__iter__")
+    if iterator is not None and iterator is not value and not isinstance(iterator, Instance):
+        return iterated(m, at.frame, at.node, iterator, "quiet", at.loop)
+    owner = iterator if isinstance(iterator, Instance) else value
+    return lambda: call_method(m, at.frame, at.node, owner, "__next__") or Unknown("element")
+
+
+def _from_tree(m: Machine, at: Iterating, value: Tree) -> Supply:
+    return lambda: Unknown("element of a pytree")
+
+
+_SOURCES: dict[type, Callable[[Machine, Iterating, Any], Supply | None]] = {
+    TupleValue: _from_sequence,
+    ListValue: _from_sequence,
+    GeneratorValue: _from_generator,
+    DictValue: _from_dict,
+    Array: _from_array,
+    HostArray: _from_host_array,
+    Static: _from_static,
+    Const: _from_const,
+    UnionValue: _from_union,
+    Instance: _from_instance,
+    Tree: _from_tree,
+}
+"""How to get the elements of a value, by its type."""

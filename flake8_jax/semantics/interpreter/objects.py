@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
+from flake8_jax.knowledge.model import ClassFact
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.boundary import relevelled
@@ -55,6 +57,10 @@ def _numbers() -> dict[str, Const]:
 
 
 NUMBERS = _numbers()
+Bound = dict[str, Value]
+"""The arguments of a library function by parameter."""
+Parts = tuple[str, ...]
+"""What stands in the parentheses of a descriptor."""
 
 
 def external_attribute(m: Machine, owner: str, attr: str) -> Value:
@@ -67,8 +73,6 @@ def external_attribute(m: Machine, owner: str, attr: str) -> Value:
         return NUMBERS[name]
     descriptor = m.program.knowledge.constant(name)
     if descriptor is not None and descriptor not in ("unknown", "dtype"):
-        from flake8_jax.semantics.interpreter.objects import value_of_descriptor
-
         return value_of_descriptor(m, descriptor, MAYBE, {})
     found = m.program.library_objects[owner, attr] = External(name)
     return found
@@ -89,8 +93,6 @@ def library_member(m: Machine, cls: str, attr: str, self_value: Value) -> Value 
         if attr in fact.methods:
             return ExternalMethod(name, attr, self_value, now(m))
         if attr in fact.fields:
-            from flake8_jax.semantics.interpreter.objects import value_of_descriptor
-
             level = self_value.level if isinstance(self_value, ExternalInstance) else MAYBE
             return value_of_descriptor(m, fact.fields[attr], level, {})
         todo += fact.base
@@ -120,57 +122,91 @@ def parse_descriptor(text: str) -> tuple[str, tuple[Any, ...]]:
 def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
     """The value that a result descriptor describes, its arrays at ``level``."""
     head, parts = parse_descriptor(text)
-    if head == "collective":
-        # A sum over all lanes of a vmap is the same in every lane: no tracer, if nothing else traces it.
-        return _collective(bound.get(parts[0]), MAYBE if level == ABSTRACT and not m.path.mode.ambient else level)
-    if head == "leaves":
-        return listed_leaves(bound.get(parts[0]))
-    if head == "tree_of":
-        return tree_of(bound.get(parts[0]))
-    if head == "array":
-        return Array(level)
-    if head in ("float", "complex"):
-        return Array(level, head)
-    if head in ("int", "bool"):
-        return Array(CONCRETE if level == GRAD else level, head)
-    if head == "like":
-        return _like(bound.get(parts[0]), level)
-    if head == "static":
-        return Const(float(parts[0])) if parts else Static("")
-    if head == "dtype":
-        return Static("dtype")
-    if head == "key":
-        return Array(level if level != GRAD else CONCRETE, "key", 0)
-    if head == "keys":
-        return Array(level if level != GRAD else CONCRETE, "key", 1)
-    if head == "same":
-        found = bound.get(parts[0])
-        return found if found is not None else Unknown("same")
-    if head == "tree":
-        return Tree(level)
-    if head == "tree_like":
-        found = bound.get(parts[0])
-        return relevelled(found, level) if found is not None else Tree(level)
-    if head == "arrays_like":
-        found = bound.get(parts[0])
-        return joining.over_arrays(found, lambda v: relevelled(v, level)) if found is not None else Unknown("arrays")
-    if head == "list":
-        return ListValue(None, value_of_descriptor(m, parts[0], level, bound) if parts else Unknown("element"))
-    if head == "tuple":
-        if parts and parts[-1] == "...":
-            return ListValue(None, value_of_descriptor(m, parts[0], level, bound), is_tuple=True)
-        return TupleValue(tuple(value_of_descriptor(m, p, level, bound) for p in parts))
-    if head == "instance":
-        return make_instance(m, parts[0], level, given=bound)
-    if head == "host":
-        return HostArray()
-    if head == "none":
-        return NONE
-    if head == "unless":
-        return Unknown(head) if any(p in bound for p in parts[:-1]) else value_of_descriptor(m, parts[-1], level, bound)
-    if head == "one_or_list":
-        return _one_or_list(m, parts[0], level, bound)
-    return Unknown("library")
+    make = _DESCRIBED.get(head)
+    return make(m, parts, level, bound) if make is not None else Unknown("library")
+
+
+def _described_collective(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    """A sum over all lanes of a vmap is the same in every lane: no tracer, if nothing else traces it."""
+    return _collective(bound.get(parts[0]), MAYBE if level == ABSTRACT and not m.path.mode.ambient else level)
+
+
+def _described_discrete(dtype: str) -> Callable[[Machine, Parts, int, Bound], Value]:
+    """An array without a tangent: under ``grad`` alone it is concrete."""
+    return lambda m, parts, level, bound: Array(CONCRETE if level == GRAD else level, dtype)
+
+
+def _described_keys(ndim: int) -> Callable[[Machine, Parts, int, Bound], Value]:
+    return lambda m, parts, level, bound: Array(level if level != GRAD else CONCRETE, "key", ndim)
+
+
+def _described_static(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    return Const(float(parts[0])) if parts else Static("")
+
+
+def _described_same(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    found = bound.get(parts[0])
+    return found if found is not None else Unknown("same")
+
+
+def _described_tree_like(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    found = bound.get(parts[0])
+    return relevelled(found, level) if found is not None else Tree(level)
+
+
+def _described_arrays_like(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    found = bound.get(parts[0])
+    return joining.over_arrays(found, lambda v: relevelled(v, level)) if found is not None else Unknown("arrays")
+
+
+def _described_list(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    return ListValue(None, value_of_descriptor(m, parts[0], level, bound) if parts else Unknown("element"))
+
+
+def _described_tuple(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    if parts and parts[-1] == "...":
+        return ListValue(None, value_of_descriptor(m, parts[0], level, bound), is_tuple=True)
+    return TupleValue(tuple(value_of_descriptor(m, p, level, bound) for p in parts))
+
+
+def _described_unless(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    """The last part describes it where none of the other arguments is given."""
+    if any(p in bound for p in parts[:-1]):
+        return Unknown("unless")
+    return value_of_descriptor(m, parts[-1], level, bound)
+
+
+def _described_one_or_list(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+    return _one_or_list(m, parts[0], level, bound)
+
+
+_DESCRIBED: dict[str, Callable[[Machine, Parts, int, Bound], Value]] = {
+    "array": lambda m, parts, level, bound: Array(level),
+    "arrays_like": _described_arrays_like,
+    "bool": _described_discrete("bool"),
+    "collective": _described_collective,
+    "complex": lambda m, parts, level, bound: Array(level, "complex"),
+    "dtype": lambda m, parts, level, bound: Static("dtype"),
+    "float": lambda m, parts, level, bound: Array(level, "float"),
+    "host": lambda m, parts, level, bound: HostArray(),
+    "instance": lambda m, parts, level, bound: make_instance(m, parts[0], level, given=bound),
+    "int": _described_discrete("int"),
+    "key": _described_keys(0),
+    "keys": _described_keys(1),
+    "leaves": lambda m, parts, level, bound: listed_leaves(bound.get(parts[0])),
+    "like": lambda m, parts, level, bound: _like(bound.get(parts[0]), level),
+    "list": _described_list,
+    "none": lambda m, parts, level, bound: NONE,
+    "one_or_list": _described_one_or_list,
+    "same": _described_same,
+    "static": _described_static,
+    "tree": lambda m, parts, level, bound: Tree(level),
+    "tree_like": _described_tree_like,
+    "tree_of": lambda m, parts, level, bound: tree_of(bound.get(parts[0])),
+    "tuple": _described_tuple,
+    "unless": _described_unless,
+}
+"""What a descriptor describes, by its head; a head that is not here describes a value that nobody knows."""
 
 
 def _one_or_list(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
@@ -216,28 +252,28 @@ def make_instance(
     """An instance of a library class, from constructor arguments where there are any. given: the arguments of another
     function that makes it; those named as a field become that field."""
     fact = m.program.knowledge.class_(cls)
-    slots: dict[Any, Any] = {}
     if m.path.loops and m.path.mode.compiled and fact is not None and "__call__" in fact.methods:
         note_variety(m)
+    slots = _given_slots(fact, args, given)
+    if cls == SPEC and args is not None and args.star is None:
+        slots["entries"] = TupleValue(tuple(args.values))
+    if fact is not None and fact.namedtuple and fact.order:
+        values = [slots.get(n) or value_of_descriptor(m, fact.fields.get(n, "unknown"), level, {}) for n in fact.order]
+        return TupleValue(tuple(values), External(cls), tuple(fact.order))
+    if fact is not None and fact.pytree:
+        for name, descriptor in fact.fields.items():
+            if name not in slots:
+                nested = "instance(" in descriptor
+                slots[name] = Unknown(name) if nested else value_of_descriptor(m, descriptor, level, {})
+    return ExternalInstance(cls, slots, level, born=m.path.mode.trace)
+
+
+def _given_slots(fact: ClassFact | None, args: Arguments | None, given: Bound | None) -> dict[str, Value]:
+    """The fields of a library object that arguments say."""
+    slots: dict[str, Value] = {}
     if given and fact is not None:
         slots.update({k: v for k, v in given.items() if k in fact.order or k in fact.fields})
     if args is not None:
-        order = fact.order if fact is not None else []
-        slots.update(zip(order, args.values, strict=False))
+        slots.update(zip(fact.order if fact is not None else [], args.values, strict=False))
         slots.update(args.kwargs)
-    if cls == SPEC and args is not None and args.star is None:
-        slots["entries"] = TupleValue(tuple(args.values))
-    if fact is None:
-        return ExternalInstance(cls, slots, level, born=m.path.mode.trace)
-    if fact.namedtuple and fact.order:
-        values = tuple(
-            slots.get(n) or value_of_descriptor(m, fact.fields.get(n, "unknown"), level, {}) for n in fact.order
-        )
-        return TupleValue(values, External(cls), tuple(fact.order))
-    if fact.pytree:
-        for name, descriptor in fact.fields.items():
-            if name not in slots:
-                slots[name] = (
-                    value_of_descriptor(m, descriptor, level, {}) if "instance(" not in descriptor else Unknown(name)
-                )
-    return ExternalInstance(cls, slots, level, born=m.path.mode.trace)
+    return slots

@@ -10,7 +10,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.values import (
@@ -29,7 +29,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE, CALL, DESCRIBE, lookup
 from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.clocks import DeviceWork
-from flake8_jax.semantics.trackers.clocks import note_call as note_work
+from flake8_jax.semantics.trackers.effects import note_call as note_work
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products, check_callee
 from flake8_jax.semantics.trackers.reads import Reads
@@ -74,30 +74,33 @@ def callee_name(target: Value) -> str:
     return ""
 
 
-def call(
-    m: Machine, frame: Frame, node: Any, func: Value, args: Arguments, *, used: bool = True, decorating: bool = False
-) -> Value:
-    """Call ``func``. ``node``: where (for evidence and events); ``decorating``: as a decorator."""
+def call(m: Machine, frame: Frame, node: Any, func: Value, args: Arguments, *, used: bool = True) -> Value:
+    """Call ``func``. node: where, for evidence and events. used: the result is."""
+    return perform(m, func, Call(frame, node, args, used))
+
+
+def perform(m: Machine, func: Value, at: Call) -> Value:
+    """Make a call of ``func``."""
     if m.trackers[DeviceWork].times and not m.path.mode.staged:
-        note_work(m, frame, node, func, args)
+        note_work(m, func, at)
     if m.trackers[TrainingSteps].taken is not None:
-        hand_over(m, func, [*args.values, *args.kwargs.values()])
+        hand_over(m, func, [*at.args.values, *at.args.kwargs.values()])
     handler = CALL.get(type(func))
     if handler is not None:
-        return handler(m, frame, node, func, args, used, decorating)
+        return handler(m, func, at)
     if id(func) in m.trackers[Products].made:
-        check_callee(m, frame, node, func)
+        check_callee(m, at.frame, at.node, func)
     presumption = m.trackers[Presuming].presumption
     if presumption is not None:
         presumption.deny(func)
     if m.trackers[Reads].matter and isinstance(func, Unknown) and isinstance(func.parent, Opaque):
-        read_by_method(m, frame, node, func.parent, func.step.lstrip("."))
+        read_by_method(m, at.frame, at.node, func.parent, func.step.lstrip("."))
     if m.trackers[Replicas].running:
         name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
-        note_unknown_call(m, name, (*args.values, *args.kwargs.values()))
+        note_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))
     result = Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
     if m.trackers[Variations].known:
-        depend(m, (*args.values, *args.kwargs.values()), result)
+        depend(m, (*at.args.values, *at.args.kwargs.values()), result)
     return result
 
 

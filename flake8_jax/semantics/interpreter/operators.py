@@ -44,8 +44,11 @@ from flake8_jax.semantics.domain.values import (
     hashes_tracer,
     holds_tracer,
     is_traced_array,
+    known_elements,
+    level_of,
 )
 from flake8_jax.semantics.events.events import Formatting, Hashing, NanComparison, TruthTest
+from flake8_jax.semantics.interpreter.operations import call_operator
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import Captures, embed
@@ -73,6 +76,10 @@ MAX_ELEMENTS = 256
 """So many elements of a sum of sequences, or items of merged dicts, are known one by one."""
 
 
+MAX_REPEATED = 64
+"""So many elements of a sequence that is repeated are known one by one."""
+
+
 def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) -> int:
     """The level of an array computed from ``values``. library: computed by JAX itself, even from host values alone."""
     level, has_array, unknown = CONCRETE, library, False
@@ -87,8 +94,6 @@ def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) 
             elif isinstance(member, (Unknown, Instance, ExternalInstance)):
                 unknown = True
             elif isinstance(member, (TupleValue, ListValue, DictValue)):
-                from flake8_jax.semantics.domain.values import level_of
-
                 inner = level_of(member)
                 if inner == MAYBE:
                     unknown = True
@@ -125,7 +130,7 @@ def derived_from(values: Iterable[Value], depth: int = 6) -> str:
         elif isinstance(value, Static) and value.kind in ("int", "float", "shape"):
             found = found or "static"
         elif isinstance(value, (TupleValue, ListValue)):
-            inner = derived_from(_elements(value) or (Unknown(),), depth - 1)
+            inner = derived_from(known_elements(value) or (Unknown(),), depth - 1)
             if not inner:
                 return ""
             found = inner
@@ -159,16 +164,10 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
     if m.trackers[Reads].matter:
         read(m, frame, node, left, depth=0)
         read(m, frame, node, right, depth=0)
-    if op == "%" and _is_text(left):
-        _percent_format(m, frame, node, left, right)
-        shown = right.elts if isinstance(right, TupleValue) else (right,)
-        if m.path.loops and m.path.mode.compiled and any(type(v) is Static for v in shown):
-            note_variety(m)
-        return Static("str", tuple(v for v in shown if isinstance(v, (Array, Tree))))
-    if op == "+" and _is_text(left) and _is_text(right):
-        held = (*getattr(left, "holds", ()), *getattr(right, "holds", ()))
-        if held:
-            return Static("str", held)
+    if op in ("%", "+") and _is_text(left):
+        text = _text_binary(m, frame, node, left, op, right)
+        if text is not None:
+            return text
     kinds = (type(left), type(right))
     if Array in kinds or Tree in kinds:
         if m.trackers[DeviceWork].timing:
@@ -177,22 +176,45 @@ def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Val
     if isinstance(left, Const) and isinstance(right, Const):
         return _fold(left.value, op, right.value)
     if Instance in kinds:
-        from flake8_jax.semantics.interpreter.operations import call_operator
-
         found = call_operator(m, frame, node, left, op, right)
-        if found is not None:
-            return found
-        return Unknown("operator")
-    if op == "+" and kinds == (TupleValue, TupleValue):
-        return _tuple_of(left.elts + right.elts)  # type: ignore[attr-defined]
-    if op in "+*" and (isinstance(left, (ListValue, TupleValue)) or isinstance(right, (ListValue, TupleValue))):
+        return found if found is not None else Unknown("operator")
+    made = _container_binary(m, left, op, right)
+    return made if made is not None else _host_binary(m, frame, node, left, op, right)
+
+
+def _text_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value | None:
+    """``"%s" % x``, or one string after another where they are known to hold values; None for other strings."""
+    if op == "%":
+        _percent_format(m, frame, node, left, right)
+        shown = right.elts if isinstance(right, TupleValue) else (right,)
+        if m.path.loops and m.path.mode.compiled and any(type(v) is Static for v in shown):
+            note_variety(m)
+        return Static("str", tuple(v for v in shown if isinstance(v, (Array, Tree))))
+    held = (*getattr(left, "holds", ()), *getattr(right, "holds", ())) if _is_text(right) else ()
+    return Static("str", held) if held else None
+
+
+def _container_binary(m: Machine, left: Value, op: str, right: Value) -> Value | None:
+    """``+`` and ``*`` of sequences, ``|`` of dicts; None for anything else."""
+    if op == "|" and isinstance(left, DictValue) and isinstance(right, DictValue):
+        return _merged_dict(m, left, right)
+    if op not in ("+", "*"):
+        return None
+    if op == "+" and isinstance(left, TupleValue) and isinstance(right, TupleValue):
+        return _tuple_of(left.elts + right.elts)
+    if isinstance(left, (ListValue, TupleValue)) or isinstance(right, (ListValue, TupleValue)):
         return _sequence_binary(m, left, op, right)
-    if op == "|" and kinds == (DictValue, DictValue):
-        return _merged_dict(m, left, right)  # type: ignore[arg-type]
-    if m.trackers[DeviceWork].timing and op in COMPARISONS:
+    return None
+
+
+def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
+    """An operation on NumPy arrays, numbers and what is not known."""
+    timing = m.trackers[DeviceWork].timing
+    if timing and op in COMPARISONS:
         note_comparison(m, frame, node)
+    kinds = (type(left), type(right))
     if HostArray in kinds and Unknown not in kinds:
-        if m.trackers[DeviceWork].timing and isinstance(left, HostArray) and left.readings:
+        if timing and isinstance(left, HostArray) and left.readings:
             if op == "-" and isinstance(right, HostArray):
                 tell_difference(m, frame, node, left, right)
             reading = scaled(m, left, right, op)
@@ -248,19 +270,11 @@ def _joint_dtype(left: Value, right: Value) -> str:
 
 def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
     if op in ("==", "!="):
-        for value in (left, right):
-            if isinstance(value, Const) and (value.value is None or isinstance(value.value, str)):
-                return Static("bool")
-            if isinstance(value, (TupleValue, ListValue, DictValue, FunctionValue, ClassValue, External)):
-                return Unknown("comparison")
-            if isinstance(value, Static) and value.kind in ("str", "dtype", "shape", ""):
-                return Static("bool") if value.kind else Unknown("comparison")
-    if isinstance(left, Tree) and isinstance(right, Tree) and op in ("==", "!="):
-        return Unknown("comparison")
-    if op == "+" and any(isinstance(v, (ListValue, TupleValue)) for v in (left, right)):
-        other = right if isinstance(left, (ListValue, TupleValue)) else left
-        if isinstance(other, Tree):
-            return Unknown("sequence")
+        plain = _equality_of_python(left, right)
+        if plain is not None:
+            return plain
+    if op == "+" and _extends_tree(left, right):
+        return Unknown("sequence")
     level = result_level(m, (left, right))
     if m.trackers[Captures].constants:
         embed(m, (left, right))
@@ -281,6 +295,25 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
     return result
 
 
+def _equality_of_python(left: Value, right: Value) -> Value | None:
+    """What ``==`` gives where an array meets something that is none, or a pytree another one; None for two arrays."""
+    for value in (left, right):
+        if isinstance(value, Const) and (value.value is None or isinstance(value.value, str)):
+            return Static("bool")
+        if isinstance(value, (TupleValue, ListValue, DictValue, FunctionValue, ClassValue, External)):
+            return Unknown("comparison")
+        if isinstance(value, Static) and value.kind in ("str", "dtype", "shape", ""):
+            return Static("bool") if value.kind else Unknown("comparison")
+    return Unknown("comparison") if isinstance(left, Tree) and isinstance(right, Tree) else None
+
+
+def _extends_tree(left: Value, right: Value) -> bool:
+    """A pytree that a sequence is added to is a sequence as well."""
+    if isinstance(left, (ListValue, TupleValue)):
+        return isinstance(right, Tree)
+    return isinstance(right, (ListValue, TupleValue)) and isinstance(left, Tree)
+
+
 def _fold(a: Any, op: str, b: Any) -> Value:
     f = _FOLD.get(op)
     if f is None or a is None or b is None or isinstance(a, (complex, bytes)) or isinstance(b, (complex, bytes)):
@@ -298,32 +331,33 @@ def _fold(a: Any, op: str, b: Any) -> Value:
 
 def _sequence_binary(m: Machine, left: Value, op: str, right: Value) -> Value:
     sequence, other = (left, right) if isinstance(left, (ListValue, TupleValue)) else (right, left)
-    is_tuple = isinstance(sequence, TupleValue) or (isinstance(sequence, ListValue) and sequence.is_tuple)
-    elements = _elements(sequence)
     if op == "*":
-        if isinstance(other, Const) and isinstance(other.value, int) and elements is not None:
-            count = other.value
-            if count >= 0 and count * len(elements) <= 64:
-                repeated = elements * count
-                return TupleValue(repeated) if is_tuple else ListValue(repeated, born=m.path.mode.trace)
-        return ListValue(
-            None, joining.join_all(elements) if elements else None, is_tuple=is_tuple, born=m.path.mode.trace
-        )
-    if (
-        isinstance(other, Static)
-        and other.kind == "shape"
-        and elements is not None
-        and all(_is_static(e) for e in elements)
-    ):
+        return _repeated(m, sequence, other)
+    elements = known_elements(sequence)
+    if isinstance(other, Static) and other.kind == "shape" and elements is not None and all(map(_is_static, elements)):
         return other
-    if isinstance(other, (ListValue, TupleValue)):
-        more = _elements(other)
-        if elements is not None and more is not None:
-            joined = elements + more if sequence is left else more + elements
-            if len(joined) > MAX_ELEMENTS:
-                return ListValue(None, joining.join_all(joined), is_tuple=is_tuple, born=m.path.mode.trace)
-            return TupleValue(joined) if is_tuple else ListValue(joined, born=m.path.mode.trace)
-    return ListValue(None, _any(sequence, other), is_tuple=is_tuple, born=m.path.mode.trace)
+    more = known_elements(other)
+    if elements is None or more is None:
+        return ListValue(None, _any(sequence, other), is_tuple=_is_tuple(sequence), born=m.path.mode.trace)
+    joined = elements + more if sequence is left else more + elements
+    if len(joined) > MAX_ELEMENTS:
+        return ListValue(None, joining.join_all(joined), is_tuple=_is_tuple(sequence), born=m.path.mode.trace)
+    return TupleValue(joined) if _is_tuple(sequence) else ListValue(joined, born=m.path.mode.trace)
+
+
+def _repeated(m: Machine, sequence: Value, times: Value) -> Value:
+    """``[x] * n``: element by element where that is not too many."""
+    elements = known_elements(sequence)
+    if isinstance(times, Const) and isinstance(times.value, int) and elements is not None:
+        if times.value >= 0 and times.value * len(elements) <= MAX_REPEATED:
+            repeated = elements * times.value
+            return TupleValue(repeated) if _is_tuple(sequence) else ListValue(repeated, born=m.path.mode.trace)
+    any_element = joining.join_all(elements) if elements else None
+    return ListValue(None, any_element, is_tuple=_is_tuple(sequence), born=m.path.mode.trace)
+
+
+def _is_tuple(sequence: Value) -> bool:
+    return isinstance(sequence, TupleValue) or (isinstance(sequence, ListValue) and sequence.is_tuple)
 
 
 def _tuple_of(elements: tuple[Value, ...]) -> Value:
@@ -334,15 +368,9 @@ def _tuple_of(elements: tuple[Value, ...]) -> Value:
 
 
 def _any(a: Value, b: Value) -> Value | None:
-    found = [joining.join_all(e) for e in (_elements(a), _elements(b)) if e]
-    unknown = [v for v in (a, b) if _elements(v) is None]
+    found = [joining.join_all(e) for e in (known_elements(a), known_elements(b)) if e]
+    unknown = [v for v in (a, b) if known_elements(v) is None]
     return Unknown("element") if unknown else joining.join_all(found) if found else None
-
-
-def _elements(value: Value) -> tuple[Value, ...] | None:
-    if isinstance(value, TupleValue):
-        return value.elts
-    return value.known() if isinstance(value, ListValue) else None
 
 
 def _merged_dict(m: Machine, left: DictValue, right: DictValue) -> DictValue:
@@ -392,55 +420,66 @@ def unary(m: Machine, value: Value, op: str) -> Value:
     if isinstance(value, UnionValue):
         return joining.union_of([unary(m, v, op) for v in value.members])
     if isinstance(value, Array):
-        dispatched = dispatched_from(m, (value,))
-        result = Array(
-            result_level(m, (value,)),
-            value.dtype,
-            value.ndim,
-            value.length,
-            dispatched=dispatched,
-            derived=value.derived,
-            size=value.size,
-        )
-        if m.trackers[Captures].constants:
-            embed(m, (value,))
-        if op in "-~":
-            name = "negative" if op == "-" else "logical_not"
-            result.recipe = Recipe(name, (value,), None, m.path.stack[-1].fn if m.path.stack else None)
-            pass_tangent(m, result, (value,))
-        return result
+        return _array_unary(m, value, op)
     if isinstance(value, Tree):
         return Array(result_level(m, (value,)))
     if isinstance(value, Const) and type(value.value) in (int, float) and op in "-+":
         return Const(-value.value if op == "-" else value.value)
     if isinstance(value, Const) and type(value.value) is int and op == "~":
         return Const(~value.value)
-    if isinstance(value, (Static, HostArray)):
-        return value
-    return Unknown("operator")
+    return value if isinstance(value, (Static, HostArray)) else Unknown("operator")
+
+
+def _array_unary(m: Machine, value: Array, op: str) -> Value:
+    result = Array(
+        result_level(m, (value,)),
+        value.dtype,
+        value.ndim,
+        value.length,
+        dispatched=dispatched_from(m, (value,)),
+        derived=value.derived,
+        size=value.size,
+    )
+    if m.trackers[Captures].constants:
+        embed(m, (value,))
+    if op in "-~":
+        name = "negative" if op == "-" else "logical_not"
+        result.recipe = Recipe(name, (value,), None, m.path.stack[-1].fn if m.path.stack else None)
+        pass_tangent(m, result, (value,))
+    return result
 
 
 def truth_of(value: Value) -> bool | None:
     """The truth of a value where it is known for sure."""
-    if isinstance(value, Const):
-        return bool(value.value)
-    if isinstance(value, TupleValue):
-        return bool(value.elts) if value.cls is None else None
-    if isinstance(value, ListValue):
-        known = value.slots["n"]
-        return None if known is None else bool(known)
-    if isinstance(value, DictValue):
-        if any(type(k) is tuple for k in value.slots):
-            return True if not value.slots["open"] else None
-        return False if not value.slots["open"] and "*" not in value.slots else None
-    if isinstance(value, (FunctionValue, ClassValue, ModuleValue, TransformedValue, BuiltinValue)):
-        return True
-    if isinstance(value, External):
-        return None
-    if isinstance(value, UnionValue):
-        truths = {truth_of(v) for v in value.members}
-        return truths.pop() if len(truths) == 1 else None
-    return None
+    truth = _TRUTHS.get(type(value))
+    return truth(value) if truth is not None else None
+
+
+def _truth_of_list(value: ListValue) -> bool | None:
+    known = value.slots["n"]
+    return None if known is None else bool(known)
+
+
+def _truth_of_dict(value: DictValue) -> bool | None:
+    if any(type(k) is tuple for k in value.slots):
+        return True if not value.slots["open"] else None
+    return False if value.is_closed() else None
+
+
+def _truth_of_union(value: UnionValue) -> bool | None:
+    truths = {truth_of(v) for v in value.members}
+    return truths.pop() if len(truths) == 1 else None
+
+
+_TRUTHS: dict[type, Callable[[Any], bool | None]] = {
+    Const: lambda value: bool(value.value),
+    TupleValue: lambda value: bool(value.elts) if value.cls is None else None,
+    ListValue: _truth_of_list,
+    DictValue: _truth_of_dict,
+    UnionValue: _truth_of_union,
+    **dict.fromkeys((FunctionValue, ClassValue, ModuleValue, TransformedValue, BuiltinValue), lambda value: True),
+}
+"""The truth of a value by its type; that of one of another type is not known."""
 
 
 def is_awaited(m: Machine, value: Value) -> bool:
@@ -476,13 +515,7 @@ def identical(left: Value, right: Value) -> Value:
     """``left is right``."""
     for a, b in ((left, right), (right, left)):
         if isinstance(a, Const) and a.value is None:
-            if isinstance(b, Const):
-                return TRUE if b.value is None else FALSE
-            if surely_not_none(b):
-                return FALSE
-            if isinstance(b, Unknown):
-                return Unknown("is None", host_test=b.host_test)
-            return Static("bool")
+            return _is_none(b)
         if isinstance(a, Const) and type(a.value) is bool and isinstance(b, (Array, Tree, HostArray)):
             return FALSE
     if isinstance(left, Const) and isinstance(right, Const):
@@ -493,70 +526,121 @@ def identical(left: Value, right: Value) -> Value:
         return TRUE
     if isinstance(left, External) and isinstance(right, External):
         return TRUE if left.name == right.name else Static("bool")
-    if isinstance(left, ClassValue) and isinstance(right, ClassValue):
+    return FALSE if isinstance(left, ClassValue) and isinstance(right, ClassValue) else Static("bool")
+
+
+def _is_none(value: Value) -> Value:
+    if isinstance(value, Const):
+        return TRUE if value.value is None else FALSE
+    if surely_not_none(value):
         return FALSE
-    return Static("bool")
+    return Unknown("is None", host_test=value.host_test) if isinstance(value, Unknown) else Static("bool")
 
 
 def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value) -> Value:
     """``item in container``."""
-    if isinstance(container, UnionValue):
-        return joining.union_of([contains(m, frame, node, item, c) for c in container.members])
-    traced_item = is_traced_array(item) or _numeric_subject(item, container)
-    if isinstance(container, (DictValue, Static)) and (isinstance(container, DictValue) or container.kind == "set"):
-        if hashes_tracer(item, GRAD) and m.bus.wants(Hashing):
-            m.bus.emit(Hashing(m.path.context(frame.scope), node, item, "membership"))
-        if isinstance(container, DictValue) and isinstance(item, Const):
-            try:
-                if ("k", item.value) in container.slots:
-                    return Static("bool") if container.slots["open"] else TRUE
-            except TypeError:
-                return Static("bool")
-            if not container.slots["open"] and "*" not in container.slots:
-                return FALSE
-        return Static("bool")
-    elements = _elements(container)
-    if elements is not None:
-        if traced_item:
-            # ``==`` is not asked of the element that is the item itself: identity comes first.
-            compared = [e for e in elements if e is not item and not _never_equal(e)]
-            if compared and elements[0] is not item:
-                test_truth(m, frame, as_array(item), "in", node, node)
+    search = _SEARCHES.get(type(container))
+    return search(m, frame, node, item, container) if search is not None else Static("bool")
+
+
+def _in_union(m: Machine, frame: Frame, node: Any, item: Value, container: UnionValue) -> Value:
+    return joining.union_of([contains(m, frame, node, item, c) for c in container.members])
+
+
+def _in_dict(m: Machine, frame: Frame, node: Any, item: Value, container: DictValue) -> Value:
+    _tell_hashed(m, frame, node, item)
+    if isinstance(item, Const):
+        try:
+            if ("k", item.value) in container.slots:
+                return Static("bool") if container.slots["open"] else TRUE
+        except TypeError:
             return Static("bool")
-        if not isinstance(item, (Array, Tree, Unknown)):
-            traced = [e for e in elements if is_traced_array(e)]
-            if traced and not _never_equal(item):
-                test_truth(m, frame, traced[0], "in", node, node)
-                return Static("bool")
-        if isinstance(item, Const) and all(isinstance(e, Const) for e in elements):
-            return (
-                TRUE
-                if any(joining.same_const(item.value, e.value) for e in elements if isinstance(e, Const))
-                else (
-                    FALSE
-                    if all(type(item.value) is type(e.value) for e in elements if isinstance(e, Const))
-                    else Static("bool")
-                )
-            )
-        return Static("bool")
-    if isinstance(container, ListValue):
-        if traced_item and isinstance(joining.any_element(container), (Const, Static)):
-            test_truth(m, frame, item, "in", node, node)
-        return Static("bool")
-    if isinstance(container, Array):
-        if container.level == ABSTRACT and not _never_equal(item):
-            test_truth(m, frame, container, "in", node, node)
-        return Static("bool")
-    if (
-        traced_item
-        and isinstance(container, (HostArray, Static))
-        and not (isinstance(container, Static) and container.kind in ("str", "", "dtype"))
-    ):
-        test_truth(m, frame, item, "in", node, node)
-        return Static("bool")
-    if isinstance(container, Unknown):
-        return Unknown("in", host_test=container.host_test)
+        if container.is_closed():
+            return FALSE
     return Static("bool")
+
+
+def _tell_hashed(m: Machine, frame: Frame, node: Any, item: Value) -> None:
+    if hashes_tracer(item, GRAD) and m.bus.wants(Hashing):
+        m.bus.emit(Hashing(m.path.context(frame.scope), node, item, "membership"))
+
+
+def _in_static(m: Machine, frame: Frame, node: Any, item: Value, container: Static) -> Value:
+    if container.kind == "set":
+        _tell_hashed(m, frame, node, item)
+    elif container.kind not in ("str", "", "dtype"):
+        _in_host_array(m, frame, node, item, container)
+    return Static("bool")
+
+
+def _in_host_array(m: Machine, frame: Frame, node: Any, item: Value, container: Value) -> Value:
+    if _is_traced_subject(item, container):
+        test_truth(m, frame, item, "in", node, node)
+    return Static("bool")
+
+
+def _in_array(m: Machine, frame: Frame, node: Any, item: Value, container: Array) -> Value:
+    if container.level == ABSTRACT and not _never_equal(item):
+        test_truth(m, frame, container, "in", node, node)
+    return Static("bool")
+
+
+def _in_sequence(m: Machine, frame: Frame, node: Any, item: Value, container: TupleValue | ListValue) -> Value:
+    elements = known_elements(container)
+    if elements is not None:
+        return _among(m, frame, node, item, elements, traced=_is_traced_subject(item, container))
+    assert isinstance(container, ListValue)
+    if _is_traced_subject(item, container) and isinstance(joining.any_element(container), (Const, Static)):
+        test_truth(m, frame, item, "in", node, node)
+    return Static("bool")
+
+
+def _among(m: Machine, frame: Frame, node: Any, item: Value, elements: tuple[Value, ...], *, traced: bool) -> Value:
+    """``item in (a, b)``. traced: the item is a tracer."""
+    if traced:
+        # ``==`` is not asked of the element that is the item itself: identity comes first.
+        if elements and elements[0] is not item and any(e is not item and not _never_equal(e) for e in elements):
+            test_truth(m, frame, as_array(item), "in", node, node)
+        return Static("bool")
+    if not isinstance(item, (Array, Tree, Unknown)):
+        tracer = next((e for e in elements if is_traced_array(e)), None)
+        if tracer is not None and not _never_equal(item):
+            test_truth(m, frame, tracer, "in", node, node)
+            return Static("bool")
+    return _among_constants(item, elements)
+
+
+def _among_constants(item: Value, elements: tuple[Value, ...]) -> Value:
+    if not isinstance(item, Const):
+        return Static("bool")
+    constants = [e.value for e in elements if isinstance(e, Const)]
+    if len(constants) < len(elements):
+        return Static("bool")
+    if any(joining.same_const(item.value, value) for value in constants):
+        return TRUE
+    return FALSE if all(type(item.value) is type(value) for value in constants) else Static("bool")
+
+
+def _in_unknown(m: Machine, frame: Frame, node: Any, item: Value, container: Unknown) -> Value:
+    return Unknown("in", host_test=container.host_test)
+
+
+_SEARCHES: dict[type, Callable[[Machine, Frame, Any, Value, Any], Value]] = {
+    UnionValue: _in_union,
+    DictValue: _in_dict,
+    Static: _in_static,
+    TupleValue: _in_sequence,
+    ListValue: _in_sequence,
+    Array: _in_array,
+    HostArray: _in_host_array,
+    Unknown: _in_unknown,
+}
+"""``item in container`` by the type of the container; of one of another type nothing is known."""
+
+
+def _is_traced_subject(item: Value, container: Value) -> bool:
+    """What is looked for is a tracer."""
+    return is_traced_array(item) or _numeric_subject(item, container)
 
 
 def as_array(value: Value) -> Value:
@@ -568,7 +652,7 @@ def _numeric_subject(item: Value, container: Value) -> bool:
     """A traced pytree looked for among numbers: it would be pointless for anything but a lone array."""
     if not (isinstance(item, Tree) and item.level == ABSTRACT):
         return False
-    elements = _elements(container)
+    elements = known_elements(container)
     return bool(elements) and all(
         (isinstance(e, Const) and type(e.value) in (int, float))
         or (isinstance(e, Static) and e.kind in ("int", "float"))
@@ -586,31 +670,35 @@ def compare(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Va
     if op in ("is", "is not"):
         result = _over_members(left, lambda v: identical(v, right))
         return negated(result) if op == "is not" else result
-    if op in ("==", "!=") and (is_nan(left) or is_nan(right)):
-        _tell_nan(m, frame, node, op, right if is_nan(left) else left, at_left=not is_nan(left))
     if op in ("in", "not in"):
-        if any(is_nan(v) for v in _elements(right) or ()):
+        if any(is_nan(v) for v in known_elements(right) or ()):
             _tell_nan(m, frame, node, op, left, at_left=True)
         result = contains(m, frame, node, left, right)
         return negated(result) if op == "not in" else result
-    if isinstance(left, (TupleValue, ListValue)) and isinstance(right, (TupleValue, ListValue)) and op in ("==", "!="):
-        a, b = _elements(left), _elements(right)
-        if a is not None and b is not None and len(a) == len(b):
-            for x, y in zip(a, b, strict=True):
-                if (
-                    x is not y
-                    and (is_traced_array(x) or is_traced_array(y))
-                    and not (_never_equal(x) or _never_equal(y))
-                ):
-                    test_truth(m, frame, x if is_traced_array(x) else y, "compare", node, node)
-                    break
-            if all(isinstance(v, Const) for v in (*a, *b)):
-                equal = all(x.value == y.value for x, y in zip(a, b, strict=True))  # type: ignore[attr-defined]
-                return TRUE if equal == (op == "==") else FALSE
-        return Static("bool")
-    if isinstance(left, External) and isinstance(right, External) and op in ("==", "!="):
-        return TRUE if (left.name == right.name) == (op == "==") else FALSE
+    if op in ("==", "!="):
+        if is_nan(left) or is_nan(right):
+            _tell_nan(m, frame, node, op, right if is_nan(left) else left, at_left=not is_nan(left))
+        if isinstance(left, (TupleValue, ListValue)) and isinstance(right, (TupleValue, ListValue)):
+            return _equality_of_sequences(m, frame, node, left, op, right)
+        if isinstance(left, External) and isinstance(right, External):
+            return TRUE if (left.name == right.name) == (op == "==") else FALSE
     return binary(m, frame, node, left, op, right)
+
+
+def _equality_of_sequences(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
+    """``==`` asks for the truth of each pair of elements in turn."""
+    a, b = known_elements(left), known_elements(right)
+    if a is None or b is None or len(a) != len(b):
+        return Static("bool")
+    for x, y in zip(a, b, strict=True):
+        traced = x if is_traced_array(x) else y if is_traced_array(y) else None
+        if x is not y and traced is not None and not (_never_equal(x) or _never_equal(y)):
+            test_truth(m, frame, traced, "compare", node, node)
+            break
+    pairs = [(x.value, y.value) for x, y in zip(a, b, strict=True) if isinstance(x, Const) and isinstance(y, Const)]
+    if len(pairs) < len(a):
+        return Static("bool")
+    return TRUE if all(x == y for x, y in pairs) == (op == "==") else FALSE
 
 
 def is_nan(value: Value) -> bool:

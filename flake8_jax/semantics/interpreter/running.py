@@ -1,15 +1,65 @@
-"""Running a whole body: the top level of a module.
+"""Running a whole body: a function on bound arguments, the top level of a module.
+
+Vocabulary
+----------
+run         of one function body, in a frame of its own; an equal run is remembered and repeated (see ``summaries``).
+context     a function, staged or eager: it is run on so many different inputs before its result is unknown.
+captured    what a function closes over, from enclosing functions.
 
 Every module starts with a process that has taken no turn yet (see ``trackers.process``).
+
+Not modelled: recursion beyond the second call, unless a constant argument counts down.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import CALLED, Arguments, Call, CallingContext
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.values import Unknown
+from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Link, Mode
+from flake8_jax.semantics.domain.values import (
+    GRAD,
+    NONE,
+    Array,
+    Const,
+    FunctionValue,
+    GeneratorValue,
+    Unknown,
+    Value,
+    holds_tracer,
+)
+from flake8_jax.semantics.events.events import CachedCall, Hashing
+from flake8_jax.semantics.events.facts import bound_note
+from flake8_jax.semantics.interpreter.binding import bind, is_given_twice
+from flake8_jax.semantics.interpreter.closures import held_of_captures
+from flake8_jax.semantics.interpreter.operations import describes_shapes
+from flake8_jax.semantics.interpreter.summaries import (
+    Inputs,
+    call_text,
+    effects_of,
+    generalized,
+    holds_fresh_closure,
+    inputs_of,
+    remembered,
+    repeat,
+    shared_by_lanes,
+)
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import run_block
+from flake8_jax.semantics.machine.limits import MAX_CALL_DEPTH, MAX_STEPS_PER_ENTRY
+from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.trackers.clocks import note_lost
+from flake8_jax.semantics.trackers.freshness import Freshness, shelters
+from flake8_jax.semantics.trackers.keys import Keys
+from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import Process, new_process
+from flake8_jax.semantics.trackers.replicas import Replicas, note_call
+from flake8_jax.semantics.trackers.runs import Runs, note_called
 
 
 def run_module(m: Machine, scope: ModuleScope) -> None:
@@ -26,3 +76,219 @@ def run_module(m: Machine, scope: ModuleScope) -> None:
         scope.process = process.turns
 
     m.isolated(scope.path, run)
+
+
+MAX_DESCENT = 8
+"""A recursion that counts down is followed to this depth, another one to the second call."""
+
+
+def call_function_value(
+    m: Machine, frame: Frame, node: Any, func: FunctionValue, args: Arguments, context: CallingContext = CALLED
+) -> Value:
+    """Run a function of the project on arguments, or remember an equal run."""
+    fn = func.fn
+    note_called(m, func, context.kind)
+    running = [link for link in m.path.stack if link.fn is fn] if m.path.stack else []
+    if len(m.path.stack) >= MAX_CALL_DEPTH or (len(running) >= 2 and not _descends(m, func, args, running)):
+        m.bus.count("recursion or depth")
+        note_lost(m, frame, node)
+        return Unknown("recursion", host_test=True)
+    if m.path.steps > MAX_STEPS_PER_ENTRY:
+        m.bus.count("step budget")
+        note_lost(m, frame, node)
+        return Unknown("budget", host_test=True)
+    if args.kwargs and args.values and is_given_twice(fn, args):
+        return Unknown("raises")  # a way that no run of the program takes: a guess somewhere above was wrong
+    bound = bind(m, func, args)
+    if func.cached:
+        _tell_cached(m, frame, node, func, args)
+    run_mode = context.mode if context.mode is not None else m.path.mode
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None:
+        if run_mode.presumed:
+            if id(fn) in presumption.drivers:
+                return Unknown("driver")
+            bound = presumption.presumed(func, bound)
+        else:
+            presumption.bind(fn, bound)
+            if context.kind == "entry":
+                presumption.exclude(fn, [p.name for p in fn.params if describes_shapes(m, func.scope, p.annotation)])
+    assumed = m.path.assumed
+    if m.path.conditions and func.closure is not None:
+        m.path.assumed = assumed | held_of_captures(m, func)
+    m.trackers[Freshness].sheltered += shelters(func)
+    result = _run_or_repeat(m, func, Call(frame, node, args), Invocation(bound, run_mode, context))
+    m.trackers[Freshness].sheltered -= shelters(func)
+    m.path.assumed = assumed
+    if m.trackers[Replicas].running:
+        note_call(m, fn)
+    if func.cached:
+        tell_cached(m, frame, node, result, fn.name)
+    return Unknown("decorated") if func.replaced else result
+
+
+def tell_cached(m: Machine, frame: Frame, node: Any, result: Value, name: str) -> None:
+    """Tell the rules that staged code calls a function that keeps its results for later calls."""
+    if m.path.mode.ambient and not m.path.mode.presumed and node is not None and m.bus.wants(CachedCall):
+        m.bus.emit(CachedCall(m.path.context(frame.scope), node, result, name))
+
+
+class Invocation(msgspec.Struct, frozen=True, eq=False):
+    """A function about to run: its arguments by parameter, how its code runs, how it comes to run."""
+
+    bound: dict[str, Value]
+    mode: Mode
+    context: CallingContext
+
+
+def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) -> Value:
+    """Run a function on bound arguments, unless an equal run is remembered or there were too many."""
+    fn, runs, caps = func.fn, m.trackers[Runs], m.trackers[Runs].caps
+    bound, mode, context = made.bound, made.mode, made.context
+    inputs = inputs_of(m, func, bound, mode)
+    known = runs.memo.setdefault(id(fn), {})
+    plain = inputs.plain and context.serial is None
+    found = known.get(inputs.key) if plain else None
+    if found is not None:
+        return repeat(m, found, inputs.values, at, fn)
+    staged = mode.staged
+    count, most = runs.contexts.get((id(fn), staged), 0), caps.staged if staged else caps.eager
+    if runs.runs >= caps.generous and id(fn) not in runs.telling:
+        most = min(most, caps.quiet_staged if staged else caps.quiet_eager)
+    if count >= most // 2 and plain and context.kind == "call":
+        general = {k: v if v is func.defaults.get(k) else generalized(v) for k, v in bound.items()}
+        if any(general[k] is not v for k, v in bound.items()):
+            made = Invocation(general, mode, context)
+            inputs = inputs_of(m, func, general, mode)
+            found = known.get(inputs.key) if inputs.plain else None
+        if found is not None:
+            return repeat(m, found, inputs.values, at, fn)
+        if count >= most:
+            return _give_up(m, mode, at)
+    elif count >= caps.entries:
+        return _give_up(m, mode, at)
+    runs.contexts[id(fn), staged] = count + 1
+    runs.runs += 1
+    return _run(m, func, at, made, inputs)
+
+
+def _give_up(m: Machine, mode: Mode, at: Call) -> Value:
+    """A function was run often enough: what this run would have shown is not known."""
+    m.bus.count("contexts")
+    for axis in mode.axes:
+        m.bus.note_everywhere(bound_note(axis))
+    note_lost(m, at.frame, at.node)
+    return Unknown("contexts", host_test=True)
+
+
+def _descends(m: Machine, func: FunctionValue, args: Arguments, running: list[Link]) -> bool:
+    """A recursion that counts down: a constant argument is smaller than it was, and not below zero."""
+    before = running[-1].bound
+    if before is None or len(running) >= MAX_DESCENT:
+        return False
+    for name, now in bind(m, func, args).items():
+        then = before.get(name)
+        if isinstance(now, Const) and isinstance(then, Const) and type(now.value) is type(then.value) is int:
+            if 0 <= now.value < then.value:
+                return True
+    return False
+
+
+def _tell_cached(m: Machine, frame: Frame, node: Any, func: FunctionValue, args: Arguments) -> None:
+    if not m.bus.wants(Hashing) or node is None:
+        return
+    for value in (*args.values, *args.kwargs.values()):
+        if isinstance(value, Array) and holds_tracer(value, GRAD):
+            m.bus.emit(Hashing(m.path.context(frame.scope), node, value, "cache"))
+            return
+
+
+def _run(m: Machine, func: FunctionValue, at: Call, made: Invocation, inputs: Inputs) -> Value:
+    """Run a function, and remember the run where it may be."""
+    mode, serial = made.mode, made.context.serial
+    mark, reports, shared = len(m.journal.entries), len(m.bus.emissions), shared_by_lanes(mode)
+    inner = _frame_for(func, made, mark)
+    flow, marks = _run_body(m, inner, _link_to(m, func, at, made, inner), mode, func)
+    if inner.exits:
+        arms = inner.exits
+        writes = m.journal.take_back(mark)
+        if flow == NORMAL or inner.ended:
+            arms.append(writes)
+        m.journal.merge(arms)
+    m.trackers.returned(marks, suspended=func.fn.is_generator)
+    result = _result_of(m, inner, func.fn, flow)
+    uses = m.trackers[Keys].uses
+    if len(m.bus.emissions) > reports or (uses and any(slots is uses for slots, *_ in m.journal.entries[mark:])):
+        m.trackers[Runs].telling.add(id(func.fn))
+    m.bus.keep_first_reports(reports)
+    m.trackers.settle(mark, result)
+    if inputs.plain and serial is None and shared == shared_by_lanes(mode):
+        effects = effects_of(m, func, inner, inputs, mark) if not holds_fresh_closure(result, func.closure) else None
+        if effects is not None:
+            known = m.trackers[Runs].memo[id(func.fn)]
+            known[inputs.key] = remembered(m, inputs, result, effects, reports, marks)
+    return result
+
+
+def _frame_for(func: FunctionValue, made: Invocation, mark: int) -> Frame:
+    """The frame of a run. mark: the length of the journal at its start."""
+    inner = Frame(func.fn, func.scope, func.closure, owner=func.owner)
+    inner.slots.update(made.bound)
+    inner.trace = made.mode.trace
+    inner.mark = mark
+    if func.owner is not None and func.fn.params:
+        inner.self_value = made.bound.get(func.fn.params[0].name)
+    return inner
+
+
+def _link_to(m: Machine, func: FunctionValue, at: Call, made: Invocation, inner: Frame) -> Link:
+    """The link of the call stack that leads to a run."""
+    fn, context = func.fn, made.context
+    return Link(
+        scope=at.frame.scope, node=at.node, kind=context.kind, function=fn.qualname,
+        text=context.text or call_text(m, fn),
+        serial=context.serial if context.serial is not None else m.path.new_serial(), fn=fn, receiver=inner.self_value,
+        bound=made.bound,
+    )  # fmt: skip
+
+
+def _run_body(
+    m: Machine, inner: Frame, link: Link, mode: Mode, func: FunctionValue
+) -> tuple[int, dict[type[Tracker], Any]]:
+    """Run the body of a function on the path with one more link: how it ends, and the marks of the trackers."""
+    path = m.path
+    saved_mode, saved_base, saved_conditions = path.mode, path.loop_base, len(path.conditions)
+    saved_condition_base, path.condition_base = path.condition_base, saved_conditions
+    path.stack.append(link)
+    path.mode = mode
+    path.loop_base = len(path.loops)
+    marks = m.trackers.call(func, link.bound or {})
+    flow = run_block(m, inner, func.fn.body)
+    del path.conditions[saved_conditions:]
+    path.condition_base = saved_condition_base
+    path.loop_base = saved_base
+    path.mode = saved_mode
+    path.stack.pop()
+    return flow, marks
+
+
+def _result_of(m: Machine, inner: Frame, fn: ir.Function, flow: int) -> Value:
+    """What a run gives whose body has ended with ``flow``."""
+    if fn.is_generator:
+        element = joining.union_of(inner.yields) if inner.yields else Unknown("yield")
+        return GeneratorValue(element, born=m.path.mode.trace)
+    if flow == NORMAL:
+        inner.returns.append(Unknown("stub") if _is_stub(fn) else NONE)
+    if not inner.returns:
+        return Unknown("raises" if flow != RETURN else "return")
+    result = inner.returns[0]
+    for other in inner.returns[1:]:
+        result = joining.join(result, other)
+    if len(inner.returns) > 1:
+        m.trackers.joined(inner.returns, result)
+    return result
+
+
+def _is_stub(fn: ir.Function) -> bool:
+    """The body is a docstring, or ``...``: somebody else says what the function does."""
+    return all(isinstance(s, ir.ExprStmt) and isinstance(s.value, ir.Constant) for s in fn.body)

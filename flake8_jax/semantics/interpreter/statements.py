@@ -43,6 +43,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.events.events import DonatedUse, Store, TruthTest
+from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.asserting import expects_error, waited_for
 from flake8_jax.semantics.interpreter.assignment import assign, store_item
 from flake8_jax.semantics.interpreter.conditions import condition_of, picks_iteration
@@ -53,22 +54,13 @@ from flake8_jax.semantics.interpreter.operators import as_array, binary
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
-from flake8_jax.semantics.trackers.freshness import begin_iteration, note_staged_loop
+from flake8_jax.semantics.trackers.freshness import note_staged_loop
 from flake8_jax.semantics.trackers.globals import GlobalReads
-from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.process import ENVIRON, note_import, set_variables
 from flake8_jax.semantics.trackers.runs import Runs
 from flake8_jax.semantics.trackers.steps import TrainingSteps, give_back, tell_steps
-from flake8_jax.semantics.trackers.unrolling import enter_loop, leave_loop, trips_of, trips_of_while
-from flake8_jax.semantics.trackers.variation import (
-    Variations,
-    forget,
-    iterates,
-    note_augmented,
-    note_growth,
-    note_self_update,
-    vary_binary,
-)
+from flake8_jax.semantics.trackers.unrolling import trips_of, trips_of_while
+from flake8_jax.semantics.trackers.variation import Variations, forget, note_augmented, note_self_update, vary_binary
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 CATCHES_TRACER_ERRORS = frozenset(
@@ -405,7 +397,7 @@ def run_loop(
         returns, yields = len(frame.returns), len(frame.yields)
         exits, function_exits = len(loop.exits), len(frame.exits)
         m.path.loops.append(loop)
-        begin_iteration(m, loop)
+        m.trackers.iteration(loop)
         frame.loops.append(loop)
         loop.mark = mark
         frame.arms += 1
@@ -466,7 +458,7 @@ def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *
         now = slots.get(slot, MISSING)
         if now is old or old is MISSING:
             continue
-        if slots is m.trackers[Keys].uses:
+        if m.trackers.owner_of(slots) is not None:
             changed = changed or now != old
             continue
         if not isinstance(now, Value) or not isinstance(old, Value):
@@ -479,13 +471,9 @@ def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *
             slots[slot] = _widened(old, now)
     # A key that came into use in this iteration must be seen by the next one.
     for slots, _slot, old in m.journal.entries[mark:]:
-        if slots is m.trackers[Keys].uses and old is MISSING:
+        if old is MISSING and m.trackers.owner_of(slots) is not None:
             changed = True
-    if (loop.stepped or loop.appended or m.trackers[Variations].grown) and note_growth(
-        m, frame, loop, arms, m.journal.entries[mark:]
-    ):
-        changed = True
-    return changed
+    return m.trackers.widen(frame, loop, arms, m.journal.entries[mark:]) or changed
 
 
 def _widened(old: Value, now: Value) -> Value:
@@ -510,14 +498,14 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> int:
 
     loop.times = len(known) if known is not None else 0
     loop.runs = bool(known) or (isinstance(iterable, GeneratorValue) and iterable.some)
-    enter_loop(m, frame, loop)
+    m.trackers.loop_enter(frame, loop)
 
     def once() -> int:
         assign(m, frame, node.target, supply(), node.iter)
         return run_block(m, frame, node.body)
 
     run_loop(m, frame, loop, once)
-    leave_loop(m, frame, loop, node.iter, trips_of(iterable))
+    m.trackers.loop_leave(frame, loop, node.iter, trips_of(iterable))
     flow = run_block(m, frame, node.orelse) if node.orelse else NORMAL
     return _leave_loop(m, frame, loop, flow)
 
@@ -542,7 +530,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     loop.unrolled = True
     loop.times = len(elements)
     note_staged_loop(m, node)
-    enter_loop(m, frame, loop)
+    m.trackers.loop_enter(frame, loop)
     m.journal.keep_alive.append(loop)
     doubtful = frame.doubtful
     loop.base = loop.mark = len(m.journal.entries)
@@ -552,7 +540,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     flow = NORMAL
     for element in elements:
         frame.doubtful = doubtful
-        begin_iteration(m, loop)
+        m.trackers.iteration(loop)
         assign(m, frame, node.target, element, node.iter)
         flow = run_block(m, frame, node.body)
         if loop.continues:
@@ -570,7 +558,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     m.path.loops.pop()
     if m.trackers[Variations].known or m.trackers[Variations].grown:
         forget(m, loop)
-    leave_loop(m, frame, loop, node.iter, None)
+    m.trackers.loop_leave(frame, loop, node.iter, None)
     if flow == NORMAL and node.orelse:
         flow = run_block(m, frame, node.orelse)
     return _leave_loop(m, frame, loop, RAISE if flow == BREAK else flow)
@@ -592,7 +580,7 @@ def _while(m: Machine, frame: Frame, node: ir.While) -> int:
     loop = LoopState("while", node)
     endless, first = False, True
     trips = trips_of_while(m, frame, node) if m.path.mode.compiled else None
-    enter_loop(m, frame, loop)
+    m.trackers.loop_enter(frame, loop)
 
     def once() -> int:
         nonlocal endless, first
@@ -612,7 +600,7 @@ def _while(m: Machine, frame: Frame, node: ir.While) -> int:
         return flow
 
     run_loop(m, frame, loop, once)
-    leave_loop(m, frame, loop, node.test, trips)
+    m.trackers.loop_leave(frame, loop, node.test, trips)
     flow = RAISE if endless else NORMAL
     if node.orelse and not endless:
         flow = run_block(m, frame, node.orelse)

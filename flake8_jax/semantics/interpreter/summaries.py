@@ -8,16 +8,17 @@ transplant  a remembered result for other inputs: inputs are exchanged, everythi
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain import boundary, joining
-from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import Link
+from flake8_jax.semantics.domain import joining, memo_keys
+from flake8_jax.semantics.domain.arguments import Call
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import Link, Mode
 from flake8_jax.semantics.domain.values import (
+    MISSING,
     NO_BIRTH,
     Array,
     BoundMethod,
@@ -29,6 +30,7 @@ from flake8_jax.semantics.domain.values import (
     ExternalInstance,
     FunctionValue,
     GeneratorValue,
+    HostArray,
     Instance,
     ListValue,
     Opaque,
@@ -45,16 +47,14 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     part_of,
 )
+from flake8_jax.semantics.interpreter.closures import captured_values, mentioned
 from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.trackers.captures import Captures, embed
-from flake8_jax.semantics.trackers.clocks import Slice, repeat_log, repeat_warm
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.clocks import DeviceWork
 from flake8_jax.semantics.trackers.freshness import now
-from flake8_jax.semantics.trackers.globals import repeat_reads
-from flake8_jax.semantics.trackers.keys import Keys, note_drawn
-from flake8_jax.semantics.trackers.recipes import repeat_tangents
-from flake8_jax.semantics.trackers.unrolling import repeat_work
-from flake8_jax.semantics.trackers.variation import Varying, vary_again
+from flake8_jax.semantics.trackers.keys import Keys
+from flake8_jax.semantics.trackers.variation import Variations
 
 
 def call_text(m: Machine, fn: ir.Function) -> str:
@@ -65,44 +65,26 @@ def call_text(m: Machine, fn: ir.Function) -> str:
 class Remembered(msgspec.Struct, frozen=True, eq=False):
     """A run that need not be repeated: its inputs in the order of visit, its result, effects and reports.
 
-    depth: how many links the call stack had outside of it. trace: the one that it ran in. work, varies, inside: what the
-    run means to loops around it (see ``unrolling``). embedded: inputs that it makes part of the compiled program. logged:
-    what it has added to the log of device work. varying: what of its result varies over the loops around (see
-    ``variation``).
+    depth: how many links the call stack had outside of it. trace: the one that it ran in. records: what trackers need to
+    do again what it did, by class.
     """
 
     inputs: list[Any]
     result: Value
-    use_effects: list[tuple[int, tuple[str, ...], Any]]
     slot_effects: list[tuple[int, Any, Any]]
     emissions: list[Emission]
     depth: int
     trace: int
-    work: int
-    varies: bool
-    inside: int
-    embedded: tuple[int, ...]
-    logged: Slice | None = None
-    varying: Varying = ()
+    records: dict[type[Tracker], Any]
 
 
-def path_of(
-    key: Any, index_of_key: dict[int, int], taken: dict[int, tuple[Array, str]]
-) -> tuple[int, tuple[str, ...]] | None:
-    """From which input, by which steps, a used key was taken. taken: the keys taken out of arrays of keys."""
-    steps: list[str] = []
-    value = key
-    parent: Value
-    while id(value) not in index_of_key:
-        if id(value) in taken:
-            parent, step = taken[id(value)]
-        elif isinstance(value, Opaque) and value.parent is not None:
-            parent, step = value.parent, value.step
-        else:
-            return None
-        steps.append(step)
-        value = canonical_key(parent)
-    return index_of_key[id(value)], tuple(reversed(steps))
+class Inputs(msgspec.Struct, frozen=True, eq=False):
+    """What a run is given. key: of such a run, None where it has none. values: its inputs, in the order of visit. plain:
+    such a run may be remembered."""
+
+    key: Any
+    values: list[Any]
+    plain: bool
 
 
 _MUTABLE = frozenset({ListValue, DictValue, Instance, ExternalInstance})
@@ -148,57 +130,27 @@ def holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5, roo
     return not room.enter(value) or any(holds_fresh_closure(v, closure, depth - 1, room) for v in parts)
 
 
-def repeat(m: Machine, found: Remembered, inputs: list[Any], scope: ModuleScope, node: Any, fn: ir.Function) -> Value:
+def repeat(m: Machine, found: Remembered, inputs: list[Any], at: Call, fn: ir.Function) -> Value:
     """Do again what a remembered run did, to these inputs."""
+    scope, node = at.frame.scope, at.node
     mapping: dict[int, Any] = {}
-    link = Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn)
-    outside = (*m.path.stack, link)
+    outside = (*m.path.stack, Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn))
+    events = [e.event for e in found.emissions]
+    replay = Replay(inputs, events, found.depth, outside, mapping, scope, node, found.result)
+    m.trackers.replay_events(found.records, replay)
     if found.emissions:
-        repeat_warm(m, [e.event for e in found.emissions])
-    if found.logged is not None:
-        repeat_log(m, found.logged, found.depth, outside, mapping)
-    if found.emissions:
-        repeat_reads(m, [e.event for e in found.emissions])
         m.bus.emissions += [
             msgspec.structs.replace(e, chain=outside + e.chain[found.depth + 1 :]) for e in found.emissions
         ]
-    repeat_work(m, found.work, found.inside, varies=found.varies)
-    if m.trackers[Captures].constants:
-        embed(m, [inputs[i] for i in found.embedded])
-    same = True
     for old, new in zip(found.inputs, inputs, strict=True):
         mapping[id(old)] = new
-        same = same and old is new
-    for i, steps, uses in found.use_effects:
-        key: Value = canonical_key(inputs[i])
-        for step in steps:
-            if isinstance(key, Opaque):
-                label = step
-                owner: Opaque = key
-                key = part_of(owner, step, lambda label=label: Unknown(label))  # type: ignore[misc]
-            elif isinstance(key, Array):
-                key = boundary.key_taken(key, step)
-        if any(use.draws for use in uses):
-            note_drawn(m, key)
-        earlier = m.trackers[Keys].uses.get(key, ())
-        m.journal.write(m.trackers[Keys].uses, key, (*earlier, *[_here(m, u, scope, node) for u in uses])[-6:])
+    m.trackers.replay(found.records, replay)
     for i, slot, value in found.slot_effects:
-        m.journal.write(
-            inputs[i].slots, slot, transplant(value, mapping, m, found.trace) if isinstance(value, Value) else value
-        )
+        now = transplant(value, mapping, m, found.trace) if isinstance(value, Value) else value
+        m.journal.write(inputs[i].slots, slot, now)
     result = transplant(found.result, mapping, m, found.trace)
-    repeat_tangents(m, found.result, result, inputs)
-    if found.varying:
-        vary_again(m, found.varying, result)
+    m.trackers.replayed(found.records, replay, result)
     return result
-
-
-def _here(m: Machine, use: Any, scope: ModuleScope, node: Any) -> Any:
-    """A use inside a remembered run, as it stands on the present call path."""
-    from flake8_jax.semantics.trackers.keys import current_path
-
-    path = current_path(m, scope, node if node is not None else use.path[-1].node)
-    return replace(use, path=path, conditions=frozenset(m.path.conditions))
 
 
 _KEPT = frozenset({Const, Static, External, BuiltinValue, ClassValue, FunctionValue})
@@ -269,3 +221,132 @@ def transplant(
 def _born_again(m: Machine, value: Value) -> int:
     """The birth of a copy that the present trace makes."""
     return m.path.mode.trace if getattr(value, "born", NO_BIRTH) != NO_BIRTH else NO_BIRTH
+
+
+def _shared(m: Machine, mode: Mode, prints: memo_keys.Fingerprint) -> tuple[Any, ...]:
+    """The inputs that all lanes of a vmap around the running code receive alike, with that vmap."""
+    found: list[Any] = []
+    for number, value in enumerate(prints.objects):
+        root: Value | None = value
+        while root is not None:
+            root = canonical_key(root)
+            for lane in mode.lanes:
+                if root in lane.shared:
+                    m.trackers[Keys].lanes_met.add(lane)  # it stays alive, and so its identity stays its own
+                    found.append((number, id(lane), lane.shared[root]))
+            root = root.parent if isinstance(root, Opaque) else None
+    return tuple(found)
+
+
+def shared_by_lanes(mode: Mode) -> int:
+    return sum([len(lane.shared) for lane in mode.lanes]) if mode.lanes else 0
+
+
+_NO_LOOPS: frozenset[int] = frozenset()
+
+
+def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mode) -> Inputs:
+    """What a function is given by bound arguments, by what it closes over, and by how it runs."""
+    loops = _NO_LOOPS if mode.staged or not m.path.loops else frozenset([id(loop) for loop in m.path.loops])
+    prints = memo_keys.Fingerprint(m.trackers[Keys].uses, loops=loops, trace=mode.trace)
+    prints.presumed = mode.presumed
+    if m.trackers[Variations].known and not mode.staged:
+        prints.variations = m.trackers[Variations].known
+    # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
+    waiting = bool(loops) and not any(loop.guards for loop in m.path.loops)
+    parts: list[Any] = [
+        mode.staged,
+        mode.ambient,
+        mode.presumed,
+        m.path.caught > 0,
+        bool(mode.lanes),
+        waiting,
+        mode.differentiated,
+        mode.axes,
+        mode.axes_closed and bool(mode.axes),
+        m.trackers[DeviceWork].timing and not mode.staged,
+    ]
+    for name, value in bound.items():
+        if m.trackers[DeviceWork].timing and type(value) is HostArray and value.readings:
+            parts.append(value.readings)
+        prints.budget = memo_keys.MAX_NODES
+        parts.append((name, prints.of(value)))
+    if func.closure is not None:
+        for name, value in captured_values(m, func).items():
+            prints.budget = memo_keys.MAX_NODES
+            parts.append(("^" + name, prints.of(value)))
+    if m.path.assumed:
+        parts.append(frozenset(c for c in m.path.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
+    if mode.lanes:
+        parts.append(_shared(m, mode, prints))
+    used = bool(m.trackers[Keys].uses) and any(
+        canonical_key(v) in m.trackers[Keys].uses for v in prints.objects if isinstance(v, (Array, Opaque))
+    )
+    try:
+        # Two hashes in place of the key itself: thousands of runs are remembered, and keys are large.
+        hashes = tuple([hash(part) for part in parts])
+        digest = (hash(hashes), hash(hashes[::-1]))
+    except TypeError:
+        return Inputs(None, prints.objects, False)
+    return Inputs(digest, prints.objects, not used and not (mode.lanes and prints.cut))
+
+
+def generalized(value: Value) -> Value:
+    """Arguments with their numbers forgotten. Words stay: they name the way that a function takes, and without them it
+    would take all."""
+    if isinstance(value, Const) and value.value is not None and type(value.value) not in (bool, str):
+        return Static(joining.const_kind(value.value))
+    if isinstance(value, TupleValue):
+        elements = tuple([generalized(v) for v in value.elts])
+        same = all(new is old for new, old in zip(elements, value.elts))
+        return value if same else TupleValue(elements, value.cls, value.names)
+    if isinstance(value, Array) and value.dtype != "key":
+        dtype = value.dtype if value.dtype == "bool" else ""
+        general = dtype == value.dtype and value.ndim is None and value.length is None and not value.dispatched
+        return value if general else Array(value.level, dtype)
+    return value
+
+
+def effects_of(m: Machine, func: FunctionValue, inner: Frame, inputs: Inputs, mark: int) -> Effects | None:
+    """What a run since ``mark`` wrote outside of its own frame; None where it wrote what no input leads to."""
+    own = inner.slots
+    written = [(slots, slot) for slots, slot, _old in m.journal.entries[mark:] if slots is not own]
+    index = {id(v.slots): i for i, v in enumerate(inputs.values) if type(v) in _MUTABLE} if written else {}
+    outer_frames: set[int] = set()
+    outer = func.closure
+    while outer is not None:
+        outer_frames.add(id(outer.slots))
+        outer = outer.parent
+    of_inputs: dict[tuple[int, Any], Any] = {}
+    for slots, slot in written:
+        if m.trackers.owner_of(slots) is not None:
+            continue
+        if id(slots) in index:
+            of_inputs[(index[id(slots)], slot)] = slots.get(slot, MISSING)
+        elif id(slots) in outer_frames or id(slots) in m.program.slot_ids:
+            return None  # writes to variables of enclosing scopes: run it each time
+    return Effects(written, [(i, slot, value) for (i, slot), value in of_inputs.items()])
+
+
+class Effects(msgspec.Struct, frozen=True, eq=False):
+    """What a run changed outside of itself. written: all slots. of_inputs: number of the input, slot, new contents."""
+
+    written: list[tuple[dict[Any, Any], Any]]
+    of_inputs: list[tuple[int, Any, Any]]
+
+
+def remembered(
+    m: Machine, inputs: Inputs, result: Value, effects: Effects, reports: int, marks: dict[type[Tracker], Any]
+) -> Remembered:
+    """The run that has just given ``result``. reports: how many emissions there were before. marks: of the trackers."""
+    values = inputs.values
+    return Remembered(
+        values,
+        # What the run made is copied, lest it change later; an input stays the input, to be exchanged for another.
+        transplant(result, {id(v): v for v in values}, m, m.path.mode.trace) if is_mutable(result) else result,
+        effects.of_inputs,
+        m.bus.emissions[reports:],
+        len(m.path.stack),
+        m.path.mode.trace,
+        m.trackers.since(marks, FinishedRun(values, result, effects.written)),
+    )

@@ -6,7 +6,12 @@ types do not; whatever is not certain is answered with None.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.classes import find_in_class, mro_of
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
@@ -29,7 +34,9 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    known_elements,
 )
+from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, lookup
 
@@ -40,6 +47,7 @@ _PYTHON_TYPES = frozenset({"int", "float", "bool", "str", "bytes", "complex", "t
                            "type", "slice", "range"})  # fmt: skip
 _LEAF_TYPES = frozenset({"int", "float", "bool", "str", "bytes", "complex", "numpy.ndarray", "numpy.generic"})
 """What no pytree of tracers is: it is a tracer itself, or a container of them."""
+_SCALARS = frozenset({"int", "bool", "str", "float"})
 _PYTHON_MODULES = (
     "builtins.",
     "numpy.",
@@ -52,60 +60,40 @@ _PYTHON_MODULES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The class in an ``isinstance`` test. name: of a class of a library or of Python, else empty."""
+
+    cls: Value
+    name: str
+
+    @property
+    def of_arrays(self) -> bool:
+        """It is a class of arrays or of tracers."""
+        return self.name in ARRAY_CLASSES or self.name in TRACER_CLASSES
+
+    @property
+    def of_python_or_arrays(self) -> bool:
+        return self.name in _PYTHON_TYPES or self.of_arrays
+
+
 def instance_test(m: Machine, value: Value, classes: Value) -> bool | None:
     """``isinstance(value, classes)`` where it is certain."""
-    if isinstance(classes, (TupleValue, ListValue)):
-        parts = classes.elts if isinstance(classes, TupleValue) else (classes.known() or ())
-        answers = [instance_test(m, value, c) for c in parts]
-        if any(a is True for a in answers):
-            return True
-        return False if answers and all(a is False for a in answers) else None
-    if isinstance(classes, UnionValue):
-        answers = [instance_test(m, value, c) for c in classes.members]
-        if any(a is True for a in answers):
-            return True
-        return False if all(a is False for a in answers) else None
-    name = _class_name(classes)
+    if isinstance(classes, (TupleValue, ListValue, UnionValue)):
+        parts = classes.members if isinstance(classes, UnionValue) else known_elements(classes) or ()
+        return _any_holds([instance_test(m, value, c) for c in parts])
     if isinstance(value, UnionValue):
         answers = [instance_test(m, v, classes) for v in value.members]
         return answers[0] if len(set(answers)) == 1 else None
-    if isinstance(value, Array):
-        return _array_test(value, name, classes)
-    if isinstance(value, Tree):
-        return False if value.level >= GRAD and name in _LEAF_TYPES else None
-    if isinstance(value, Const):
-        return _const_test(value, name, classes)
-    if isinstance(value, Static):
-        if name == "int" and value.kind == "bool":
-            return True
-        if value.kind in ("int", "bool", "str", "float") and name in _PYTHON_TYPES:
-            return value.kind == name
-        if value.kind in ("int", "bool", "str", "float", "shape") and (name in ARRAY_CLASSES or name in TRACER_CLASSES):
-            return False
-        return None
-    if isinstance(value, HostArray):
-        return False if name in TRACER_CLASSES or name == "jax.Array" else None
-    if isinstance(value, TupleValue):
-        if name == "tuple":
-            return True
-        if isinstance(classes, ClassValue):
-            return value.cls is classes if isinstance(value.cls, ClassValue) else False
-        return False if name in _PYTHON_TYPES or name in ARRAY_CLASSES or name in TRACER_CLASSES else None
-    if isinstance(value, ListValue):
-        if name in ("list", "tuple"):
-            return (name == "tuple") == value.is_tuple
-        return False if name in _PYTHON_TYPES or name in ARRAY_CLASSES or name in TRACER_CLASSES else None
-    if isinstance(value, DictValue):
-        if name == "dict":
-            return True
-        return False if name in _PYTHON_TYPES or name in ARRAY_CLASSES or name in TRACER_CLASSES else None
-    if isinstance(value, FunctionValue):
-        return False if name in _PYTHON_TYPES or name in ARRAY_CLASSES or name in TRACER_CLASSES else None
-    if isinstance(value, Instance):
-        return _instance_test(m, value, classes, name)
-    if isinstance(value, ExternalInstance):
-        return True if value.cls == name else None
-    return None
+    test = _TESTS.get(type(value))
+    return test(value, Asked(classes, _class_name(classes))) if test is not None else None
+
+
+def _any_holds(answers: list[bool | None]) -> bool | None:
+    """One of the answers is yes; None where that is not certain."""
+    if any(a is True for a in answers):
+        return True
+    return False if answers and all(a is False for a in answers) else None
 
 
 def _class_name(classes: Value) -> str:
@@ -116,12 +104,13 @@ def _class_name(classes: Value) -> str:
     return ""
 
 
-def _array_test(value: Array, name: str, classes: Value) -> bool | None:
+def _test_array(value: Array, asked: Asked) -> bool | None:
+    name = asked.name
     if name in ARRAY_CLASSES:
         return True
     if name in TRACER_CLASSES:
         return True if value.level in (ABSTRACT, GRAD) else None if value.level == MAYBE else False
-    if name in _PYTHON_TYPES or isinstance(classes, ClassValue):
+    if name in _PYTHON_TYPES or isinstance(asked.cls, ClassValue):
         return False
     if name.startswith(_PYTHON_MODULES):
         return None if name in ("typing.Any", "typing.Hashable", "collections.abc.Hashable", "collections.abc.Iterable",
@@ -129,51 +118,108 @@ def _array_test(value: Array, name: str, classes: Value) -> bool | None:
     return None
 
 
-def _const_test(value: Const, name: str, classes: Value) -> bool | None:
+def _test_tree(value: Tree, asked: Asked) -> bool | None:
+    return False if value.level >= GRAD and asked.name in _LEAF_TYPES else None
+
+
+def _test_const(value: Const, asked: Asked) -> bool | None:
     if value.value is None:
-        return name in ("NoneType", "types.NoneType", "object")
-    if name in _PYTHON_TYPES:
+        return asked.name in ("NoneType", "types.NoneType", "object")
+    if asked.name in _PYTHON_TYPES:
         actual = type(value.value).__name__
-        return actual == name or (actual == "bool" and name == "int")
-    if name in ARRAY_CLASSES or name in TRACER_CLASSES or isinstance(classes, ClassValue):
-        return name == "jax.typing.ArrayLike"
+        return actual == asked.name or (actual == "bool" and asked.name == "int")
+    if asked.of_arrays or isinstance(asked.cls, ClassValue):
+        return asked.name == "jax.typing.ArrayLike"
     return None
 
 
-def _instance_test(m: Machine, value: Instance, classes: Value, name: str) -> bool | None:
-    from flake8_jax.semantics.domain.classes import mro_of
-
-    if isinstance(classes, ClassValue):
-        if classes in mro_of(value.cls):
-            return True
-        return False if value.exact and not value.cls.has_unknown_base else None
-    if name in _PYTHON_TYPES and not value.cls.external_bases and not value.cls.has_unknown_base:
-        return False
-    if name in ARRAY_CLASSES and value.exact and not value.cls.has_unknown_base:
-        return None if value.cls.external_bases else False
-    if name in value.cls.external_bases:
+def _test_static(value: Static, asked: Asked) -> bool | None:
+    if asked.name == "int" and value.kind == "bool":
         return True
-    return None
+    if value.kind in _SCALARS and asked.name in _PYTHON_TYPES:
+        return value.kind == asked.name
+    return False if (value.kind in _SCALARS or value.kind == "shape") and asked.of_arrays else None
+
+
+def _test_host_array(value: HostArray, asked: Asked) -> bool | None:
+    return False if asked.name in TRACER_CLASSES or asked.name == "jax.Array" else None
+
+
+def _test_tuple(value: TupleValue, asked: Asked) -> bool | None:
+    if asked.name == "tuple":
+        return True
+    if isinstance(asked.cls, ClassValue):
+        return value.cls is asked.cls if isinstance(value.cls, ClassValue) else False
+    return False if asked.of_python_or_arrays else None
+
+
+def _test_list(value: ListValue, asked: Asked) -> bool | None:
+    if asked.name in ("list", "tuple"):
+        return (asked.name == "tuple") == value.is_tuple
+    return False if asked.of_python_or_arrays else None
+
+
+def _test_dict(value: DictValue, asked: Asked) -> bool | None:
+    if asked.name == "dict":
+        return True
+    return False if asked.of_python_or_arrays else None
+
+
+def _test_function(value: FunctionValue, asked: Asked) -> bool | None:
+    return False if asked.of_python_or_arrays else None
+
+
+def _test_instance(value: Instance, asked: Asked) -> bool | None:
+    cls = value.cls
+    if isinstance(asked.cls, ClassValue):
+        if asked.cls in mro_of(cls):
+            return True
+        return False if value.exact and not cls.has_unknown_base else None
+    if asked.name in _PYTHON_TYPES and not cls.external_bases and not cls.has_unknown_base:
+        return False
+    if asked.name in ARRAY_CLASSES and value.exact and not cls.has_unknown_base:
+        return None if cls.external_bases else False
+    return True if asked.name in cls.external_bases else None
+
+
+def _test_external_instance(value: ExternalInstance, asked: Asked) -> bool | None:
+    return True if value.cls == asked.name else None
+
+
+_TESTS: dict[type, Callable[[Any, Asked], bool | None]] = {
+    Array: _test_array,
+    Tree: _test_tree,
+    Const: _test_const,
+    Static: _test_static,
+    HostArray: _test_host_array,
+    TupleValue: _test_tuple,
+    ListValue: _test_list,
+    DictValue: _test_dict,
+    FunctionValue: _test_function,
+    Instance: _test_instance,
+    ExternalInstance: _test_external_instance,
+}
+"""``isinstance`` by the type of the value; of a value of another type nothing is certain."""
 
 
 def value_of_class(m: Machine, value: Unknown | Tree, classes: Value) -> Value | None:
     """What an unknown value is once it is known to be an instance of ``classes``; None if nothing more is learnt."""
     name = _class_name(classes)
-    made: Value | None = None
-    if name in ARRAY_CLASSES or name in TRACER_CLASSES:
-        level = value.level if isinstance(value, Tree) else MAYBE
-        if name in TRACER_CLASSES:
-            return None
-        array = Array(level)
+    if name in TRACER_CLASSES:
+        return None
+    if name in ARRAY_CLASSES:
+        array = Array(value.level if isinstance(value, Tree) else MAYBE)
         array.origin = value
-        made = array
-    elif name in ("int", "bool", "str", "float") and isinstance(value, Unknown):
-        made = Static(name)
-    elif isinstance(classes, ClassValue):
-        from flake8_jax.semantics.interpreter.classes import generic_instance
+        return array
+    if name in _SCALARS and isinstance(value, Unknown):
+        return Static(name)
+    if isinstance(classes, ClassValue):
+        return generic_instance(m, classes, level=value.level if isinstance(value, Tree) else None)
+    return None
 
-        made = generic_instance(m, classes, level=value.level if isinstance(value, Tree) else None)
-    return made
+
+_OF_ARRAYS = frozenset({"shape", "dtype", "ndim"})
+"""Attributes of arrays that Python's own numbers, strings and containers lack."""
 
 
 def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
@@ -181,23 +227,22 @@ def has_attribute(m: Machine, value: Value, name: str) -> bool | None:
     if isinstance(value, Array):
         fact = m.program.knowledge.class_("jax.Array")
         known = fact is not None and (name in fact.fields or name in fact.methods)
-        return True if known or name in ("shape", "dtype", "ndim", "size") else None
-    if isinstance(value, (Const, Static)) and name in ("shape", "dtype", "ndim"):
-        if isinstance(value, Static) and value.kind not in ("int", "str", "bool", "float"):
-            return None
-        return False
-    if isinstance(value, (TupleValue, ListValue, DictValue)) and name in ("shape", "dtype", "ndim"):
-        return False
-    if isinstance(value, HostArray) and name in ("shape", "dtype", "ndim", "size"):
-        return True
-    if isinstance(value, Instance):
-        from flake8_jax.semantics.domain.classes import find_in_class
+        return True if known or name in _OF_ARRAYS or name == "size" else None
+    if isinstance(value, HostArray):
+        return True if name in _OF_ARRAYS or name == "size" else None
+    if isinstance(value, Static):
+        return False if name in _OF_ARRAYS and value.kind in _SCALARS else None
+    if isinstance(value, (Const, TupleValue, ListValue, DictValue)):
+        return False if name in _OF_ARRAYS else None
+    return _object_has(value, name) if isinstance(value, Instance) else None
 
-        if name in value.slots or find_in_class(value.cls, name) is not None:
-            return True
-        if value.exact and value.complete and not value.cls.has_unknown_base and not value.cls.external_bases:
-            return False
-    return None
+
+def _object_has(value: Instance, name: str) -> bool | None:
+    cls = value.cls
+    if name in value.slots or find_in_class(cls, name) is not None:
+        return True
+    complete = value.exact and value.complete and not cls.has_unknown_base and not cls.external_bases
+    return False if complete else None
 
 
 def untraced_outcome(m: Machine, frame: Frame, node: ir.Call) -> bool | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import NORMAL
 from flake8_jax.semantics.domain.values import Const, Deferred, Static, Unknown, Value
@@ -21,9 +21,8 @@ EVALUATE: dict[type, Callable[[Machine, Frame, Any], Value]] = {}
 RUN: dict[type, Callable[[Machine, Frame, Any], int]] = {}
 """How a statement runs; filled in by ``statements``."""
 
-CALL: dict[type, Callable[[Machine, Frame, Any, Any, Any, bool, bool], Value]] = {}
-"""How a kind of value is called (with ``used`` and ``decorating``, as in ``calls.call``); filled in by the modules that
-model it."""
+CALL: dict[type, Callable[[Machine, Any, Call], Value]] = {}
+"""How a kind of value is called; filled in by the modules that model it."""
 
 SPECIAL: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {}
 """How a library function runs that no fact of the knowledge tables describes, by canonical name."""

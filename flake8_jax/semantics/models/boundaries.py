@@ -31,7 +31,8 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.calls import captured_values, refined
+from flake8_jax.semantics.interpreter.binding import refined
+from flake8_jax.semantics.interpreter.closures import captured_values
 from flake8_jax.semantics.interpreter.operations import value_of_annotation
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.keys import shared_values

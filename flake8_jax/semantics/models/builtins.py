@@ -7,7 +7,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.dtypes import dtype_class
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.sizes import size_of_method
@@ -51,7 +51,7 @@ from flake8_jax.semantics.events.events import Formatting, MethodCall
 from flake8_jax.semantics.interpreter.assignment import tell_hash
 from flake8_jax.semantics.interpreter.classes import replaced
 from flake8_jax.semantics.interpreter.containers import at_update, dict_method, list_method, string_method
-from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.iteration import iterated, tell_iteration
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import as_array, dispatched_from, result_level, test_truth, truth_of
 from flake8_jax.semantics.interpreter.types import has_attribute, instance_test
@@ -72,18 +72,18 @@ from flake8_jax.semantics.trackers.variation import Variations, vary_builtin, va
 MAX_UNROLLED = 16
 
 
-def call_builtin(
-    m: Machine, frame: Frame, node: Any, func: BuiltinValue, args: Arguments, used: bool, decorating: bool
-) -> Value:
+def call_builtin(m: Machine, func: BuiltinValue, at: Call) -> Value:
     """Call a builtin, or a method of a builtin value."""
     if func.bound is not None:
-        return _method(m, frame, node, func.name.lstrip("."), func.bound, args, used=used)
-    tell_call(m, frame, node, "builtins." + func.name, args, None, used=used)
+        return _method(m, at.frame, at.node, func.name.lstrip("."), func.bound, at.args, used=at.used)
+    tell_call(m, at.frame, at.node, "builtins." + func.name, at.args, None, used=at.used)
     handler = _HANDLERS.get(func.name)
     if handler is None:
         return Unknown(func.name)
-    result = handler(m, frame, node, args)
-    return vary_builtin(m, func.name, args.values, result) if m.trackers[Variations].known or m.path.loops else result
+    result = handler(m, at.frame, at.node, at.args)
+    return (
+        vary_builtin(m, func.name, at.args.values, result) if m.trackers[Variations].known or m.path.loops else result
+    )
 
 
 # --- builtins -----------------------------------------------------------------------------------------
@@ -230,7 +230,9 @@ def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     shortest = min((n for n in lengths if n is not None), default=None)
     for i, value in enumerate(args.values):
         at = args.nodes[i] if i < len(args.nodes) else None
-        supply = iterated(m, frame, at if at is not None else node, value, "zip", None, shortest)
+        at = at if at is not None else node
+        tell_iteration(m, frame, at, value, "zip", shortest)
+        supply = iterated(m, frame, at, value, "quiet", None)
         if supply is None:
             return TupleValue(())
         elements.append(supply())
@@ -556,11 +558,11 @@ def _method(m: Machine, frame: Frame, node: Any, name: str, base: Value, args: A
             _tell_list_search(m, frame, node, base, args.values[0])
         if name == "sort":
             _tell_order(m, frame, node, "sorted", Arguments([base], {"key": args.kwargs.get("key", NONE)}))
-        return list_method(m, frame, node, base, name, tuple(args.values))
+        return list_method(m, Call(frame, node, args), base, name)
     if isinstance(base, DictValue):
         if name in ("get", "pop", "setdefault") and args.values and args.nodes:
             tell_hash(m, frame, args.nodes[0] or node, args.values[0], "dict-lookup")
-        return dict_method(m, frame, node, base, name, tuple(args.values), args.kwargs)
+        return dict_method(m, Call(frame, node, args), base, name)
     if isinstance(base, AtValue):
         if name == "get":
             inputs = [v for v in (base.base, base.index) if v is not None]

@@ -7,7 +7,7 @@ from typing import Any
 
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import boundary, joining
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
 from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import CALLABLES, describe, differs, is_function, is_no_tuple_of
@@ -134,7 +134,7 @@ def _stage_body(
             args = args.prepended(body.self_value)
         body = body.func
     if isinstance(body, FunctionValue):
-        from flake8_jax.semantics.interpreter.calls import call_function_value
+        from flake8_jax.semantics.interpreter.running import call_function_value
 
         saved_base = m.path.loop_base
         m.path.loop_base = len(m.path.loops)
@@ -144,7 +144,7 @@ def _stage_body(
         m.path.mode = mode
         for value in args.values:
             settle_births(value, mode.trace)
-        result = call_function_value(m, frame, node, body, args, serial=_loop_serial(m, node, "frame"))
+        result = call_function_value(m, frame, node, body, args, CallingContext(serial=_loop_serial(m, node, "frame")))
         m.path.mode = saved
         m.path.stack.pop()
         m.path.loop_base = saved_base

@@ -13,10 +13,11 @@ of another rank is taken to have no room, one of unknown rank to have some.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Call
 from flake8_jax.semantics.domain.code import names_read
 from flake8_jax.semantics.domain.signatures import constants_of, parameter_names, static_parameters
 from flake8_jax.semantics.domain.trees import leaves_of
@@ -48,29 +49,21 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import Frame
 
 
-def _call(
-    m: Machine,
-    frame: Frame,
-    node: Any,
-    tv: TransformedValue,
-    args: Arguments,
-    used: bool = True,
-    decorating: bool = False,
-) -> Value:
+def _call(m: Machine, tv: TransformedValue, at: Call) -> Value:
     """Call ``jax.jit(f, donate_argnums=…)`` and the like."""
     note_called(m, tv)
-    if m.path.mode.staged or m.path.mode.presumed or not isinstance(node, ir.Call):
-        return call_transformed(m, frame, node, tv, args, used, decorating)
-    named = _by_parameter(tv, args)
+    if m.path.mode.staged or m.path.mode.presumed or not isinstance(at.node, ir.Call):
+        return call_transformed(m, tv, at)
+    named = _by_parameter(tv, at.args)
     if m.trackers[Reads].matter and tv.fact.tracing != "none":
-        _read_arguments(m, frame, node, tv, named)
-    result = call_transformed(m, frame, node, tv, args, used, decorating)
+        _read_arguments(m, at.frame, at.node, tv, named)
+    result = call_transformed(m, tv, at)
     if tv.fact.donates and tv.options and tv.name in _DONATING and m.bus.wants(DonatedUse):
-        if _donate(m, frame, node, tv, args, named, result):
+        if _donate(m, at.frame, at.node, tv, at.args, named, result):
             return _renewed(m, result)
-    if m.path.loops and tv.name == "jax.jit" and m.bus.wants(UndonatedStep) and args.star is None:
+    if m.path.loops and tv.name == "jax.jit" and m.bus.wants(UndonatedStep) and at.args.star is None:
         if not any(option in tv.options for option in tv.fact.donates):
-            note_step(m, frame, node, tv, named, result)
+            note_step(m, at.frame, at.node, tv, named, result)
     return result
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import ClassFact, FunctionFact
 from flake8_jax.semantics.domain import boundary, joining
-from flake8_jax.semantics.domain.arguments import Arguments, bind_parameters
+from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_parameters
 from flake8_jax.semantics.domain.boundary import note_rows, relevelled
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.dtypes import dtype_class
@@ -485,21 +485,21 @@ def _tell_same_call(m: Machine, frame: Frame, node: Any, key: Value) -> None:
 # --- methods of library objects -------------------------------------------------------------------------
 
 
-def call_external_method(
-    m: Machine, frame: Frame, node: Any, func: ExternalMethod, args: Arguments, used: bool, decorating: bool
-) -> Value:
+def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
     """A method that a library class gives to its instances, or to instances of a project subclass."""
     fact = m.program.knowledge.method(func.cls, func.name)
     if m.trackers[Presuming].presumption is not None:
         from flake8_jax.semantics.trackers.derivative_contracts import note_method_rule
 
-        note_method_rule(m, func.cls, func.name, args)
+        note_method_rule(m, func.cls, func.name, at.args)
     if fact is None:
         return Unknown("method")
     owner = m.program.knowledge.class_(func.cls)
     if isinstance(func.self_value, Instance) and owner is not None and owner.module_methods and "method" in fact.params:
-        return _module_call(m, frame, node, func, fact, func.self_value, args)
-    return call_fact(m, frame, node, f"{func.cls}.{func.name}", fact, args, used=used, self_value=func.self_value)
+        return _module_call(m, at.frame, at.node, func, fact, func.self_value, at.args)
+    return call_fact(
+        m, at.frame, at.node, f"{func.cls}.{func.name}", fact, at.args, used=at.used, self_value=func.self_value
+    )
 
 
 def _module_call(
@@ -545,7 +545,7 @@ def _module_call(
     if target is not None:
         setup = find_in_class(module.cls, "setup")
         if setup is not None and isinstance(setup[1], FunctionValue):
-            from flake8_jax.semantics.interpreter.calls import call_function_value
+            from flake8_jax.semantics.interpreter.running import call_function_value
 
             call_function_value(m, frame, node, setup[1], Arguments([module]))
         result = call(m, frame, node, target, inner)
@@ -560,31 +560,27 @@ def _module_call(
     return value_of_descriptor(m, fact.returns, level, bound)
 
 
-def call_external_instance(
-    m: Machine, frame: Frame, node: Any, func: ExternalInstance, args: Arguments, used: bool, decorating: bool
-) -> Value:
+def call_external_instance(m: Machine, func: ExternalInstance, at: Call) -> Value:
     """Calling a library object: what its ``__call__`` fact says; a decorator with options is applied."""
     fact = m.program.knowledge.method(func.cls, "__call__")
     if fact is not None:
-        result = call_fact(m, frame, node, func.cls + ".__call__", fact, args, used=True, self_value=func)
+        result = call_fact(m, at.frame, at.node, func.cls + ".__call__", fact, at.args, used=True, self_value=func)
         if m.trackers[Variations].known:
-            vary_call(m, func.cls + ".__call__", args.values, {}, result)
+            vary_call(m, func.cls + ".__call__", at.args.values, {}, result)
         return result
     manager = m.program.knowledge.function(func.cls)
-    if manager is not None and manager.returns == "context" and len(args.values) == 1:
-        return args.values[0]  # a context manager as a decorator: the function does what it did
-    if args.values and isinstance(args.values[0], ClassValue):
+    if manager is not None and manager.returns == "context" and len(at.args.values) == 1:
+        return at.args.values[0]  # a context manager as a decorator: the function does what it did
+    if at.args.values and isinstance(at.args.values[0], ClassValue):
         apply_class_decorator(
-            m, args.values[0], func.cls, {k: v for k, v in func.slots.items() if isinstance(v, Value)}
+            m, at.args.values[0], func.cls, {k: v for k, v in func.slots.items() if isinstance(v, Value)}
         )
-        return args.values[0]
+        return at.args.values[0]
     return Unknown("call")
 
 
-def _call_library_object(
-    m: Machine, frame: Frame, node: Any, func: External, args: Arguments, used: bool, decorating: bool
-) -> Value:
-    return call_external(m, frame, node, func.name, args, used=used, decorating=decorating)
+def _call_library_object(m: Machine, func: External, at: Call) -> Value:
+    return call_external(m, at.frame, at.node, func.name, at.args, used=at.used, decorating=at.decorating)
 
 
 CALL.update(

@@ -30,7 +30,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
     level_of,
 )
-from flake8_jax.semantics.interpreter.calls import captured_values
+from flake8_jax.semantics.interpreter.closures import captured_values
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine

@@ -21,7 +21,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import boundary, joining
-from flake8_jax.semantics.domain.arguments import Arguments, bind_parameters
+from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_parameters
 from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import (
@@ -191,17 +191,7 @@ def _keyword_node(node: Any, keyword: str) -> Any:
 # --- calling what a transform returned --------------------------------------------------------------------
 
 
-def call_transformed(
-    m: Machine,
-    frame: Frame,
-    node: Any,
-    tv: TransformedValue,
-    args: Arguments,
-    used: bool = True,
-    decorating: bool = False,
-    *,
-    runs: bool = True,
-) -> Value:
+def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool = True) -> Value:
     """Call ``jax.jit(f)``, ``jax.grad(f)`` … with arguments. runs: it is not only lowered."""
     tv.called = True
     fact = tv.fact
@@ -209,46 +199,51 @@ def call_transformed(
         if isinstance(tv.operand, (Unknown, Const)):
             return Unknown("call")
         if fact.omnistaging:  # checkify: what it calls is staged, on the arguments as they are
-            stage(m, frame, node, tv.name, tv.operand, args, enter(m, fact, tv.name, None, tv.options))
+            stage(m, at.frame, at.node, tv.name, tv.operand, at.args, enter(m, fact, tv.name, None, tv.options))
             return Unknown(tv.name)
-        result = call(m, frame, node, tv.operand, args)
+        result = call(m, at.frame, at.node, tv.operand, at.args)
         if tv.rules:
-            run_rules(m, frame, node, tv, args, result)
+            run_rules(m, at.frame, at.node, tv, at.args, result)
         return result
     level = GRAD if fact.tracing == "concrete" else ABSTRACT
-    if m.bus.wants(TransformCall) and isinstance(node, ir.Call) and args.star is None and not args.unknown_rest:
-        _tell_call(m, frame, node, tv, args, runs=runs)
-    if isinstance(node, ir.Call) and args.star is None and not args.unknown_rest:
-        check_call(m, frame, node, tv, args)
-    for value, written in zip(args.values, args.nodes):
+    if (
+        m.bus.wants(TransformCall)
+        and isinstance(at.node, ir.Call)
+        and at.args.star is None
+        and not at.args.unknown_rest
+    ):
+        _tell_call(m, at.frame, at.node, tv, at.args, runs=runs)
+    if isinstance(at.node, ir.Call) and at.args.star is None and not at.args.unknown_rest:
+        check_call(m, at.frame, at.node, tv, at.args)
+    for value, written in zip(at.args.values, at.args.nodes):
         if isinstance(value, (ListValue, DictValue)) and isinstance(written, _TEMPORARIES):
             value.born = NO_BIRTH  # nobody else has it
-    crossed = cross(m, tv, args, level)
+    crossed = cross(m, tv, at.args, level)
     lane: Lane | None = None
     if fact.maps_axes is not None and not fact.maps_axes.endswith("specs"):
-        call_link = Link(frame.scope, node, "root", describe(tv.operand), "", 0, None)
-        lane = Lane(tv.name, call_link, shared_in_lanes(m, tv, args, crossed))
+        call_link = Link(at.frame.scope, at.node, "root", describe(tv.operand), "", 0, None)
+        lane = Lane(tv.name, call_link, shared_in_lanes(m, tv, at.args, crossed))
     if isinstance(tv.operand, PartialValue):
         note_held(m, tv.operand, tv.site)
     replica, reports = enter_replica(m, tv), len(m.bus.emissions)
-    result = stage(m, frame, node, tv.name, tv.operand, crossed, enter(m, fact, tv.name, lane, tv.options))
+    result = stage(m, at.frame, at.node, tv.name, tv.operand, crossed, enter(m, fact, tv.name, lane, tv.options))
     if replica is not None:
         leave_replica(m, replica, result)
-    tell_traced(m, frame, node, tv, reports)
+    tell_traced(m, at.frame, at.node, tv, reports)
     if not check_result(m, tv.site.scope, tv.site, tv.name, fact, tv.options, tv.operand, result):
         return Unknown("mismatch")
-    outside = outer_level(m, args, tv.operand)
+    outside = outer_level(m, at.args, tv.operand)
     if m.trackers[DeviceWork].times and not m.path.mode.staged:
-        note_compiled(m, frame, node, tv, args)
+        note_compiled(m, at.frame, at.node, tv, at.args)
     dispatched = 0
     if not m.path.mode.staged and fact.omnistaging:
         dispatched = id(m.path.loops[-1]) if m.path.loops else 1
         if fact.result == "same":
-            note_turn(m, frame.scope, node, STARTED)
-    found = result_outside(m, tv, args, result, outside, dispatched)
+            note_turn(m, at.frame.scope, at.node, STARTED)
+    found = result_outside(m, tv, at.args, result, outside, dispatched)
     settle_births(found, m.path.mode.trace)
-    note_gradient(m, frame, node, tv, found)
-    note_product(m, tv.name, fact, tv.options, found, args.values[0] if args.values else None)
+    note_gradient(m, at.frame, at.node, tv, found)
+    note_product(m, tv.name, fact, tv.options, found, at.args.values[0] if at.args.values else None)
     return found
 
 
@@ -276,7 +271,7 @@ def transformed_method(m: Machine, frame: Frame, node: Any, tv: TransformedValue
     """``jitted.lower(…)``, ``custom.defvjp(fwd, bwd)`` …"""
     if name in ("lower", "trace", "eval_shape") and tv.fact.tracing != "none":
         times, m.trackers[DeviceWork].times = m.trackers[DeviceWork].times, False
-        call_transformed(m, frame, node, tv, args, runs=False)
+        call_transformed(m, tv, Call(frame, node, args), runs=False)
         m.trackers[DeviceWork].times = times
         return Unknown(name)
     if tv.fact.model == "custom" and name.startswith("def"):
@@ -452,7 +447,8 @@ def run_root(m: Machine, tv: TransformedValue, node: Any, frame: Frame, chain: t
             values.append(Unknown(parameter))
     m.path.stack = list(chain)
     m.path.assumed = tv.held
-    call_transformed(m, frame, node, tv, Arguments(values, _optional_arguments(tv), unknown_rest=True))
+    args = Arguments(values, _optional_arguments(tv), unknown_rest=True)
+    call_transformed(m, tv, Call(frame, node, args))
     m.path.stack = []
 
 

@@ -33,7 +33,6 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import inherit_donations
-from flake8_jax.semantics.trackers.freshness import begin_iteration
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.reads import Reads
 
@@ -59,7 +58,7 @@ def run_tree_map(
 
     loop = LoopState("tree_map", node)
     m.path.loops.append(loop)
-    begin_iteration(m, loop)
+    m.trackers.iteration(loop)
     mapped = _map_trees(m, trees, at_leaf, budget, room, custom_leaves)
     m.path.loops.pop()
     return mapped

@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.values import (
     Array,
     ClassValue,
     DictValue,
+    FunctionValue,
     Instance,
     ListValue,
     ModuleValue,
@@ -36,7 +37,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import CapturedConstant
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.allocations import outlives
 
 COMPILING = frozenset({"jit", "pjit", "pmap", "filter_jit", "filter_pmap"})
@@ -55,8 +56,21 @@ class Captures(Tracker):
     """constants: arrays that compiled code closes over, by identity. embedded: those that became part of a program."""
 
     def __init__(self, m: Machine) -> None:
+        self.m = m
         self.constants: dict[int, Capture] = {}
         self.embedded: list[Value] = []
+
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> int:
+        return len(self.embedded)
+
+    def since(self, mark: int, run: FinishedRun) -> tuple[int, ...] | None:
+        """The inputs that the run made part of a program."""
+        embedded = frozenset(self.embedded[mark:])
+        return tuple([i for i, v in enumerate(run.inputs) if v in embedded]) or None if embedded else None
+
+    def replay(self, record: tuple[int, ...], replay: Replay) -> None:
+        if self.constants:
+            embed(self.m, [replay.inputs[i] for i in record])
 
 
 def is_constant(value: Value) -> bool:

@@ -82,6 +82,12 @@ class Freshness(Tracker):
             for loop in self.path.loops:
                 loop.since = self.clock
 
+    def iteration(self, loop: LoopState) -> None:
+        """What is made from now on is made in a new iteration of ``loop``."""
+        self.clock += 1
+        loop.since = self.clock
+        loop.links = len(self.path.stack)
+
 
 def bound_in(loop: LoopState) -> set[str]:
     """The paths that the loop's body binds, looked up once for all that stands in it."""
@@ -93,13 +99,6 @@ def bound_in(loop: LoopState) -> set[str]:
 def now(m: Machine) -> int:
     """The birth of a function object that is made now."""
     return 0 if m.trackers[Freshness].sheltered else m.trackers[Freshness].clock
-
-
-def begin_iteration(m: Machine, loop: LoopState) -> None:
-    """What is made from now on is made in a new iteration of ``loop``."""
-    m.trackers[Freshness].clock += 1
-    loop.since = m.trackers[Freshness].clock
-    loop.links = len(m.path.stack)
 
 
 def shelters(function: FunctionValue) -> bool:

@@ -36,7 +36,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import GlobalRead
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.machine.tracker import Replay, Tracker
 
 _CODE = (FunctionValue, ClassValue, BoundMethod, PartialValue, TransformedValue, ModuleValue)
 _DATA = (Const, Static, Unknown, Array, HostArray, TupleValue)
@@ -52,6 +52,13 @@ class GlobalReads(Tracker):
     def __init__(self, m: Machine) -> None:
         self.staged: dict[tuple[str, str], dict[tuple[str, int], int]] = {}
         self.rebindings: dict[tuple[str, str], int] = {}
+        self.m = m
+
+    def replay_events(self, record: None, replay: Replay) -> None:
+        """A remembered run reads again what it read."""
+        for event in replay.events:
+            if isinstance(event, GlobalRead):
+                note_read(self.m, event.scope, event.name, event.context.scope.path, event.at.start)
 
 
 def is_global(frame: Frame, name: str) -> bool:
@@ -106,13 +113,6 @@ def note_read(m: Machine, scope: ModuleScope, name: str, path: str, start: int) 
     rebindings = m.trackers[GlobalReads].rebindings.get((scope.path, name), 0)
     if first.setdefault((path, start), rebindings) < rebindings:
         m.bus.noted.add((rebound(scope, name), path, start))
-
-
-def repeat_reads(m: Machine, events: list[Any]) -> None:
-    """A remembered run reads again what it read."""
-    for event in events:
-        if isinstance(event, GlobalRead):
-            note_read(m, event.scope, event.name, event.context.scope.path, event.at.start)
 
 
 def note_second_assignment(m: Machine, scope: ModuleScope, name: str) -> None:

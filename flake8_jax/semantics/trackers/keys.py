@@ -15,16 +15,16 @@ Not modelled: keys that pass through unknown library calls (such a call is no us
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.boundary import SEED, keep_seed
+from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_taken
 from flake8_jax.semantics.domain.conditions import contradict, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import Lane
 from flake8_jax.semantics.domain.values import (
-    ABSTRACT,
     MISSING,
     Array,
     Const,
@@ -43,10 +43,12 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     canonical_key,
+    part_of,
 )
 from flake8_jax.semantics.events.events import KeyUse, SharedKey
+from flake8_jax.semantics.events.facts import DRAWN
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
 DONATE = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
@@ -79,10 +81,15 @@ class Use:
         return (self.effect,)
 
 
+UseOfInput = tuple[int, tuple[str, ...], tuple[Use, ...]]
+"""Uses of a key that was taken out of an input: its number, the steps to the key, the uses."""
+
+
 class Keys(Tracker):
     """uses: of each key, by its canonical value. lanes_met: vmaps whose identity a remembered run knows."""
 
     def __init__(self, m: Machine) -> None:
+        self.m = m
         self.uses: dict[Value, Any] = {}
         self.lanes_met: set[Lane] = set()
 
@@ -97,6 +104,44 @@ class Keys(Tracker):
                 merged += [u for u in uses if u not in merged]
         return tuple(merged[:6])
 
+    def settle(self, mark: int, result: Value) -> None:
+        if self.uses:
+            settle_splits(self.m, mark, result)
+
+    def since(self, mark: None, run: FinishedRun) -> list[UseOfInput] | None:
+        """The uses of keys that came with the inputs."""
+        written = [slot for slots, slot in run.written if slots is self.uses]
+        if not written:
+            return None
+        index = {id(canonical_key(v)): i for i, v in enumerate(run.inputs) if isinstance(v, (Array, Opaque))}
+        taken = {
+            id(part): (whole, step)
+            for whole in map(canonical_key, run.inputs)
+            if isinstance(whole, Array) and whole.parts
+            for step, part in whole.parts.items()
+        }
+        found: dict[tuple[int, tuple[str, ...]], tuple[Use, ...]] = {}
+        for key in written:
+            where = _from_input(key, index, taken)
+            if where is not None:
+                found[where] = self.uses.get(key, ())
+        return [(i, steps, uses) for (i, steps), uses in found.items()] or None
+
+    def replay(self, record: list[UseOfInput], replay: Replay) -> None:
+        m = self.m
+        for i, steps, uses in record:
+            key: Value = canonical_key(replay.inputs[i])
+            for step in steps:
+                if isinstance(key, Opaque):
+                    key = part_of(key, step, partial(Unknown, step))
+                elif isinstance(key, Array):
+                    key = key_taken(key, step)
+            if any(use.draws for use in uses):
+                note_drawn(m, key)
+            earlier = self.uses.get(key, ())
+            here = [_here(m, use, replay.scope, replay.node) for use in uses]
+            m.journal.write(self.uses, key, (*earlier, *here)[-6:])
+
     def enter(self) -> dict[Value, Any]:
         """Two uses of a key collide only where one call path leads to both."""
         saved, self.uses = self.uses, {}
@@ -104,6 +149,31 @@ class Keys(Tracker):
 
     def leave(self, saved: Any, *, finished: bool) -> None:
         self.uses = saved
+
+
+def _from_input(
+    key: Any, index_of_key: dict[int, int], taken: dict[int, tuple[Array, str]]
+) -> tuple[int, tuple[str, ...]] | None:
+    """From which input, by which steps, a used key was taken. taken: the keys taken out of arrays of keys."""
+    steps: list[str] = []
+    value = key
+    parent: Value
+    while id(value) not in index_of_key:
+        if id(value) in taken:
+            parent, step = taken[id(value)]
+        elif isinstance(value, Opaque) and value.parent is not None:
+            parent, step = value.parent, value.step
+        else:
+            return None
+        steps.append(step)
+        value = canonical_key(parent)
+    return index_of_key[id(value)], tuple(reversed(steps))
+
+
+def _here(m: Machine, use: Use, scope: ModuleScope, node: Any) -> Use:
+    """A use inside a remembered run, as it stands on the present call path."""
+    path = current_path(m, scope, node if node is not None else use.path[-1].node)
+    return replace(use, path=path, conditions=frozenset(m.path.conditions))
 
 
 def current_path(m: Machine, scope: ModuleScope, node: Any) -> tuple[Place, ...]:
@@ -345,9 +415,6 @@ def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, pa
         m.bus.emit(SharedKey(m.path.context(lane.call.scope), lane.call.node, lane.transform, False))
 
 
-DRAWN = "something is drawn of it"
-
-
 def made_key(m: Machine, scope: ModuleScope, node: Any, level: int) -> Array:
     """A key made of a seed."""
     made = Array(level, "key", 0)
@@ -383,7 +450,3 @@ def share_like(m: Machine, parent: Value, child: Value, data: Value | None = Non
     for lane in m.path.mode.lanes:
         if canonical in lane.shared and (data is None or data in lane.shared):
             lane.shared[child] = lane.shared[canonical]
-
-
-def is_traced_data(value: Value | None) -> bool:
-    return isinstance(value, (Array, Tree)) and value.level == ABSTRACT

@@ -33,8 +33,9 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import Computation, WideDtype
+from flake8_jax.semantics.events.facts import GUARDED
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.machine.tracker import Replay, Tracker
 
 RECORDED = frozenset({
     "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arctanh", "asin", "atanh", "clip",
@@ -68,7 +69,11 @@ class Tangents(Tracker):
     """marked: arrays that hang on an argument that is differentiated by."""
 
     def __init__(self, m: Machine) -> None:
+        self.m = m
         self.marked: set[Value] = set()
+
+    def replayed(self, record: None, replay: Replay, result: Value) -> None:
+        repeat_tangents(self.m, replay.remembered, result, replay.inputs)
 
 
 def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bound: dict[str, Value]) -> None:
@@ -83,9 +88,6 @@ def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bou
         for value in values[1:]:
             _note_guarded(m, frame, value)
     _note(m, frame, node, _SYNONYMS.get(last, last), result, values, tell=last in TOLD)
-
-
-GUARDED = "guarded by where"
 
 
 def _note_guarded(m: Machine, frame: Frame, value: Value, depth: int = 4) -> None:

@@ -123,7 +123,12 @@ class Recording(Tracker):
     """records: what ``inspect`` tells of functions; None unless it asks."""
 
     def __init__(self, m: Machine) -> None:
+        self.path = m.path
         self.records: Records | None = None
+
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> None:
+        if self.records is not None:
+            self.records.note(function.scope, function.fn, bound, self.path.mode, self.path.stack)
 
 
 def kind_of(value: Value) -> set[str]:

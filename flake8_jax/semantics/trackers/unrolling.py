@@ -26,6 +26,7 @@ from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
     Array,
     Const,
+    FunctionValue,
     GeneratorValue,
     HostArray,
     ListValue,
@@ -37,11 +38,11 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import UnrolledLoop
+from flake8_jax.semantics.events.facts import IN_NEST
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import lookup
-from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
-IN_NEST = "inside an unrolled loop"
 _NUMBERS = frozenset({bool, int, float, complex})
 _NUMBER_KINDS = frozenset({"bool", "int", "float", "complex"})
 
@@ -58,11 +59,22 @@ class Unrolling:
     picks: list[Value] = field(default_factory=list)
 
 
+@dataclass
+class _Before:
+    """What there was when a function began. size: what its own loops unroll into, once it has run."""
+
+    inside: Inside
+    work: int
+    varieties: int
+    size: int = 1
+
+
 class LoopNests(Tracker):
     """threshold: so many operations are too many. inside: what the loops met so far unroll into. work: operations staged.
     varieties: differences between iterations that were met."""
 
     def __init__(self, m: Machine) -> None:
+        self.m = m
         self.threshold = 32
         self.inside = NOTHING
         self.work = 0
@@ -74,6 +86,59 @@ class LoopNests(Tracker):
     def leave(self, saved: Any, *, finished: bool) -> None:
         if not finished:
             self.inside = saved
+
+    def loop_enter(self, frame: Frame, loop: LoopState) -> None:
+        m = self.m
+        if m.path.mode.compiled and not m.path.mode.presumed and m.bus.wants(UnrolledLoop):
+            loop.records[Unrolling] = Unrolling(self.inside, self.work, len(frame.exits) + len(frame.returns))
+            self.inside = NOTHING
+
+    def loop_leave(self, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
+        m, seen = self.m, loop.records.get(Unrolling)
+        if seen is None:
+            return
+        size, places = self.inside.size, self.inside.places
+        ends_early = loop.exits or len(frame.exits) + len(frame.returns) > seen.exits
+        if trips is not None and not ends_early and self.work > seen.work and not _is_varied(seen):
+            size *= trips
+            if size >= self.threshold and not m.path.mode.shapes_only and not _in_kernel(m):
+                for place in places:
+                    m.bus.note(IN_NEST, frame.scope, place.start)
+                m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, size, trips, dict(frame.slots)))
+            places = (*places, at)
+        self.inside = Inside(max(size, seen.before.size), (*seen.before.places, *places))
+
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> _Before:
+        before = _Before(self.inside, self.work, self.varieties)
+        self.inside = NOTHING
+        return before
+
+    def returned(self, mark: _Before, *, suspended: bool) -> None:
+        """By how much the loops of a function multiply with those around the call. Those that are reported themselves do
+        not."""
+        before = mark.inside
+        mark.size = size = self.inside.size if self.inside.size < self.threshold else 1
+        self.inside = before if size <= before.size else Inside(size, before.places)
+
+    def since(self, mark: _Before, run: FinishedRun) -> tuple[int, bool, int] | None:
+        record = self.work - mark.work, self.varieties > mark.varieties, mark.size
+        return record if record != (0, False, 1) else None
+
+    def replay(self, record: tuple[int, bool, int], replay: Replay) -> None:
+        work, varies, size = record
+        self.work += work
+        if varies:
+            note_variety(self.m)
+        if size > self.inside.size:
+            self.inside = Inside(size, self.inside.places)
+
+
+def _is_varied(seen: Unrolling) -> bool:
+    return seen.varied or any(isinstance(value, Opaque) and value.parts for value in seen.picks)
+
+
+def _in_kernel(m: Machine) -> bool:
+    return any(link.kind == "root" and "pallas" in link.text for link in m.path.stack)
 
 
 def is_number(value: Value) -> bool:
@@ -108,62 +173,6 @@ def least_trips(values: list[Value]) -> int | None:
     counts = [trips_of(value) for value in values]
     known = [count for count in counts if count is not None]
     return min(known) if known and len(known) == len(counts) else None
-
-
-# --- loops ----------------------------------------------------------------------------------------
-
-
-def enter_loop(m: Machine, frame: Frame, loop: LoopState) -> None:
-    """A loop begins."""
-    if m.path.mode.compiled and not m.path.mode.presumed and m.bus.wants(UnrolledLoop):
-        loop.records[Unrolling] = Unrolling(
-            m.trackers[LoopNests].inside, m.trackers[LoopNests].work, len(frame.exits) + len(frame.returns)
-        )
-        m.trackers[LoopNests].inside = NOTHING
-
-
-def leave_loop(m: Machine, frame: Frame, loop: LoopState, at: ir.Expr, trips: int | None) -> None:
-    """A loop is over. at: where a report on it stands. trips: how often it ran, unless it was left."""
-    seen = loop.records.get(Unrolling)
-    if seen is None:
-        return
-    size, places = m.trackers[LoopNests].inside.size, m.trackers[LoopNests].inside.places
-    ends_early = loop.exits or len(frame.exits) + len(frame.returns) > seen.exits
-    if trips is not None and not ends_early and m.trackers[LoopNests].work > seen.work and not _is_varied(seen):
-        size *= trips
-        if size >= m.trackers[LoopNests].threshold and not m.path.mode.shapes_only and not _in_kernel(m):
-            for place in places:
-                m.bus.note(IN_NEST, frame.scope, place.start)
-            m.bus.emit(UnrolledLoop(m.path.context(frame.scope), at, size, trips, dict(frame.slots)))
-        places = (*places, at)
-    m.trackers[LoopNests].inside = Inside(max(size, seen.before.size), (*seen.before.places, *places))
-
-
-def leave_function(m: Machine, before: Inside) -> int:
-    """A called function is over: by how much its loops multiply with those around the call. Those that are reported
-    themselves do not."""
-    size = (
-        m.trackers[LoopNests].inside.size if m.trackers[LoopNests].inside.size < m.trackers[LoopNests].threshold else 1
-    )
-    m.trackers[LoopNests].inside = before if size <= before.size else Inside(size, before.places)
-    return size
-
-
-def repeat_work(m: Machine, work: int, size: int, *, varies: bool) -> None:
-    """A remembered run of a function does again what it did."""
-    m.trackers[LoopNests].work += work
-    if varies:
-        note_variety(m)
-    if size > m.trackers[LoopNests].inside.size:
-        m.trackers[LoopNests].inside = Inside(size, m.trackers[LoopNests].inside.places)
-
-
-def _is_varied(seen: Unrolling) -> bool:
-    return seen.varied or any(isinstance(value, Opaque) and value.parts for value in seen.picks)
-
-
-def _in_kernel(m: Machine) -> bool:
-    return any(link.kind == "root" and "pallas" in link.text for link in m.path.stack)
 
 
 # --- what differs between iterations --------------------------------------------------------------

@@ -41,7 +41,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.domain.varying import Variation
-from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import Frame
@@ -64,6 +64,16 @@ class Variations(Tracker):
     def joined(self, contents: list[Any], result: Value) -> None:
         if self.known:
             vary_joined(self.m, [c for c in contents if isinstance(c, Value)], result)
+
+    def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
+        return bool(loop.stepped or loop.appended or self.grown) and note_growth(self.m, frame, loop, arms, written)
+
+    def since(self, mark: None, run: FinishedRun) -> Varying | None:
+        return variations_of(self.m, run.result) or None
+
+    def replayed(self, record: Varying | None, replay: Replay, result: Value) -> None:
+        if record:
+            vary_again(self.m, record, result)
 
 
 # --- where it begins ----------------------------------------------------------------------------------
@@ -201,11 +211,6 @@ def forget(m: Machine, loop: LoopState) -> None:
         del m.trackers[Variations].known[value]
     if not m.path.loops:
         m.trackers[Variations].grown.clear()
-
-
-def iterates(loop: LoopState) -> str:
-    """The fact that a loop has a second iteration; noted everywhere."""
-    return f"iterates {id(loop)}"
 
 
 # --- how it goes on -------------------------------------------------------------------------------------

@@ -1,0 +1,156 @@
+"""From the arguments of a call to the parameters of a function of the project.
+
+Vocabulary
+----------
+bound       by parameter name; what is missing is its default, or unknown.
+said        what a parameter's annotation says of its value.
+refined     an opaque argument together with what was said.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.values import (
+    NO_BIRTH,
+    Array,
+    Const,
+    DictValue,
+    ExternalInstance,
+    FunctionValue,
+    Instance,
+    ListValue,
+    Opaque,
+    Static,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    freshen,
+    part_of,
+)
+from flake8_jax.semantics.interpreter.operations import value_of_annotation
+from flake8_jax.semantics.machine.core import Machine
+
+
+def bind(m: Machine, func: FunctionValue, args: Arguments) -> dict[str, Value]:
+    """Arguments by parameter name. What is missing is its default, or unknown."""
+    bound: dict[str, Value] = {}
+    positional = args.values
+    taken = 0
+    kwargs = dict(args.kwargs)
+    for p in func.fn.params:
+        kind = p.kind
+        if kind in ("positional", "posonly"):
+            if taken < len(positional):
+                value = positional[taken]
+                taken += 1
+            elif p.name in kwargs and kind == "positional":
+                value = kwargs.pop(p.name)
+            elif args.star is not None and p.default is None:
+                value = freshen(args.star)
+            elif args.star is not None or args.double_star is not None or args.unknown_rest:
+                value = Unknown(p.name)
+            else:
+                value = func.defaults.get(p.name) or Unknown(p.name)
+        elif kind == "kwonly":
+            if p.name in kwargs:
+                value = kwargs.pop(p.name)
+            elif args.double_star is not None or args.unknown_rest:
+                value = Unknown(p.name)
+            else:
+                value = func.defaults.get(p.name) or Unknown(p.name)
+        elif kind == "vararg":
+            extras = tuple(positional[taken:])
+            taken = len(positional)
+            if args.star is not None or args.unknown_rest:
+                element = joining.join_all([*extras, args.star if args.star is not None else Unknown(p.name)])
+                bound[p.name] = ListValue(None, element, is_tuple=True, born=m.path.mode.trace)
+            else:
+                bound[p.name] = TupleValue(extras)
+            continue
+        else:
+            is_open = args.double_star is not None or args.unknown_rest
+            rest = args.double_star if args.double_star is not None else Unknown("item") if args.unknown_rest else None
+            bound[p.name] = DictValue(kwargs, rest, is_open=is_open, born=m.path.mode.trace)
+            continue
+        if p.annotation is not None and isinstance(value, (Unknown, Tree)):
+            said = value_of_annotation(m, func.scope, func.closure, p.annotation)
+            if said is not None:
+                trusted = m.path.mode.presumed and is_only_static(said)
+                said = individual(m, said, value)
+                value = said if trusted else refined(value, said)
+        bound[p.name] = value
+    return bound
+
+
+def is_only_static(value: Value) -> bool:
+    """An annotation that leaves no room for arrays: ``int``, ``tuple[int, ...]`` …"""
+    if isinstance(value, (TupleValue, UnionValue)):
+        parts = value.elts if isinstance(value, TupleValue) else value.members
+        return bool(parts) and all(is_only_static(v) for v in parts)
+    if isinstance(value, ListValue):
+        return is_only_static(joining.any_element(value))
+    return isinstance(value, (Static, Const))
+
+
+def individual(m: Machine, said: Value, value: Opaque, depth: int = 2) -> Value:
+    """A generic instance stands for any of its class; as an argument it has leaves of its own, those of ``value``."""
+    if isinstance(said, UnionValue):
+        return UnionValue(tuple(individual(m, v, value, depth) for v in said.members))
+    if not isinstance(said, Instance) or said is not said.cls.generic:
+        return said
+    # The settings of other objects are looked up here and there: they stay one and the same for all.
+    leaves = (Array, Tree, Unknown, Instance) if "pytree" in said.cls.traits else (Array,)
+    if not any(isinstance(part, leaves) for part in said.slots.values()):
+        return said
+    made = Instance(said.cls, exact=said.exact, level=said.level, born=NO_BIRTH)
+    made.complete = said.complete
+    for name, part in said.slots.items():
+        made.slots[name] = part
+        if isinstance(part, leaves):
+            outside = part_of(value, "." + name, lambda: Unknown("part"))
+            if isinstance(part, Instance):
+                if depth and isinstance(outside, Opaque):
+                    made.slots[name] = individual(m, part, outside, depth - 1)
+            else:
+                own = freshen(part)
+                own.origin = outside  # type: ignore[attr-defined]
+                made.slots[name] = own
+    return made
+
+
+def refined(value: Unknown | Tree, said: Value) -> Value:
+    """An opaque argument together with what its parameter's annotation says."""
+    if isinstance(value, Unknown):
+        if isinstance(said, (Array, Tree, Unknown)):
+            made = freshen(said)
+            made.origin = value  # type: ignore[attr-defined]
+            return made
+        return said
+    if isinstance(said, UnionValue):
+        present = [v for v in said.members if not (isinstance(v, Const) and v.value is None)]
+        if len(present) != 1:
+            return value
+        said = present[0]
+    if isinstance(said, Array):
+        array = Array(value.level, said.dtype, said.ndim)
+        array.origin = value
+        return array
+    if isinstance(said, Static) and said.kind in ("int", "float", "bool"):
+        array = Array(value.level, said.kind, 0)
+        array.origin = value
+        return array
+    if isinstance(said, (TupleValue, ListValue, DictValue, ExternalInstance)):
+        return boundary.tracify(said, value.level)
+    if isinstance(said, Instance) and "pytree" in said.cls.traits:
+        return boundary.tracify(said, value.level)
+    return value
+
+
+def is_given_twice(fn: ir.Function, args: Arguments) -> bool:
+    """A parameter gets an argument by position and another by name: TypeError."""
+    given = fn.params[: len(args.values)]
+    return any(p.kind == "positional" and p.name in args.kwargs for p in given)

@@ -1,0 +1,62 @@
+"""What a function closes over, and what the way to a call has taught of it.
+
+Vocabulary
+----------
+free names  those that a function reads but does not bind.
+captured    their values in enclosing functions; globals are not among them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.conditions import normal_condition
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import FunctionValue, Opaque, Value
+from flake8_jax.semantics.machine.core import Machine
+
+
+def free_names(m: Machine, fn: ir.Function) -> tuple[str, ...]:
+    """Names that a function reads but does not bind: its possible captures."""
+    found = m.program.free_names.get(id(fn))
+    if found is None:
+        local = set(fn.local_names)
+        found = tuple(sorted(n for n in names_read(fn) if n not in local))
+        m.program.free_names[id(fn)] = found
+    return found
+
+
+def captured_values(m: Machine, func: FunctionValue) -> dict[str, Value]:
+    """What a function closes over, from enclosing functions (not globals)."""
+    if func.closure is None:
+        return {}
+    captures: dict[str, Value] = {}
+    for name in free_names(m, func.fn):
+        frame: Frame | None = func.closure
+        while frame is not None:
+            value = frame.slots.get(name)
+            if value is not None:
+                captures[name] = value
+                break
+            frame = frame.parent
+    return captures
+
+
+def held_of_captures(m: Machine, func: FunctionValue) -> frozenset[tuple[Any, bool]]:
+    """What the way to this call has taught of the values that the function closes over."""
+    captured = {id(v) for v in captured_values(m, func).values()}
+    return frozenset(c for c in m.path.conditions if not captured.isdisjoint(mentioned(m, c)))
+
+
+def mentioned(m: Machine, condition: tuple[Any, bool]) -> set[int]:
+    """Identities of the values that a condition is about, and of those that they are parts of."""
+    found: set[int] = set()
+    for part in normal_condition(condition)[0][1:]:
+        if type(part) is tuple and part[0] == "v":
+            value = m.path.identified.get(part[1])
+            while value is not None:
+                found.add(id(value))
+                value = value.parent if isinstance(value, Opaque) else None
+    return found
