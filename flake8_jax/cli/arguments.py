@@ -12,10 +12,6 @@ from flake8_jax.settings.resolver import Resolver
 from flake8_jax.settings.tables import ConfigError
 
 
-class UsageError(Exception):
-    """The command was called wrongly; the message says how to call it."""
-
-
 def _list(text: str) -> list[str]:
     return [part for part in re.split(r"[,\s]+", text) if part]
 

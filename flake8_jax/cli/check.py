@@ -462,7 +462,7 @@ def _trouble_status(report: RunReport) -> int:
 
 def _add_noqa(call: _Call) -> int:
     """Append ``# noqa: CODES`` to the line of every finding."""
-    from flake8_jax.repair.passes import add_noqa
+    from flake8_jax.repair.noqa import add_noqa
 
     if call.stdin is not None:
         raise ConfigError("--add-noqa changes files; it cannot be used with standard input")

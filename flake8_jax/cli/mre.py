@@ -20,8 +20,8 @@ from flake8_jax.cli.verify import cases_for, recorded_by_file
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
 from flake8_jax.core.writing import write_whole
 from flake8_jax.runtime_checks.flattening import FlatteningError, Place, Project, finder
-from flake8_jax.runtime_checks.mre import CONFIRMED, Hit, Look, Maker, Outcomes, Subject
-from flake8_jax.runtime_checks.mre_report import head, issue, relocated
+from flake8_jax.runtime_checks.mre import CONFIRMED, Hit, Look, Maker, Outcomes, Search, Subject
+from flake8_jax.runtime_checks.mre_report import Issue, head, relocated
 from flake8_jax.runtime_checks.verify import RefusedCommand
 from flake8_jax.settings.options import Options
 from flake8_jax.settings.resolver import Resolver
@@ -129,7 +129,7 @@ def _run(args: argparse.Namespace, cwd: str, backend: Backend | None) -> int:
     with tempfile.TemporaryDirectory(prefix="jaxlint-mre-") as folder:
         look = _looker(backend, os.path.realpath(folder), item.code, args.target_jax)
         say = functools.partial(say_progress, args)
-        outcomes = Maker(subject, project, look, linted.workload, folder, deadline, say).make()
+        outcomes = Maker(subject, project, look, linted.workload, Search(folder, deadline, say)).make()
     outcomes, script = _finished(outcomes, item, os.path.basename(args.output or "mre.py"))
     report = _issue(args, item, linted.view.path, outcomes, script) if args.issue or output_format == "json" else ""
     confirmed = outcomes.verdict.verdict == CONFIRMED
@@ -233,20 +233,20 @@ def _looker(backend: Backend | None, folder: str, code: str, target_jax: str | N
 def _issue(args: argparse.Namespace, item: Diagnostic, shown: Any, outcomes: Outcomes, script: str) -> str:
     note = "The script applies `jax.jit` itself, as the linter says that the project does." if outcomes.jitted else ""
     file = os.path.basename(args.output or "mre.py")
-    return issue(
+    return Issue(
         code=item.code, rule=item.finding.name, message=item.finding.message,
         place=f"{shown(item.path)}:{item.row}",
         chain=[f"`{shown(step.path)}:{step.row}`: {step.text}" for step in item.finding.evidence],
         verdict=outcomes.verdict, versions=outcomes.versions, packages=_packages(args), script=script, file=file,
         note=note,
-    )  # fmt: skip
+    ).markdown()  # fmt: skip
 
 
 def _packages(args: argparse.Namespace) -> dict[str, str]:
     """The versions of packages around JAX, as ``jaxlint env`` has them."""
-    from flake8_jax.runtime_checks.sandbox import run_child
+    from flake8_jax.runtime_checks.sandbox import Launch, run_child
 
-    result = run_child("env", {"roots": []}, python=args.python).result()
+    result = run_child("env", {"roots": []}, Launch(args.python)).result()
     return dict(result["packages"]) if result is not None else {}
 
 

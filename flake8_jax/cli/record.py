@@ -13,7 +13,7 @@ from flake8_jax.cli.arguments import refuse_source_as_output
 from flake8_jax.cli.running import add_process_options, find_python, split_command
 from flake8_jax.cli.said import print_json, say, tell
 from flake8_jax.runtime_checks.profile import DEFAULT, VERSION, Compilation, Function, Profile, compilations, save
-from flake8_jax.runtime_checks.sandbox import Limits, describe, run_child
+from flake8_jax.runtime_checks.sandbox import Launch, Limits, describe, run_child
 from flake8_jax.settings.tables import ConfigError
 
 _EPILOG = """\
@@ -75,7 +75,7 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
     # The command's own output goes where it would go, but for readers of JSON.
     output = sys.stdout if args.output_format == "text" else sys.stderr
     sys.stdout.flush()
-    outcome = run_child("observe", request, python=args.python, limits=limits, output=output)
+    outcome = run_child("observe", request, Launch(args.python, limits), output=output)
     refused = outcome.of("refused")
     if refused:
         raise ConfigError(refused[0]["text"])

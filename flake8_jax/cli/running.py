@@ -169,21 +169,14 @@ def find_roots(cwd: str) -> list[str]:
 
 def ask(args: argparse.Namespace, task: str, request: Mapping[str, Any], platform: str | None = None) -> Message:
     """Run a task in a child and return its result. Raises RunError."""
-    from flake8_jax.runtime_checks.sandbox import Limits, describe, run_child
+    from flake8_jax.runtime_checks.sandbox import Launch, Limits, describe, run_child
 
     cwd = os.getcwd()
     limits = Limits(seconds=args.timeout, memory=args.memory, network=not args.no_network)
-    environment = {"JAX_PLATFORMS": platform} if platform else {}
     python = find_python(args.python)
     try:
-        outcome = run_child(
-            task,
-            {"roots": find_roots(cwd), **request},
-            python=python,
-            limits=limits,
-            environment=environment,
-            cwd=cwd,
-        )
+        launch = Launch(python, limits, {"JAX_PLATFORMS": platform} if platform else {}, cwd)
+        outcome = run_child(task, {"roots": find_roots(cwd), **request}, launch)
     except OSError as error:
         raise RunError(
             f"{python} cannot be started: {error.strerror or error}; --python names the interpreter"

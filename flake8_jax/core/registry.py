@@ -62,10 +62,8 @@ Settle = Callable[[list[Candidate]], list[Candidate]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule. ``doc`` is the manual page (markdown): the docstring of ``check``.
-
-    Most calls concern no rule, so a rule says beforehand, in facts that cost nothing to know, when it has nothing to say:
+class Subscription:
+    """Which events of its types a rule hears. Most calls concern no rule, so it says so in facts that cost nothing to know.
 
     names: for rules that listen to ``NameUse`` or ``Discarded``: the canonical names that they care for; None for all.
     where: for ``LibraryCall`` and ``MethodCall``: only in code that runs so: staged (or presumed to be), in an eager
@@ -73,7 +71,22 @@ class Rule:
     arrays: for ``LibraryCall``: only if an argument may hold an array.
     effects: for ``LibraryCall``: only if the function has one of these effects (``FunctionFact.impure``, that of its
         module, or ``key_effect``); None for all.
+    """
 
+    names: frozenset[str] | None = None
+    where: frozenset[Where] = EVERYWHERE
+    arrays: bool = False
+    effects: frozenset[str] | None = None
+
+
+ALL_EVENTS = Subscription()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. ``doc`` is the manual page (markdown): the docstring of ``check``.
+
+    names, where, arrays, effects: see ``Subscription``.
     settle: for rules whose reports may show one defect twice. It sees the reports of all rules that declare it.
     """
 
@@ -128,10 +141,7 @@ def rule(
     *,
     fixable: Fixable = "never",
     opt_in: bool = False,
-    names: frozenset[str] | None = None,
-    where: frozenset[Where] = EVERYWHERE,
-    arrays: bool = False,
-    effects: frozenset[str] | None = None,
+    only: Subscription = ALL_EVENTS,
     settle: Settle | None = None,
 ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
     """Declare ``def traced_branch(event: TruthTest) -> Report | None`` to be the rule ``traced-branch``."""
@@ -146,10 +156,10 @@ def rule(
             events=event_types(check),
             check=check,
             doc=inspect.getdoc(check) or "",
-            names=names,
-            where=where,
-            arrays=arrays,
-            effects=effects,
+            names=only.names,
+            where=only.where,
+            arrays=only.arrays,
+            effects=only.effects,
             settle=settle,
         )
         setattr(check, _RULE_MARK, made)

@@ -5,7 +5,8 @@ Vocabulary
 diagnostic  a finding that survived suppression and selection, placed: rows and columns instead of offsets.
 report      one run: the diagnostics, what was repaired, and what went wrong around them.
 
-Rows and columns are 1-based, columns count code points, ends are exclusive. Not modelled: notebook cells.
+Rows and columns are 1-based, columns count code points, ends are exclusive. In a notebook, they count
+within the cell.
 """
 
 from __future__ import annotations

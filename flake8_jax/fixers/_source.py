@@ -32,7 +32,6 @@ from flake8_jax.core.nodes import children, walk
 from flake8_jax.core.registry import fixer
 
 STATEMENTS: tuple[type, ...] = typing.get_args(ir.Stmt)
-EXPRESSIONS: tuple[type, ...] = typing.get_args(ir.Expr)
 _CLOSED = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.List, ir.Dict, ir.Set, ir.Comprehension)
 _BRACKETED = (ir.List, ir.Dict, ir.Set, ir.Comprehension)
 

@@ -98,27 +98,3 @@ def _parse_flag(flag: str, fields: dict[str, object], line: str) -> None:
         fields[name] = value
     else:
         raise NotationError(f"unknown flag {flag!r} in {line!r}")
-
-
-def split_arguments(descriptor: str) -> tuple[str, list[str]]:
-    """The head of a result descriptor and its arguments: ``tuple(array, list(key))`` → ``tuple``, two of them.
-
-    Raises NotationError where the parentheses do not match.
-    """
-    head, paren, rest = descriptor.partition("(")
-    if not paren:
-        return descriptor, []
-    if not rest.endswith(")"):
-        raise NotationError(f"unbalanced parentheses in {descriptor!r}")
-    arguments, depth, start, inner = [], 0, 0, rest[:-1]
-    for position, character in enumerate(inner):
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if depth < 0:
-            raise NotationError(f"unbalanced parentheses in {descriptor!r}")
-        if character == "," and not depth:
-            arguments.append(inner[start:position].strip())
-            start = position + 1
-    if depth:
-        raise NotationError(f"unbalanced parentheses in {descriptor!r}")
-    arguments.append(inner[start:].strip())
-    return head.strip(), arguments

@@ -5,7 +5,8 @@ Vocabulary
 problem   why a file has no lowered form: it cannot be decoded or does not parse. Row and column are 1-based.
 lowered   the lowered form of one text, or the problem, or the traceback where lowering itself failed.
 
-Texts are told apart by their digest; where a file stands plays no part. Only this module starts processes.
+Texts are told apart by their digest; where a file stands plays no part. No other module of the pipeline
+starts processes.
 """
 
 from __future__ import annotations

@@ -13,5 +13,5 @@ withdrawn   a fix that does not stay. It is not tried again.
         └────────────────────── next pass ◄──────────────────────────┤
                                                                      └─► texts ─ writing ─► files
 
-``passes`` changes texts in memory only; ``writing`` replaces files.
+``passes`` changes texts in memory only; ``noqa`` makes changes that suppress findings; ``writing`` replaces files.
 """

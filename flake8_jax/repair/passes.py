@@ -20,12 +20,10 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from flake8_jax.core.findings import Edit, Finding, Fix, Positions
-from flake8_jax.core.report import Change, Diagnostic, Repair, RunReport
+from flake8_jax.core.findings import Edit, Finding, Fix
+from flake8_jax.core.report import Change, Repair, RunReport
 from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace
-from flake8_jax.settings.selection import ALWAYS_ON
 from flake8_jax.syntax.edits import apply_edits
-from flake8_jax.syntax.noqa import insert_noqa
 
 MOST_PASSES = 100
 
@@ -142,32 +140,6 @@ def repair(
     applied = tuple(origin for state in states for origin in state.origins.applied)
     left = {origin: place for state in states for origin, place in state.origins.left().items()}
     return Outcome(_with_repairs(report, fixed, withdrawn, changes), texts, applied, left)
-
-
-def add_noqa(workspace: Workspace, question: Question) -> RunReport:
-    """The findings and, as ``changes``, comments that suppress them. Raises ConfigError."""
-    question = replace(question, anew=True)
-    found = workspace.find(question)
-    runs = [workspace.run(settings, asked, question) for settings, asked in workspace.projects(found.asked)]
-    changes: list[Change] = []
-    silenced: list[Diagnostic] = []
-    for run in runs:
-        codes_at: dict[str, list[tuple[int, str]]] = {}
-        said, texts = workspace.diagnose(run, question)
-        for item in said:
-            if item.code not in ALWAYS_ON:
-                codes_at.setdefault(item.path, []).append((item.finding.start, item.code))
-                silenced.append(item)
-        for path, places in codes_at.items():
-            module = workspace.module_of(run, path)
-            if module is not None:
-                text, positions = texts[path], Positions(module.line_starts)
-                codes: dict[int, list[str]] = {}
-                for start, code in places:
-                    codes.setdefault(positions.row(start), []).append(code)
-                changes.append(Change(path, text, apply_edits(text, insert_noqa(text, codes, module))))
-    report = workspace.report(runs, question, found)
-    return msgspec.structs.replace(report, diagnostics=tuple(silenced), changes=tuple(changes))
 
 
 def _with_repairs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import host_behaviour
 from flake8_jax.rules._tracers import contains_unconvertible, speaks
 from flake8_jax.semantics.domain.values import (
@@ -26,7 +26,7 @@ _TESTING = {"builtins.any": "jnp.any", "builtins.all": "jnp.all"}
 _MATH = "math."
 
 
-@rule("JAX111", "error", fixable="sometimes", where=frozenset({"staged"}), arrays=True)
+@rule("JAX111", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), arrays=True))
 def builtin_on_tracer(event: LibraryCall) -> Report | None:
     """`max`, `min`, `sorted`, `any`, `all` or a function of `math` is called on traced values.
 

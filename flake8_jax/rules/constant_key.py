@@ -6,14 +6,14 @@ Not modelled: seeds read from configuration; what code that nobody knows draws o
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.semantics.domain.values import Const
 from flake8_jax.semantics.events.events import Context, LibraryCall
 from flake8_jax.semantics.events.facts import DRAWN
 
 
-@rule("JAX304", "warning", where=frozenset({"staged", "loop"}), effects=frozenset({"make"}))
+@rule("JAX304", "warning", only=Subscription(where=frozenset({"staged", "loop"}), effects=frozenset({"make"})))
 def constant_key(event: LibraryCall) -> Report | None:
     """A PRNG key is made from a constant seed inside of a staged function or a loop.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
 from flake8_jax.rules._tracers import contains_tracer, is_none, quote, speaks
@@ -22,7 +22,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall
 
 
-@rule("JAX106", "error", fixable="sometimes", where=frozenset({"staged"}), arrays=True)
+@rule("JAX106", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), arrays=True))
 def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report | None:
     """Staged code asks for a result whose shape depends on the data.
 

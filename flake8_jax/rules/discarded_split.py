@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.semantics.events.events import Discarded
 
 _MAKING = frozenset({"jax.random.split", "jax.random.fold_in", "jax.random.clone"})
 
 
-@rule("JAX307", "warning", names=_MAKING)
+@rule("JAX307", "warning", only=Subscription(names=_MAKING))
 def discarded_split(event: Discarded) -> Report | None:
     """The result of `jax.random.split`, `fold_in` or `clone` is not used.
 

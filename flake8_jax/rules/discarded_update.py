@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.semantics.events.events import Discarded
 
 UPDATES = frozenset({"set", "add", "subtract", "mul", "multiply", "div", "divide", "power", "min", "max", "apply"})
 
 
-@rule("JAX506", "error", fixable="sometimes", names=frozenset(f".at.{name}" for name in UPDATES))
+@rule("JAX506", "error", fixable="sometimes", only=Subscription(names=frozenset(f".at.{name}" for name in UPDATES)))
 def discarded_update(event: Discarded) -> Report | None:
     """`x.at[i].set(v)` stands as a statement of its own.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import quote, raises_on_host, speaks
 from flake8_jax.semantics.domain.values import Array, UnionValue, Value, holds_tracer
 from flake8_jax.semantics.events.events import LibraryCall
@@ -12,7 +12,7 @@ _NEVER_CONCRETE = frozenset({"builtins.float", "builtins.complex"})
 _CASTS = _NEVER_CONCRETE | {"builtins.int", "builtins.bool"}
 
 
-@rule("JAX201", "error", fixable="sometimes", where=frozenset({"staged"}), arrays=True)
+@rule("JAX201", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), arrays=True))
 def host_cast(event: LibraryCall) -> Report | None:
     """`float()`, `int()`, `bool()` or `complex()` is called on a traced value.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import quote, raises_on_host, speaks
 from flake8_jax.semantics.domain.values import is_traced_array, is_tracer
 from flake8_jax.semantics.events.events import MethodCall
 
 
-@rule("JAX202", "error", fixable="sometimes", where=frozenset({"staged"}))
+@rule("JAX202", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"})))
 def host_item(event: MethodCall) -> Report | None:
     """`.item()` or `.tolist()` is called on a traced array.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import RANDOM, effect
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 
-@rule("JAX305", "error", where=frozenset({"staged"}), effects=frozenset({RANDOM}))
+@rule("JAX305", "error", only=Subscription(where=frozenset({"staged"}), effects=frozenset({RANDOM})))
 def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`numpy.random`, `random`, `secrets`, `uuid` or `os.urandom` is used in staged code.
 

@@ -6,7 +6,7 @@ printing is print-in-staged's.
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import effect
 from flake8_jax.rules._tracers import speaks
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall, Mutation, NameUse
@@ -21,7 +21,9 @@ _INSTEAD = {
 }
 
 
-@rule("JAX504", "warning", where=frozenset({"staged"}), effects=_EFFECTS, names=frozenset({_ENVIRON}))
+@rule(
+    "JAX504", "warning", only=Subscription(where=frozenset({"staged"}), effects=_EFFECTS, names=frozenset({_ENVIRON}))
+)
 def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report | None:
     """Staged code reads the clock, a file, the environment, or takes the next element of an outer iterator.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import RANDOM, effect, host_behaviour
 from flake8_jax.rules._tracers import contains_tracer, contains_unconvertible, speaks
 from flake8_jax.semantics.domain.values import HostArray, Value
@@ -19,7 +19,7 @@ _SCALAR_TYPES = frozenset({
 """A dtype is harmless as an argument; called on a tracer, it converts."""
 
 
-@rule("JAX203", "error", fixable="sometimes", where=frozenset({"staged"}), arrays=True)
+@rule("JAX203", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), arrays=True))
 def numpy_on_tracer(event: LibraryCall) -> Report | None:
     """A NumPy or SciPy function is called on a traced value.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.semantics.events.events import NameUse
 
 _MODERN = {
@@ -11,7 +11,7 @@ _MODERN = {
 }
 
 
-@rule("JAX601", "upgrade", names=frozenset(_MODERN))
+@rule("JAX601", "upgrade", only=Subscription(names=frozenset(_MODERN)))
 def pmap(event: NameUse) -> Report | None:
     """`jax.pmap` or `equinox.filter_pmap` is used; `jax.jit` with shardings and `jax.shard_map` have replaced it.
 

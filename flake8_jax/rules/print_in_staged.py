@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect
 from flake8_jax.rules._tracers import contains_tracer
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 
-@rule("JAX205", "warning", fixable="sometimes", where=frozenset({"staged"}), arrays=True)
+@rule("JAX205", "warning", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), arrays=True))
 def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`print`, `logging` or `warnings.warn` shows a traced value.
 

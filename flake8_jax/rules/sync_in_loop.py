@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
 from flake8_jax.rules._tracers import is_dispatched, quote
 from flake8_jax.semantics.domain.values import Value
@@ -13,7 +13,7 @@ _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins
 _READING_METHODS = frozenset({"item", "tolist"})
 
 
-@rule("JAX206", "warning", where=frozenset({"loop"}), arrays=True)
+@rule("JAX206", "warning", only=Subscription(where=frozenset({"loop"}), arrays=True))
 def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Report | None:
     """A loop that dispatches compiled work reads a result on the host in every iteration.
 

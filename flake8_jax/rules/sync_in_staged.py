@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import contains_tracer, quote
 from flake8_jax.semantics.domain.values import is_tracer
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
@@ -12,7 +12,7 @@ _SYNCHRONISING = frozenset({"block_until_ready", "copy_to_host_async"})
 _WAITING = _SYNCHRONISING | {"device_get"}
 
 
-@rule("JAX204", "warning", fixable="sometimes", where=frozenset({"staged"}), arrays=True)
+@rule("JAX204", "warning", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), arrays=True))
 def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     """`jax.device_get`, `block_until_ready` or `copy_to_host_async` is used on a traced value.
 

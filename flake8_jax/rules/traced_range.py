@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import quote, speaks
 from flake8_jax.semantics.domain.values import holds_tracer
 from flake8_jax.semantics.events.events import LibraryCall
 
 
-@rule("JAX103", "error", fixable="sometimes", where=frozenset({"staged"}), arrays=True)
+@rule("JAX103", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), arrays=True))
 def traced_range(event: LibraryCall) -> Report | None:
     """`range()` gets a traced bound.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
 from flake8_jax.rules._tracers import contains_tracer, quote
@@ -15,7 +15,7 @@ from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall
 _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutation", "x")})
 
 
-@rule("JAX105", "error", fixable="sometimes", where=frozenset({"staged"}), arrays=True)
+@rule("JAX105", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), arrays=True))
 def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     """A traced value is used as a shape, a size, a length or an axis.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.singularities import guarded_singularity
 
 
-@rule("JAX702", "error", fixable="sometimes", where=frozenset({"staged"}))
+@rule("JAX702", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"})))
 def where_nan_grad(event: Computation) -> Report | None:
     """`jnp.where` hides a value that is not finite, but its gradient is NaN all the same.
 

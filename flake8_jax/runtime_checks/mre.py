@@ -100,29 +100,29 @@ class _Sign(msgspec.Struct, frozen=True):
     ended: str
 
 
-class Maker:
-    """Makes the script of one finding. folder: scratch, where scripts are run; deadline: of ``time.monotonic``."""
+class Search(msgspec.Struct, frozen=True):
+    """One search for a script. folder: scratch, where scripts are run; deadline: of ``time.monotonic``; say: tells the user
+    how far it is."""
 
-    def __init__(
-        self,
-        subject: Subject,
-        project: Project,
-        look: Look,
-        workload: Workload,
-        folder: str,
-        deadline: float,
-        say: Callable[[str], None],
-    ) -> None:
+    folder: str
+    deadline: float
+    say: Callable[[str], None]
+
+
+class Maker:
+    """Makes the script of one finding."""
+
+    def __init__(self, subject: Subject, project: Project, look: Look, workload: Workload, search: Search) -> None:
         self.subject = subject
         self.mode = all_oracles()[subject.rule].mode if subject.rule in all_oracles() else "plain"
         self._project = project
         self._look = functools.lru_cache(maxsize=8)(look)
-        self._file = os.path.join(os.path.realpath(folder), "mre.py")
+        self._file = os.path.join(os.path.realpath(search.folder), "mre.py")
         self._workload = msgspec.structs.replace(
             workload, command=("python", self._file), roots=(self._file,), cwd=os.path.dirname(self._file)
         )
-        self._deadline = deadline
-        self._say = say
+        self._deadline = search.deadline
+        self._say = search.say
         self._segment = subject.segment
         self._nth = 0
         self._row = 1
@@ -339,10 +339,8 @@ class Maker:
 
         left = max(_LEAST_SECONDS, self._deadline - time.monotonic())
         request = {"inbox": str(inbox), "seconds": max(_LEAST_SECONDS, left / 4), "preload": self._may_preload()}
-        run_child(
-            "forks", request, python=self._workload.python, limits=self._limits(),
-            environment=self._workload.environment(self.mode), cwd=self._workload.cwd, listen=listen,
-        )  # fmt: skip
+        launch = msgspec.structs.replace(self._workload.launch(self.mode), limits=self._limits())
+        run_child("forks", request, launch, listen=listen)
 
     def _may_preload(self) -> bool:
         """Whether the scripts may find JAX imported: not where they set what JAX reads while it is imported."""

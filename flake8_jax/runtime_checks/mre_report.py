@@ -55,52 +55,63 @@ def _comment(text: str) -> Sequence[str]:
     )
 
 
-def issue(
-    *,
-    code: str,
-    rule: str,
-    message: str,
-    place: str,
-    chain: Sequence[str],
-    verdict: Verdict,
-    versions: Mapping[str, str],
-    packages: Mapping[str, str],
-    script: str,
-    file: str,
-    note: str = "",
-) -> str:
-    """An issue report in markdown, filled in."""
-    exception = verdict.details.get("exception")
-    what = exception["type"] if exception else rule
-    rows = [*_facts(versions), *((name, version) for name, version in packages.items())]
-    parts = [
-        f"# {what}: {message}",
-        "## What happens",
-        f"{message[:1].upper()}{message[1:]} (`{place}`, {code} {rule})." + (f" {note}" if note else ""),
-    ]
-    if chain:
-        parts.append("How the code gets there:\n\n" + "\n".join(f"- {step}" for step in chain))
-    if exception:
-        parts.append(f"It raises `{exception['type']}`:\n\n" + _fenced(exception["message"].strip(), "text"))
-    else:
-        parts.append(f"Seen when it was run: {verdict.reason.strip()}")
-    why = verdict.details.get("why")
-    if why:
-        parts.append("JAX's own words on it:\n\n" + _fenced(str(why).strip(), "text"))
-    if verdict.verdict != _OBSERVED:
-        parts.append(f"**Not confirmed by the script below** ({verdict.verdict}).")
-    parts += [
-        "## Script",
-        _fenced(script.rstrip("\n"), "python"),
-        "## How to run it",
-        f"Save it as `{file}`:\n\n"
-        + _fenced(f"python {file}\njaxlint verify {file} --select {code} -- python {file}", "shell"),
-        "## What was expected",
-        "<!-- say what the code is meant to do instead -->",
-        "## Versions",
-        "| | |\n|---|---|\n" + "\n".join(f"| {name} | {version} |" for name, version in dict(rows).items()),
-    ]
-    return "\n\n".join(parts) + "\n"
+class Issue(msgspec.Struct, frozen=True, kw_only=True):
+    """What an issue report is filled in with. place: path and row; chain: the calls that lead there; versions: of JAX and what
+    it ran on; packages: of others around it; file: the name of the script."""
+
+    code: str
+    rule: str
+    message: str
+    place: str
+    chain: Sequence[str]
+    verdict: Verdict
+    versions: Mapping[str, str]
+    packages: Mapping[str, str]
+    script: str
+    file: str
+    note: str = ""
+
+    def markdown(self) -> str:
+        """The report."""
+        exception = self.verdict.details.get("exception")
+        what = exception["type"] if exception else self.rule
+        parts = [f"# {what}: {self.message}", *self._happens(), *self._reproduces()]
+        parts += ["## What was expected", "<!-- say what the code is meant to do instead -->", *self._versions()]
+        return "\n\n".join(parts) + "\n"
+
+    def _happens(self) -> list[str]:
+        """What is wrong, how the code gets there, and what was seen."""
+        message = f"{self.message[:1].upper()}{self.message[1:]} (`{self.place}`, {self.code} {self.rule})."
+        parts = ["## What happens", message + (f" {self.note}" if self.note else "")]
+        if self.chain:
+            parts.append("How the code gets there:\n\n" + "\n".join(f"- {step}" for step in self.chain))
+        exception, why = self.verdict.details.get("exception"), self.verdict.details.get("why")
+        if exception:
+            parts.append(f"It raises `{exception['type']}`:\n\n" + _fenced(exception["message"].strip(), "text"))
+        else:
+            parts.append(f"Seen when it was run: {self.verdict.reason.strip()}")
+        if why:
+            parts.append("JAX's own words on it:\n\n" + _fenced(str(why).strip(), "text"))
+        if self.verdict.verdict != _OBSERVED:
+            parts.append(f"**Not confirmed by the script below** ({self.verdict.verdict}).")
+        return parts
+
+    def _reproduces(self) -> list[str]:
+        """The script, and how to run it."""
+        commands = f"python {self.file}\njaxlint verify {self.file} --select {self.code} -- python {self.file}"
+        return [
+            "## Script",
+            _fenced(self.script.rstrip("\n"), "python"),
+            "## How to run it",
+            f"Save it as `{self.file}`:\n\n" + _fenced(commands, "shell"),
+        ]
+
+    def _versions(self) -> list[str]:
+        rows = {**dict(_facts(self.versions)), **self.packages}
+        return [
+            "## Versions",
+            "| | |\n|---|---|\n" + "\n".join(f"| {name} | {value} |" for name, value in rows.items()),
+        ]
 
 
 def _facts(versions: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.runtime_checks.project_copy import ProjectCopy, copy_project
-from flake8_jax.runtime_checks.sandbox import Message, describe, run_child
+from flake8_jax.runtime_checks.sandbox import Launch, Message, describe, run_child
 from flake8_jax.runtime_checks.verify import Workload
 
 Function = tuple[str, str]
@@ -109,10 +109,7 @@ class Runner:
             "JAX_ENABLE_COMPILATION_CACHE": "false",
             "PYTHONHASHSEED": "0",
         }
-        outcome = run_child(
-            "replay", request, python=work.python, limits=work.limits, environment=environment,
-            cwd=made.copied(work.cwd),
-        )  # fmt: skip
+        outcome = run_child("replay", request, Launch(work.python, work.limits, environment, made.copied(work.cwd)))
         refused = outcome.of("refused")
         if refused:
             return Replay(trouble=refused[0]["text"], refused=True)
@@ -157,7 +154,7 @@ class Runner:
                 for a, b, again in pairs
             ]
         }
-        outcome = run_child("compare", request, python=self.workload.python)
+        outcome = run_child("compare", request, Launch(self.workload.python))
         compared = outcome.of("compared")
         if len(compared) != len(pairs):
             raise RuntimeError(f"comparing the results failed: {describe(outcome, self.workload.limits)}")

@@ -88,24 +88,32 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+class Launch(msgspec.Struct, frozen=True):
+    """How a child is started. python: the interpreter that has JAX. environment: variables besides our own. cwd: None for
+    ours."""
+
+    python: str = sys.executable
+    limits: Limits = STANDARD
+    environment: Mapping[str, str] = {}
+    cwd: str | None = None
+
+
 def run_child(
     task: str,
     request: Message,
+    launch: Launch,
     *,
-    python: str = sys.executable,
-    limits: Limits = STANDARD,
-    environment: Mapping[str, str] | None = None,
-    cwd: str | None = None,
     output: IO[str] | None = None,
     listen: Callable[[Message], None] | None = None,
 ) -> Outcome:
     """Run ``task`` (a module of ``child``) and wait for its end.
 
-    python: the interpreter that has JAX. output: where its standard output and error go; kept, and its end returned, if
-    None. listen: called with every message as it comes.
+    output: where its standard output and error go; kept, and its end returned, if None. listen: called with every message
+    as it comes.
 
     Raises OSError if the interpreter cannot be started. KeyboardInterrupt ends the child first.
     """
+    limits = launch.limits
     with tempfile.TemporaryDirectory(prefix="jaxlint-") as folder:
         channel = Path(folder, "messages")
         channel.touch()
@@ -116,12 +124,19 @@ def run_child(
             target = output if output is not None else sink
             started = time.monotonic()
             process = subprocess.Popen(
-                [*_without_network(limits), python, "-c", _BOOT.format(root=PACKAGE_ROOT), str(asked), str(channel)],
+                [
+                    *_without_network(limits),
+                    launch.python,
+                    "-c",
+                    _BOOT.format(root=PACKAGE_ROOT),
+                    str(asked),
+                    str(channel),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=target,
                 stderr=subprocess.STDOUT if output is None else target,
-                env=_environment(environment),
-                cwd=cwd,
+                env=_environment(launch.environment),
+                cwd=launch.cwd,
                 start_new_session=os.name == "posix",
             )
             late, messages = _wait(process, channel, started, limits, listen)
@@ -131,9 +146,9 @@ def run_child(
     return Outcome(_state(code, late, text, messages), code, wall, tuple(messages), text)
 
 
-def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
+def _environment(extra: Mapping[str, str]) -> dict[str, str]:
     """Ours, with the wishes on top. An accelerator that is shared should not be taken whole."""
-    return {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ, **(extra or {})}
+    return {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ, **extra}
 
 
 @functools.cache

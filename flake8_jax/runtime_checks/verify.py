@@ -16,7 +16,7 @@ from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.judges import NOT_REACHED
 from flake8_jax.runtime_checks.observations import Observations, Seen, Spot
 from flake8_jax.runtime_checks.oracles import all_oracles
-from flake8_jax.runtime_checks.sandbox import STANDARD, Limits, Message, Outcome, describe, run_child
+from flake8_jax.runtime_checks.sandbox import STANDARD, Launch, Limits, Message, Outcome, describe, run_child
 
 PLATFORMS = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda", "tpu": "tpu"}
 _DEVICES = "xla_force_host_platform_device_count"
@@ -57,6 +57,10 @@ class Workload(msgspec.Struct, frozen=True):
         if mode == "replicas" and _DEVICES not in flags:
             found["XLA_FLAGS"] = f"{flags} --{_DEVICES}={REPLICAS}".strip()
         return found
+
+    def launch(self, mode: str = "plain") -> Launch:
+        """How the child starts that runs it."""
+        return Launch(self.python, self.limits, self.environment(mode), self.cwd)
 
     def is_met_by(self, versions: dict[str, str]) -> bool:
         """It ran on the platform that was asked for, or nothing of it needed one."""
@@ -154,10 +158,7 @@ _MODES = {
 
 def observe(asked: Sequence[Asked], workload: Workload, mode: str, *, record: bool = False) -> Run:
     """Run the workload once, watching the rows of all findings."""
-    outcome = run_child(
-        "observe", observation_request(asked, workload, mode, record=record), python=workload.python,
-        limits=workload.limits, environment=workload.environment(mode), cwd=workload.cwd,
-    )  # fmt: skip
+    outcome = run_child("observe", observation_request(asked, workload, mode, record=record), workload.launch(mode))
     return run_of(outcome, workload)
 
 

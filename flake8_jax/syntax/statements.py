@@ -210,9 +210,7 @@ def _keyword_statement(make: Callable[[int, int], ir.Stmt], length: int) -> Call
     return keyword_statement
 
 
-def _loop_statement(
-    make: Callable[[int, int], ir.Stmt], length: int, outside: str
-) -> Callable[[Cursor, Any], ir.Stmt]:
+def _loop_statement(make: Callable[[int, int], ir.Stmt], length: int, outside: str) -> Callable[[Cursor, Any], ir.Stmt]:
     """``break`` or ``continue``; ``outside``: what CPython says of one that no loop is around."""
     keyword = _keyword_statement(make, length)
 

@@ -24,7 +24,8 @@ from flake8_jax.cli import main
 from flake8_jax.core.report import RunReport
 from flake8_jax.pipeline.backend import INVALID_SYNTAX, Backend, default_backend
 from flake8_jax.pipeline.workspace import Question, Workspace
-from flake8_jax.repair.passes import add_noqa, repair
+from flake8_jax.repair.noqa import add_noqa
+from flake8_jax.repair.passes import repair
 from flake8_jax.reporters import View, formats, render
 from flake8_jax.settings.options import Options
 from flake8_jax.settings.resolver import Resolver

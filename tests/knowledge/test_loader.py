@@ -9,7 +9,7 @@ import pytest
 from flake8_jax.knowledge import Knowledge, KnowledgeError, load
 from flake8_jax.knowledge.loader import _read_table
 from flake8_jax.knowledge.model import ClassFact, FunctionFact, NamespaceFact, TransformFact
-from flake8_jax.knowledge.notation import NotationError, parse_function, split_arguments
+from flake8_jax.knowledge.notation import NotationError, parse_function
 
 TABLES = Path(__file__).resolve().parents[2] / "flake8_jax" / "knowledge"
 
@@ -159,25 +159,6 @@ def test_parse_open_and_empty_signatures() -> None:
 def test_parse_rejects(line: str) -> None:
     with pytest.raises(NotationError, match=r"in |after"):
         parse_function(line)
-
-
-@pytest.mark.parametrize(
-    ("descriptor", "parts"),
-    [
-        ("array", ("array", [])),
-        ("like(x)", ("like", ["x"])),
-        ("tuple(array, list(tuple(key, int)))", ("tuple", ["array", "list(tuple(key, int))"])),
-        ("tuple(int, ...)", ("tuple", ["int", "..."])),
-    ],
-)
-def test_split_arguments(descriptor: str, parts: tuple[str, list[str]]) -> None:
-    assert split_arguments(descriptor) == parts
-
-
-@pytest.mark.parametrize("descriptor", ["tuple(array", "tuple(array))", "tuple(list(array)"])
-def test_split_arguments_rejects(descriptor: str) -> None:
-    with pytest.raises(NotationError):
-        split_arguments(descriptor)
 
 
 @pytest.mark.parametrize("path", sorted(TABLES.glob("*.toml")), ids=lambda path: path.name)

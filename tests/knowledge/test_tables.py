@@ -9,7 +9,7 @@ import pytest
 
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.model import FunctionFact
-from flake8_jax.knowledge.notation import split_arguments
+from flake8_jax.knowledge.notation import NotationError
 
 TABLES = Path(__file__).resolve().parents[2] / "flake8_jax" / "knowledge"
 LIBRARIES = sorted({path.name.partition(".")[0] for path in TABLES.glob("*.toml")})
@@ -74,6 +74,30 @@ WRAPPED_RESULTS = frozenset(
         "function",
     ]
 )
+
+
+def split_arguments(descriptor: str) -> tuple[str, list[str]]:
+    """The head of a result descriptor and its arguments: ``tuple(array, list(key))`` → ``tuple``, two of them.
+
+    Raises NotationError where the parentheses do not match.
+    """
+    head, paren, rest = descriptor.partition("(")
+    if not paren:
+        return descriptor, []
+    if not rest.endswith(")"):
+        raise NotationError(f"unbalanced parentheses in {descriptor!r}")
+    arguments, depth, start, inner = [], 0, 0, rest[:-1]
+    for position, character in enumerate(inner):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth < 0:
+            raise NotationError(f"unbalanced parentheses in {descriptor!r}")
+        if character == "," and not depth:
+            arguments.append(inner[start:position].strip())
+            start = position + 1
+    if depth:
+        raise NotationError(f"unbalanced parentheses in {descriptor!r}")
+    arguments.append(inner[start:].strip())
+    return head.strip(), arguments
 
 
 def problems_of(descriptor: str, parameters: set[str]) -> Iterator[str]:
