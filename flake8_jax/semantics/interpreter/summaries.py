@@ -8,6 +8,7 @@ transplant  a remembered result for other inputs: inputs are exchanged, everythi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -168,51 +169,54 @@ def transplant(
         return replaced  # type: ignore[no-any-return]
     if type(value) in _KEPT or depth == 0:
         return value
-    if isinstance(value, Opaque) and value.parent is not None:
-        parent = mapping.get(id(value.parent))
-        if isinstance(parent, Opaque):
-            label = value.step
-            return part_of(parent, label, lambda: freshen(value))
     if isinstance(value, (Array, Opaque)):
-        origin = value.origin if isinstance(value, (Array, Tree, Unknown)) else None
-        made = freshen(value)
-        if isinstance(made, Array) and made.dispatched:
-            made.dispatched = id(m.path.loops[-1]) if m.path.loops else 1
-        if origin is not None:
-            made.origin = mapping.get(id(origin), origin)  # type: ignore[attr-defined]
-        return made
-
+        return _seen_anew(m, value, mapping)
     room = room if room is not None else Room()
     if not room.enter(value):
+        return value
+    if trace > 0 and isinstance(value, (Instance, ListValue, DictValue, ExternalInstance)) and value.born < trace:
         return value
 
     def inner(v: Value) -> Value:
         return transplant(v, mapping, m, trace, depth - 1, room)
 
-    if trace > 0 and isinstance(value, (Instance, ListValue, DictValue, ExternalInstance)) and value.born < trace:
-        return value
-    if isinstance(value, Instance):
-        copy = Instance(value.cls, exact=value.exact, level=value.level, born=_born_again(m, value))
-        copy.complete = value.complete
-        mapping[id(value)] = copy
-        for name, v in value.slots.items():
-            copy.slots[name] = inner(v) if isinstance(v, Value) else v
-        return copy
+    if not isinstance(value, Instance):
+        return _made_anew(m, value, inner)
+    copy = Instance(value.cls, exact=value.exact, level=value.level, born=_born_again(m, value))
+    copy.complete = value.complete
+    mapping[id(value)] = copy
+    for name, v in value.slots.items():
+        copy.slots[name] = inner(v) if isinstance(v, Value) else v
+    return copy
+
+
+def _seen_anew(m: Machine, value: Array | Opaque, mapping: dict[int, Any]) -> Value:
+    """An array or an unknown value of a remembered run: a part of an input is that part of the input of today."""
+    if isinstance(value, Opaque) and value.parent is not None:
+        parent = mapping.get(id(value.parent))
+        if isinstance(parent, Opaque):
+            return part_of(parent, value.step, lambda: freshen(value))
+    origin = value.origin if isinstance(value, (Array, Tree, Unknown)) else None
+    made = freshen(value)
+    if isinstance(made, Array) and made.dispatched:
+        made.dispatched = id(m.path.loops[-1]) if m.path.loops else 1
+    if origin is not None:
+        made.origin = mapping.get(id(origin), origin)  # type: ignore[attr-defined]
+    return made
+
+
+def _made_anew(m: Machine, value: Value, inner: Callable[[Value], Value]) -> Value:
+    """A container, a callable or a generator that a remembered run made. inner: what its parts are now."""
     if isinstance(value, BoundMethod):
         return BoundMethod(value.func, inner(value.self_value), now(m))
     if isinstance(value, PartialValue):
-        return PartialValue(
-            value.func, tuple(inner(v) for v in value.args), {k: inner(v) for k, v in value.kwargs.items()}, now(m)
-        )
+        args = tuple([inner(v) for v in value.args])
+        return PartialValue(value.func, args, {name: inner(v) for name, v in value.kwargs.items()}, now(m))
     if isinstance(value, GeneratorValue):
         return GeneratorValue(
-            inner(value.element),
-            fresh=value.fresh,
-            some=value.some,
-            born=_born_again(m, value),
-            numbers=value.numbers,
+            inner(value.element), fresh=value.fresh, some=value.some, born=_born_again(m, value), numbers=value.numbers,
             count=value.count,
-        )
+        )  # fmt: skip
     if isinstance(value, UnionValue):  # what its conditions look at belongs to the remembered run
         return joining.union_of([inner(v) for v in value.members])
     return joining.map_leaves(value, inner, _born_again(m, value))

@@ -120,43 +120,44 @@ class Journal:
         if len(arms) == 1:
             self.replay(arms[0])
             return
-        places: dict[tuple[int, Any], tuple[dict[Any, Any], Any]] = {}
-        for arm in arms:
-            for where, (slots, slot, _) in arm.items():
-                places[where] = (slots, slot)
-        trackers = self.trackers
+        places = {where: (slots, slot) for arm in arms for where, (slots, slot, _) in arm.items()}
         resized: list[dict[Any, Any]] = []
         for where, (slots, slot) in places.items():
             now = slots.get(slot, MISSING)
             contents = [arm[where][2] if where in arm else now for arm in arms]
-            first = contents[0]
-            owner = trackers.owner_of(slots)
+            owner = self.trackers.owner_of(slots)
             if owner is not None:
                 self.write(slots, slot, owner.merge(contents))
-            elif all(content is first for content in contents):
-                if first is not now:
-                    self.write(slots, slot, first)
-            elif slot == "n" and not any(isinstance(c, Value) for c in contents):
-                if any(c != contents[0] for c in contents):
-                    resized.append(slots)
-                else:
+            elif all(content is contents[0] for content in contents):
+                if contents[0] is not now:
                     self.write(slots, slot, contents[0])
-            elif slot == "open" and not any(isinstance(c, Value) for c in contents):
-                self.write(slots, slot, any(contents))
+            elif slot in ("n", "open") and not any(isinstance(c, Value) for c in contents):
+                if slot == "open":
+                    self.write(slots, slot, any(contents))
+                elif all(c == contents[0] for c in contents):
+                    self.write(slots, slot, contents[0])
+                else:
+                    resized.append(slots)
             else:
-                if type(slot) is tuple and any(c is MISSING for c in contents) and "open" in slots:
-                    self.write(slots, "open", True)
-                joined = either_key(contents, labels) or contents[0]
-                for other in contents[1:] if joined is contents[0] else ():
-                    joined = joining.join(joined, other)
-                if labels is not None and isinstance(joined, UnionValue):
-                    joined = labelled(joined, contents, labels)
-                trackers.joined(contents, joined)
-                self.write(slots, slot, joined)
+                self._join(slots, slot, contents, labels)
         for slots in resized:
             elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]
             self.write(slots, "*", joining.join_all(elements))
             self.write(slots, "n", None)
+
+    def _join(
+        self, slots: dict[Any, Any], slot: Any, contents: list[Any], labels: list[tuple[Any, bool] | None] | None
+    ) -> None:
+        """Write what one slot holds if it holds any of ``contents``."""
+        if type(slot) is tuple and any(c is MISSING for c in contents) and "open" in slots:
+            self.write(slots, "open", True)
+        joined = either_key(contents, labels) or contents[0]
+        for other in contents[1:] if joined is contents[0] else ():
+            joined = joining.join(joined, other)
+        if labels is not None and isinstance(joined, UnionValue):
+            joined = labelled(joined, contents, labels)
+        self.trackers.joined(contents, joined)
+        self.write(slots, slot, joined)
 
     def weaken(self, writes: Writes) -> None:
         """Another path also ends here: keep what holds on both."""
