@@ -76,7 +76,7 @@ def store_item(m: Machine, change: Change, index: Value) -> None:
     else:
         note_contents(m, frame, node, base, value, index)
     if isinstance(base, Instance):
-        call_method(m, frame, node, base, "__setitem__", (index, value))
+        call_method(m, frame, node, base, "__setitem__", index, value)
         return
     note_filled(base)
     set_item(m, base, index, value)

@@ -41,7 +41,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.interpreter.asserting import asserts, waited_for
 from flake8_jax.semantics.interpreter.iteration import iterated
-from flake8_jax.semantics.interpreter.operations import call, call_method, perform
+from flake8_jax.semantics.interpreter.operations import call, method_of, perform
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, EVALUATE, evaluate
@@ -137,7 +137,8 @@ def _call_partial(m: Machine, func: PartialValue, at: Call) -> Value:
 def _call_instance(m: Machine, func: Instance, at: Call) -> Value:
     result: Value | None = Unknown("recursion", host_test=True)
     if m.path.forward():
-        result = call_method(m, at.frame, at.node, func, "__call__", tuple(at.args.values), at.args)
+        method = method_of(m, at.frame, at.node, func, "__call__")
+        result = call(m, at.frame, at.node, method, at.args) if method is not None else None
         m.path.forwarded.pop()
     return result if result is not None else Unknown("call")
 

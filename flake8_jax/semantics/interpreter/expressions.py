@@ -320,7 +320,7 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
             _tell_index(m, frame, node, base.base, index, "at")
         return AtValue(base.base, index)
     if isinstance(base, Instance):
-        found = call_method(m, frame, node, base, "__getitem__", (index,))
+        found = call_method(m, frame, node, base, "__getitem__", index)
         return found if found is not None else Unknown("item")
     taken = item_of(m, base, index)
     if m.trackers[Variations].known:

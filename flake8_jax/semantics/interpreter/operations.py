@@ -104,24 +104,19 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
     return result
 
 
-def call_method(
-    m: Machine,
-    frame: Frame,
-    node: Any,
-    value: Instance,
-    name: str,
-    values: tuple[Value, ...] = (),
-    args: Arguments | None = None,
-) -> Value | None:
-    """Call a method of an instance by name; None if its class has none that we know."""
-
+def method_of(m: Machine, frame: Frame, node: Any, value: Instance, name: str) -> Value | None:
+    """The bound method of an instance; None if its class has none that we know."""
     if find_in_class(value.cls, name) is None and (value.exact or not value.cls.subclasses):
         if not any(library_member(m, b, name, value) for b in value.cls.external_bases):
             return None
     method = load_attribute(m, frame, node, value, name)
-    if isinstance(method, Unknown):
-        return None
-    return call(m, frame, node, method, args if args is not None else Arguments(list(values)))
+    return method if not isinstance(method, Unknown) else None
+
+
+def call_method(m: Machine, frame: Frame, node: Any, value: Instance, name: str, *values: Value) -> Value | None:
+    """Call a method of an instance by name; None if its class has none that we know."""
+    method = method_of(m, frame, node, value, name)
+    return call(m, frame, node, method, Arguments(list(values))) if method is not None else None
 
 
 _OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
@@ -135,9 +130,9 @@ def call_operator(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
     if name is None:
         return None
     if isinstance(left, Instance) and find_in_class(left.cls, f"__{name}__") is not None:
-        return call_method(m, frame, node, left, f"__{name}__", (right,))
+        return call_method(m, frame, node, left, f"__{name}__", right)
     if isinstance(right, Instance) and find_in_class(right.cls, f"__r{name}__") is not None:
-        return call_method(m, frame, node, right, f"__r{name}__", (left,))
+        return call_method(m, frame, node, right, f"__r{name}__", left)
     return None
 
 

@@ -265,7 +265,7 @@ def _with(m: Machine, frame: Frame, node: ir.With) -> int:
     flow = run_block(m, frame, node.body)
     m.path.mode, m.path.caught, frame.attempts = saved_mode, saved_caught, saved_attempts
     for left in reversed(entered):
-        call_method(m, frame, node, left, "__exit__", (NONE, NONE, NONE))
+        call_method(m, frame, node, left, "__exit__", NONE, NONE, NONE)
     return flow
 
 
