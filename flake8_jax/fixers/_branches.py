@@ -3,19 +3,17 @@
 Vocabulary
 ----------
 arm         the statements below one test, or one value of a conditional expression.
-select      ``jnp.where(test, a, b)``: both values are computed, shapes broadcast, dtypes promote.
-cond        ``jax.lax.cond``: one branch runs; both must give the same structure and dtypes.
-out         a name that an arm binds and that is used behind the ``if``.
+guard       a test that Python must go on making, such as ``x is not None``: what follows it leans on it.
+row         one target that the arms assign to, with its value in each arm.
 
-A select is chosen where the text shows that the values are arrays or numbers, a cond for tuples, for values of unknown
-kind and for arms of several steps.
+Values are selected (``_selection``) where each stands for itself; arms of several steps become local functions
+(``_steps``).
 
-Not modelled: arms that raise, loop, delete or store into containers (refused).
+Limitations: arms that raise, loop, delete or store into containers are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -23,107 +21,23 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
-from flake8_jax.fixers._expressions import Effect, Kind, array_names, condition, effect, guards, is_boolean, kind
-from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._names import bound_before, fresh, leaves, read_outside, surely_binds, target_names, uses
+from flake8_jax.fixers._expressions import Effect, Kind, condition, guards, is_boolean
+from flake8_jax.fixers._names import bound_before, fresh, leaves, read_outside, surely_binds, uses
+from flake8_jax.fixers._selection import Setting, assignment, select, setting, suits_where, with_comparison_operands
 from flake8_jax.fixers._source import FixSource, Place, Refused
+from flake8_jax.fixers._steps import (
+    LocalFunction,
+    binds_only_names,
+    bound_names,
+    check_fit,
+    check_steps,
+    expressions_of,
+    is_harmless,
+    moved,
+)
 
 MAX_TESTS = 64
 """Nobody wants a longer chain of conditional expressions as one selection."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What every step of one conversion needs."""
-
-    source: FixSource
-    imports: Imports
-    numbers: set[str]
-    function: ir.Function | None
-
-    def kind(self, node: ir.Expr) -> Kind:
-        return kind(node, self.imports, self.numbers)
-
-    def effect(self, node: ir.Expr) -> Effect:
-        return effect(node, self.imports)
-
-    def movable(self, node: ir.Expr) -> None:
-        """Raises Refused where an expression may not run on both branches, or would recurse for ever."""
-        if self.effect(node) is Effect.EFFECT:
-            raise Refused
-        if self.function is not None and not self.function.is_lambda and self.function.name in uses(node).reads:
-            raise Refused
-
-
-def setting(source: FixSource, at: ir.Node) -> Setting:
-    around = source.functions(at)
-    root = around[0] if around else source.module
-    numbers = source.remember("array names", root, lambda: array_names(root))
-    return Setting(source, Imports(source, at), numbers, around[0] if around else None)
-
-
-# --- choosing and writing the selection ------------------------------------------------------------
-
-
-def select(use: Setting, tests: list[str], values: list[ir.Expr], texts: list[str] | None = None) -> str:
-    """The expression that gives ``values[i]`` for the first true ``tests[i]``, else the last value.
-
-    texts: what to write for the values, where that is not their own text (augmented assignments).
-
-    Raises:
-        Refused: a value is none that JAX could choose.
-    """
-    for value in values:
-        use.movable(value)
-    kinds = [use.kind(v) for v in values]
-    if Kind.UNFIT in kinds or (texts is not None and Kind.TREE in kinds):
-        raise Refused
-    words = texts or [use.source.argument(v) for v in values]
-    if texts is not None or _suits_where(use, kinds, values):
-        where = use.imports.spell("jax.numpy.where")
-        return _nest(tests, words, lambda test, a, b: f"{where}({test}, {a}, {b})")
-    tuples = [v for v in values if isinstance(v, ir.Tuple)]
-    if len(tuples) == len(values) and len({len(t.elts) for t in tuples}) == 1:
-        columns = list(zip(*(t.elts for t in tuples), strict=True))
-        if all(_suits_where(use, [use.kind(c) for c in column], list(column)) for column in columns):
-            where = use.imports.spell("jax.numpy.where")
-            cells = [[use.source.argument(e) for e in column] for column in columns]
-            parts = [_nest(tests, c, lambda test, a, b: f"{where}({test}, {a}, {b})") for c in cells]
-            return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
-    cond = use.imports.spell("jax.lax.cond")
-
-    def choose(test: str, a: str, b: str) -> str:
-        return f"{cond}({test}, lambda: {a}, lambda: {b})"
-
-    return _nest(tests, words, choose)
-
-
-def _suits_where(use: Setting, kinds: list[Kind], values: list[ir.Expr]) -> bool:
-    if Kind.TREE in kinds or Kind.ARRAY not in kinds:
-        return False
-    costly = all(use.effect(v) is Effect.OPAQUE for v in values)
-    return not costly
-
-
-def _nest(tests: list[str], values: list[str], join: object) -> str:
-    assert callable(join)
-    text = values[-1]
-    for test, value in zip(reversed(tests), reversed(values[:-1]), strict=True):
-        text = join(test, value, text)
-    return text
-
-
-def _with_comparison_operands(use: Setting, tests: list[ir.Expr]) -> Setting:
-    """What a test orders is an array or a number."""
-    named = {
-        operand.id
-        for test in tests
-        for node in walk(test)
-        if isinstance(node, ir.Compare) and not any(op in ("is", "is not", "in", "not in") for op in node.ops)
-        for operand in (node.left, *node.comparators)
-        if isinstance(operand, ir.Name)
-    }
-    return Setting(use.source, use.imports, use.numbers | named, use.function)
 
 
 # --- conditional expressions -----------------------------------------------------------------------
@@ -150,7 +64,7 @@ def convert_ternary(source: FixSource, node: ir.IfExp) -> Fix:
     values.append(last)
     if len(tests) > MAX_TESTS:
         raise Refused
-    use = _with_comparison_operands(setting(source, node), tests)
+    use = with_comparison_operands(setting(source, node), tests)
     text = select(use, [condition(source, t, use.imports) for t in tests], values)
     if source.lost_comments(node.start, node.end, [(n.start, n.end) for n in (*tests, *values)]):
         raise Refused
@@ -171,7 +85,7 @@ def _after_guards(test: ir.Expr) -> tuple[list[ir.Expr], ir.Expr] | None:
 
 def _guarded_ternary(source: FixSource, node: ir.IfExp, kept: list[ir.Expr], rest: ir.Expr) -> Fix:
     """``a if guard and test else b`` → ``where(test, a, b) if guard else b``."""
-    use = _with_comparison_operands(setting(source, node), [rest])
+    use = with_comparison_operands(setting(source, node), [rest])
     if use.effect(node.orelse) is not Effect.PURE or isinstance(node.orelse, ir.IfExp):
         raise Refused
     text = select(use, [condition(source, rest, use.imports)], [node.body, node.orelse])
@@ -227,7 +141,7 @@ def convert_if(source: FixSource, node: ir.If) -> Fix:
     chain = _chain(node)
     if any(guards(test) for test in chain.tests[1:]):
         raise Refused
-    use = _with_comparison_operands(setting(source, node), chain.tests)
+    use = with_comparison_operands(setting(source, node), chain.tests)
     place = source.place(node)
     guarded = _after_guards(node.test)
     if guarded is not None:
@@ -253,17 +167,30 @@ def _guarded_if(use: Setting, chain: Chain, place: Place, kept: list[ir.Expr], r
         raise Refused
     test = condition(source, rest, use.imports)
     if isinstance(arm, ir.Return):
-        other = _returned((chain.orelse or place.following or [arm])[0])
-        value = _returned(arm)
-        if use.effect(other) is not Effect.PURE or other is value:
-            raise Refused
-        text = select(use, [test], [value, other])
-        return _fix(use, "branch", text, [cut, Edit(value.start, value.end, text)])
+        edit, text = _guarded_return(use, chain, place, arm, test)
+    else:
+        edit, text = _guarded_assignment(use, chain, place, arm, test)
+    return _fix(use, "branch", text, [cut, edit])
+
+
+def _guarded_return(use: Setting, chain: Chain, place: Place, arm: ir.Return, test: str) -> tuple[Edit, str]:
+    """Return what the test selects: the value of the arm, or that of the statement that runs else."""
+    other = _returned((chain.orelse or place.following or [arm])[0])
+    value = _returned(arm)
+    if use.effect(other) is not Effect.PURE or other is value:
+        raise Refused
+    text = select(use, [test], [value, other])
+    return Edit(value.start, value.end, text), text
+
+
+def _guarded_assignment(use: Setting, chain: Chain, place: Place, arm: ir.Stmt, test: str) -> tuple[Edit, str]:
+    """Assign what the test selects: the value of the arm, or what the name is else."""
+    source = use.source
     parsed = _assignments(source, [arm])
     if parsed is None or len(parsed) != 1 or not isinstance(parsed[0].target, ir.Name):
         raise Refused
     item, name = parsed[0], parsed[0].target
-    other = name
+    other: ir.Expr = name
     if chain.orelse:
         opposite = _assignments(source, chain.orelse)
         if opposite is None or len(opposite) != 1 or opposite[0].op or source.slice(opposite[0].target) != name.id:
@@ -277,13 +204,13 @@ def _guarded_if(use: Setting, chain: Chain, place: Place, kept: list[ir.Expr], r
     text = select(use, [test], [item.value, other], words)
     if source.lost_comments(arm.start, arm.end, [(item.value.start, item.value.end)]):
         raise Refused
-    return _fix(use, "branch", text, [cut, Edit(arm.start, arm.end, f"{name.id} = {text}")])
+    return Edit(arm.start, arm.end, f"{name.id} = {text}"), text
 
 
 def _debugging(use: Setting, node: ir.If, statement: ir.ExprStmt) -> Fix:
     """``if test: jax.debug.print(…)``: the branch of a ``lax.cond`` prints."""
     source, call = use.source, statement.value
-    if not isinstance(call, ir.Call) or not _harmless(use, call):
+    if not isinstance(call, ir.Call) or not is_harmless(use, call):
         raise Refused
     test = condition(source, node.test, use.imports)
     text = f"{use.imports.spell('jax.lax.cond')}({test}, lambda: {source.argument(call)}, lambda: None)"
@@ -337,11 +264,7 @@ def _early_return(use: Setting, node: ir.If, chain: Chain, place: Place, values:
     source = use.source
     steps = place.following[:-1]
     early, final = values
-    if node.is_elif:
-        return None
-    if not all(isinstance(s, (ir.Assign, ir.AnnAssign, ir.AugAssign)) and _binds_only_names(s) for s in steps):
-        return None
-    if any(use.effect(e) is Effect.EFFECT for s in steps for e in _expressions(s)):
+    if node.is_elif or not _may_always_run(use, steps):
         return None
     changed = frozenset(n for s in steps for n in uses(s).binds)
     if uses(early).reads & changed:
@@ -350,23 +273,30 @@ def _early_return(use: Setting, node: ir.If, chain: Chain, place: Place, values:
     hoisted = bool(uses(chain.tests[0]).reads & changed)
     name = fresh(source, node, "pred")[0] if hoisted else test
     text = select(use, [name], values)
-    kept = [] if not hoisted else [(chain.tests[0].start, chain.tests[0].end)]
-    edits = [Edit(final.start, final.end, text)]
     if isinstance(final, ir.Tuple) and source.is_own_parenthesised(final) is False and "\n" in text:
         return None
+    selected = Edit(final.start, final.end, text)
     if hoisted:
-        line = f"{name} = ({test})" if "\n" in test or "\r" in test else f"{name} = {test}"
-        edits.append(source.replace_statement(node, [line], kept))
-        return _fix(use, "branch", text, edits)
-    kept = [(n.start, n.end) for n in (chain.tests[0], early)]
-    lost = source.lost_comments(node.start, source.line_end(node.end), kept)
-    following = place.following[0]
+        kept = [(chain.tests[0].start, chain.tests[0].end)]
+        return _fix(use, "branch", text, [selected, source.replace_statement(node, [assignment(name, test)], kept)])
+    removed = _removed(source, node, place.following[0], [chain.tests[0], early])
+    return _fix(use, "branch", text, [selected, removed]) if removed is not None else None
+
+
+def _may_always_run(use: Setting, steps: list[ir.Stmt]) -> bool:
+    """Whether statements only bind names, without effects: they may run though their values are not used."""
+    if not all(isinstance(s, (ir.Assign, ir.AnnAssign, ir.AugAssign)) and binds_only_names(s) for s in steps):
+        return False
+    return not any(use.effect(e) is Effect.EFFECT for s in steps for e in expressions_of(s))
+
+
+def _removed(source: FixSource, node: ir.If, following: ir.Stmt, kept: list[ir.Expr]) -> Edit | None:
+    """Remove a statement up to the one behind it; its comments stay. None where a comment stands between the two."""
+    lost = source.lost_comments(node.start, source.line_end(node.end), [(n.start, n.end) for n in kept])
     if not source.starts_line(following) or source.comments(source.line_end(node.end), following.start):
         return None
     indent = source.indentation(node)
-    carried = "".join(c.text + source.newline + indent for c in lost)
-    edits.append(Edit(node.start, following.start, carried))
-    return _fix(use, "branch", text, edits)
+    return Edit(node.start, following.start, "".join(c.text + source.newline + indent for c in lost))
 
 
 # --- arms that assign ------------------------------------------------------------------------------
@@ -374,7 +304,7 @@ def _early_return(use: Setting, node: ir.If, chain: Chain, place: Place, values:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """``target = value`` in an arm; ``text``: what to write for the value where it is no expression of its own."""
+    """``target = value`` in an arm. op: of an augmented assignment, else empty."""
 
     target: ir.Expr
     value: ir.Expr
@@ -387,32 +317,47 @@ def _assignments(source: FixSource, arm: list[ir.Stmt]) -> list[Assigned] | None
     for statement in arm:
         if isinstance(statement, ir.Pass):
             continue
-        here: list[Assigned] = []
-        if isinstance(statement, ir.AugAssign):
-            here.append(Assigned(statement.target, statement.value, statement.op))
-        elif isinstance(statement, ir.Assign) and len(statement.targets) == 1:
-            target, value = statement.targets[0], statement.value
-            if isinstance(target, ir.Tuple):
-                if not isinstance(value, ir.Tuple) or len(value.elts) != len(target.elts):
-                    return None
-                here += [Assigned(t, v) for t, v in zip(target.elts, value.elts, strict=True)]
-            else:
-                here.append(Assigned(target, value))
-        else:
-            return None
+        here = _assigned(statement)
         done = [source.slice(a.target) for a in found]
-        for item in here:
-            if isinstance(item.target, (ir.Tuple, ir.List, ir.Starred)) or source.slice(item.target) in done:
-                return None
-            if any(_mentions(source, item.value, text) for text in done):
-                return None
+        if here is None or not all(_is_independent(source, item, done) for item in here):
+            return None
         found += here
     return found
+
+
+def _assigned(statement: ir.Stmt) -> list[Assigned] | None:
+    """The assignments that one statement makes; None where it is no assignment that can be taken apart."""
+    if isinstance(statement, ir.AugAssign):
+        return [Assigned(statement.target, statement.value, statement.op)]
+    if not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
+        return None
+    target, value = statement.targets[0], statement.value
+    if not isinstance(target, ir.Tuple):
+        return [Assigned(target, value)]
+    if not isinstance(value, ir.Tuple) or len(value.elts) != len(target.elts):
+        return None
+    return [Assigned(t, v) for t, v in zip(target.elts, value.elts, strict=True)]
+
+
+def _is_independent(source: FixSource, item: Assigned, done: list[str]) -> bool:
+    """Whether an assignment neither repeats nor reads one of the targets before it."""
+    if isinstance(item.target, (ir.Tuple, ir.List, ir.Starred)) or source.slice(item.target) in done:
+        return False
+    return not any(_mentions(source, item.value, text) for text in done)
 
 
 def _mentions(source: FixSource, node: ir.Expr, text: str) -> bool:
     """Whether the expression reads the target whose text is given."""
     return any(isinstance(n, (ir.Name, ir.Attribute, ir.Subscript)) and source.slice(n) == text for n in walk(node))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One target with its value in each arm. words: what to write for the values, where that is not their own text."""
+
+    target: str
+    values: list[ir.Expr]
+    words: list[str] | None
 
 
 def _assigning(use: Setting, node: ir.If, chain: Chain) -> Fix | None:
@@ -428,35 +373,40 @@ def _assigning(use: Setting, node: ir.If, chain: Chain) -> Fix | None:
             targets.setdefault(source.slice(assigned.target), assigned.target)
     if not targets:
         raise Refused
-    rows: list[tuple[str, list[ir.Expr], list[str] | None]] = []
-    item: Assigned | None
-    for text, target in targets.items():
-        values: list[ir.Expr] = []
-        words: list[str] = []
-        augmented = False
-        for arm in arms:
-            item = next((a for a in arm if source.slice(a.target) == text), None)
-            known = isinstance(target, ir.Name) and bound_before(source, node, target.id)
-            if (item is None or item.op) and not known:
-                raise Refused
-            if item is None:
-                values.append(target)
-                words.append(text)
-            elif item.op:
-                values.append(item.value)
-                words.append(f"{text} {item.op} {_right_operand(source, item.value)}")
-                augmented = True
-            else:
-                if not isinstance(target, ir.Name) and use.effect(target) is not Effect.PURE:
-                    raise Refused
-                values.append(item.value)
-                words.append(source.argument(item.value))
-        rows.append((text, values, words if augmented else None))
-    for _, values, _words in rows:
-        kinds = [use.kind(v) for v in values]
-        if len(rows) > 1 and _words is None and not _suits_where(use, kinds, values):
-            return None
+    rows = [_row(use, node, target, arms) for target in targets.values()]
+    if len(rows) > 1 and not all(row.words is not None or suits_where(use, row.values) for row in rows):
+        return None
     return _write_rows(use, node, chain, rows)
+
+
+def _row(use: Setting, node: ir.If, target: ir.Expr, arms: list[list[Assigned]]) -> Row:
+    """What each arm gives a target: its value, or what the target is before.
+
+    Raises:
+        Refused: an arm needs a value from before that may not be there, or assigning has effects.
+    """
+    source, text = use.source, use.source.slice(target)
+    known = isinstance(target, ir.Name) and bound_before(source, node, target.id)
+    values: list[ir.Expr] = []
+    words: list[str] = []
+    augmented = False
+    for arm in arms:
+        item = next((a for a in arm if source.slice(a.target) == text), None)
+        if (item is None or item.op) and not known:
+            raise Refused
+        if item is None:
+            values.append(target)
+            words.append(text)
+            continue
+        values.append(item.value)
+        if item.op:
+            words.append(f"{text} {item.op} {_right_operand(source, item.value)}")
+            augmented = True
+        elif not isinstance(target, ir.Name) and use.effect(target) is not Effect.PURE:
+            raise Refused
+        else:
+            words.append(source.argument(item.value))
+    return Row(text, values, words if augmented else None)
 
 
 def _right_operand(source: FixSource, node: ir.Expr) -> str:
@@ -465,141 +415,67 @@ def _right_operand(source: FixSource, node: ir.Expr) -> str:
     return source.atom(node)
 
 
-def _write_rows(
-    use: Setting, node: ir.If, chain: Chain, rows: list[tuple[str, list[ir.Expr], list[str] | None]]
-) -> Fix:
+def _write_rows(use: Setting, node: ir.If, chain: Chain, rows: list[Row]) -> Fix:
     source = use.source
-    tests = _tests(use, chain)
-    lines: list[str] = []
-    names = {text for text, _, _ in rows}
-    read = [v for _, values, _ in rows for v in values]
-    if len(rows) > 1 and (len(tests) > 1 or not isinstance(chain.tests[0], (ir.Name, ir.Attribute))):
-        if any(use.effect(t) is not Effect.PURE for t in chain.tests[1:]):
-            raise Refused
-        preds = fresh(source, node, *("pred" for _ in tests))
-        for pred, test in zip(preds, tests, strict=True):
-            lines.append(f"{pred} = ({test})" if "\n" in test or "\r" in test else f"{pred} = {test}")
-        tests = preds
-    elif len(rows) > 1 and any(_mentions(source, chain.tests[0], n) for n in names):
-        raise Refused
-    selected = [(text, select(use, tests, values, words)) for text, values, words in rows]
-    kept = [*chain.tests, *read]
-    crossing = any(
-        _mentions(source, value, other)
-        for text, values, _ in rows
-        for value in values
-        for other in names
-        if other != text
-    )
-    if crossing:
+    lines, tests = _tests_of_rows(use, node, chain, rows)
+    selected = [(row.target, select(use, tests, row.values, row.words)) for row in rows]
+    if _cross(source, rows):
         lines.append(", ".join(t for t, _ in selected) + " = " + ", ".join(s for _, s in selected))
     else:
         lines += [f"{t} = {s}" for t, s in selected]
+    kept = [*chain.tests, *(value for row in rows for value in row.values)]
     edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
     return _fix(use, "branch", lines[-1], [edit])
+
+
+def _tests_of_rows(use: Setting, node: ir.If, chain: Chain, rows: list[Row]) -> tuple[list[str], list[str]]:
+    """The tests as every row can use them, and the lines that name them where each would be computed several times.
+
+    Raises:
+        Refused: a test may not be computed before the others, or reads what the first row assigns.
+    """
+    source, tests = use.source, _tests(use, chain)
+    if len(rows) == 1:
+        return [], tests
+    if len(tests) == 1 and isinstance(chain.tests[0], (ir.Name, ir.Attribute)):
+        if any(_mentions(source, chain.tests[0], row.target) for row in rows):
+            raise Refused
+        return [], tests
+    if any(use.effect(t) is not Effect.PURE for t in chain.tests[1:]):
+        raise Refused
+    names = fresh(source, node, *("pred" for _ in tests))
+    return [assignment(name, test) for name, test in zip(names, tests, strict=True)], names
+
+
+def _cross(source: FixSource, rows: list[Row]) -> bool:
+    """Whether a value reads the target of another row: all have to be assigned at once."""
+    return any(
+        _mentions(source, value, other.target)
+        for row in rows
+        for value in row.values
+        for other in rows
+        if other.target != row.target
+    )
 
 
 # --- arms of several steps -------------------------------------------------------------------------
 
 
-def check_steps(use: Setting, block: list[ir.Stmt], *, may_return: bool = False) -> None:
-    """Statements that can move into a function of their own: they bind names and nothing else.
-
-    Raises:
-        Refused: one of them does more.
-    """
-    for at, statement in enumerate(block):
-        for expr in _expressions(statement):
-            if use.effect(expr) is Effect.EFFECT:
-                raise Refused
-        if isinstance(statement, ir.Return):
-            if not may_return or at < len(block) - 1:
-                raise Refused
-        elif isinstance(statement, (ir.Assign, ir.AnnAssign, ir.AugAssign)):
-            if not _binds_only_names(statement):
-                raise Refused
-        elif isinstance(statement, ir.ExprStmt):
-            if not _harmless(use, statement.value):
-                raise Refused
-        elif isinstance(statement, ir.If):
-            check_steps(use, statement.body)
-            check_steps(use, statement.orelse)
-        elif isinstance(statement, ir.For):
-            if statement.is_async or not _only_names(statement.target):
-                raise Refused
-            check_steps(use, statement.body)
-            check_steps(use, statement.orelse)
-        elif not isinstance(statement, (ir.Pass, ir.FunctionDef)):
-            raise Refused
-
-
-def _expressions(statement: ir.Stmt) -> Iterator[ir.Expr]:
-    for name in statement.__struct_fields__:
-        value = getattr(statement, name)
-        if isinstance(value, ir.Node) and not isinstance(statement, ir.FunctionDef):
-            yield value  # type: ignore[misc]
-
-
-def _binds_only_names(statement: ir.Assign | ir.AnnAssign | ir.AugAssign) -> bool:
-    targets = statement.targets if isinstance(statement, ir.Assign) else [statement.target]
-    return all(_only_names(t) for t in targets)
-
-
-def _only_names(target: ir.Expr) -> bool:
-    if isinstance(target, (ir.Tuple, ir.List)):
-        return all(_only_names(t) for t in target.elts)
-    return isinstance(target, ir.Name)
-
-
-def _harmless(use: Setting, node: ir.Expr) -> bool:
-    if isinstance(node, ir.Constant):
-        return True
-    return isinstance(node, ir.Call) and (use.imports.resolve(node.func) or "").startswith("jax.debug.")
-
-
-def bound_names(blocks: list[list[ir.Stmt]]) -> list[str]:
-    """Names that the blocks bind, in order of appearance."""
-    names: dict[str, None] = {}
-    for block in blocks:
-        for statement in block:
-            for item in walk(statement):
-                if isinstance(item, ir.Assign):
-                    for target in item.targets:
-                        names.update(dict.fromkeys(target_names(target)))
-                elif isinstance(item, (ir.AnnAssign, ir.AugAssign, ir.For)):
-                    names.update(dict.fromkeys(target_names(item.target)))
-            names.update(dict.fromkeys(sorted(uses(statement).binds)))
-    bound = {n for b in blocks for s in b for n in uses(s).binds}
-    return [n for n in names if n in bound]
-
-
 def _assigning_cond(use: Setting, node: ir.If, chain: Chain) -> Fix:
     """``lax.cond`` over two local functions that take and give the names that the arms bind."""
-    source, function = use.source, use.function
-    if len(chain.arms) > 1 or function is None:
+    source = use.source
+    if len(chain.arms) > 1:
         raise Refused
-    blocks = [chain.arms[0], chain.orelse]
-    for block in blocks:
-        check_steps(use, block)
-    names = bound_names(blocks)
-    bound = [n for n in names if bound_before(source, node, n)]
-    outs = [n for n in names if n in bound or read_outside(source, function, node, n)]
-    if not outs:
-        raise Refused
-    for name in outs:
-        sure = all(any(surely_binds(s, name) for s in block) for block in blocks)
-        if name not in bound and not sure:
-            raise Refused
-        check_fit(use, blocks, name)
-    params = ", ".join(n for n in outs if n in bound)
+    outs, params = _outs(use, node, [chain.arms[0], chain.orelse])
     result = ", ".join(outs)
     on_true, on_false = fresh(source, node, "on_true", "on_false")
     cond = use.imports.spell("jax.lax.cond")
     test = condition(source, chain.tests[0], use.imports)
-    lines = local_function(source, node, on_true, params, chain.arms[0], node.end, [f"return {result}"])
+    tail = (f"return {result}",)
+    lines = LocalFunction(on_true, params, chain.arms[0], tail).lines(source, node, node.end)
     otherwise = on_false
     if chain.orelse:
-        lines += local_function(source, node, on_false, params, chain.orelse, node.end, [f"return {result}"])
+        lines += LocalFunction(on_false, params, chain.orelse, tail).lines(source, node, node.end)
     else:
         otherwise = f"lambda {params}: ({result})" if len(outs) > 1 else f"lambda {params}: {result}"
     operands = f", {params}" if params else ""
@@ -609,40 +485,27 @@ def _assigning_cond(use: Setting, node: ir.If, chain: Chain) -> Fix:
     return _fix(use, "branch", lines[-1], [edit])
 
 
-def check_fit(use: Setting, blocks: list[list[ir.Stmt]], name: str) -> None:
-    """An out must be something that a branch of ``lax.cond`` can return."""
-    for block in blocks:
-        for statement in block:
-            if isinstance(statement, ir.FunctionDef) and statement.function.name == name:
-                raise Refused
-            if not isinstance(statement, ir.Assign) or not any(name in target_names(t) for t in statement.targets):
-                continue
-            if use.kind(statement.value) is Kind.UNFIT:
-                raise Refused
+def _outs(use: Setting, node: ir.If, blocks: list[list[ir.Stmt]]) -> tuple[list[str], str]:
+    """The names that the blocks hand on, and those of them, as parameters, that are bound before.
 
-
-def moved(source: FixSource, block: list[ir.Stmt]) -> list[ir.Node]:
-    """The span of a block that moves, with the comment behind its last statement."""
-    if not block:
-        return []
-    last = block[-1]
-    return [ir.Pass(block[0].start, source.line_end(last.end) if source.ends_line(last) else last.end)]
-
-
-def local_function(
-    source: FixSource, node: ir.Stmt, name: str, params: str, block: list[ir.Stmt], end: int, tail: list[str]
-) -> list[str]:
-    """The lines of a local function with the block as its body, and an empty line behind it.
-
-    end: of the text that is replaced; a comment behind it stays where it is. tail: statements behind the block.
+    Raises:
+        Refused: a block does more than bind names, or may not bind an out, or there is none.
     """
-    outer = source.inner_indentation(node)
-    inner = outer + source.indent_unit
-    body = [s for s in block if not isinstance(s, ir.Pass)]
-    lines = [f"def {name}({params}):"]
-    if body:
-        lines.append(source.block_text(block, inner, end)[len(outer) :])
-    return [*lines, *(source.indent_unit + line for line in tail), ""]
+    source, function = use.source, use.function
+    if function is None:
+        raise Refused
+    for block in blocks:
+        check_steps(use, block)
+    names = bound_names(blocks)
+    bound = [n for n in names if bound_before(source, node, n)]
+    outs = [n for n in names if n in bound or read_outside(source, function, node, n)]
+    if not outs:
+        raise Refused
+    for name in outs:
+        if name not in bound and not all(any(surely_binds(s, name) for s in block) for block in blocks):
+            raise Refused
+        check_fit(use, blocks, name)
+    return outs, ", ".join(n for n in outs if n in bound)
 
 
 def _returning_cond(use: Setting, node: ir.If, chain: Chain, last: list[ir.Stmt]) -> Fix:
@@ -660,8 +523,8 @@ def _returning_cond(use: Setting, node: ir.If, chain: Chain, last: list[ir.Stmt]
     cond = use.imports.spell("jax.lax.cond")
     test = condition(source, chain.tests[0], use.imports)
     end = max(node.end, last[-1].end)
-    lines = local_function(source, node, on_true, params, chain.arms[0], end, [])
-    lines += local_function(source, node, on_false, params, last, end, [])
+    lines = LocalFunction(on_true, params, chain.arms[0]).lines(source, node, end)
+    lines += LocalFunction(on_false, params, last).lines(source, node, end)
     operands = f", {params}" if params else ""
     lines.append(f"return {cond}({test}, {on_true}, {on_false}{operands})")
     kept: list[msgspec.Struct] = [chain.tests[0], *moved(source, chain.arms[0]), *moved(source, last)]

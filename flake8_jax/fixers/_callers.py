@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import msgspec
 
@@ -24,14 +23,8 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import imported_name, uses
-from flake8_jax.fixers._source import FixSource
+from flake8_jax.fixers._source import FixSource, Use
 from flake8_jax.knowledge import load
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    source: FixSource
-    node: ir.Expr
 
 
 class Program:

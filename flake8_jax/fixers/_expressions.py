@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import children, walk
@@ -205,35 +206,48 @@ def array_names(root: ir.Function | ir.Module) -> set[str]:
 
 def kind(node: ir.Expr, imports: Imports, numbers: set[str]) -> Kind:
     """What the value is, as far as the text shows; ``numbers``: names known to be arrays or numbers."""
-    if isinstance(node, ir.Constant):
-        return Kind.ARRAY if node.kind in ("bool", "int", "float", "complex", "big") else Kind.UNFIT
-    if isinstance(node, (ir.JoinedStr, ir.Lambda, ir.Set, ir.Starred, ir.Yield, ir.YieldFrom, ir.Await)):
-        return Kind.UNFIT
-    if isinstance(node, (ir.Tuple, ir.List, ir.Dict)):
-        parts = node.values if isinstance(node, ir.Dict) else node.elts
-        if any(kind(p, imports, numbers) is Kind.UNFIT for p in parts):
-            return Kind.UNFIT
-        return Kind.TREE
-    if isinstance(node, ir.Comprehension):
-        return Kind.UNFIT if node.kind in ("generator", "set") else Kind.TREE
-    if isinstance(node, ir.Name):
-        return Kind.ARRAY if node.id in numbers else Kind.UNKNOWN
-    if isinstance(node, ir.UnaryOp):
-        return Kind.ARRAY
-    if isinstance(node, ir.Compare):
-        return Kind.ARRAY
-    if isinstance(node, ir.BinOp):
-        sides = kind(node.left, imports, numbers), kind(node.right, imports, numbers)
-        return next((k for k in (Kind.UNFIT, Kind.TREE) if k in sides), Kind.ARRAY)
-    if isinstance(node, ir.Call):
-        return _call_kind(node, imports)
-    if isinstance(node, ir.IfExp):
-        sides = kind(node.body, imports, numbers), kind(node.orelse, imports, numbers)
-        return Kind.UNFIT if Kind.UNFIT in sides else sides[0] if sides[0] is not Kind.UNKNOWN else sides[1]
-    return Kind.UNKNOWN
+    known = _KIND.get(type(node))
+    if known is not None:
+        return known
+    compound = _KIND_OF.get(type(node))
+    return compound(node, imports, numbers) if compound is not None else Kind.UNKNOWN
 
 
-def _call_kind(node: ir.Call, imports: Imports) -> Kind:
+def _constant_kind(node: ir.Constant, imports: Imports, numbers: set[str]) -> Kind:
+    return Kind.ARRAY if node.kind in ("bool", "int", "float", "complex", "big") else Kind.UNFIT
+
+
+def _display_kind(node: ir.Tuple | ir.List | ir.Dict, imports: Imports, numbers: set[str]) -> Kind:
+    parts = node.values if isinstance(node, ir.Dict) else node.elts
+    return Kind.UNFIT if any(kind(p, imports, numbers) is Kind.UNFIT for p in parts) else Kind.TREE
+
+
+def _comprehension_kind(node: ir.Comprehension, imports: Imports, numbers: set[str]) -> Kind:
+    return Kind.UNFIT if node.kind in ("generator", "set") else Kind.TREE
+
+
+def _name_kind(node: ir.Name, imports: Imports, numbers: set[str]) -> Kind:
+    return Kind.ARRAY if node.id in numbers else Kind.UNKNOWN
+
+
+def _operation_kind(node: ir.BinOp, imports: Imports, numbers: set[str]) -> Kind:
+    found: set[Kind] = set()
+    operands: list[ir.Expr] = [node.left, node.right]
+    while operands:  # a long sum is nested as deeply as it is long
+        operand = operands.pop()
+        if isinstance(operand, ir.BinOp):
+            operands += [operand.left, operand.right]
+        else:
+            found.add(kind(operand, imports, numbers))
+    return next((k for k in (Kind.UNFIT, Kind.TREE) if k in found), Kind.ARRAY)
+
+
+def _conditional_kind(node: ir.IfExp, imports: Imports, numbers: set[str]) -> Kind:
+    sides = kind(node.body, imports, numbers), kind(node.orelse, imports, numbers)
+    return Kind.UNFIT if Kind.UNFIT in sides else sides[0] if sides[0] is not Kind.UNKNOWN else sides[1]
+
+
+def _call_kind(node: ir.Call, imports: Imports, numbers: set[str]) -> Kind:
     name = imports.resolve(node.func)
     if name is not None and name.startswith(("jax.numpy.", "jax.nn.", "jax.scipy.", "jax.random.")):
         if name in ("jax.random.split", "jax.random.key", "jax.random.PRNGKey", "jax.random.fold_in"):
@@ -246,6 +260,25 @@ def _call_kind(node: ir.Call, imports: Imports) -> Kind:
     if isinstance(node.func, ir.Name) and node.func.id in ("abs", "float", "int", "len", "sum", "max", "min"):
         return Kind.ARRAY
     return Kind.UNKNOWN
+
+
+_KIND = {
+    **dict.fromkeys((ir.JoinedStr, ir.Lambda, ir.Set, ir.Starred, ir.Yield, ir.YieldFrom, ir.Await), Kind.UNFIT),
+    ir.UnaryOp: Kind.ARRAY,
+    ir.Compare: Kind.ARRAY,
+}
+"""Expressions whose type alone shows what their value is."""
+_KIND_OF: dict[type, Callable[[Any, Imports, set[str]], Kind]] = {
+    ir.Constant: _constant_kind,
+    ir.Tuple: _display_kind,
+    ir.List: _display_kind,
+    ir.Dict: _display_kind,
+    ir.Comprehension: _comprehension_kind,
+    ir.Name: _name_kind,
+    ir.BinOp: _operation_kind,
+    ir.Call: _call_kind,
+    ir.IfExp: _conditional_kind,
+}
 
 
 # --- conditions ----------------------------------------------------------------------------------
@@ -332,16 +365,7 @@ def logical(source: FixSource, node: ir.BoolOp, imports: Imports) -> str:
 def comparison(source: FixSource, node: ir.Compare, imports: Imports) -> str:
     """A comparison, chains taken apart and membership in a literal spelled out."""
     if any(op in ("in", "not in") for op in node.ops):
-        container = node.comparators[0]
-        if len(node.ops) > 1 or not is_repeatable(node.left, imports):
-            raise Refused
-        if isinstance(container, (ir.Tuple, ir.List, ir.Set)):
-            return membership(source, node.left, container.elts, negated=node.ops[0] == "not in")
-        if isinstance(node.left, ir.Constant) and node.left.kind in ("int", "float", "bool"):
-            name = imports.spell("jax.numpy.all" if node.ops[0] == "not in" else "jax.numpy.any")
-            op = "!=" if node.ops[0] == "not in" else "=="
-            return f"{name}({source.atom(container)} {op} {source.slice(node.left)})"
-        raise Refused
+        return _containment(source, node, imports)
     if len(node.ops) == 1:
         return source.argument(node)
     if any(op in ("is", "is not") for op in node.ops):
@@ -352,6 +376,20 @@ def comparison(source: FixSource, node: ir.Compare, imports: Imports) -> str:
     spans = itertools.pairwise(terms)
     links = [f"{_operand(source, a)} {op} {_operand(source, b)}" for (a, b), op in zip(spans, node.ops, strict=True)]
     return _conjunction(imports.spell("jax.numpy.logical_and"), links)
+
+
+def _containment(source: FixSource, node: ir.Compare, imports: Imports) -> str:
+    """``x in (1, 2)`` and ``1 in x``, or with ``not in``."""
+    container, negated = node.comparators[0], node.ops[0] == "not in"
+    if len(node.ops) > 1 or not is_repeatable(node.left, imports):
+        raise Refused
+    if isinstance(container, (ir.Tuple, ir.List, ir.Set)):
+        return membership(source, node.left, container.elts, negated=negated)
+    if isinstance(node.left, ir.Constant) and node.left.kind in ("int", "float", "bool"):
+        name = imports.spell("jax.numpy.all" if negated else "jax.numpy.any")
+        op = "!=" if negated else "=="
+        return f"{name}({source.atom(container)} {op} {source.slice(node.left)})"
+    raise Refused
 
 
 def test_root(source: FixSource, node: ir.Node) -> ir.Node:

@@ -132,32 +132,41 @@ def add_import(source: FixSource, statement: str) -> Edit:
     Raises:
         Refused: no line of its own can be found for it.
     """
-    module = statement.split()[1]
     body = source.module.body
-    docstring = bool(body) and isinstance(body[0], ir.ExprStmt) and _is_string(body[0].value)
-    head = body[1:] if docstring else body
+    docstring = body[:1] if body and isinstance(body[0], ir.ExprStmt) and _is_string(body[0].value) else []
+    block = _leading_imports(body[len(docstring) :])
+    futures = [s for s in block if isinstance(s, ir.ImportFrom) and s.module == "__future__"]
+    others = [s for s in block if s not in futures]
+    if others:
+        return _among(source, others, statement)
+    if futures or docstring:
+        return _after(source, (futures or docstring)[-1], source.newline + statement)
+    first = _first_offset(body[0]) if body else 0
+    return _checked(source, source.line_start(first), statement + source.newline * 2, None)
+
+
+def _leading_imports(body: list[ir.Stmt]) -> list[ir.Import | ir.ImportFrom]:
     block: list[ir.Import | ir.ImportFrom] = []
-    for item in head:
+    for item in body:
         if not isinstance(item, (ir.Import, ir.ImportFrom)):
             break
         block.append(item)
-    futures = [s for s in block if isinstance(s, ir.ImportFrom) and s.module == "__future__"]
-    others = [s for s in block if s not in futures]
-    newline = source.newline
-    if others:
-        following = next((s for s in others if _order(s) > (_group(module), 0, module)), None)
-        if following is not None and _group_of(following) == _group(module):
-            return _checked(source, source.line_start(following.start), statement + newline, following)
-        previous = next((s for s in reversed(others) if _order(s) < (_group(module), 0, module)), None)
-        if previous is not None:
-            gap = "" if _group_of(previous) == _group(module) else newline
-            return _after(source, previous, gap + statement)
-        assert following is not None
-        return _checked(source, source.line_start(following.start), statement + newline * 2, following)
-    if futures or docstring:
-        return _after(source, futures[-1] if futures else body[0], newline + statement)
-    first = _first_offset(body[0]) if body else 0
-    return _checked(source, source.line_start(first), statement + newline * 2, None)
+    return block
+
+
+def _among(source: FixSource, others: list[ir.Import | ir.ImportFrom], statement: str) -> Edit:
+    """Insert an import where it sorts among others, with an empty line to another section."""
+    module, newline = statement.split()[1], source.newline
+    order = (_group(module), 0, module)
+    following = next((s for s in others if _order(s) > order), None)
+    if following is not None and _group_of(following) == _group(module):
+        return _checked(source, source.line_start(following.start), statement + newline, following)
+    previous = next((s for s in reversed(others) if _order(s) < order), None)
+    if previous is not None:
+        gap = "" if _group_of(previous) == _group(module) else newline
+        return _after(source, previous, gap + statement)
+    assert following is not None
+    return _checked(source, source.line_start(following.start), statement + newline * 2, following)
 
 
 def _after(source: FixSource, statement: ir.Stmt, text: str) -> Edit:

@@ -13,6 +13,10 @@ Not modelled: sites in other files, ``pmap``, ``equinox.filter_jit``, ``static_a
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
@@ -37,35 +41,43 @@ def parameters_behind(source: FixSource, node: ir.Expr) -> list[str]:
         if id(current) in seen:
             continue
         seen.add(id(current))
-        if isinstance(current, ir.Name):
-            binder = binder_before(source, source.statement(current), current.id)
-            if binder is None and current.id in names:
-                found[current.id] = None
-            elif isinstance(binder, ir.Assign) and isinstance(binder.targets[0], ir.Name):
-                stack.append(binder.value)
-            elif current.id in function.local_names:
-                raise Refused
-        elif isinstance(current, ir.BinOp):
-            stack += [current.left, current.right]
-        elif isinstance(current, ir.UnaryOp):
-            stack.append(current.operand)
-        elif isinstance(current, (ir.Tuple, ir.List)):
-            stack += current.elts
-        elif (
-            isinstance(current, ir.Call)
-            and isinstance(current.func, ir.Name)
-            and current.func.id in ("int", "max", "min")
-        ):
-            stack += [a.value for a in current.args]
-        elif not isinstance(current, (ir.Constant, ir.Attribute, ir.Subscript)):
+        if not isinstance(current, ir.Name):
+            stack += _operands(current)
+            continue
+        binder = binder_before(source, source.statement(current), current.id)
+        if binder is None and current.id in names:
+            found[current.id] = None
+        elif isinstance(binder, ir.Assign) and isinstance(binder.targets[0], ir.Name):
+            stack.append(binder.value)
+        elif current.id in function.local_names:
             raise Refused
-    if not found:
+    if not found or _reads_parts(source.definition(function), found):
         raise Refused
-    for item in walk(source.definition(function)):
-        read = item.value if isinstance(item, (ir.Attribute, ir.Subscript)) else None
-        if isinstance(read, ir.Name) and read.id in found:
-            raise Refused
     return list(found)
+
+
+def _operands(node: ir.Expr) -> list[ir.Expr]:
+    """The expressions that arithmetic computes a value from. Raises Refused where it is no arithmetic."""
+    if isinstance(node, ir.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ir.UnaryOp):
+        return [node.operand]
+    if isinstance(node, (ir.Tuple, ir.List)):
+        return node.elts
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id in ("int", "max", "min"):
+        return [a.value for a in node.args]
+    if not isinstance(node, (ir.Constant, ir.Attribute, ir.Subscript)):
+        raise Refused
+    return []
+
+
+def _reads_parts(definition: msgspec.Struct, names: Collection[str]) -> bool:
+    """Whether an attribute or an item of one of these variables is read: it is more than a number then."""
+    for item in walk(definition):
+        read = item.value if isinstance(item, (ir.Attribute, ir.Subscript)) else None
+        if isinstance(read, ir.Name) and read.id in names:
+            return True
+    return False
 
 
 def make_static(source: FixSource, function: ir.Function, names: list[str]) -> Fix:
@@ -146,27 +158,32 @@ def _call_site(source: FixSource, definition: ir.FunctionDef) -> ir.Call:
 
 
 def _extend(source: FixSource, call: ir.Call, names: list[str], option: str) -> Edit:
-    given = next((a for a in call.args if a.keyword == option), None)
+    """Add names to an option of a call."""
     # Where numbers are given too, JAX takes names for keywords alone: a positional argument would stay as it was.
     numbers = option.replace("argnames", "argnums")
     if any(a.star or a.keyword == numbers for a in call.args):
         raise Refused
+    given = next((a.value for a in call.args if a.keyword == option), None)
     if given is None:
         last = call.args[-1]
         return Edit(last.end, last.end, f", {option}={_tuple(names)}")
-    value = given.value
-    if isinstance(value, ir.Constant) and isinstance(value.value, str):
-        new = [n for n in names if n != value.value]
-        if not new:
-            raise Refused
-        return Edit(value.start, value.end, f"({source.slice(value)}, " + ", ".join(f'"{n}"' for n in new) + ")")
-    if not isinstance(value, (ir.Tuple, ir.List)) or not value.elts:
-        raise Refused
-    known = {e.value for e in value.elts if isinstance(e, ir.Constant)}
+    known = _names_in(given)
     new = [n for n in names if n not in known]
     if not new:
         raise Refused
-    start = value.elts[-1].end
+    if isinstance(given, ir.Constant):
+        return Edit(given.start, given.end, f"({source.slice(given)}, " + ", ".join(f'"{n}"' for n in new) + ")")
+    assert isinstance(given, (ir.Tuple, ir.List))
+    start = given.elts[-1].end
     # A tuple of one has a comma that a longer one does not need.
-    end = value.end - 1 if source.text[start : value.end - 1].strip() == "," and len(value.elts) == 1 else start
+    end = given.end - 1 if source.text[start : given.end - 1].strip() == "," and len(given.elts) == 1 else start
     return Edit(start, end, "".join(f', "{n}"' for n in new))
+
+
+def _names_in(value: ir.Expr) -> set[object]:
+    """The names that an option holds so far. Raises Refused where it is neither a string nor a display with elements."""
+    if isinstance(value, ir.Constant) and isinstance(value.value, str):
+        return {value.value}
+    if not isinstance(value, (ir.Tuple, ir.List)) or not value.elts:
+        raise Refused
+    return {e.value for e in value.elts if isinstance(e, ir.Constant)}

@@ -161,20 +161,25 @@ def _by_parameter(source: FixSource, call: ir.Call, definition: ir.FunctionDef) 
 
 def _key_parameters(source: FixSource, function: ir.Function, depth: int) -> set[str]:
     """The parameters that the function hands to ``jax.random``, itself or through functions of the same file."""
-    names = {p.name for p in function.params}
     found: set[str] = set()
     for node in (n for s in function.body for n in walk(s)):
         if not isinstance(node, ir.Call) or not node.args:
             continue
         if (Imports(source, node).resolve(node.func) or "").startswith("jax.random."):
-            first = node.args[0].value
-            if isinstance(first, ir.Name):
-                found.add(first.id)
-        elif depth and isinstance(node.func, ir.Name):
-            called = node.func.id
-            for other in source.module.body:
-                if isinstance(other, ir.FunctionDef) and other.function.name == called:
-                    keys = _key_parameters(source, other.function, depth - 1)
-                    arguments = _by_parameter(source, node, other)
-                    found.update(v.id for n, v in arguments.items() if n in keys and isinstance(v, ir.Name))
-    return found & names
+            keys = [node.args[0].value]
+        else:
+            keys = _keys_handed_on(source, node, depth - 1) if depth else []
+        found.update(key.id for key in keys if isinstance(key, ir.Name))
+    return found & {p.name for p in function.params}
+
+
+def _keys_handed_on(source: FixSource, call: ir.Call, depth: int) -> list[ir.Expr]:
+    """The arguments of a call of a function in this file that become keys there."""
+    if not isinstance(call.func, ir.Name):
+        return []
+    found: list[ir.Expr] = []
+    for other in source.module.body:
+        if isinstance(other, ir.FunctionDef) and other.function.name == call.func.id:
+            keys = _key_parameters(source, other.function, depth)
+            found += [value for name, value in _by_parameter(source, call, other).items() if name in keys]
+    return found

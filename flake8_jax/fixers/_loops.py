@@ -16,13 +16,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.core.nodes import walk
-from flake8_jax.fixers._branches import Setting, bound_names, check_fit, check_steps, local_function, moved, setting
 from flake8_jax.fixers._expressions import Effect, condition
 from flake8_jax.fixers._names import binder_before, bound_before, fresh, read_outside, surely_binds, target_names, uses
+from flake8_jax.fixers._selection import Setting, assignment, setting
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._steps import LocalFunction, bound_names, check_fit, check_steps, moved
+
+_EXACT = ("+", "-", "*", "//", "%")
+"""Operators that make an integer of integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +36,6 @@ class Carry:
     """The names that go round, and how to write them."""
 
     names: list[str]
-
-    @property
-    def parameter(self) -> str:
-        return self.names[0] if len(self.names) == 1 else "carry"
 
     @property
     def unpacked(self) -> str:
@@ -94,6 +96,11 @@ def start_of(source: FixSource, node: ir.Stmt, name: str) -> ir.Expr | None:
 
 
 def _check_start(source: FixSource, node: ir.Stmt, body: list[ir.Stmt], name: str, carried: list[str]) -> None:
+    """A carry may start as this value, and goes on with its dtype.
+
+    Raises:
+        Refused: it starts as no array or number, or as an int and may become a float.
+    """
     start = start_of(source, node, name)
     if isinstance(start, (ir.List, ir.Dict, ir.Set, ir.Comprehension, ir.JoinedStr, ir.Lambda)):
         raise Refused
@@ -104,17 +111,17 @@ def _check_start(source: FixSource, node: ir.Stmt, body: list[ir.Stmt], name: st
     if start.kind != "int":
         return
     integers = {n for n in carried if isinstance(s := start_of(source, node, n), ir.Constant) and s.kind == "int"}
-    for statement in body:
-        for item in walk(statement):
-            if isinstance(item, ir.AugAssign) and name in target_names(item.target):
-                if item.op not in ("+", "-", "*", "//", "%") or not _is_integral(item.value, integers):
-                    raise Refused
-            elif (
-                isinstance(item, ir.Assign)
-                and any(name in target_names(t) for t in item.targets)
-                and not _is_integral(item.value, integers)
-            ):
-                raise Refused
+    if not all(_stays_integral(item, name, integers) for statement in body for item in walk(statement)):
+        raise Refused
+
+
+def _stays_integral(item: msgspec.Struct, name: str, integers: set[str]) -> bool:
+    """Whether a statement leaves an integer variable an integer."""
+    if isinstance(item, ir.AugAssign) and name in target_names(item.target):
+        return item.op in _EXACT and _is_integral(item.value, integers)
+    if isinstance(item, ir.Assign) and any(name in target_names(t) for t in item.targets):
+        return _is_integral(item.value, integers)
+    return True
 
 
 def _is_integral(node: ir.Expr, integers: set[str]) -> bool:
@@ -123,8 +130,7 @@ def _is_integral(node: ir.Expr, integers: set[str]) -> bool:
     if isinstance(node, ir.Name):
         return node.id in integers
     if isinstance(node, ir.BinOp):
-        exact = node.op in ("+", "-", "*", "//", "%")
-        return exact and _is_integral(node.left, integers) and _is_integral(node.right, integers)
+        return node.op in _EXACT and _is_integral(node.left, integers) and _is_integral(node.right, integers)
     return False
 
 
@@ -140,6 +146,37 @@ def _is_break(statement: ir.Stmt) -> bool:
     return len(statement.body) == 1 and isinstance(statement.body[0], ir.Break)
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A ``while``: what is tested before each iteration, the body, and the test of a last ``if stop: break``.
+
+    endless: ``while True``. leaves: the loop ends where ``tested`` is true, not where it is false.
+    """
+
+    tested: ir.Expr
+    body: list[ir.Stmt]
+    stop: ir.Expr | None
+    endless: bool
+    leaves: bool
+
+
+def _parts(node: ir.While) -> _Parts:
+    """Raises Refused for an ``else``, and for a loop that never ends."""
+    endless = is_endless(node)
+    first, last = node.body[0], node.body[-1]
+    if node.orelse:
+        raise Refused
+    if isinstance(last, ir.If) and _is_break(last):
+        parts = _Parts(node.test, node.body[:-1], last.test, endless, leaves=False)
+    elif endless and isinstance(first, ir.If) and _is_break(first):
+        parts = _Parts(first.test, node.body[1:], None, endless, leaves=True)
+    else:
+        parts = _Parts(node.test, node.body, None, endless, leaves=False)
+    if not parts.body or (endless and parts.stop is None and not parts.leaves):
+        raise Refused
+    return parts
+
+
 def convert_while(source: FixSource, node: ir.While) -> Fix:
     """``while test: …`` over assignments; a last ``if stop: break`` becomes part of the carry.
 
@@ -149,55 +186,53 @@ def convert_while(source: FixSource, node: ir.While) -> Fix:
         Refused: see the module's vocabulary.
     """
     source.enclosing_function(node)
-    if node.orelse:
-        raise Refused
+    parts = _parts(node)
     use = setting(source, node)
-    body, stop, leave = node.body, None, None
-    if _is_break(body[-1]):
-        body, stop = body[:-1], body[-1]
-    elif is_endless(node) and _is_break(body[0]):
-        body, leave = body[1:], body[0]
-    if not body or (is_endless(node) and stop is None and leave is None):
+    check_steps(use, parts.body)
+    if use.effect(parts.tested) is not Effect.PURE:
         raise Refused
-    tested = leave.test if isinstance(leave, ir.If) else node.test
-    check_steps(use, body)
-    if use.effect(tested) is not Effect.PURE:
+    read = uses(parts.tested).reads | (uses(parts.stop).reads if parts.stop is not None else frozenset())
+    carry = _carry(use, node, parts.body, read)
+    if not uses(parts.tested).reads & set(carry.names) and parts.stop is None:
         raise Refused
-    read = uses(tested).reads | (uses(stop.test).reads if isinstance(stop, ir.If) else frozenset())
-    carry = _carry(use, node, body, read)
-    if not uses(tested).reads & set(carry.names) and stop is None:
-        raise Refused
-    test = condition(source, tested, use.imports)
-    if leave is not None:
+    test = condition(source, parts.tested, use.imports)
+    if parts.leaves:
         test = f"{use.imports.spell('jax.numpy.logical_not')}({test})"
-    start, kept = carry.packed, [tested, *moved(source, body)]
-    lines: list[str] = []
-    tail: list[str] = []
+    start, kept = carry.packed, [parts.tested, *moved(source, parts.body)]
     result = carry.unpacked
-    if isinstance(stop, ir.If):
+    tail: list[str] = []
+    if parts.stop is not None:
         done = fresh(source, node, "done")[0]
         carry = Carry([*carry.names, done])
-        start = f"({result}, False)"
-        result = f"{result}, _"
-        stopping = condition(source, stop.test, use.imports)
-        tail.append(f"{done} = ({stopping})" if "\n" in stopping or "\r" in stopping else f"{done} = {stopping}")
-        kept.append(stop.test)
+        start, result = f"({result}, False)", f"{result}, _"
+        tail.append(assignment(done, condition(source, parts.stop, use.imports)))
+        kept.append(parts.stop)
         going = f"{use.imports.spell('jax.numpy.logical_not')}({done})"
-        test = going if is_endless(node) else f"{use.imports.spell('jax.numpy.logical_and')}({going}, {test})"
+        test = going if parts.endless else f"{use.imports.spell('jax.numpy.logical_and')}({going}, {test})"
     cond_fun, body_fun, packed = fresh(source, node, "cond_fun", "body_fun", "carry")
     parameter = carry.names[0] if len(carry.names) == 1 else packed
-    unpacking = carry.unpacking(parameter)
-    lines += [f"def {cond_fun}({parameter}):"]
-    unit = source.indent_unit
-    lines += [unit + line for line in unpacking]
-    lines += [f"{unit}return ({test})" if "\n" in test or "\r" in test else f"{unit}return {test}", ""]
     tail.append(f"return {carry.unpacked}")
-    body_lines = local_function(source, node, body_fun, parameter, body, node.end, tail)
-    lines += [body_lines[0], *(unit + line for line in unpacking), *body_lines[1:]]
+    lines = _test_function(source, cond_fun, carry, parameter, test)
+    lines += _body_function(source, node, LocalFunction(body_fun, parameter, parts.body, tuple(tail)), carry, parameter)
     loop = use.imports.spell("jax.lax.while_loop")
     lines.append(f"{result} = {loop}({cond_fun}, {body_fun}, {start})")
     edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
     return Fix("Replace the loop by `jax.lax.while_loop`", "unsafe", (edit, *use.imports.edits))
+
+
+def _test_function(source: FixSource, name: str, carry: Carry, parameter: str, test: str) -> list[str]:
+    """The lines of the function that tests whether the loop goes on."""
+    returned = f"return ({test})" if "\n" in test or "\r" in test else f"return {test}"
+    body = [source.indent_unit + line for line in (*carry.unpacking(parameter), returned)]
+    return [f"def {name}({parameter}):", *body, ""]
+
+
+def _body_function(
+    source: FixSource, node: ir.While | ir.For, function: LocalFunction, carry: Carry, parameter: str
+) -> list[str]:
+    """The lines of the function that makes one iteration; it takes the carry apart first."""
+    lines = function.lines(source, node, node.end)
+    return [lines[0], *(source.indent_unit + line for line in carry.unpacking(parameter)), *lines[1:]]
 
 
 def convert_for_range(source: FixSource, node: ir.For) -> Fix:
@@ -207,27 +242,33 @@ def convert_for_range(source: FixSource, node: ir.For) -> Fix:
         Refused: see the module's vocabulary.
     """
     function = source.enclosing_function(node)
-    if node.orelse or node.is_async or not isinstance(node.target, ir.Name) or not isinstance(node.iter, ir.Call):
+    if node.orelse or node.is_async or not isinstance(node.target, ir.Name):
         raise Refused
-    arguments = node.iter.args
-    if not 1 <= len(arguments) <= 2 or any(a.star or a.keyword for a in arguments):
-        raise Refused
+    bounds = _bounds(node.iter)
     use = setting(source, node)
     check_steps(use, node.body)
     index = node.target.id
     if index in uses(*node.body).binds or read_outside(source, function, node, index):
         raise Refused
     carry = _carry(use, node, node.body, frozenset())
-    low = source.argument(arguments[0].value) if len(arguments) == 2 else "0"
-    high = source.argument(arguments[-1].value)
+    low = source.argument(bounds[0]) if len(bounds) == 2 else "0"
+    high = source.argument(bounds[-1])
     body_fun, packed = fresh(source, node, "body_fun", "carry")
     parameter = carry.names[0] if len(carry.names) == 1 else packed
-    lines = local_function(
-        source, node, body_fun, f"{index}, {parameter}", node.body, node.end, [f"return {carry.unpacked}"]
-    )
-    lines = [lines[0], *(source.indent_unit + line for line in carry.unpacking(parameter)), *lines[1:]]
+    made = LocalFunction(body_fun, f"{index}, {parameter}", node.body, (f"return {carry.unpacked}",))
+    lines = _body_function(source, node, made, carry, parameter)
     loop = use.imports.spell("jax.lax.fori_loop")
     lines.append(f"{carry.unpacked} = {loop}({low}, {high}, {body_fun}, {carry.packed})")
-    kept = [*(a.value for a in arguments), *moved(source, node.body)]
+    kept = [*bounds, *moved(source, node.body)]
     edit = source.replace_statement(node, lines, [(k.start, k.end) for k in kept])
     return Fix("Replace the loop by `jax.lax.fori_loop`", "unsafe", (edit, *use.imports.edits))
+
+
+def _bounds(iterable: ir.Expr) -> list[ir.Expr]:
+    """The one or two arguments of ``range``. Raises Refused where there are others."""
+    if not isinstance(iterable, ir.Call):
+        raise Refused
+    arguments = iterable.args
+    if not 1 <= len(arguments) <= 2 or any(a.star or a.keyword for a in arguments):
+        raise Refused
+    return [a.value for a in arguments]

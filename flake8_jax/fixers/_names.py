@@ -16,8 +16,9 @@ import builtins
 import functools
 import keyword
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -89,64 +90,99 @@ class _Collector:
         self.binds.update(inner.binds & (set(function.nonlocal_names) | set(function.global_names)))
 
     def _visit(self, node: msgspec.Struct, hidden: frozenset[str]) -> None:
-        if isinstance(node, ir.Name):
-            if node.id not in hidden:
-                self.reads.add(node.id)
-        elif isinstance(node, ir.Assign):
-            for target in node.targets:
-                self._target(target, hidden)
-            self._push(hidden, node.value)
-        elif isinstance(node, ir.AnnAssign):
-            if node.value is not None:
-                self._target(node.target, hidden)
-            self._push(hidden, node.annotation, node.value)
-        elif isinstance(node, ir.AugAssign):
-            self._target(node.target, hidden)
-            self._push(hidden, node.target, node.value)
-        elif isinstance(node, ir.For):
-            self._target(node.target, hidden)
-            self._push(hidden, node.iter, *node.body, *node.orelse)
-        elif isinstance(node, ir.NamedExpr):
-            self.binds.add(node.target.id)
-            self._push(hidden, node.value)
-        elif isinstance(node, ir.Comprehension):
-            inner = hidden | {n for g in node.generators for n in target_names(g.target)}
-            for at, generator in enumerate(node.generators):
-                self._push(hidden if at == 0 else inner, generator.iter)
-                self._push(inner, *generator.ifs)
-            self._push(inner, node.key, node.element)
-        elif isinstance(node, ir.Lambda):
-            self._function(node.function, hidden)
-        elif isinstance(node, ir.FunctionDef):
-            self.binds.add(node.function.name)
-            self._push(hidden, *node.decorators)
-            self._function(node.function, hidden)
-        elif isinstance(node, ir.ClassDef):
-            self.binds.add(node.name)
-            self._push(hidden, *node.decorators, *(b.value for b in node.bases))
-            self.reads.update(_Collector().run(node.body).reads - hidden)
-        elif isinstance(node, (ir.Import, ir.ImportFrom)):
-            self.binds.update(imported_name(n, from_import=isinstance(node, ir.ImportFrom)) for n in node.names)
-        elif isinstance(node, ir.WithItem):
-            self._push(hidden, node.context)
-            if node.target is not None:
-                self._target(node.target, hidden)
-        elif isinstance(node, ir.ExceptHandler):
-            if node.name:
-                self.binds.add(node.name)
-            self._push(hidden, node.type, *node.body)
-        elif isinstance(node, (ir.MatchAs, ir.MatchStar)):
-            if node.name:
-                self.binds.add(node.name)
+        visit = _VISIT.get(type(node))
+        if visit is None:
             self._push(hidden, *children(node))
-        elif isinstance(node, ir.MatchMapping):
-            if node.rest:
-                self.binds.add(node.rest)
-            self._push(hidden, *children(node))
-        elif isinstance(node, ir.Delete):
-            self._push(hidden, *node.targets)
         else:
-            self._push(hidden, *children(node))
+            visit(self, node, hidden)
+
+    # --- by the type of the node: ``_VISIT`` names these ---
+
+    def _name(self, node: ir.Name, hidden: frozenset[str]) -> None:
+        if node.id not in hidden:
+            self.reads.add(node.id)
+
+    def _assign(self, node: ir.Assign, hidden: frozenset[str]) -> None:
+        for target in node.targets:
+            self._target(target, hidden)
+        self._push(hidden, node.value)
+
+    def _annotated(self, node: ir.AnnAssign, hidden: frozenset[str]) -> None:
+        if node.value is not None:
+            self._target(node.target, hidden)
+        self._push(hidden, node.annotation, node.value)
+
+    def _augmented(self, node: ir.AugAssign, hidden: frozenset[str]) -> None:
+        self._target(node.target, hidden)
+        self._push(hidden, node.target, node.value)
+
+    def _for(self, node: ir.For, hidden: frozenset[str]) -> None:
+        self._target(node.target, hidden)
+        self._push(hidden, node.iter, *node.body, *node.orelse)
+
+    def _walrus(self, node: ir.NamedExpr, hidden: frozenset[str]) -> None:
+        self.binds.add(node.target.id)
+        self._push(hidden, node.value)
+
+    def _comprehension(self, node: ir.Comprehension, hidden: frozenset[str]) -> None:
+        inner = hidden | {n for g in node.generators for n in target_names(g.target)}
+        for at, generator in enumerate(node.generators):
+            self._push(hidden if at == 0 else inner, generator.iter)
+            self._push(inner, *generator.ifs)
+        self._push(inner, node.key, node.element)
+
+    def _lambda(self, node: ir.Lambda, hidden: frozenset[str]) -> None:
+        self._function(node.function, hidden)
+
+    def _definition(self, node: ir.FunctionDef, hidden: frozenset[str]) -> None:
+        self.binds.add(node.function.name)
+        self._push(hidden, *node.decorators)
+        self._function(node.function, hidden)
+
+    def _class(self, node: ir.ClassDef, hidden: frozenset[str]) -> None:
+        self.binds.add(node.name)
+        self._push(hidden, *node.decorators, *(b.value for b in node.bases))
+        self.reads.update(_Collector().run(node.body).reads - hidden)
+
+    def _import(self, node: ir.Import | ir.ImportFrom, hidden: frozenset[str]) -> None:
+        self.binds.update(imported_name(n, from_import=isinstance(node, ir.ImportFrom)) for n in node.names)
+
+    def _with_item(self, node: ir.WithItem, hidden: frozenset[str]) -> None:
+        self._push(hidden, node.context)
+        if node.target is not None:
+            self._target(node.target, hidden)
+
+    def _capture(self, node: ir.ExceptHandler | ir.MatchAs | ir.MatchStar, hidden: frozenset[str]) -> None:
+        if node.name:
+            self.binds.add(node.name)
+        self._push(hidden, *children(node))
+
+    def _mapping(self, node: ir.MatchMapping, hidden: frozenset[str]) -> None:
+        if node.rest:
+            self.binds.add(node.rest)
+        self._push(hidden, *children(node))
+
+
+_VISIT: dict[type, Callable[[_Collector, Any, frozenset[str]], None]] = {
+    ir.Name: _Collector._name,
+    ir.Assign: _Collector._assign,
+    ir.AnnAssign: _Collector._annotated,
+    ir.AugAssign: _Collector._augmented,
+    ir.For: _Collector._for,
+    ir.NamedExpr: _Collector._walrus,
+    ir.Comprehension: _Collector._comprehension,
+    ir.Lambda: _Collector._lambda,
+    ir.FunctionDef: _Collector._definition,
+    ir.ClassDef: _Collector._class,
+    ir.Import: _Collector._import,
+    ir.ImportFrom: _Collector._import,
+    ir.WithItem: _Collector._with_item,
+    ir.ExceptHandler: _Collector._capture,
+    ir.MatchAs: _Collector._capture,
+    ir.MatchStar: _Collector._capture,
+    ir.MatchMapping: _Collector._mapping,
+}
+"""What reads or binds by itself; of all others, what stands below them does."""
 
 
 def uses(*nodes: msgspec.Struct) -> Uses:
@@ -192,23 +228,25 @@ def _taken_names(source: FixSource, outermost: msgspec.Struct) -> set[str]:
 
 def surely_binds(statement: ir.Stmt, name: str) -> bool:
     """Whether running a statement to its end binds the name whatever happens."""
-    if isinstance(statement, ir.Assign):
-        return any(name in target_names(t) for t in statement.targets)
-    if isinstance(statement, ir.AnnAssign):
-        return statement.value is not None and name in target_names(statement.target)
-    if isinstance(statement, ir.AugAssign):
-        return name in target_names(statement.target)
-    if isinstance(statement, (ir.FunctionDef, ir.ClassDef, ir.Import, ir.ImportFrom)):
-        return name in uses(statement).binds
     if isinstance(statement, ir.If):
         return bool(statement.orelse) and all(
             leaves(arm) or any(surely_binds(s, name) for s in arm) for arm in (statement.body, statement.orelse)
         )
     if isinstance(statement, ir.With):
-        return any(i.target is not None and name in target_names(i.target) for i in statement.items) or any(
-            surely_binds(s, name) for s in statement.body
-        )
-    return False
+        targets = [item.target for item in statement.items if item.target is not None]
+        return any(name in target_names(t) for t in targets) or any(surely_binds(s, name) for s in statement.body)
+    if isinstance(statement, (ir.FunctionDef, ir.ClassDef, ir.Import, ir.ImportFrom)):
+        return name in uses(statement).binds
+    return any(name in target_names(target) for target in _assigned(statement))
+
+
+def _assigned(statement: ir.Stmt) -> list[ir.Expr]:
+    """The targets of an assignment."""
+    if isinstance(statement, ir.Assign):
+        return statement.targets
+    if isinstance(statement, ir.AugAssign) or (isinstance(statement, ir.AnnAssign) and statement.value is not None):
+        return [statement.target]
+    return []
 
 
 def leaves(block: list[ir.Stmt]) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._callers import binders, scope_of
-from flake8_jax.fixers._safety import decided, is_surely_traced
+from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._staging import is_surely_traced
 from flake8_jax.semantics.domain.values import ClassValue, Const, External, Static, TupleValue, Value
 
 _LARGEST = 2**31 - 1

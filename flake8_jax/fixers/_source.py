@@ -22,7 +22,7 @@ import typing
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -30,9 +30,6 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import children, walk
 from flake8_jax.core.registry import fixer
-
-if TYPE_CHECKING:
-    from flake8_jax.fixers._callers import Program
 
 STATEMENTS: tuple[type, ...] = typing.get_args(ir.Stmt)
 EXPRESSIONS: tuple[type, ...] = typing.get_args(ir.Expr)
@@ -84,6 +81,24 @@ class Comment:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A place that mentions a function: ``node`` in the file of ``source``."""
+
+    source: FixSource
+    node: ir.Expr
+
+
+class WholeProgram(Protocol):
+    """What fixers ask about the other files of the project; see ``_callers.Program``."""
+
+    def source(self, path: str) -> FixSource: ...
+    def uses(self, source: FixSource, definition: ir.FunctionDef) -> list[Use] | None: ...
+    def says(self, pattern: str) -> bool: ...
+    def called(self, source: FixSource, call: ir.Call) -> tuple[FixSource, ir.FunctionDef] | None: ...
+    def imported_elsewhere(self, source: FixSource, name: str) -> bool: ...
+
+
 def _start_of(node: Any) -> int:
     return node.start  # type: ignore[no-any-return]
 
@@ -95,7 +110,7 @@ class FixSource:
     are not known, and then no function has known callers.
     """
 
-    def __init__(self, path: str, text: str, module: ir.Module, program: Program | None = None) -> None:
+    def __init__(self, path: str, text: str, module: ir.Module, program: WholeProgram | None = None) -> None:
         self.path = path
         self.text = text
         self.module = module

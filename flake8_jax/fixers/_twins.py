@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import is_surely_array
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.twins import TwinParameter, twin_calls
 from flake8_jax.semantics.domain.values import (
@@ -174,21 +174,25 @@ def _sequence(made: TwinCall, node: ir.Expr, value: Value | None, values: Mappin
     """An argument that has to be a sequence of arrays."""
     if _is_generator(node, value):
         raise Refused
-    if isinstance(node, (ir.List, ir.Tuple)):
-        known = _elements(value)
-        for position, element in enumerate(node.elts):
-            if isinstance(element, ir.Starred):
-                made.fits = False
-                known = None
-                continue
-            inner = known[position] if known is not None and position < len(known) else None
-            _array(made, element, {id(element): inner} if inner is not None else {})
-        return
     elements = _elements(value)
+    if isinstance(node, (ir.List, ir.Tuple)):
+        _written_sequence(made, node, elements)
+        return
     if elements is None or not all(isinstance(element, (Array, HostArray, Const, Static)) for element in elements):
         made.fits = made.fits and isinstance(value, (Array, Tree)) and holds_tracer(value)
         if elements is not None and any(isinstance(element, (ListValue, TupleValue)) for element in elements):
             raise Refused
+
+
+def _written_sequence(made: TwinCall, node: ir.List | ir.Tuple, known: tuple[Value, ...] | None) -> None:
+    """A sequence that is written out: each element has to be an array. known: their values up to the first ``*``."""
+    for position, element in enumerate(node.elts):
+        if isinstance(element, ir.Starred):
+            made.fits = False
+            known = None
+            continue
+        inner = known[position] if known is not None and position < len(known) else None
+        _array(made, element, {id(element): inner} if inner is not None else {})
 
 
 def _elements(value: Value | None) -> tuple[Value, ...] | None:

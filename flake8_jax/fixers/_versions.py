@@ -168,11 +168,20 @@ def _is_jit_of_known_shardings(source: FixSource, use: ir.Expr | None) -> bool:
         return True
     if not isinstance(above, ir.Call) or above.func is not use:
         return False
-    if sum(not a.keyword for a in above.args) > 1 or any(a.keyword == "fun" for a in above.args):
+    return _has_known_shardings(source, above)
+
+
+def _has_known_shardings(source: FixSource, call: ir.Call) -> bool:
+    """Whether ``jax.jit`` takes the arguments of a call, and its shardings name their meshes.
+
+    Raises:
+        Refused: it surely does not take them, or a sharding names no mesh.
+    """
+    if sum(not a.keyword for a in call.args) > 1 or any(a.keyword == "fun" for a in call.args):
         raise Refused
-    if any(a.star for a in above.args):
+    if any(a.star for a in call.args):
         return False
-    shardings = [a.value for a in above.args if a.keyword in ("in_shardings", "out_shardings")]
+    shardings = [a.value for a in call.args if a.keyword in ("in_shardings", "out_shardings")]
     known = [_names_mesh(source, node) for node in shardings]
     if any(names is False for names in known):
         raise Refused

@@ -12,16 +12,10 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import (
-    decided,
-    is_kernel,
-    is_local_array,
-    is_read_after,
-    is_surely_array,
-    selects_each_item_once,
-    takes_no_attribute,
-)
+from flake8_jax.fixers._references import is_local_array, is_read_after
+from flake8_jax.fixers._safety import decided, is_kernel, selects_each_item_once, takes_no_attribute
 from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._staging import is_surely_array
 from flake8_jax.fixers._updates import rebindable
 from flake8_jax.semantics.events.events import Store
 

@@ -67,27 +67,37 @@ def _whole(source: FixSource, imports: Imports, event: LibraryCall) -> Fix:
     reverse = _reversed(call)
     if len(call.args) > 1 + (reverse is not None) or first.keyword:
         raise Refused
-    value = event.args[0]
-    is_array = not first.star and _is_array(value)
-    if not is_array and not first.star and not isinstance(value, (TupleValue, ListValue, GeneratorValue)):
-        raise Refused
-    node = first.value
-    if first.star and isinstance(node, ir.Comprehension) and node.kind == "generator":
-        raise Refused
-    if isinstance(node, ir.Comprehension) and node.kind == "generator":
-        inner = source.slice(node)
-        text = inner[1:-1] if source.is_own_parenthesised(node) else inner
-        operand = f"{imports.spell('jax.numpy.asarray')}([{text}])"
-    elif isinstance(node, ir.Comprehension) and node.kind != "list":
-        raise Refused
-    elif is_array:
-        operand = source.argument(node)
-    else:
-        operand = f"{imports.spell('jax.numpy.asarray')}({source.argument(node)})"
-    if source.lost_comments(call.start, call.end, [(node.start, node.end)]):
+    operand = _operand(source, imports, first, event.args[0])
+    if source.lost_comments(call.start, call.end, [(first.value.start, first.value.end)]):
         raise Refused
     text = f"{imports.spell(twin)}({operand})" + ("[::-1]" if reverse else "")
     return Fix(f"Use `{_short(twin)}`", "unsafe", (Edit(call.start, call.end, text), *imports.edits))
+
+
+def _operand(source: FixSource, imports: Imports, argument: ir.Argument, value: Value) -> str:
+    """What the twin takes: an array as it is, a sequence as one.
+
+    Raises:
+        Refused: it is neither, or a set or a dict.
+    """
+    node = argument.value
+    is_generator = isinstance(node, ir.Comprehension) and node.kind == "generator"
+    if isinstance(node, ir.Comprehension) and not is_generator and node.kind != "list":
+        raise Refused
+    if argument.star:
+        if is_generator:
+            raise Refused
+    elif _is_array(value):
+        if not is_generator:
+            return source.argument(node)
+    elif not isinstance(value, (TupleValue, ListValue, GeneratorValue)):
+        raise Refused
+    if is_generator:
+        inner = source.slice(node)
+        text = f"[{inner[1:-1] if source.is_own_parenthesised(node) else inner}]"
+    else:
+        text = source.argument(node)
+    return f"{imports.spell('jax.numpy.asarray')}({text})"
 
 
 def _reversed(call: ir.Call) -> bool | None:

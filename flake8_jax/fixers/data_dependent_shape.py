@@ -51,23 +51,28 @@ def fix(event: Indexing | LibraryCall | MethodCall, source: FixSource) -> Fix | 
 
 def _count(source: FixSource, imports: Imports, event: Indexing) -> Fix | None:
     """``len(x[mask])``, ``x[mask].size`` and ``x[mask].shape[0]`` are the number of true elements."""
-    above = source.parent(event.at)
-    node: ir.Expr | None = None
-    if isinstance(above, ir.Attribute) and above.attr == "size" and isinstance(event.base, Array):
-        node = above if event.base.ndim == 1 else None
-    elif isinstance(above, ir.Attribute) and above.attr == "shape":
-        item = source.parent(above)
-        if isinstance(item, ir.Subscript) and isinstance(item.index, ir.Constant) and item.index.value == 0:
-            node = item
-    elif isinstance(above, ir.Argument):
-        call = source.parent(above)
-        if isinstance(call, ir.Call) and isinstance(call.func, ir.Name) and call.func.id == "len":
-            node = call
+    node = _counting(source, event)
     if node is None or source.comments(node.start, node.end):
         return None
     text = f"{imports.spell('jax.numpy.sum')}({condition(source, event.at.index, imports)})"
     edit = Edit(node.start, node.end, text)
     return Fix("Count the true elements of the mask", "unsafe", (edit, *imports.edits))
+
+
+def _counting(source: FixSource, event: Indexing) -> ir.Expr | None:
+    """The expression around a masked array that gives its length."""
+    above = source.parent(event.at)
+    if isinstance(above, ir.Attribute) and above.attr == "size":
+        return above if isinstance(event.base, Array) and event.base.ndim == 1 else None
+    if isinstance(above, ir.Attribute) and above.attr == "shape":
+        item = source.parent(above)
+        if isinstance(item, ir.Subscript) and isinstance(item.index, ir.Constant) and item.index.value == 0:
+            return item
+        return None
+    call = source.parent(above) if isinstance(above, ir.Argument) else None
+    if isinstance(call, ir.Call) and isinstance(call.func, ir.Name) and call.func.id == "len":
+        return call
+    return None
 
 
 def _reduction(source: FixSource, imports: Imports, masked: ir.Subscript) -> tuple[ir.Call, str] | None:

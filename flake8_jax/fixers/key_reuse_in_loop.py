@@ -167,11 +167,8 @@ def _loop_call(source: FixSource, body: ir.Function) -> tuple[ir.Call, str]:
 def _scan(source: FixSource, call: ir.Call, body: ir.Function, key: ir.Expr) -> Fix:
     """``scan(body, init, None, length=n)`` → ``scan(body, init, split(key, n))``: the body gets a key an iteration."""
     imports = Imports(source, call)
-    positional = [a for a in call.args if not a.keyword and not a.star]
-    given = {a.keyword: a for a in call.args if a.keyword}
-    xs = given.get("xs") or (positional[2] if len(positional) > 2 else None)
-    length = given.get("length") or (positional[3] if len(positional) > 3 else None)
-    if len(positional) > 4 or any(a.star for a in call.args) or len(body.params) != 2:
+    xs, length = _items_of_scan(call)
+    if len(body.params) != 2:
         raise Refused
     item = body.params[1]
     if xs is not None and _is_arange(imports, xs.value) and item.name != "_":
@@ -189,6 +186,20 @@ def _scan(source: FixSource, call: ir.Call, body: ir.Function, key: ir.Expr) -> 
         edits.append(Edit(xs.value.start, xs.value.end, keys))
         edits.append(_without_argument(source, call, length))
     return Fix("Scan over keys", "unsafe", (*edits, *imports.edits))
+
+
+def _items_of_scan(call: ir.Call) -> tuple[ir.Argument | None, ir.Argument | None]:
+    """The arguments ``xs`` and ``length`` of a scan.
+
+    Raises:
+        Refused: not all of its arguments are written out.
+    """
+    positional = [a for a in call.args if not a.keyword and not a.star]
+    if len(positional) > 4 or any(a.star for a in call.args):
+        raise Refused
+    given = {a.keyword: a for a in call.args if a.keyword}
+    xs = given.get("xs") or (positional[2] if len(positional) > 2 else None)
+    return xs, given.get("length") or (positional[3] if len(positional) > 3 else None)
 
 
 def _without_argument(source: FixSource, call: ir.Call, argument: ir.Argument) -> Edit:

@@ -32,20 +32,23 @@ def fix(event: Setting, source: FixSource) -> Fix | None:
     if not isinstance(statement, _MOVABLE) or any(isinstance(n, _SIDE_EFFECTS) for n in walk(statement)):
         return None
     place = source.place(statement)
-    early = next((s for s in place.block if s.start <= event.since.start < s.end), None)
+    early = _statement_around(place.block, event.since.start)
     if early is None or early.start >= statement.start:
+        return None
+    if isinstance(early, (ir.FunctionDef, ir.ClassDef)) and early.decorators:
         return None
     between = place.block[place.block.index(early) : place.index]
     companion = _companion(between, statement)
     rest = [s for s in between if s is not companion]
-    needed = uses(statement)
-    if needed.reads & uses(*rest).binds or _takes_part(event, source, rest):
+    if uses(statement).reads & uses(*rest).binds or _takes_part(event, source, rest):
         return None
     moved: list[ir.Stmt] = [companion, statement] if companion is not None else [statement]
-    if isinstance(early, (ir.FunctionDef, ir.ClassDef)) and early.decorators:
-        return None
     edits = (_insertion(source, place.block, early, moved), *[_removal(source, s) for s in moved])
     return Fix("Move it above what reads the setting", "unsafe", edits)
+
+
+def _statement_around(block: list[ir.Stmt], offset: int) -> ir.Stmt | None:
+    return next((s for s in block if s.start <= offset < s.end), None)
 
 
 def _companion(between: list[ir.Stmt], statement: ir.Stmt) -> ir.Stmt | None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._consequences import with_consequences
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import decided, holds_surely_a_tracer
+from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._staging import holds_surely_a_tracer
 from flake8_jax.fixers._twins import twin_call
 from flake8_jax.knowledge import load
 from flake8_jax.semantics.events.events import LibraryCall

@@ -37,20 +37,20 @@ def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
         return None
     call = event.at
     imports = Imports(source, call)
-    template = _Template(source, imports)
     separator = _separator(source, call)
-    values = [a for a in call.args if not a.keyword]
+    values = [a.value for a in call.args if not a.keyword]
     if any(a.star for a in call.args) or not values:
         return None
     for node, value in zip(event.nodes, event.args):
         if node is not None:
             refuse_static(source, node, value)
-    if len(values) == 1 and (formatted := _format_call(source, imports, values[0].value, call)):
+    if len(values) == 1 and (formatted := _format_call(source, imports, values[0], call)):
         return formatted
-    for at, argument in enumerate(values):
+    template = _Template(source, imports)
+    for at, printed in enumerate(values):
         if at:
             template.plain(separator)
-        template.add(argument.value)
+        template.add(printed)
     if not template.fields or source.lost_comments(call.start, call.end, template.kept):
         return None
     fields = "".join(f", {name}={text}" for name, text in template.fields.items())
@@ -126,22 +126,32 @@ class _Template:
             for part in node.values:
                 self._f_string_part(part)
         elif isinstance(node, ir.Constant):
-            if node.kind != "str":
-                self.plain(self.source.slice(node) if node.kind in ("int", "bool", "none") else _refuse())
-            else:
-                assert isinstance(node.value, str)
-                self.plain(node.value)
-        elif isinstance(node, ir.BinOp) and node.op == "+" and (_is_text(node.left) or _is_text(node.right)):
-            for side in (node.left, node.right):
-                if not _is_text(side):
-                    raise Refused
-                self.add(side)
+            self._constant(node)
+        elif isinstance(node, ir.BinOp) and _is_text(node):
+            self._operation(node)
         elif isinstance(node, ir.Call) and _is_str_call(node):
             self.value(node.args[0].value)
-        elif isinstance(node, ir.BinOp) and node.op == "%" and _is_text(node.left):
-            self._percent(node)
         else:
             self.value(node)
+
+    def _constant(self, node: ir.Constant) -> None:
+        if node.kind == "str":
+            assert isinstance(node.value, str)
+            self.plain(node.value)
+        elif node.kind in ("int", "bool", "none"):
+            self.plain(self.source.slice(node))
+        else:
+            raise Refused
+
+    def _operation(self, node: ir.BinOp) -> None:
+        """Add a concatenation of texts, or a text with ``%``."""
+        if node.op == "%":
+            self._percent(node)
+            return
+        for side in (node.left, node.right):
+            if not _is_text(side):
+                raise Refused
+            self.add(side)
 
     def _f_string_part(self, part: ir.Expr) -> None:
         if isinstance(part, ir.Constant) and isinstance(part.value, str):
@@ -165,22 +175,24 @@ class _Template:
             end = match.end()
             if match[0] == "%%":
                 self.plain("%")
-                continue
-            if match["type"] is None or not operands or match["flags"]:
+            elif operands:
+                self._conversion(match, operands.pop(0))
+            else:
                 raise Refused
-            kind = match["type"]
-            spec = (match["width"] or "") + (match["precision"] or "") + ("" if kind in "srdi" else kind)
-            self.value(operands.pop(0), "" if kind in "sr" and spec == "" else spec, "r" if kind == "r" else "")
         self.plain(text[end:])
         if operands:
             raise Refused
 
+    def _conversion(self, match: re.Match[str], operand: ir.Expr) -> None:
+        """Add a field for one conversion such as ``%5.2f``."""
+        kind = match["type"]
+        if kind is None or match["flags"]:
+            raise Refused
+        spec = (match["width"] or "") + (match["precision"] or "") + ("" if kind in "srdi" else kind)
+        self.value(operand, spec, "r" if kind == "r" else "")
+
     def literal(self) -> str:
         return '"' + "".join(self.parts) + '"'
-
-
-def _refuse() -> str:
-    raise Refused
 
 
 def _escape(text: str) -> str:

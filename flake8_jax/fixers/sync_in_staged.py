@@ -7,12 +7,15 @@ Limitations: ``device_get`` of many.
 
 from __future__ import annotations
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._expressions import Effect, effect
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import decided, is_surely_traced
+from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._staging import is_surely_traced
 from flake8_jax.fixers.host_item import drop_method
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
@@ -30,17 +33,11 @@ def fix(event: LibraryCall | MethodCall, source: FixSource) -> Fix | None:
 def _dropped(event: LibraryCall | MethodCall, source: FixSource) -> tuple[Fix, ir.Expr] | None:
     """The fix, and the value that is waited for."""
     call = event.at
-    if isinstance(event, MethodCall):
-        if call.args or not isinstance(call.func, ir.Attribute):
-            return None
-        value: ir.Expr = call.func.value
-        name = f".{event.method}()"
-    else:
-        if len(call.args) != 1 or call.args[0].star or call.args[0].keyword:
-            return None
-        value = call.args[0].value
-        name = f"`{source.slice(call.func)}`"
-    message = f"Drop {name.strip('`') if name.startswith('.') else name}: there is nothing to wait for while tracing"
+    value = _awaited(event)
+    if value is None:
+        return None
+    name = f".{event.method}()" if isinstance(event, MethodCall) else f"`{source.slice(call.func)}`"
+    message = f"Drop {name}: there is nothing to wait for while tracing"
     above = source.parent(call)
     if isinstance(above, ir.ExprStmt) and effect(value, Imports(source, call)) is Effect.PURE:
         if source.comments(call.start, call.end):
@@ -52,7 +49,21 @@ def _dropped(event: LibraryCall | MethodCall, source: FixSource) -> tuple[Fix, i
         return Fix(message, "safe", (drop_method(source, call),)), value
     if source.lost_comments(call.start, call.end, [(value.start, value.end)]):
         return None
-    text = source.argument(value) if isinstance(above, (ir.Argument, ir.Return, ir.Assign)) else source.atom(value)
+    return Fix(message, "safe", (Edit(call.start, call.end, _spelled(source, value, above)),)), value
+
+
+def _awaited(event: LibraryCall | MethodCall) -> ir.Expr | None:
+    """The object of the method, or the one argument of the function."""
+    call = event.at
+    if isinstance(event, MethodCall):
+        return call.func.value if not call.args and isinstance(call.func, ir.Attribute) else None
+    if len(call.args) != 1 or call.args[0].star or call.args[0].keyword:
+        return None
+    return call.args[0].value
+
+
+def _spelled(source: FixSource, value: ir.Expr, above: msgspec.Struct) -> str:
+    """The value as it can stand in place of the call."""
     if isinstance(above, (ir.Return, ir.Assign)):
-        text = source.line_value(value)
-    return Fix(message, "safe", (Edit(call.start, call.end, text),)), value
+        return source.line_value(value)
+    return source.argument(value) if isinstance(above, ir.Argument) else source.atom(value)

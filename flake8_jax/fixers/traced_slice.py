@@ -37,26 +37,30 @@ def fix(event: Slicing, source: FixSource) -> Fix | None:
 
 def _start_and_length(source: FixSource, part: ir.Slice) -> tuple[str, str]:
     """``i:i+n`` → i, n; ``i-n:i`` → i - n, n; ``i*n:(i+1)*n`` → i*n, n."""
-    low, high = part.lower, part.upper
-    if low is None or high is None:
+    if part.lower is None or part.upper is None:
         raise Refused
-    first, last = source.slice(low), source.slice(high)
-    start = source.argument(low)
-    if isinstance(high, ir.BinOp) and high.op == "+":
-        if source.slice(high.left) == first:
-            return start, source.argument(high.right)
-        if source.slice(high.right) == first:
-            return start, source.argument(high.left)
-    if isinstance(low, ir.BinOp) and low.op == "-" and source.slice(low.left) == last:
-        return start, source.argument(low.right)
-    if isinstance(low, ir.BinOp) and isinstance(high, ir.BinOp):
-        centred = (low.op, high.op) == ("-", "+") and source.slice(low.left) == source.slice(high.left)
-        if centred:
+    start = source.argument(part.lower)
+    step = _step(source, part.lower, part.upper)
+    if step is not None:
+        return start, source.argument(step)
+    low, high = part.lower, part.upper
+    if isinstance(low, ir.BinOp) and isinstance(high, ir.BinOp) and (low.op, high.op) == ("-", "+"):
+        if source.slice(low.left) == source.slice(high.left):
             return start, f"{source.atom(low.right)} + {source.atom(high.right)}"
-        step = _block(source, low, high) if low.op == high.op == "*" else None
-        if step is not None:
-            return start, source.argument(step)
     raise Refused
+
+
+def _step(source: FixSource, low: ir.Expr, high: ir.Expr) -> ir.Expr | None:
+    """The n of ``i:i+n``, ``i:n+i``, ``i-n:i`` and ``i*n:(i+1)*n``."""
+    if isinstance(high, ir.BinOp) and high.op == "+":
+        for base, step in ((high.left, high.right), (high.right, high.left)):
+            if source.slice(base) == source.slice(low):
+                return step
+    if isinstance(low, ir.BinOp) and low.op == "-" and source.slice(low.left) == source.slice(high):
+        return low.right
+    if isinstance(low, ir.BinOp) and isinstance(high, ir.BinOp) and low.op == high.op == "*":
+        return _block(source, low, high)
+    return None
 
 
 def _block(source: FixSource, low: ir.BinOp, high: ir.BinOp) -> ir.Expr | None:

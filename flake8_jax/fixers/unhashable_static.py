@@ -8,6 +8,8 @@ compares it with a list, adds a list, or calls a method of lists, and where an e
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -15,8 +17,10 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._safety import decided, is_bound, may_hold_argument
+from flake8_jax.fixers._references import is_bound
+from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.fixers._staging import may_hold_argument
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.values import Array, DictValue, FunctionValue, HostArray, ListValue, Value
@@ -94,39 +98,64 @@ def _use(event: TransformCall, source: FixSource, parameter: int | str) -> Use:
 
 
 def _of_read(source: FixSource, node: ir.Name) -> Use:
+    """What the function does with the parameter where it reads it."""
     above = source.parent(node)
-    if isinstance(above, (ir.For, ir.Generator)):
-        return Use.ALIKE if above.iter is node else Use.UNKNOWN
-    if isinstance(above, ir.Starred):
+    if isinstance(above, ir.Argument):
+        return _as_argument(source, node, above)
+    answer = _READ_BY.get(type(above))
+    return answer(above, node) if answer is not None else Use.UNKNOWN
+
+
+def _alike_if(alike: bool) -> Use:
+    return Use.ALIKE if alike else Use.UNKNOWN
+
+
+def _in_assignment(above: ir.Assign, node: ir.Name) -> Use:
+    return _alike_if(isinstance(above.targets[0], (ir.Tuple, ir.List)) and len(above.targets) == 1)
+
+
+def _as_container(above: ir.Subscript, node: ir.Name) -> Use:
+    return _alike_if(above.value is node and isinstance(above.index, (ir.Constant, ir.UnaryOp)))
+
+
+def _by_attribute(above: ir.Attribute, node: ir.Name) -> Use:
+    return Use.BREAKS if above.attr in _LIST_METHODS else _alike_if(above.attr in ("count", "index"))
+
+
+def _in_comparison(above: ir.Compare, node: ir.Name) -> Use:
+    if all(op in ("in", "not in") for op in above.ops) and above.left is not node:
         return Use.ALIKE
-    if isinstance(above, ir.Assign):
-        unpacks = isinstance(above.targets[0], (ir.Tuple, ir.List)) and len(above.targets) == 1
-        return Use.ALIKE if unpacks else Use.UNKNOWN
-    if isinstance(above, (ir.If, ir.While, ir.Assert)) or (isinstance(above, ir.UnaryOp) and above.op == "not"):
-        return Use.ALIKE
-    if isinstance(above, ir.Subscript):
-        constant = isinstance(above.index, (ir.Constant, ir.UnaryOp))
-        return Use.ALIKE if above.value is node and constant else Use.UNKNOWN
-    if isinstance(above, ir.Attribute):
-        return (
-            Use.BREAKS
-            if above.attr in _LIST_METHODS
-            else Use.ALIKE
-            if above.attr in ("count", "index")
-            else Use.UNKNOWN
-        )
-    if isinstance(above, ir.Compare):
-        if all(op in ("in", "not in") for op in above.ops) and above.left is not node:
-            return Use.ALIKE
-        others = [above.left, *above.comparators]
-        return Use.BREAKS if any(isinstance(other, ir.List) for other in others) else Use.UNKNOWN
-    if isinstance(above, ir.BinOp):
-        other = above.left if above.right is node else above.right
-        is_list = isinstance(other, (ir.List, ir.Comprehension)) or (
-            isinstance(other, ir.Call) and isinstance(other.func, ir.Name) and other.func.id == "list"
-        )
-        return Use.BREAKS if is_list and above.op == "+" else Use.UNKNOWN
-    return _as_argument(source, node, above) if isinstance(above, ir.Argument) else Use.UNKNOWN
+    others = [above.left, *above.comparators]
+    return Use.BREAKS if any(isinstance(other, ir.List) for other in others) else Use.UNKNOWN
+
+
+def _in_operation(above: ir.BinOp, node: ir.Name) -> Use:
+    other = above.left if above.right is node else above.right
+    is_list = isinstance(other, (ir.List, ir.Comprehension)) or (
+        isinstance(other, ir.Call) and isinstance(other.func, ir.Name) and other.func.id == "list"
+    )
+    return Use.BREAKS if is_list and above.op == "+" else Use.UNKNOWN
+
+
+def _alike(above: ir.Node, node: ir.Name) -> Use:
+    return Use.ALIKE
+
+
+_READ_BY: dict[type, Callable[[Any, ir.Name], Use]] = {
+    ir.For: lambda above, node: _alike_if(above.iter is node),
+    ir.Generator: lambda above, node: _alike_if(above.iter is node),
+    ir.Starred: _alike,
+    ir.If: _alike,
+    ir.While: _alike,
+    ir.Assert: _alike,
+    ir.UnaryOp: lambda above, node: _alike_if(above.op == "not"),
+    ir.Assign: _in_assignment,
+    ir.Subscript: _as_container,
+    ir.Attribute: _by_attribute,
+    ir.Compare: _in_comparison,
+    ir.BinOp: _in_operation,
+}
+"""By what stands above the parameter where it is read."""
 
 
 def _as_argument(source: FixSource, node: ir.Name, argument: ir.Argument) -> Use:
@@ -136,18 +165,24 @@ def _as_argument(source: FixSource, node: ir.Name, argument: ir.Argument) -> Use
     if not isinstance(call, ir.Call) or argument.star:
         return Use.UNKNOWN
     name = Imports(source, call).resolve(call.func)
-    position = next(i for i, other in enumerate(call.args) if other is argument)
-    if name is None and isinstance(call.func, ir.Attribute):
-        return _of_parameter(load().method("jax.Array", call.func.attr), argument, position)
-    if name is None:
-        if not isinstance(call.func, ir.Name) or call.func.id in source.module.bound_names:
-            return Use.UNKNOWN
-        if call.func.id == "isinstance" and len(call.args) == 2 and source.slice(call.args[1].value) == "list":
-            return Use.BREAKS
-        return Use.ALIKE if call.func.id in _ALIKE else Use.UNKNOWN
+    if name is None and not isinstance(call.func, ir.Attribute):
+        return _of_builtin(source, call)
     if name == "math.prod":
         return Use.ALIKE
-    return _of_parameter(load().function(name) if name.startswith("jax.") else None, argument, position)
+    if isinstance(call.func, ir.Attribute) and name is None:
+        fact = load().method("jax.Array", call.func.attr)
+    else:
+        fact = load().function(name) if name is not None and name.startswith("jax.") else None
+    return _of_parameter(fact, argument, next(i for i, other in enumerate(call.args) if other is argument))
+
+
+def _of_builtin(source: FixSource, call: ir.Call) -> Use:
+    """An argument of a function without a qualified name: only builtins are known."""
+    if not isinstance(call.func, ir.Name) or call.func.id in source.module.bound_names:
+        return Use.UNKNOWN
+    if call.func.id == "isinstance" and len(call.args) == 2 and source.slice(call.args[1].value) == "list":
+        return Use.BREAKS
+    return _alike_if(call.func.id in _ALIKE)
 
 
 def _of_parameter(fact: FunctionFact | None, argument: ir.Argument, position: int) -> Use:

@@ -9,8 +9,10 @@ import pytest
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import Program
-from flake8_jax.fixers._safety import is_local_array, is_surely_array, is_surely_traced, selects_each_item_once
+from flake8_jax.fixers._references import is_local_array
+from flake8_jax.fixers._safety import selects_each_item_once
 from flake8_jax.fixers._source import FixSource
+from flake8_jax.fixers._staging import is_surely_array, is_surely_traced
 from flake8_jax.knowledge.twins import twin_calls
 from flake8_jax.syntax.lower import lower
 

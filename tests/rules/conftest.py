@@ -1,12 +1,8 @@
-"""Linting small programs given as text, comparing what is found with their labels, and running them on JAX."""
+"""Linting small programs given as text, and comparing what is found with their labels."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -23,11 +19,6 @@ MISSING = "# missing:"
 """Labels a defect that the analysis is known not to find."""
 
 Lint = Callable[..., frozenset[Label]]
-RunOnJax = Callable[[Iterable[tuple[str, Path, str, str]]], dict[str, str]]
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "slow: runs programs on JAX, each in a process of its own")
 
 
 def _module_name(file: str) -> str:
@@ -83,22 +74,5 @@ def check(lint: Lint) -> Callable[..., None]:
         wrong = [f"missed: {label}" for label in wanted - found]
         wrong += [f"{'found by now, relabel' if label in missing else 'false'}: {label}" for label in found - wanted]
         assert not wrong, "\n".join(sorted(wrong))
-
-    return run
-
-
-@pytest.fixture(scope="session")
-def run_on_jax(tmp_path_factory: pytest.TempPathFactory) -> RunOnJax:
-    """Run ``(name, file, expression, exception or "")`` on JAX, all in one child: the trouble by name."""
-
-    def run(entries: Iterable[tuple[str, Path, str, str]]) -> dict[str, str]:
-        index = tmp_path_factory.mktemp("index") / "index.json"
-        index.write_text(json.dumps([[n, str(f.resolve()), e, r] for n, f, e, r in entries]), encoding="utf-8")
-        environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, str(Path(__file__).with_name("run_on_jax.py")), str(index)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, check=False)
-        assert done.returncode == 0, done.stderr
-        shown: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
-        return shown
 
     return run

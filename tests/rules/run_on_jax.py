@@ -1,49 +1,31 @@
-"""Run expressions of small programs on JAX, all in one process: ``run_on_jax.py INDEX``.
-
-INDEX is a JSON list of ``[name, file, expression, raises]``: import the file (its folder is importable), evaluate the
-expression in it unless that is empty, and expect an exception of that name, or none if it is empty. The exception must
-come out of a line that carries an ``# expect:`` label. Prints a JSON object from name to an empty text, or to what went
-wrong.
-"""
+"""What JAX makes of the examples of rule pages, of claims in programs and of labelled cases; see ``support/jax_child.py``."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
 
+from jax_child import load
+
 CHECKING_KEYS = "checking keys: "
 
 
-def load(file: Path) -> ModuleType:
-    """The file as a module of its own; modules beside it are imported afresh."""
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[file.stem] = module
-    spec.loader.exec_module(module)
-    return module
+def run(folder: Path, file: str, expression: str, raises: str) -> str:
+    """The trouble with a file and, unless it is empty, an expression in it; or nothing.
 
+    ``raises`` names the exception that must come out of a line with an ``# expect:`` label; nothing may be raised where
+    it is empty.
+    """
+    import jax
 
-def run(file: Path, expression: str, raises: str) -> str:
-    """The trouble, or nothing."""
-    before = set(sys.modules)
-    sys.path.insert(0, str(file.parent))
+    jax.config.update("jax_traceback_filtering", "off")
     try:
-        module = load(file)
+        module = load(folder / file)
         if expression:
             evaluate(expression, module)
     except Exception as error:  # whatever a program raises is compared with what it promises
-        return judge(error, file.parent, raises)
-    finally:
-        sys.path.remove(str(file.parent))
-        for name in set(sys.modules) - before:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(file.parent)):
-                del sys.modules[name]
+        return judge(error, folder, raises)
     return f"{raises} was not raised" if raises else ""
 
 
@@ -68,15 +50,3 @@ def judge(error: BaseException, folder: Path, raises: str) -> str:
     if raises != "KeyReuseError" and not any("# expect:" in (frame.line or "") for frame in own):
         return "raised at a line without label\n" + trace
     return ""
-
-
-def main(index: Path) -> None:
-    import jax
-
-    jax.config.update("jax_traceback_filtering", "off")
-    entries = json.loads(index.read_text(encoding="utf-8"))
-    print(json.dumps({name: run(Path(file), expression, raises) for name, file, expression, raises in entries}))
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -6,39 +6,29 @@ A case is a folder ``<rule>/<bad|good>_<nn>_<words>`` with ``code.py``, modules 
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.jax_programs import Program, Runner
 
 ROOT = Path(__file__).parents[1] / "cases"
 CASES = sorted(oracle.parent for oracle in ROOT.glob("*/*/oracle.py"))
 IDS = [f"{case.parent.name}-{case.name}" for case in CASES]
-_IMPORT = re.compile(r"^(?:import|from) (\w+)", re.MULTILINE)
+PROGRAMS = [
+    Program(
+        name,
+        Path(__file__).with_name("case_on_jax.py"),
+        case.parent.name,
+        folder=case,
+        arguments={"which": case.name.partition("_")[0]},
+        texts=tuple(file.read_text(encoding="utf-8") for file in sorted(case.rglob("*.py"))),
+    )
+    for name, case in zip(IDS, CASES)
+]
 
 KNOWN_MISSES = frozenset({"data-dependent-shape-bad_05_masked_update"})
 """Cases whose defect shows only in the dtype of what an unknown caller passes."""
-
-CHILD = """
-import importlib.util, sys
-case, which = sys.argv[1:3]
-sys.path.insert(0, case)
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, f"{case}/{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    if name != "oracle":
-        sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-getattr(load("oracle"), which)(load("code"))
-"""
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
@@ -55,20 +45,6 @@ def test_case_is_linted_as_its_labels_say(
     check(texts, opt_in=frozenset({case.parent.name}))
 
 
-def _needs(case: Path) -> set[str]:
-    """Top-level names of what the case imports, its own modules left out."""
-    own = {file.stem for file in case.rglob("*.py")}
-    texts = [file.read_text(encoding="utf-8") for file in case.rglob("*.py")]
-    return {name for text in texts for name in _IMPORT.findall(text)} - own
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-def test_case_proves_itself_on_jax(case: Path) -> None:
-    missing = sorted(name for name in _needs(case) if importlib.util.find_spec(name) is None)
-    if missing:
-        pytest.skip(f"not installed: {', '.join(missing)}")
-    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-c", CHILD, str(case), case.name.partition("_")[0]]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize("program", PROGRAMS, ids=IDS)
+def test_case_proves_itself_on_jax(program: Program, on_jax: Runner) -> None:
+    assert on_jax(program) == ""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from support.jax_programs import Program, Runner
 
 from flake8_jax.core.registry import Rule
 from flake8_jax.rules import all_rules
 from flake8_jax.rules._pages import Example, parse_page
-
-JAX_INSTALLED = importlib.util.find_spec("jax") is not None
 
 EXAMPLES = [
     pytest.param(rule, example, id=f"{rule.name}-{example.kind.replace(' ', '-')}-{number}")
@@ -47,23 +46,23 @@ def test_fixable_rules_say_how(rule: Rule) -> None:
     assert says_none == (rule.fixable == "never")
 
 
-@pytest.fixture(scope="module")
-def shown_on_jax(tmp_path_factory: pytest.TempPathFactory, run_on_jax: Callable[..., dict[str, str]]) -> dict[str, str]:
-    """What running each example on JAX came to, by id: an empty text, or the trouble."""
-    root = tmp_path_factory.mktemp("examples")
-    entries = []
-    for param in EXAMPLES:
-        example = param.values[1]
-        for file in example.files:
-            target = root / str(param.id) / file.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(file.text, encoding="utf-8")
-        main = root / str(param.id) / (example.oracle_file or example.files[0].name)
-        entries.append((str(param.id), main, "demonstrate()" if example.oracle_file else "", example.raises or ""))
-    return run_on_jax(entries)
+PROGRAMS = [
+    Program(
+        str(param.id),
+        Path(__file__).with_name("run_on_jax.py"),
+        rule.name,
+        files={file.name: file.text for file in example.files},
+        arguments={
+            "file": example.oracle_file or example.files[0].name,
+            "expression": "demonstrate()" if example.oracle_file else "",
+            "raises": example.raises or "",
+        },
+    )
+    for param in EXAMPLES
+    for rule, example in [param.values]
+]
 
 
-@pytest.mark.skipif(not JAX_INSTALLED, reason="JAX is not installed")
-@pytest.mark.parametrize("name", [str(param.id) for param in EXAMPLES])
-def test_example_does_on_jax_what_it_says(name: str, shown_on_jax: dict[str, str]) -> None:
-    assert shown_on_jax[name] == ""
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_example_does_on_jax_what_it_says(program: Program, on_jax: Runner) -> None:
+    assert on_jax(program) == ""

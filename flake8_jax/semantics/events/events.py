@@ -584,4 +584,9 @@ Event = Union[
     Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep,
 ]  # fmt: skip
 
-Span = tuple[int, "int | None"]
+
+class Span(msgspec.Struct, frozen=True):
+    """Where a finding stands: a part of a node, such as one argument of a call."""
+
+    start: int
+    end: int

@@ -67,7 +67,8 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import note_part, note_variable
-from flake8_jax.semantics.trackers.clocks import DeviceWork, note_shown, note_yield
+from flake8_jax.semantics.trackers.clocks import DeviceWork, note_yield
+from flake8_jax.semantics.trackers.effects import note_shown
 from flake8_jax.semantics.trackers.globals import MAY_CHANGE, is_global, tell_global
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back

@@ -29,7 +29,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE, CALL, DESCRIBE, lookup
 from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.clocks import DeviceWork
-from flake8_jax.semantics.trackers.clocks import note_call as note_work
+from flake8_jax.semantics.trackers.effects import note_call as note_work
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products, check_callee
 from flake8_jax.semantics.trackers.reads import Reads
@@ -82,7 +82,7 @@ def call(m: Machine, frame: Frame, node: Any, func: Value, args: Arguments, *, u
 def perform(m: Machine, func: Value, at: Call) -> Value:
     """Make a call of ``func``."""
     if m.trackers[DeviceWork].times and not m.path.mode.staged:
-        note_work(m, at.frame, at.node, func, at.args)
+        note_work(m, func, at)
     if m.trackers[TrainingSteps].taken is not None:
         hand_over(m, func, [*at.args.values, *at.args.kwargs.values()])
     handler = CALL.get(type(func))

@@ -43,6 +43,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.events.events import DonatedUse, Store, TruthTest
+from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.asserting import expects_error, waited_for
 from flake8_jax.semantics.interpreter.assignment import assign, store_item
 from flake8_jax.semantics.interpreter.conditions import condition_of, picks_iteration
@@ -59,14 +60,7 @@ from flake8_jax.semantics.trackers.process import ENVIRON, note_import, set_vari
 from flake8_jax.semantics.trackers.runs import Runs
 from flake8_jax.semantics.trackers.steps import TrainingSteps, give_back, tell_steps
 from flake8_jax.semantics.trackers.unrolling import trips_of, trips_of_while
-from flake8_jax.semantics.trackers.variation import (
-    Variations,
-    forget,
-    iterates,
-    note_augmented,
-    note_self_update,
-    vary_binary,
-)
+from flake8_jax.semantics.trackers.variation import Variations, forget, note_augmented, note_self_update, vary_binary
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 CATCHES_TRACER_ERRORS = frozenset(

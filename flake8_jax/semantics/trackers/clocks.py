@@ -14,8 +14,8 @@ arm         an alternative that may not be taken: work in one is certain only fo
 cold        the first call of a jitted function that the entry makes, by any path, or the first one whose arguments surely
             have another rank, leading length, dtype or static value than all before: it compiles.
 
-Not modelled: threads, order inside generators (what they dispatch does not count), buffers that are donated, how long
-anything takes. What unknown containers hold is not known, so printing or converting it counts as a wait.
+What a call writes there is said by ``effects``. Not modelled: threads, order inside generators (what they dispatch does
+not count), buffers that are donated, how long anything takes.
 """
 
 from __future__ import annotations
@@ -28,42 +28,25 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.signatures import static_parameters
 from flake8_jax.semantics.domain.values import (
-    MAX_HELD,
     Array,
-    AtValue,
     BoundMethod,
-    BuiltinValue,
-    ClassValue,
     Const,
-    DictValue,
     External,
-    ExternalInstance,
-    ExternalMethod,
     FunctionValue,
-    GeneratorValue,
     HostArray,
-    Instance,
-    ListValue,
     PartialValue,
-    Room,
-    SliceValue,
     Static,
-    StaticMethodValue,
     TransformedValue,
     Tree,
-    TupleValue,
-    UnionValue,
-    Unknown,
     Value,
-    is_host_value,
 )
 from flake8_jax.semantics.events.events import ColdCall, Timed
+from flake8_jax.semantics.events.facts import NO_MEASURE, WARM
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from flake8_jax.semantics.domain.arguments import Arguments
     from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
     from flake8_jax.semantics.domain.stack import Link, LoopState
@@ -75,33 +58,7 @@ CLOCKS = frozenset(
     {f"time.{name}{unit}" for name in ("time", "perf_counter", "monotonic", "process_time") for unit in ("", "_ns")}
     | {"timeit.default_timer"}
 )
-NO_MEASURE = "dispatch timed on purpose, or a deadline"
-"""The fact that a clock that was stopped after a dispatch times the waiting from there on, or that the time since is only
-compared with a limit."""
-WARM = "called again once it is compiled"
-"""The fact that a timed call is made a second time: the first one is the warm-up, or is compared with the others."""
 
-_ASYNCHRONOUS = (
-    "jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.random.", "jax.tree.", "jax.tree_util.", "jax.image.",
-    "jax.ops.", "jax.dtypes.", "jax.sharding.", "optax.", "flax.linen.", "flax.nnx.", "haiku.", "equinox.", "distrax.", "rlax.",
-)  # fmt: skip
-"""Libraries whose functions dispatch and do not wait, but for those whose facts say otherwise."""
-_ARITHMETIC = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.")
-_PLACEMENT = frozenset({"jax.device_put", "jax.devices", "jax.local_devices", "jax.device_count", "jax.local_device_count",
-                        "jax.process_index", "jax.process_count", "jax.default_backend", "jax.copy_to_host_async",
-                        "jax.debug.visualize_array_sharding", "jax.typeof", "jax.eval_shape"})  # fmt: skip
-_TRANSFERS = frozenset(
-    {"array", "asarray", "zeros_like", "ones_like", "full_like", "empty_like", "from_dlpack", "dtype"}
-)
-_STRUCTURED = frozenset({"scan", "map", "fori_loop", "while_loop", "cond", "switch", "associative_scan"})
-_WRAPPING = frozenset({"wrap", "lift", "custom", "call", "tree_map", "tree_map_with_path", "tree_reduce", *_STRUCTURED})
-_INERT_BUILTINS = frozenset(
-    {"len", "range", "isinstance", "issubclass", "hasattr", "callable", "getattr", "setattr", "zip", "enumerate", "map",
-     "filter", "list", "tuple", "dict", "type", "slice", "property", "id", "super", "abs", "pow", "divmod", "sum",
-     "reversed", "iter", "next", "staticmethod", "classmethod", "same"}
-)  # fmt: skip
-_COMPARING_METHODS = frozenset({"sort", "index", "count", "remove"})
-_CALLABLES = (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)
 _PLAIN = frozenset({int, str, bool, float, type(None)})
 
 
@@ -235,7 +192,7 @@ def _holding(m: Machine, readings: tuple[Reading, ...]) -> HostArray:
     return made
 
 
-def _add(m: Machine, kind: str, scope: ModuleScope, node: Any) -> None:
+def add_work(m: Machine, kind: str, scope: ModuleScope, node: Any) -> None:
     chain = tuple(m.path.stack) if kind in (COMPILED, COMPUTED) else ()
     m.trackers[DeviceWork].log.lines.append(Work(kind, scope, node, chain, m.path.arms, tuple(m.path.loops)))
 
@@ -243,13 +200,13 @@ def _add(m: Machine, kind: str, scope: ModuleScope, node: Any) -> None:
 def note_computed(m: Machine, frame: Frame, node: Any) -> None:
     """Eager code dispatches a computation on arrays. To be asked while ``m.timing`` only."""
     if not m.path.mode.staged and node is not None:
-        _add(m, COMPUTED, frame.scope, node)
+        add_work(m, COMPUTED, frame.scope, node)
 
 
 def note_wait(m: Machine, frame: Frame, node: Any) -> None:
     """Eager code needs a value of the device. To be asked while ``m.timing`` only."""
     if not m.path.mode.staged:
-        _add(m, WAIT, frame.scope, node)
+        add_work(m, WAIT, frame.scope, node)
 
 
 def note_truth(m: Machine, frame: Frame, node: Any, value: Value) -> None:
@@ -258,16 +215,10 @@ def note_truth(m: Machine, frame: Frame, node: Any, value: Value) -> None:
         note_wait(m, frame, node)
 
 
-def note_shown(m: Machine, frame: Frame, node: Any, value: Value) -> None:
-    """A value becomes text."""
-    if may_wait(value):
-        note_wait(m, frame, node)
-
-
 def note_yield(m: Machine, frame: Frame, node: Any) -> None:
     """Somebody else runs before this goes on."""
     if not m.path.mode.staged:
-        _add(m, YIELD, frame.scope, node)
+        add_work(m, YIELD, frame.scope, node)
 
 
 def note_lost(m: Machine, frame: Frame, node: Any) -> None:
@@ -275,7 +226,7 @@ def note_lost(m: Machine, frame: Frame, node: Any) -> None:
     if not m.path.mode.staged:
         m.trackers[DeviceWork].log.anything_warm = True
         if m.trackers[DeviceWork].timing:
-            _add(m, LOST, frame.scope, node)
+            add_work(m, LOST, frame.scope, node)
 
 
 def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments) -> None:
@@ -286,7 +237,7 @@ def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, arg
         if m.trackers[DeviceWork].timing:
             note_computed(m, frame, node)
         return
-    key, given = _identity(tv), _given(tv, args)
+    key, given = compiled_identity(tv), _given(tv, args)
     if _is_idle(tv.operand):
         note_warm(m, key, given)  # what is timed is the call itself
         return
@@ -310,8 +261,6 @@ def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, arg
 
 
 def _given(tv: TransformedValue, args: Arguments) -> Given:
-    from flake8_jax.semantics.domain.signatures import static_parameters
-
     if args.star is not None or args.double_star is not None or args.unknown_rest:
         return None
     statics = static_parameters(tv) if tv.fact.statics else (set(), set())
@@ -371,7 +320,7 @@ def note_warm(m: Machine, key: Any, given: Given = None) -> None:
     m.trackers[DeviceWork].log.compiled.append((key, given))
 
 
-def _identity(tv: TransformedValue) -> Any:
+def compiled_identity(tv: TransformedValue) -> Any:
     """What JAX looks compiled code up by: the function, however often it is wrapped."""
     operand: Value = tv
     while True:
@@ -393,145 +342,6 @@ def _name(operand: Value) -> str:
     if isinstance(operand, FunctionValue) and not operand.fn.is_lambda:
         return operand.fn.name
     return ""
-
-
-# --- what a call does -----------------------------------------------------------------------------------
-
-
-def note_call(m: Machine, frame: Frame, node: Any, func: Value, args: Arguments) -> None:
-    """Eager code calls something. Functions of the project are run, so they speak for themselves."""
-    kind = type(func)
-    if kind is FunctionValue or kind is BoundMethod or kind is PartialValue or kind is ClassValue:
-        return
-    if kind is TransformedValue or kind is UnionValue or kind is StaticMethodValue:
-        return
-    if kind is Const:  # the arm on which it is None raises
-        return
-    given = any(isinstance(v, _CALLABLES) for v in (*args.values, *args.kwargs.values()))
-    if not m.trackers[DeviceWork].timing and not given:
-        return
-    found = _effect(m, func, args)
-    if found == LOST and given:
-        m.trackers[DeviceWork].log.anything_warm = True
-    if found and m.trackers[DeviceWork].timing:
-        _add(m, found, frame.scope, node)
-
-
-def _effect(m: Machine, func: Value, args: Arguments) -> str:
-    """The kind of work that a call is; empty for one that does nothing of interest."""
-    if isinstance(func, BuiltinValue):
-        return _builtin(m, func, args)
-    if isinstance(func, External):
-        return _library_function(m, func.name, args)
-    if isinstance(func, (ExternalMethod, ExternalInstance)):
-        name = func.name if isinstance(func, ExternalMethod) else "__call__"
-        fact = m.program.knowledge.method(func.cls, name)
-        if fact is None:
-            return LOST
-        if fact.sync is not None or fact.impure is not None or fact.stages or fact.calls:
-            return _converted(args)
-        return "" if (func.cls + ".").startswith(_ASYNCHRONOUS) else _converted(args)
-    if isinstance(func, Instance):
-        from flake8_jax.semantics.domain.classes import find_in_class
-
-        return "" if find_in_class(func.cls, "__call__") is not None else LOST
-    return LOST
-
-
-def _converted(args: Arguments) -> str:
-    """A function of the host: it waits for the arrays that it is given."""
-    given = [*args.values, *args.kwargs.values(), *[v for v in (args.star, args.double_star) if v is not None]]
-    return WAIT if any(may_wait(v) for v in given) else ""
-
-
-def may_wait(value: Value, depth: int = 6, room: Room | None = None) -> bool:
-    """The value may hold an array of the device, so that reading it waits."""
-    room = room if room is not None else Room()
-    if isinstance(value, Static):
-        if not depth or len(value.holds) >= MAX_HELD:
-            return True
-        # What a string in this one holds, this one holds as well.
-        return any(may_wait(v, depth - 1, room) for v in value.holds if not isinstance(v, Static))
-    if is_host_value(value) or isinstance(value, (BoundMethod, TransformedValue, PartialValue, StaticMethodValue)):
-        return False
-    if not depth or not room.enter(value):
-        return True
-    parts: Iterable[Value]
-    if isinstance(value, (TupleValue, UnionValue)):
-        parts = value.elts if isinstance(value, TupleValue) else value.members
-    elif isinstance(value, (ListValue, DictValue)):
-        parts = [v for v in value.slots.values() if isinstance(v, Value)]
-    elif isinstance(value, GeneratorValue):
-        parts = (value.element,)
-    else:
-        return not isinstance(value, SliceValue)
-    return any(may_wait(v, depth - 1, room) for v in parts)
-
-
-def _builtin(m: Machine, func: BuiltinValue, args: Arguments) -> str:
-    base = func.bound
-    if base is None:
-        return "" if func.name in _INERT_BUILTINS else _converted(args)
-    name = func.name.lstrip(".")
-    if isinstance(base, AtValue):
-        return COMPUTED
-    if isinstance(base, (Array, Tree)):
-        facts = m.program.knowledge.class_("jax.Array")
-        fact = facts.methods.get(name) if facts is not None else None
-        if fact is None:
-            known = isinstance(base, Tree) and name in ("items", "keys", "values", "get", "pop", "update", "copy")
-            return "" if known or name in ("copy_to_host_async", "delete", "addressable_data") else LOST
-        if fact.sync is not None and name != "copy_to_host_async":
-            return WAIT
-        return COMPUTED if isinstance(base, Array) and not fact.host else ""
-    if isinstance(base, TransformedValue):
-        if name in ("lower", "trace"):
-            note_warm(m, _identity(base))
-        return ""
-    if isinstance(base, (ListValue, DictValue, TupleValue)):
-        return _converted(args) if name in _COMPARING_METHODS else ""
-    if isinstance(base, (Const, Static, HostArray)):
-        return _converted(args)
-    return LOST
-
-
-def _library_function(m: Machine, name: str, args: Arguments) -> str:
-    from flake8_jax.semantics.machine.dispatch import SPECIAL
-
-    known = m.program.knowledge.entry(name)
-    if known.transform is not None:
-        model = known.transform.model
-        return COMPUTED if model in _STRUCTURED else "" if model in _WRAPPING else LOST
-    fact = known.function
-    if fact is None:
-        if name in SPECIAL or name in CLOCKS or name in _PLACEMENT or known.class_ is not None:
-            return ""
-        space = known.namespace
-        if space is None or (space.host == "" and not name.startswith(_ASYNCHRONOUS)):
-            return LOST
-        return COMPUTED if name.startswith(_ARITHMETIC) and _has_array(args) else _converted(args) if space.host else ""
-    if fact.sync is not None and fact.sync != "copy_to_host_async":
-        return WAIT
-    if name in CLOCKS or name in _PLACEMENT or name in SPECIAL or fact.returns == "context":
-        return ""
-    if fact.stages or fact.schedules or fact.callback:
-        return LOST
-    if name.startswith(_ASYNCHRONOUS) and fact.impure is None:
-        return COMPUTED if _computes(name, fact.returns, fact.shape_params) and _has_array(args) else ""
-    if name.startswith(("jax.", "optax.", "flax.", "haiku.", "equinox.", "chex.", "distrax.", "rlax.")):
-        return LOST if fact.impure is None or _converted(args) else ""
-    return "" if fact.host in ("static", "inert") else _converted(args)
-
-
-def _computes(name: str, returns: str, shape_params: list[str]) -> bool:
-    if not name.startswith(_ARITHMETIC) or shape_params or name.rpartition(".")[2] in _TRANSFERS:
-        return False
-    return returns not in ("static", "dtype", "unknown", "none", "host")
-
-
-def _has_array(args: Arguments) -> bool:
-    """Something among the arguments surely is an array, or anything that is handed to a function of arrays."""
-    return any(isinstance(v, (Array, Tree, Unknown)) for value in args.values for v in joining.members_of(value))
 
 
 # --- remembered runs ------------------------------------------------------------------------------------
@@ -619,8 +429,8 @@ def tell_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
     scope, at = end.scope, end.node
     if len(end.chain) > len(common):
         scope, at = end.chain[len(common)].scope, end.chain[len(common)].node
-    work = _placed(pending, common) if pending is not None else None
-    m.bus.emit(Timed(m.path.context(scope), at, work, pending.what if pending is not None else "", cold))
+    where, what = (_placed(pending, common), pending.what) if pending is not None else (None, "")
+    m.bus.emit(Timed(m.path.context(scope), at, where, what, cold))
     m.trackers[DeviceWork].log.last_difference = frame.scope, node, scope, at
 
 
@@ -648,24 +458,43 @@ def _placed(work: Work, common: tuple[Link, ...]) -> Any:
     return work.node if len(work.chain) == len(common) else work.chain[len(common)].node
 
 
+class _Stretch(msgspec.Struct, frozen=True, eq=False):
+    """What was logged between two readings. common: the calls around both of them."""
+
+    begin: Reading
+    end: Reading
+    common: tuple[Link, ...]
+    works: list[Work]
+
+    def place(self, work: Work) -> Any:
+        """See ``_placed``."""
+        return _placed(work, self.common)
+
+    def scope(self, work: Work) -> ModuleScope:
+        """The file of that expression."""
+        depth = len(self.common)
+        return work.scope if len(work.chain) == depth else work.chain[depth].scope
+
+    def is_certain(self, work: Work) -> bool:
+        """Whoever comes to the second reading has done the work."""
+        return work.arms == self.end.arms[: len(work.arms)]
+
+
 def _judge(
     m: Machine, begin: Reading, end: Reading, common: tuple[Link, ...]
 ) -> tuple[Work | None, tuple[ColdCall, ...]]:
-    """The last work of a stretch that nobody has waited for, and the calls in it that compile."""
-    if (
-        begin.log is not m.trackers[DeviceWork].log
-        or end.log is not m.trackers[DeviceWork].log
-        or _left_alone(end, common)
-    ):
+    """The last work between two readings that nobody has waited for, and the calls there that compile."""
+    log = m.trackers[DeviceWork].log
+    if begin.log is not log or end.log is not log or _left_alone(end, common):
         return None, ()
-    stretch = m.trackers[DeviceWork].log.lines[begin.position : end.position]
-    if not stretch or stretch[0].kind == WAIT:
+    stretch = _Stretch(begin, end, common, log.lines[begin.position : end.position])
+    if not stretch.works or stretch.works[0].kind == WAIT:
         m.bus.note(NO_MEASURE, begin.scope, begin.node.start)
-    for work in stretch:
-        _tell_warm(m, work, end, common)
-    if any(w.kind in (LOST, YIELD) for w in stretch):
+    for work in stretch.works:
+        _tell_warm(m, work, stretch)
+    if any(w.kind in (LOST, YIELD) for w in stretch.works):
         return None, ()
-    return _pending(stretch, begin, end), _cold(m, stretch, begin, end, common)
+    return _pending(stretch), _cold(m, stretch)
 
 
 def _left_alone(end: Reading, common: tuple[Link, ...]) -> bool:
@@ -673,58 +502,58 @@ def _left_alone(end: Reading, common: tuple[Link, ...]) -> bool:
     return any(link.fn is not None and link.fn.name == "__exit__" for link in end.chain[len(common) :])
 
 
-def _is_certain(work: Work, end: Reading) -> bool:
-    return work.arms == end.arms[: len(work.arms)]
-
-
-def _pending(stretch: list[Work], begin: Reading, end: Reading) -> Work | None:
-    waits = [i for i, w in enumerate(stretch) if w.kind == WAIT]
-    after = stretch[waits[-1] + 1 :] if waits else stretch
+def _pending(stretch: _Stretch) -> Work | None:
+    """The last work that nobody has waited for."""
+    works, loops = stretch.works, stretch.begin.loops
+    waits = [i for i, w in enumerate(works) if w.kind == WAIT]
+    after = works[waits[-1] + 1 :] if waits else works
     # Of a loop that waits in every iteration hardly anything is pending.
-    straight = all(stretch[i].loops == begin.loops for i in waits)
-    candidates = [w for w in after if _is_certain(w, end) and (w.kind == COMPILED or not waits)]
-    if not candidates or (waits and not (straight and candidates[-1].loops == begin.loops)):
+    straight = all(works[i].loops == loops for i in waits)
+    candidates = [w for w in after if stretch.is_certain(w) and (w.kind == COMPILED or not waits)]
+    if not candidates or (waits and not (straight and candidates[-1].loops == loops)):
         return None
     return candidates[-1]
 
 
-def _cold(
-    m: Machine, stretch: list[Work], begin: Reading, end: Reading, common: tuple[Link, ...]
-) -> tuple[ColdCall, ...]:
+def _cold(m: Machine, stretch: _Stretch) -> tuple[ColdCall, ...]:
     """The calls that compile, where what is timed is them and not a program that runs for long."""
-    if _is_anybodys(common):
+    works, begin = stretch.works, stretch.begin
+    if _is_anybodys(stretch.common):
         return ()
     if not all(loop.unrolled for loop in begin.loops):
-        for work in stretch:  # the next iteration times the same without compiling
-            _note_warm_place(m, work, end, common)
+        for work in works:  # the next iteration times the same without compiling
+            _note_warm_place(m, work, stretch)
         return ()
-    if any(w.loops != begin.loops and not _repeats(w, begin, common) for w in stretch):
+    if any(w.loops != begin.loops and not _repeats(w, stretch) for w in works):
         return ()
-    several = len({w.key for w in stretch if w.kind == COMPILED}) > 1
-    found: list[ColdCall] = []
-    for work in stretch:
-        place = _placed(work, common) if work.cold else None
-        if place is None or not _is_certain(work, end) or (several and len(work.chain) > len(common)):
-            continue
-        scope = work.scope if len(work.chain) == len(common) else work.chain[len(common)].scope
-        found.append(ColdCall(place, scope, work.key, work.what))
-        m.trackers[DeviceWork].log.cold_places.setdefault(work.key, []).append((scope, place.start))
-    return tuple(found)
+    several = len({w.key for w in works if w.kind == COMPILED}) > 1
+    found = [work for work in works if _is_told_cold(work, stretch, several=several)]
+    places = m.trackers[DeviceWork].log.cold_places
+    for work in found:
+        places.setdefault(work.key, []).append((stretch.scope(work), stretch.place(work).start))
+    return tuple(ColdCall(stretch.place(work), stretch.scope(work), work.key, work.what) for work in found)
 
 
-def _tell_warm(m: Machine, work: Work, end: Reading, common: tuple[Link, ...]) -> None:
+def _is_told_cold(work: Work, stretch: _Stretch, *, several: bool) -> bool:
+    """A call that compiles for sure. several: different functions are timed together, so only calls made right there."""
+    if not work.cold or stretch.place(work) is None or not stretch.is_certain(work):
+        return False
+    return not several or len(work.chain) <= len(stretch.common)
+
+
+def _tell_warm(m: Machine, work: Work, stretch: _Stretch) -> None:
     """A compiled function is timed once more: so its first call, timed or not, is known to be another matter."""
     if work.kind != COMPILED or work.cold:
         return
-    _note_warm_place(m, work, end, common)
+    _note_warm_place(m, work, stretch)
     for scope, start in m.trackers[DeviceWork].log.cold_places.get(work.key, ()):
         m.bus.note(WARM, scope, start)
 
 
-def _note_warm_place(m: Machine, work: Work, end: Reading, common: tuple[Link, ...]) -> None:
-    place = _placed(work, common) if work.kind == COMPILED else None
+def _note_warm_place(m: Machine, work: Work, stretch: _Stretch) -> None:
+    place = stretch.place(work) if work.kind == COMPILED else None
     if place is not None:
-        m.bus.note(WARM, end.scope, place.start)
+        m.bus.note(WARM, stretch.end.scope, place.start)
 
 
 def _is_anybodys(common: tuple[Link, ...]) -> bool:
@@ -732,13 +561,13 @@ def _is_anybodys(common: tuple[Link, ...]) -> bool:
     return bool(common) and common[-1].kind == "entry" and common[-1].receiver is not None
 
 
-def _repeats(work: Work, begin: Reading, common: tuple[Link, ...]) -> bool:
+def _repeats(work: Work, stretch: _Stretch) -> bool:
     """The loops around the work that began in the stretch do the same in every iteration: a benchmark's."""
-    if work.kind not in (COMPILED, COMPUTED) or len(work.chain) != len(common):
+    if work.kind not in (COMPILED, COMPUTED) or len(work.chain) != len(stretch.common):
         return work.kind == WAIT
     return all(
         isinstance(loop.node, ir.For) and not (names_read(work.node) & _bound(loop.node))
-        for loop in work.loops[len(begin.loops) :]
+        for loop in work.loops[len(stretch.begin.loops) :]
     )
 
 

@@ -48,6 +48,7 @@ from flake8_jax.semantics.domain.values import (
     site_of,
 )
 from flake8_jax.semantics.events.events import KeyEffect, KeyUse, SharedKey
+from flake8_jax.semantics.events.facts import DRAWN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
@@ -431,9 +432,6 @@ def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, pa
         m.bus.emit(SharedKey(m.path.context(scope), node, lane.transform, True))
     else:
         m.bus.emit(SharedKey(m.path.context(lane.call.scope), lane.call.node, lane.transform, False))
-
-
-DRAWN = "something is drawn of it"
 
 
 def made_key(m: Machine, scope: ModuleScope, node: Any, level: int) -> Array:

@@ -37,7 +37,7 @@ from flake8_jax.semantics.domain.values import (
     site_of,
 )
 from flake8_jax.semantics.events.events import Setting
-from flake8_jax.semantics.events.facts import is_on
+from flake8_jax.semantics.events.facts import MOOT, OFF, is_on
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
 
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.arguments import Arguments
 
 ENVIRON = "os.environ"
-MOOT = "setting of use"
-OFF = "switched off again"
 
 _LIBRARIES = """
     jax flax optax equinox haiku chex numpyro distrax brax diffrax jaxopt lineax optimistix orbax jmp rlax blackjax gymnax

@@ -33,6 +33,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import Computation, WideDtype
+from flake8_jax.semantics.events.facts import GUARDED
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Replay, Tracker
 
@@ -87,9 +88,6 @@ def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bou
         for value in values[1:]:
             _note_guarded(m, frame, value)
     _note(m, frame, node, _SYNONYMS.get(last, last), result, values, tell=last in TOLD)
-
-
-GUARDED = "guarded by where"
 
 
 def _note_guarded(m: Machine, frame: Frame, value: Value, depth: int = 4) -> None:

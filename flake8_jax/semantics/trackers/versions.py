@@ -62,13 +62,6 @@ def _script(text: str) -> str:
     return text[start.end() : end.start()] if start is not None and end is not None else ""
 
 
-class Span(msgspec.Struct, frozen=True):
-    """Where a finding stands: a part of a node, such as one argument of a call."""
-
-    start: int
-    end: int
-
-
 class Versions:
     """Hears of every listed name, and tells the rules of those that matter. ``wanted``: the files that it is asked of;
     None for all."""

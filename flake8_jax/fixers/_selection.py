@@ -1,0 +1,122 @@
+"""Selections: one value of several by tests, as ``jnp.where`` or ``jax.lax.cond``.
+
+Vocabulary
+----------
+select      ``jnp.where(test, a, b)``: both values are computed, shapes broadcast, dtypes promote.
+cond        ``jax.lax.cond``: one branch runs; both must give the same structure and dtypes.
+
+A select is chosen where the text shows that the values are arrays or numbers, a cond for tuples and for values of unknown
+kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.fixers._expressions import Effect, Kind, array_names, effect, kind
+from flake8_jax.fixers._imports import Imports
+from flake8_jax.fixers._names import uses
+from flake8_jax.fixers._source import FixSource, Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What every step of one conversion needs."""
+
+    source: FixSource
+    imports: Imports
+    numbers: set[str]
+    function: ir.Function | None
+
+    def kind(self, node: ir.Expr) -> Kind:
+        return kind(node, self.imports, self.numbers)
+
+    def effect(self, node: ir.Expr) -> Effect:
+        return effect(node, self.imports)
+
+    def movable(self, node: ir.Expr) -> None:
+        """Raises Refused where an expression may not run on both branches, or would recurse for ever."""
+        if self.effect(node) is Effect.EFFECT:
+            raise Refused
+        if self.function is not None and not self.function.is_lambda and self.function.name in uses(node).reads:
+            raise Refused
+
+
+def setting(source: FixSource, at: ir.Node) -> Setting:
+    around = source.functions(at)
+    root = around[0] if around else source.module
+    numbers = source.remember("array names", root, lambda: array_names(root))
+    return Setting(source, Imports(source, at), numbers, around[0] if around else None)
+
+
+def select(use: Setting, tests: list[str], values: list[ir.Expr], texts: list[str] | None = None) -> str:
+    """The expression that gives ``values[i]`` for the first true ``tests[i]``, else the last value.
+
+    texts: what to write for the values, where that is not their own text (augmented assignments).
+
+    Raises:
+        Refused: a value is none that JAX could choose.
+    """
+    for value in values:
+        use.movable(value)
+    kinds = [use.kind(v) for v in values]
+    if Kind.UNFIT in kinds or (texts is not None and Kind.TREE in kinds):
+        raise Refused
+    words = texts or [use.source.argument(v) for v in values]
+    if texts is not None or suits_where(use, values):
+        return _where(use, tests, words)
+    columns = _columns(values)
+    if columns and all(suits_where(use, column) for column in columns):
+        parts = [_where(use, tests, [use.source.argument(e) for e in column]) for column in columns]
+        return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+    cond = use.imports.spell("jax.lax.cond")
+    return _nest(tests, words, lambda test, a, b: f"{cond}({test}, lambda: {a}, lambda: {b})")
+
+
+def suits_where(use: Setting, values: list[ir.Expr]) -> bool:
+    """Whether values are arrays that may all be computed: one is known to be an array, and not all cost unknown work."""
+    kinds = [use.kind(value) for value in values]
+    if Kind.TREE in kinds or Kind.ARRAY not in kinds:
+        return False
+    return not all(use.effect(v) is Effect.OPAQUE for v in values)
+
+
+def _columns(values: list[ir.Expr]) -> list[list[ir.Expr]]:
+    """The values element by element, where all of them are tuples of one length; else nothing."""
+    tuples = [v for v in values if isinstance(v, ir.Tuple)]
+    if len(tuples) < len(values) or len({len(t.elts) for t in tuples}) != 1:
+        return []
+    return [list(column) for column in zip(*(t.elts for t in tuples), strict=True)]
+
+
+def _where(use: Setting, tests: list[str], words: list[str]) -> str:
+    where = use.imports.spell("jax.numpy.where")
+    return _nest(tests, words, lambda test, a, b: f"{where}({test}, {a}, {b})")
+
+
+def _nest(tests: list[str], values: list[str], join: Callable[[str, str, str], str]) -> str:
+    text = values[-1]
+    for test, value in zip(reversed(tests), reversed(values[:-1]), strict=True):
+        text = join(test, value, text)
+    return text
+
+
+def with_comparison_operands(use: Setting, tests: list[ir.Expr]) -> Setting:
+    """What a test orders is an array or a number."""
+    named = {
+        operand.id
+        for test in tests
+        for node in walk(test)
+        if isinstance(node, ir.Compare) and not any(op in ("is", "is not", "in", "not in") for op in node.ops)
+        for operand in (node.left, *node.comparators)
+        if isinstance(operand, ir.Name)
+    }
+    return Setting(use.source, use.imports, use.numbers | named, use.function)
+
+
+def assignment(name: str, value: str) -> str:
+    """``name = value``; the value in parentheses where it goes on on another line."""
+    return f"{name} = ({value})" if "\n" in value or "\r" in value else f"{name} = {value}"
