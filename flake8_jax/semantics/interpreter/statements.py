@@ -26,6 +26,7 @@ from flake8_jax.semantics.domain.values import (
     MISSING,
     NONE,
     Array,
+    Condition,
     Const,
     DictValue,
     External,
@@ -169,7 +170,7 @@ def _assert(m: Machine, frame: Frame, node: ir.Assert) -> int:
     for narrow in condition.when_true:
         narrow(m)
     if condition.key is not None:
-        m.path.conditions.append((condition.key, True))
+        m.path.conditions.append(Condition(condition.key, True))
     return RAISE if isinstance(node.test, ir.Constant) and condition.truth is False else NORMAL
 
 
@@ -233,7 +234,7 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
         for learn in arm.learn:
             learn(m)
         if arm.key is not None:
-            m.path.conditions.append((arm.key, arm.truth))
+            m.path.conditions.append(Condition(arm.key, arm.truth))
         frame.arms += 1
         flow = arm.run()
         frame.arms -= 1
@@ -255,9 +256,9 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
     )
     if not live:
         return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
-    m.journal.merge(live, [(a.key, a.truth) if a.key is not None else None for a in live_arms])
+    m.journal.merge(live, [Condition(a.key, a.truth) if a.key is not None else None for a in live_arms])
     if len(live) == 1 and len(arms) > 1 and live_arms[0].key is not None:
-        m.path.conditions.append((live_arms[0].key, live_arms[0].truth))
+        m.path.conditions.append(Condition(live_arms[0].key, live_arms[0].truth))
     return NORMAL
 
 

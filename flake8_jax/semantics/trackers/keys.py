@@ -27,6 +27,7 @@ from flake8_jax.semantics.domain.stack import Lane, Link
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
+    Condition,
     Const,
     DictValue,
     GeneratorValue,
@@ -72,7 +73,7 @@ class Use:
 
     effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
-    conditions: frozenset[tuple[Any, bool]]
+    conditions: frozenset[Condition]
     call: int
     sampler: str = ""
     argument: Any = None
@@ -242,7 +243,7 @@ def use_key(m: Machine, touch: Touch, usage: Usage) -> None:
             _use_one(m, touch._replace(value=member), usage, held)
 
 
-def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[tuple[Any, bool]]) -> None:
+def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condition]) -> None:
     if m.path.mode.shapes_only:
         return  # nothing is drawn where only shapes are asked for
     frame, node, key = touch
@@ -264,9 +265,7 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[tuple
         m.journal.write(uses, canonical, (*earlier, made)[-6:])
 
 
-def _collides(
-    m: Machine, use: Use, sampler: str, path: tuple[Place, ...], conditions: frozenset[tuple[Any, bool]]
-) -> bool:
+def _collides(m: Machine, use: Use, sampler: str, path: tuple[Place, ...], conditions: frozenset[Condition]) -> bool:
     """A second use on ``path`` gives the same numbers again as an earlier one."""
     if use.effect == DONATE or contradict(use.conditions, conditions):
         return False
