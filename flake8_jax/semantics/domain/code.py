@@ -1,17 +1,35 @@
-"""Which names an IR subtree reads: a plain walk over msgspec structs."""
+"""What an IR subtree reads and binds by its syntax alone: walks over the lowered tree.
+
+Vocabulary
+----------
+path        a name, or attributes of one: ``self.state.w``.
+block       a list of statements below another statement.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
 
 _PLAIN = frozenset({int, str, bool, float, type(None)})
+
+
+def below(node: Any) -> Iterable[Any]:
+    """What stands directly below a node or in a list of them: nodes, lists, arguments. Nothing of a plain value."""
+    kind = type(node)
+    if kind is list or kind is tuple:
+        return node  # type: ignore[no-any-return]
+    if kind in _PLAIN:
+        return ()
+    return [part for part in msgspec.structs.astuple(node) if type(part) not in _PLAIN]
 
 
 def names_read(node: Any) -> set[str]:
@@ -20,13 +38,10 @@ def names_read(node: Any) -> set[str]:
     todo: list[Any] = [node]
     while todo:
         n = todo.pop()
-        kind = type(n)
-        if kind is ir.Name:
+        if type(n) is ir.Name:
             found.add(n.id)
-        elif kind is list or kind is tuple:
-            todo += n
-        elif kind not in _PLAIN:
-            todo += [part for part in msgspec.structs.astuple(n) if type(part) not in _PLAIN]
+        else:
+            todo += below(n)
     return found
 
 
@@ -37,17 +52,13 @@ def names_used(node: Any) -> set[str]:
     while todo:
         n = todo.pop()
         kind = type(n)
-        if kind is ir.Delete:
-            continue
-        if kind is ir.Return:
+        if kind is ir.Name:
+            found.add(n.id)
+        elif kind is ir.Return:
             n = n.value
             todo += [part for part in (n.elts if type(n) is ir.Tuple else [n]) if type(part) is not ir.Name]
-        elif kind is ir.Name:
-            found.add(n.id)
-        elif kind is list or kind is tuple:
-            todo += n
-        elif kind not in _PLAIN:
-            todo += [part for part in msgspec.structs.astuple(n) if type(part) not in _PLAIN]
+        elif kind is not ir.Delete:
+            todo += below(n)
     return found
 
 
@@ -60,12 +71,10 @@ def reads_itself(scope: ModuleScope, target: ir.Expr, source: ir.Expr | None) ->
     while todo:
         n = todo.pop()
         kind = type(n)
-        if kind is list or kind is tuple:
-            todo += n
-        elif kind is type(target) and scope.text[n.start : n.end] == wanted:
+        if kind is type(target) and scope.text[n.start : n.end] == wanted:
             return True
-        elif kind not in _PLAIN and kind is not ir.Lambda:
-            todo += [part for part in msgspec.structs.astuple(n) if type(part) not in _PLAIN]
+        if kind is not ir.Lambda:
+            todo += below(n)
     return False
 
 
@@ -84,15 +93,9 @@ def paths_read(node: Any) -> set[str]:
     todo: list[Any] = [node]
     while todo:
         n = todo.pop()
-        kind = type(n)
-        if kind is ir.Name:
-            found.add(n.id)
-        elif kind is list or kind is tuple:
-            todo += n
-        elif kind not in _PLAIN:
-            if kind is ir.Attribute:
-                found.add(path_of(n))
-            todo += [part for part in msgspec.structs.astuple(n) if type(part) not in _PLAIN]
+        if type(n) is ir.Name or type(n) is ir.Attribute:
+            found.add(path_of(n))
+        todo += below(n)
     return found
 
 
@@ -102,20 +105,23 @@ def bound_paths(statement: Any, *, targets_of_loops: bool = True) -> set[str]:
     todo: list[Any] = [statement]
     while todo:
         n = todo.pop()
-        if isinstance(n, ir.Assign):
-            for target in n.targets:
-                found |= _targets(target)
-        elif isinstance(n, (ir.AnnAssign, ir.AugAssign, ir.NamedExpr)) or (
-            targets_of_loops and isinstance(n, (ir.For, ir.Generator))
-        ):
-            found |= _targets(n.target)
-        if isinstance(n, (ir.FunctionDef, ir.ClassDef)):
-            found.add(n.function.name if isinstance(n, ir.FunctionDef) else n.name)
-        elif isinstance(n, list):
-            todo += n
-        elif type(n) not in _PLAIN and type(n) is not ir.Lambda:
-            todo += [part for part in msgspec.structs.astuple(n) if type(part) not in _PLAIN]
+        found |= _bound_by(n, targets_of_loops)
+        if not isinstance(n, (ir.FunctionDef, ir.ClassDef, ir.Lambda)):
+            todo += below(n)
     return found
+
+
+def _bound_by(node: Any, targets_of_loops: bool) -> set[str]:
+    """The variables and attributes that a node binds itself."""
+    if isinstance(node, ir.Assign):
+        return set().union(*[_targets(target) for target in node.targets])
+    if isinstance(node, (ir.AnnAssign, ir.AugAssign, ir.NamedExpr)):
+        return _targets(node.target)
+    if isinstance(node, (ir.For, ir.Generator)):
+        return _targets(node.target) if targets_of_loops else set()
+    if isinstance(node, ir.FunctionDef):
+        return {node.function.name}
+    return {node.name} if isinstance(node, ir.ClassDef) else set()
 
 
 def _targets(target: Any) -> set[str]:
@@ -140,21 +146,12 @@ def blocks(statement: Any) -> list[ir.Stmt]:
 def functions_of(tree: ir.Module) -> list[tuple[ir.Function, int, int]]:
     """Every function of a module with the offsets of its ``def`` (or lambda) and of its first decorator."""
     found: list[tuple[ir.Function, int, int]] = []
-    todo: list[object] = list(tree.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ir.FunctionDef):
-            first = min([d.start for d in node.decorators], default=node.start)
-            found.append((node.function, node.start, first))
-        elif isinstance(node, ir.Lambda):
-            found.append((node.function, node.start, node.start))
-        if type(node) is list or type(node) is tuple:
-            todo += node
-        elif isinstance(node, msgspec.Struct):
-            todo += [
-                v
-                for v in (getattr(node, n) for n in node.__struct_fields__)
-                if isinstance(v, (list, tuple, msgspec.Struct))
-            ]
+    for statement in tree.body:
+        for node in walk(statement):
+            if isinstance(node, ir.FunctionDef):
+                first = min([d.start for d in node.decorators], default=node.start)
+                found.append((node.function, node.start, first))
+            elif isinstance(node, ir.Lambda):
+                found.append((node.function, node.start, node.start))
     found.sort(key=lambda item: item[1])
     return found

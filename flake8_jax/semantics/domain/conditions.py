@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.values import Array, Tree, UnionValue, Unknown, Value, canonical_key
+from flake8_jax.semantics.domain.values import Array, Condition, Tree, UnionValue, Unknown, Value, canonical_key
 
 
 def negate_key(key: Any) -> Any:
@@ -19,7 +19,7 @@ def negate_key(key: Any) -> Any:
     return key[2] if key[0] == "not" else ("not", None, key)
 
 
-def contradict(a: frozenset[tuple[Any, bool]], b: frozenset[tuple[Any, bool]]) -> bool:
+def contradict(a: frozenset[Condition], b: frozenset[Condition]) -> bool:
     """No path fulfils both sets of conditions."""
     if not a or not b:
         return False
@@ -28,31 +28,33 @@ def contradict(a: frozenset[tuple[Any, bool]], b: frozenset[tuple[Any, bool]]) -
         key, truth = normal_condition(condition)
         if key in facts and facts[key] != truth:
             return True
-        if truth and key[0] == "==":
-            for other, held in facts.items():
-                if (
-                    held
-                    and other[0] == "=="
-                    and other[1] == key[1]
-                    and other[2] != key[2]
-                    and other[2][0] == key[2][0] == "c"
-                ):
-                    return True
+        if truth and key[0] == "==" and any(held and _other_constant(key, other) for other, held in facts.items()):
+            return True
     return False
 
 
-def normal_condition(condition: tuple[Any, bool]) -> tuple[Any, bool]:
+def _other_constant(key: Any, other: Any) -> bool:
+    """Both tests compare one value, each with another constant."""
+    if other[0] != "==" or other[1] != key[1] or other[2] == key[2]:
+        return False
+    return bool(other[2][0] == key[2][0] == "c")
+
+
+def normal_condition(condition: Condition) -> Condition:
+    """The condition with the negations of its key undone."""
     key, truth = condition
+    if key[0] != "not":
+        return condition
     while key[0] == "not":
         key, truth = key[2], not truth
-    return key, truth
+    return Condition(key, truth)
 
 
-def labelled(joined: UnionValue, contents: list[Any], labels: list[tuple[Any, bool] | None]) -> UnionValue:
+def labelled(joined: UnionValue, contents: list[Any], labels: list[Condition | None]) -> UnionValue:
     """The union with the condition under which each of its members arose."""
-    conditions: list[frozenset[tuple[Any, bool]]] = []
+    conditions: list[frozenset[Condition]] = []
     for member in joined.members:
-        found: frozenset[tuple[Any, bool]] | None = None
+        found: frozenset[Condition] | None = None
         for content, label in zip(contents, labels, strict=True):
             for i, alternative in enumerate(joining.members_of(content) if isinstance(content, Value) else ()):
                 if alternative is member:
@@ -65,7 +67,7 @@ def labelled(joined: UnionValue, contents: list[Any], labels: list[tuple[Any, bo
     return UnionValue(joined.members, tuple(conditions))
 
 
-def either_key(contents: list[Any], labels: list[tuple[Any, bool] | None] | None) -> UnionValue | None:
+def either_key(contents: list[Any], labels: list[Condition | None] | None) -> UnionValue | None:
     """One of two keys, where one test decides which: each keeps its own uses."""
     if labels is None or len(labels) != 2 or labels[0] is None or labels[1] is None or labels[0][0] != labels[1][0]:
         return None

@@ -21,7 +21,7 @@ Not modelled: the contents of sets, bytes, strided views, array shapes beyond ra
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from flake8_jax.knowledge.model import TransformFact
     from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
     from flake8_jax.semantics.domain.stack import Link, LoopState
+
+
+class Condition(NamedTuple):
+    """A test on the way to where code runs, and how it came out. key: of the test (see ``conditions``)."""
+
+    key: Any
+    truth: bool
+
 
 CONCRETE, MAYBE, GRAD, ABSTRACT = range(4)
 NO_BIRTH = 1 << 60
@@ -378,7 +386,7 @@ class TransformedValue(Value):
         self.site = site
         self.called = False
         self.rules: tuple[Value, ...] = ()
-        self.held: frozenset[tuple[Any, bool]] = frozenset()
+        self.held: frozenset[Condition] = frozenset()
         self.rules_asked = False
         self.made = 0
         self.loop: LoopState | None = None
@@ -582,9 +590,7 @@ class UnionValue(Value):
 
     __slots__ = ("conditions", "members")
 
-    def __init__(
-        self, members: tuple[Value, ...], conditions: tuple[frozenset[tuple[Any, bool]], ...] | None = None
-    ) -> None:
+    def __init__(self, members: tuple[Value, ...], conditions: tuple[frozenset[Condition], ...] | None = None) -> None:
         self.members = members
         self.conditions = conditions
 

@@ -39,7 +39,7 @@ from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
 from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
-from flake8_jax.semantics.trackers.derivative_contracts import note_stored_rule
+from flake8_jax.semantics.trackers.contracts import note_stored_rule
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import GlobalReads, note_contents, note_rebinding, note_second_assignment
 from flake8_jax.semantics.trackers.process import ENVIRON, set_variable

@@ -18,9 +18,9 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Writes
-from flake8_jax.semantics.domain.values import is_traced_array
+from flake8_jax.semantics.domain.values import Condition, is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
-from flake8_jax.semantics.interpreter.conditions import Condition, condition_of, picks_iteration
+from flake8_jax.semantics.interpreter.conditions import Test, condition_of, picks_iteration
 from flake8_jax.semantics.interpreter.operators import as_array
 from flake8_jax.semantics.interpreter.patterns import bind_pattern, compares_by_value, compares_with_number
 from flake8_jax.semantics.machine.core import Machine
@@ -55,7 +55,7 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
         for learn in arm.learn:
             learn(m)
         if arm.key is not None:
-            m.path.conditions.append((arm.key, arm.truth))
+            m.path.conditions.append(Condition(arm.key, arm.truth))
         frame.arms += 1
         flow = arm.run()
         frame.arms -= 1
@@ -77,9 +77,9 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
     )
     if not live:
         return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
-    m.journal.merge(live, [(a.key, a.truth) if a.key is not None else None for a in live_arms])
+    m.journal.merge(live, [Condition(a.key, a.truth) if a.key is not None else None for a in live_arms])
     if len(live) == 1 and len(arms) > 1 and live_arms[0].key is not None:
-        m.path.conditions.append((live_arms[0].key, live_arms[0].truth))
+        m.path.conditions.append(Condition(live_arms[0].key, live_arms[0].truth))
     return NORMAL
 
 
@@ -87,7 +87,7 @@ class Chain(msgspec.Struct, frozen=True, eq=False):
     """An ``if`` with its ``elif``s. pending: the tests whose outcome nobody knows. tail: what runs where all of them fail.
     mark: the length of the journal behind the first test."""
 
-    pending: list[tuple[ir.If, Condition]]
+    pending: list[tuple[ir.If, Test]]
     tail: list[ir.Stmt]
     mark: int
 
@@ -118,7 +118,7 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
 
 def _tested(m: Machine, frame: Frame, node: ir.If) -> Chain:
     """The chain of tests from ``node`` on, up to one that surely holds, or to so many that the rest is a block."""
-    pending: list[tuple[ir.If, Condition]] = []
+    pending: list[tuple[ir.If, Test]] = []
     current, mark = node, -1
     while True:
         condition = condition_of(m, frame, current.test, "elif" if current.is_elif else "if", current)

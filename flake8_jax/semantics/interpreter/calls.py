@@ -14,7 +14,6 @@ effects     what a run changed outside of itself; replayed when the run is remem
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
 
 import msgspec
 
@@ -26,6 +25,7 @@ from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
     BuiltinValue,
+    Condition,
     Const,
     DictValue,
     External,
@@ -193,7 +193,7 @@ CALL.update(
 )
 
 
-def _narrowed(args: Arguments, conditions: frozenset[tuple[Any, bool]]) -> Arguments:
+def _narrowed(args: Arguments, conditions: frozenset[Condition]) -> Arguments:
     """The arguments as they are where ``conditions`` hold: None, or surely not None."""
     is_none: dict[int, bool] = {}
     for condition in conditions:

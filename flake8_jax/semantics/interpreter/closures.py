@@ -8,13 +8,11 @@ captured    their values in enclosing functions; globals are not among them.
 
 from __future__ import annotations
 
-from typing import Any
-
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.code import names_read
 from flake8_jax.semantics.domain.conditions import normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.values import FunctionValue, Opaque, Value
+from flake8_jax.semantics.domain.values import Condition, FunctionValue, Opaque, Value
 from flake8_jax.semantics.machine.core import Machine
 
 
@@ -44,13 +42,13 @@ def captured_values(m: Machine, func: FunctionValue) -> dict[str, Value]:
     return captures
 
 
-def held_of_captures(m: Machine, func: FunctionValue) -> frozenset[tuple[Any, bool]]:
+def held_of_captures(m: Machine, func: FunctionValue) -> frozenset[Condition]:
     """What the way to this call has taught of the values that the function closes over."""
     captured = {id(v) for v in captured_values(m, func).values()}
     return frozenset(c for c in m.path.conditions if not captured.isdisjoint(mentioned(m, c)))
 
 
-def mentioned(m: Machine, condition: tuple[Any, bool]) -> set[int]:
+def mentioned(m: Machine, condition: Condition) -> set[int]:
     """Identities of the values that a condition is about, and of those that they are parts of."""
     found: set[int] = set()
     for part in normal_condition(condition)[0][1:]:

@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.values import (
     NONE,
     Array,
     BuiltinValue,
+    Condition,
     Const,
     DictValue,
     External,
@@ -48,34 +49,43 @@ from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.runs import Runs
 from flake8_jax.semantics.trackers.variation import Variations, vary_binary, vary_joined, vary_unary
 
+Steps = tuple[Callable[[Machine], None], ...]
+"""What an outcome of a test teaches."""
 
-class Condition(msgspec.Struct, frozen=True, eq=False):
+
+class Test(msgspec.Struct, frozen=True, eq=False):
     """What a test amounts to; see ``statements``. ``counter``: it looks at a loop counter. untraced: the outcome that says
     that a value is no tracer, asked for in staged code alone."""
 
     truth: bool | None
     key: Any = None
-    when_true: tuple[Callable[[Machine], None], ...] = ()
-    when_false: tuple[Callable[[Machine], None], ...] = ()
+    when_true: Steps = ()
+    when_false: Steps = ()
     host: bool = False
     counter: bool = False
     untraced: bool | None = None
 
+    def taught(self, outcome: bool) -> Steps:
+        """What the test teaches where it came out so."""
+        return self.when_true if outcome else self.when_false
 
-def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) -> Condition:
+
+def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) -> Test:
     """Evaluate a test: tell the rules whose truth is asked for, and find what each outcome teaches."""
+    made = _settled(m, frame, node, how, whole)
+    if made.truth is not None:
+        if frame.fn is not None:
+            m.trackers[Runs].decided.add(id(frame.fn))
+    elif m.path.loops and how in ("if", "elif", "ternary", "and", "or") and _looks_at_counter(m, frame, node):
+        return msgspec.structs.replace(made, counter=True)
+    return made
+
+
+def _settled(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) -> Test:
+    """A test, decided by an earlier one of the same where there is one; that of ``while`` is made again and again."""
     made = _condition(m, frame, node, how, whole)
     if made.truth is None and made.key is not None and how != "while":
-        made = msgspec.structs.replace(made, truth=_known_truth(m, made.key))
-    if (
-        made.truth is None
-        and m.path.loops
-        and how in ("if", "elif", "ternary", "and", "or")
-        and _looks_at_counter(m, frame, node)
-    ):
-        return msgspec.structs.replace(made, counter=True)
-    if made.truth is not None and frame.fn is not None:
-        m.trackers[Runs].decided.add(id(frame.fn))
+        return msgspec.structs.replace(made, truth=_known_truth(m, made.key))
     return made
 
 
@@ -85,7 +95,7 @@ MAX_CONDITIONS = 64
 
 def _known_truth(m: Machine, key: Any) -> bool | None:
     """The outcome of a test that was made before: on the way here, or on the way to the running function."""
-    plain, truth = normal_condition((key, True))
+    plain, truth = normal_condition(Condition(key, True))
     if plain[0] == "truth" and isinstance(
         m.path.identified.get(plain[1][1]), (ListValue, DictValue, Instance, ExternalInstance)
     ):
@@ -100,36 +110,39 @@ def _known_truth(m: Machine, key: Any) -> bool | None:
     return None
 
 
-def _condition(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) -> Condition:
-    kind = type(node)
-    if kind is ir.UnaryOp and node.op == "not":  # type: ignore[union-attr]
-        inner = _condition(m, frame, node.operand, "not" if how != "while" else "while", whole)  # type: ignore[union-attr]
-        truth = None if inner.truth is None else not inner.truth
-        key = None if inner.key is None else negate_key(inner.key)
-        opposite = None if inner.untraced is None else not inner.untraced
-        return Condition(truth, key, inner.when_false, inner.when_true, inner.host, inner.counter, opposite)
-    if kind is ir.BoolOp:
-        return _bool_condition(m, frame, node, how, whole)  # type: ignore[arg-type]
-    if kind is ir.Compare and len(node.ops) == 1:  # type: ignore[union-attr]
-        return _compare_condition(m, frame, node, how, whole)  # type: ignore[arg-type]
+def _condition(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) -> Test:
+    if isinstance(node, ir.UnaryOp) and node.op == "not":
+        return _negated(_condition(m, frame, node.operand, "not" if how != "while" else "while", whole))
+    if isinstance(node, ir.BoolOp):
+        return _bool_condition(m, frame, node, how, whole)
+    if isinstance(node, ir.Compare) and len(node.ops) == 1:
+        return _compare_condition(m, frame, node, how, whole)
     value = evaluate(m, frame, node)
     test_truth(m, frame, value, how, node, whole)
     truth = truth_of(value)
     host = isinstance(value, Unknown) and value.host_test
-    when_true: tuple[Callable[[Machine], None], ...] = ()
-    when_false: tuple[Callable[[Machine], None], ...] = ()
-    if kind is ir.Name:
-        when_true, when_false = _narrow_truth(frame, node.id, value)  # type: ignore[union-attr]
-    untraced: bool | None = None
-    if kind is ir.Call:
-        when_true, when_false = _narrow_isinstance(m, frame, node)  # type: ignore[arg-type]
-        if host and m.path.mode.staged:
-            untraced = untraced_outcome(m, frame, node)  # type: ignore[arg-type]
-    if kind is ir.NamedExpr:
-        when_true, when_false = _narrow_truth(frame, node.target.id, value)  # type: ignore[union-attr]
+    when_true, when_false = _narrow(m, frame, node, value)
+    asks = host and m.path.mode.staged and isinstance(node, ir.Call)
+    untraced = untraced_outcome(m, frame, node) if asks else None  # type: ignore[arg-type]
     named = not isinstance(value, Array) and (not isinstance(value, Static) or value.kind == "bool")
     key = ("truth", _identity(m, value), None) if truth is None and named else None
-    return Condition(truth, key, when_true, when_false, host, untraced=untraced)
+    return Test(truth, key, when_true, when_false, host, untraced=untraced)
+
+
+def _negated(test: Test) -> Test:
+    truth = None if test.truth is None else not test.truth
+    key = None if test.key is None else negate_key(test.key)
+    opposite = None if test.untraced is None else not test.untraced
+    return Test(truth, key, test.when_false, test.when_true, test.host, test.counter, opposite)
+
+
+def _narrow(m: Machine, frame: Frame, node: ir.Expr, value: Value) -> tuple[Steps, Steps]:
+    """What each outcome of asking for the truth of an expression teaches of the name in it."""
+    if isinstance(node, ir.Name):
+        return _narrow_truth(frame, node.id, value)
+    if isinstance(node, ir.NamedExpr):
+        return _narrow_truth(frame, node.target.id, value)
+    return _narrow_isinstance(m, frame, node) if isinstance(node, ir.Call) else ((), ())
 
 
 def _identity(m: Machine, value: Value) -> Any:
@@ -141,7 +154,7 @@ def _identity(m: Machine, value: Value) -> Any:
     return ("v", id(value))
 
 
-def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Condition:
+def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Test:
     """``a and b``: b is tested only where a was true; where a tests the number of the iteration, it guards b."""
     if not m.path.loops:
         return _bool_operands(m, frame, node, how, whole)
@@ -152,47 +165,38 @@ def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: 
     return made
 
 
-def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Condition:
+def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Test:
     """The operands of ``a and b`` in turn; everything learnt from one holds in the next."""
     conjunction = node.op == "and"
-    operands, conditions, reports = _Operands(m), len(m.path.conditions), len(m.bus.emissions)
+    operands, reports = _Operands(m), len(m.bus.emissions)
     learnt: list[Callable[[Machine], None]] = []
-    host = untraced = False
-    undecided = False
+    host = untraced = undecided = False
     last = len(node.values) - 1
-    result: bool | None = conjunction
     for i, operand in enumerate(node.values):
-        inner_how = how if i == last or how == "while" else node.op
-        condition = _condition(m, frame, operand, inner_how, whole)
-        if condition.truth is None and condition.key is not None and how != "while":
-            condition = msgspec.structs.replace(condition, truth=_known_truth(m, condition.key))
-        host = host or condition.host
-        untraced = untraced or condition.untraced is conjunction
-        if condition.truth is (not conjunction):
-            result = not conjunction if not undecided else None
+        test = _settled(m, frame, operand, how if i == last or how == "while" else node.op, whole)
+        host = host or test.host
+        untraced = untraced or test.untraced is conjunction
+        if test.truth is (not conjunction):
             if undecided:
                 break
             operands.close()
-            del m.path.conditions[conditions:]
-            return Condition(not conjunction, host=host)
-        if condition.truth is None:
+            return Test(not conjunction, host=host)
+        if test.truth is None:
             operands.undecided()
             undecided = True
-            result = None
             if m.path.loops and _looks_at_counter(m, frame, operand):
                 m.path.loops[-1].guards += 1
-        steps = condition.when_true if conjunction else condition.when_false
-        if condition.key is not None:
-            steps = (*steps, _fact(condition.key, conjunction))
+        steps = test.taught(conjunction)
+        if test.key is not None:
+            steps = (*steps, _fact(test.key, conjunction))
         learnt += steps
         operands.learn(steps)
-    narrowings = tuple(learnt)
     _keep_first_test(m, reports, whole)
     operands.close()
-    del m.path.conditions[conditions:]
+    truth, asked = None if undecided else conjunction, conjunction if untraced else None
     if conjunction:
-        return Condition(result, None, narrowings, (), host, untraced=True if untraced else None)
-    return Condition(result, None, (), narrowings, host, untraced=False if untraced else None)
+        return Test(truth, None, tuple(learnt), (), host, untraced=asked)
+    return Test(truth, None, (), tuple(learnt), host, untraced=asked)
 
 
 def _keep_first_test(m: Machine, reports: int, whole: Any) -> None:
@@ -206,7 +210,7 @@ def _fact(key: Any, truth: bool) -> Callable[[Machine], None]:
     """Learn the outcome of a test that is a part of a larger one."""
 
     def learn(m: Machine) -> None:
-        m.path.conditions.append((key, truth))
+        m.path.conditions.append(Condition(key, truth))
 
     return learn
 
@@ -215,11 +219,12 @@ class _Operands:
     """The operands of ``and``/``or`` being run: what was only learnt for evaluating the rest is taken back in the end,
     real effects (a walrus, a call, key uses) stay, and those of operands that may never run are effects of one path."""
 
-    __slots__ = ("learnt", "machine", "mark", "maybe")
+    __slots__ = ("conditions", "learnt", "machine", "mark", "maybe")
 
     def __init__(self, m: Machine) -> None:
         self.machine = m
         self.mark = len(m.journal.entries)
+        self.conditions = len(m.path.conditions)
         self.maybe = -1
         self.learnt: dict[tuple[int, Any], tuple[Any, Any]] = {}
 
@@ -246,6 +251,7 @@ class _Operands:
         m.journal.replay(self._real(m.journal.take_back(self.mark)))
         if later:
             m.journal.weaken(later)
+        del m.path.conditions[self.conditions :]
 
     def _real(self, writes: Writes) -> Writes:
         """Writes without what was only learnt."""
@@ -259,36 +265,38 @@ class _Operands:
         return real
 
 
-def _compare_condition(m: Machine, frame: Frame, node: ir.Compare, how: str, whole: Any) -> Condition:
+def _compare_condition(m: Machine, frame: Frame, node: ir.Compare, how: str, whole: Any) -> Test:
     op = node.ops[0]
     left = evaluate(m, frame, node.left)
     right = evaluate(m, frame, node.comparators[0])
     value = compare(m, frame, node, left, op, right)
     test_truth(m, frame, value, how, node, whole)
-    truth = truth_of(value)
     host = isinstance(value, Unknown) and value.host_test
-    when_true: tuple[Callable[[Machine], None], ...] = ()
-    when_false: tuple[Callable[[Machine], None], ...] = ()
-    key: Any = None
-    if op in ("is", "is not", "==", "!=") and not is_traced_array(value):
-        base = "is" if op.startswith("is") else "=="
-        key = (base, _identity(m, left), _identity(m, right))
-        if op in ("is not", "!="):
-            key = negate_key(key)
-        name = node.left.id if isinstance(node.left, ir.Name) else None
-        if name is not None and isinstance(right, Const) and (right.value is None or op in ("is", "is not")):
-            yes = _narrow_members(frame, name, left, lambda v: isinstance(v, Const) and v.value is right.value)
-            no = _narrow_members(frame, name, left, lambda v: not (isinstance(v, Const) and v.value is right.value))
-            when_true, when_false = (no, yes) if op in ("is not", "!=") else (yes, no)
-        elif isinstance(node.left, ir.Attribute) and isinstance(right, Const) and right.value is None:
-            yes, no = _narrow_attribute(m, frame, node.left, left)
-            when_true, when_false = (no, yes) if op in ("is not", "!=") else (yes, no)
-    return Condition(truth, key, when_true, when_false, host)
+    if op not in ("is", "is not", "==", "!=") or is_traced_array(value):
+        return Test(truth_of(value), host=host)
+    key = ("is" if op.startswith("is") else "==", _identity(m, left), _identity(m, right))
+    equal, other = _narrow_equal(m, frame, node, left, right)
+    if op in ("is not", "!="):
+        return Test(truth_of(value), negate_key(key), other, equal, host)
+    return Test(truth_of(value), key, equal, other, host)
 
 
-def _narrow_attribute(
-    m: Machine, frame: Frame, node: ir.Attribute, value: Value
-) -> tuple[tuple[Callable[[Machine], None], ...], tuple[Callable[[Machine], None], ...]]:
+def _narrow_equal(m: Machine, frame: Frame, node: ir.Compare, left: Value, right: Value) -> tuple[Steps, Steps]:
+    """What it teaches of the left side that it is a constant, and that it is not."""
+    if not isinstance(right, Const):
+        return (), ()
+    if isinstance(node.left, ir.Name) and (right.value is None or node.ops[0] in ("is", "is not")):
+        same = _narrow_members(frame, node.left.id, left, lambda v: isinstance(v, Const) and v.value is right.value)
+        other = _narrow_members(
+            frame, node.left.id, left, lambda v: not (isinstance(v, Const) and v.value is right.value)
+        )
+        return same, other
+    if isinstance(node.left, ir.Attribute) and right.value is None:
+        return _narrow_attribute(m, frame, node.left, left)
+    return (), ()
+
+
+def _narrow_attribute(m: Machine, frame: Frame, node: ir.Attribute, value: Value) -> tuple[Steps, Steps]:
     """``self.x is None`` on an instance whose attribute is one of several values."""
     if not isinstance(value, UnionValue) or not isinstance(node.value, ir.Name):
         return (), ()
@@ -307,9 +315,7 @@ def _narrow_attribute(
     return (learn_none,), (learn_not_none,)
 
 
-def _narrow_members(
-    frame: Frame, name: str, value: Value, keep: Callable[[Value], bool]
-) -> tuple[Callable[[Machine], None], ...]:
+def _narrow_members(frame: Frame, name: str, value: Value, keep: Callable[[Value], bool]) -> Steps:
     """Learn that only some members of a union are possible for a local name."""
     if not isinstance(value, UnionValue):
         return ()
@@ -334,9 +340,7 @@ def _slots_of(frame: Frame, name: str) -> dict[Any, Any]:
     return frame.slots
 
 
-def _narrow_truth(
-    frame: Frame, name: str, value: Value
-) -> tuple[tuple[Callable[[Machine], None], ...], tuple[Callable[[Machine], None], ...]]:
+def _narrow_truth(frame: Frame, name: str, value: Value) -> tuple[Steps, Steps]:
     """Inside ``if x:`` x is not None, not False …"""
     return (
         _narrow_members(frame, name, value, lambda v: truth_of(v) is not False),
@@ -344,9 +348,7 @@ def _narrow_truth(
     )
 
 
-def _narrow_isinstance(
-    m: Machine, frame: Frame, node: ir.Call
-) -> tuple[tuple[Callable[[Machine], None], ...], tuple[Callable[[Machine], None], ...]]:
+def _narrow_isinstance(m: Machine, frame: Frame, node: ir.Call) -> tuple[Steps, Steps]:
     """``isinstance(x, C)`` where the test tells the members of a union apart, or an unknown turns out to be C."""
     if len(node.args) != 2 or not isinstance(node.args[0].value, ir.Name) or not isinstance(node.func, ir.Name):
         return (), ()
@@ -413,17 +415,17 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
     """``a and b`` as a value: one of the operands."""
     results: list[Value] = []
     last = len(node.values) - 1
-    operands, conditions = _Operands(m), len(m.path.conditions)
+    operands = _Operands(m)
     for i, operand in enumerate(node.values):
         if i == last:
             results.append(evaluate(m, frame, operand))
             break
-        condition: Condition | None = None
+        test: Test | None = None
         if isinstance(operand, (ir.Compare, ir.BoolOp, ir.UnaryOp)) or (
             isinstance(operand, ir.Call) and isinstance(operand.func, ir.Name)
         ):
-            condition = _condition(m, frame, operand, node.op, node)
-            truth = condition.truth
+            test = _condition(m, frame, operand, node.op, node)
+            truth = test.truth
             value: Value = Static("bool") if truth is None else Const(truth)
         else:
             value = evaluate(m, frame, operand)
@@ -432,17 +434,16 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
             truth = truth_of(value)
             if isinstance(operand, ir.Name):
                 when_true, when_false = _narrow_truth(frame, operand.id, value)
-                condition = Condition(truth, None, when_true, when_false)
+                test = Test(truth, None, when_true, when_false)
         if truth is (node.op == "or"):
             results.append(value)
             break
         if truth is None:
             operands.undecided()
             results.append(_short_circuit_value(value, node.op))
-        if condition is not None:
-            operands.learn(condition.when_true if node.op == "and" else condition.when_false)
+        if test is not None:
+            operands.learn(test.taught(node.op == "and"))
     operands.close()
-    del m.path.conditions[conditions:]
     return joining.join_all(results)
 
 
@@ -462,8 +463,8 @@ def _short_circuit_value(value: Value, op: str) -> Value:
 def evaluate_unary_op(m: Machine, frame: Frame, node: ir.UnaryOp) -> Value:
     if node.op == "not":
         if isinstance(node.operand, (ir.BoolOp, ir.Compare)):
-            condition = _condition(m, frame, node.operand, "not", node)
-            return Static("bool") if condition.truth is None else Const(not condition.truth)
+            test = _condition(m, frame, node.operand, "not", node)
+            return Static("bool") if test.truth is None else Const(not test.truth)
         value = evaluate(m, frame, node.operand)
         test_truth(m, frame, value, "not", node.operand, node)
         return negated(value)
@@ -493,40 +494,46 @@ def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:
 
 
 def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
-    condition = condition_of(m, frame, node.test, "ternary", node)
-    if condition.truth is not None:
-        return evaluate(m, frame, node.body if condition.truth else node.orelse)
-    results: list[Value] = []
-    arms = []
-    for expression, learn, truth in (
-        (node.body, condition.when_true, True),
-        (node.orelse, condition.when_false, False),
-    ):
-        mark, reports, conditions = len(m.journal.entries), len(m.bus.emissions), len(m.path.conditions)
-        for step in learn:
-            step(m)
-        if condition.key is not None:
-            m.path.conditions.append((condition.key, truth))
-        loop = m.path.loops[-1] if condition.counter and m.path.loops else None
-        if loop is not None:
-            loop.guards += 1
-        results.append(evaluate(m, frame, expression))
-        if loop is not None:
-            loop.guards -= 1
-        del m.path.conditions[conditions:]
-        if condition.untraced is truth:
-            del m.bus.emissions[reports:]
-        elif condition.host:
-            m.bus.drop_errors(reports)
-        arms.append(m.journal.take_back(mark))
-    m.journal.merge(arms)
-    labels: list[tuple[Any, bool] | None] = [(condition.key, True), (condition.key, False)]
-    joined = either_key(results, labels if condition.key is not None else None) or joining.join(results[0], results[1])
-    if m.trackers[Variations].known:
-        vary_joined(m, results, joined)
-    if isinstance(joined, UnionValue) and condition.key is not None:
-        joined = labelled(joined, results, labels)
-    if condition.host and not isinstance(joined, Unknown) and results[0] is not results[1]:
+    test = condition_of(m, frame, node.test, "ternary", node)
+    if test.truth is not None:
+        return evaluate(m, frame, node.body if test.truth else node.orelse)
+    yes, written = _evaluate_branch(m, frame, node.body, test, outcome=True)
+    no, written_else = _evaluate_branch(m, frame, node.orelse, test, outcome=False)
+    m.journal.merge([written, written_else])
+    joined = _either(m, test, yes, no)
+    if test.host and not isinstance(joined, Unknown) and yes is not no:
         # Which one it is, only the host knows: neither may be evidence.
         return Unknown("host test", host_test=isinstance(joined, (Const, Static)))
     return joined
+
+
+def _evaluate_branch(m: Machine, frame: Frame, node: ir.Expr, test: Test, *, outcome: bool) -> tuple[Value, Writes]:
+    """The value of an expression that runs where a test came out so, and what evaluating it writes."""
+    mark, reports, conditions = len(m.journal.entries), len(m.bus.emissions), len(m.path.conditions)
+    for step in test.taught(outcome):
+        step(m)
+    if test.key is not None:
+        m.path.conditions.append(Condition(test.key, outcome))
+    loop = m.path.loops[-1] if test.counter and m.path.loops else None
+    if loop is not None:
+        loop.guards += 1
+    value = evaluate(m, frame, node)
+    if loop is not None:
+        loop.guards -= 1
+    del m.path.conditions[conditions:]
+    if test.untraced is outcome:
+        del m.bus.emissions[reports:]
+    elif test.host:
+        m.bus.drop_errors(reports)
+    return value, m.journal.take_back(mark)
+
+
+def _either(m: Machine, test: Test, yes: Value, no: Value) -> Value:
+    """One of two values, as a test comes out."""
+    labels: list[Condition | None] | None = None
+    if test.key is not None:
+        labels = [Condition(test.key, True), Condition(test.key, False)]
+    joined = either_key([yes, no], labels) or joining.join(yes, no)
+    if m.trackers[Variations].known:
+        vary_joined(m, [yes, no], joined)
+    return labelled(joined, [yes, no], labels) if isinstance(joined, UnionValue) and labels is not None else joined

@@ -31,9 +31,9 @@ from flake8_jax.semantics.interpreter.classes import (
 from flake8_jax.semantics.interpreter.operations import call, perform, resolve_name, tell_name
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, run_block
+from flake8_jax.semantics.trackers.contracts import note_methods
 from flake8_jax.semantics.trackers.freshness import Freshness, now
 from flake8_jax.semantics.trackers.process import note_import
-from flake8_jax.semantics.trackers.pytree_contracts import note_methods
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 

@@ -518,15 +518,20 @@ def identical(left: Value, right: Value) -> Value:
             return _is_none(b)
         if isinstance(a, Const) and type(a.value) is bool and isinstance(b, (Array, Tree, HostArray)):
             return FALSE
+    same = _same_object(left, right)
+    return Static("bool") if same is None else TRUE if same else FALSE
+
+
+def _same_object(left: Value, right: Value) -> bool | None:
+    """Neither is None: whether they are one object, where that is certain."""
     if isinstance(left, Const) and isinstance(right, Const):
-        if type(left.value) is bool and type(right.value) is bool:
-            return TRUE if left.value == right.value else FALSE
-        return Static("bool")
+        booleans = type(left.value) is bool and type(right.value) is bool
+        return bool(left.value == right.value) if booleans else None
     if left is right and not isinstance(left, (Unknown, Static)):
-        return TRUE
+        return True
     if isinstance(left, External) and isinstance(right, External):
-        return TRUE if left.name == right.name else Static("bool")
-    return FALSE if isinstance(left, ClassValue) and isinstance(right, ClassValue) else Static("bool")
+        return True if left.name == right.name else None
+    return False if isinstance(left, ClassValue) and isinstance(right, ClassValue) else None
 
 
 def _is_none(value: Value) -> Value:
@@ -695,10 +700,10 @@ def _equality_of_sequences(m: Machine, frame: Frame, node: Any, left: Value, op:
         if x is not y and traced is not None and not (_never_equal(x) or _never_equal(y)):
             test_truth(m, frame, traced, "compare", node, node)
             break
-    pairs = [(x.value, y.value) for x, y in zip(a, b, strict=True) if isinstance(x, Const) and isinstance(y, Const)]
-    if len(pairs) < len(a):
+    if not all(isinstance(v, Const) for v in (*a, *b)):
         return Static("bool")
-    return TRUE if all(x == y for x, y in pairs) == (op == "==") else FALSE
+    equal = all(x.value == y.value for x, y in zip(a, b, strict=True))  # type: ignore[attr-defined]
+    return TRUE if equal == (op == "==") else FALSE
 
 
 def is_nan(value: Value) -> bool:

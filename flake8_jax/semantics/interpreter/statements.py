@@ -19,6 +19,7 @@ from flake8_jax.semantics.domain.stack import NORMAL, RAISE, RETURN, Watched
 from flake8_jax.semantics.domain.values import (
     NONE,
     Array,
+    Condition,
     DictValue,
     External,
     ExternalInstance,
@@ -146,7 +147,7 @@ def _assert(m: Machine, frame: Frame, node: ir.Assert) -> int:
     for narrow in condition.when_true:
         narrow(m)
     if condition.key is not None:
-        m.path.conditions.append((condition.key, True))
+        m.path.conditions.append(Condition(condition.key, True))
     return RAISE if isinstance(node.test, ir.Constant) and condition.truth is False else NORMAL
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.conditions import either_key, labelled
 from flake8_jax.semantics.domain.stack import Watched, Writes
-from flake8_jax.semantics.domain.values import MISSING, UnionValue, Unknown, Value
+from flake8_jax.semantics.domain.values import MISSING, Condition, UnionValue, Unknown, Value
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.machine.tracker import Trackers
@@ -109,7 +109,7 @@ class Journal:
         for slots, slot, value in writes.values():
             self.write(slots, slot, value)
 
-    def merge(self, arms: list[Writes], labels: list[tuple[Any, bool] | None] | None = None) -> None:
+    def merge(self, arms: list[Writes], labels: list[Condition | None] | None = None) -> None:
         """Leave behind what holds whichever of the arms was taken.
 
         labels: the condition under which each arm was taken. A value that is one thing on one arm and another on the

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flake8_jax.core import ir
     from flake8_jax.semantics.domain.scopes import ModuleScope
     from flake8_jax.semantics.domain.stack import Link, LoopState
-    from flake8_jax.semantics.domain.values import Value
+    from flake8_jax.semantics.domain.values import Condition, Value
 
 _NO_LOOPS: frozenset[int] = frozenset()
 
@@ -59,9 +59,9 @@ class ExecutionPath:
     def _clear(self) -> None:
         self.stack: list[Link] = []
         self.mode = Mode()
-        self.conditions: list[tuple[Any, bool]] = []
+        self.conditions: list[Condition] = []
         self.condition_base = 0
-        self.assumed: frozenset[tuple[Any, bool]] = frozenset()
+        self.assumed: frozenset[Condition] = frozenset()
         self.caught = 0
         self.loop_base = 0
         self.loops: list[LoopState] = []

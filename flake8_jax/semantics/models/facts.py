@@ -65,7 +65,7 @@ from flake8_jax.semantics.models.emitting import tell_described
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.trackers.axes import check_collective
 from flake8_jax.semantics.trackers.captures import Captures, embed
-from flake8_jax.semantics.trackers.derivative_contracts import note_method_rule
+from flake8_jax.semantics.trackers.contracts import note_method_rule
 from flake8_jax.semantics.trackers.keys import (
     Touch,
     Usage,

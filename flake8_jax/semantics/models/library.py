@@ -42,7 +42,7 @@ from flake8_jax.semantics.models.transforms import apply_transform
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import CLOCKS, read_clock
-from flake8_jax.semantics.trackers.derivative_contracts import note_function_rule
+from flake8_jax.semantics.trackers.contracts import note_function_rule
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
 from flake8_jax.semantics.trackers.variation import vary_call

@@ -15,7 +15,7 @@ from flake8_jax.semantics.domain.values import NONE, ClassValue, ExternalInstanc
 from flake8_jax.semantics.interpreter.classes import apply_class_decorator, note_leaves
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.tables import library
-from flake8_jax.semantics.trackers.pytree_contracts import note_methods, note_registration
+from flake8_jax.semantics.trackers.contracts import note_methods, note_registration
 
 
 def register_class(m: Machine, name: str, args: Arguments) -> Value:

@@ -91,7 +91,7 @@ from flake8_jax.semantics.trackers.allocations import settle_births
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import note_held
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled
-from flake8_jax.semantics.trackers.derivative_contracts import note_custom_rules
+from flake8_jax.semantics.trackers.contracts import note_custom_rules
 from flake8_jax.semantics.trackers.freshness import tell_compiling, tell_control_flow, tell_traced
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, note_turn

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.conditions import contradict, normal_condition
+from flake8_jax.semantics.domain.conditions import normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.trees import MAX_LEAVES, leaves_of
 from flake8_jax.semantics.domain.values import (
@@ -36,7 +36,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import DonatedUse
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.trackers.keys import DONATE, Keys, Touch, Use, current_path, link_at, parting
+from flake8_jax.semantics.trackers.keys import DONATE, Keys, Touch, Use, current_path, link_at, may_follow, parting
 from flake8_jax.semantics.trackers.steps import TrainingSteps, look_back
 
 _READING_SPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.random.", "numpy.")
@@ -141,10 +141,8 @@ def tell_read(m: Machine, touch: Touch, leaf: Value, earlier: Use, *, same_call:
     frame, node, value = touch
     path = current_path(m, frame.scope, node)
     conditions = frozenset(m.path.conditions)
-    if contradict(earlier.conditions, conditions):
+    if not may_follow(m, path, conditions, earlier):
         return
-    if path == earlier.path and any(loop.picked for loop in m.path.loops):
-        return  # ``if i == 0:``: maybe in one iteration alone
     uses = m.trackers[Keys].uses
     m.journal.write(uses, leaf, tuple([use for use in uses.get(leaf, ()) if use is not earlier]))
     level = parting(path, earlier.path)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
@@ -81,7 +82,7 @@ class Guards:
 
     def probes(self, node: Any, extra: frozenset[str] = frozenset()) -> bool:
         """The expression asks which release this is."""
-        for part in _walk(node):
+        for part in walk(node):
             name = part.id if isinstance(part, ir.Name) else part.attr if isinstance(part, ir.Attribute) else ""
             if name and ("version" in name.lower() or name in _PROBES or name in self.flags or name in extra):
                 return True
@@ -167,7 +168,7 @@ class Guards:
         names = self._names.get(scope.path)
         if names is None:
             names = self._names[scope.path] = {}
-            for part in _walk(scope.tree):
+            for part in walk(scope.tree):
                 if isinstance(part, ir.Name):
                     names.setdefault(part.id, []).append(part)
         return names.get(name, [])
@@ -211,7 +212,7 @@ def _expects_missing(node: ir.Try, failures: frozenset[str] = _FAILURES) -> bool
     for handler in node.handlers:
         if handler.type is None:
             return failures is _FAILURES
-        for part in _walk(handler.type):
+        for part in walk(handler.type):
             name = part.id if isinstance(part, ir.Name) else part.attr if isinstance(part, ir.Attribute) else ""
             if name in failures:
                 return True
@@ -220,7 +221,7 @@ def _expects_missing(node: ir.Try, failures: frozenset[str] = _FAILURES) -> bool
 
 def _expects_failure(node: ir.Expr) -> bool:
     """``pytest.raises(…)`` and its kin."""
-    for part in _walk(node):
+    for part in walk(node):
         name = part.id if isinstance(part, ir.Name) else part.attr if isinstance(part, ir.Attribute) else ""
         if name and any(word in name for word in _EXPECTING):
             return True
@@ -248,23 +249,6 @@ def _targets(targets: Iterable[ir.Expr]) -> Iterator[str]:
             yield target.attr
         elif isinstance(target, (ir.Tuple, ir.List)):
             yield from _targets(target.elts)
-
-
-def _parts(node: msgspec.Struct) -> Iterator[msgspec.Struct]:
-    for name in node.__struct_fields__:
-        value = getattr(node, name)
-        if isinstance(value, msgspec.Struct):
-            yield value
-        elif type(value) is list:
-            yield from [item for item in value if isinstance(item, msgspec.Struct)]
-
-
-def _walk(node: Any) -> Iterator[Any]:
-    todo = [node]
-    while todo:
-        part = todo.pop()
-        yield part
-        todo.extend(_parts(part))
 
 
 def _shallow(body: list[ir.Stmt]) -> Iterator[ir.Stmt]:

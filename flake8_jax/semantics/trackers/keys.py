@@ -27,6 +27,7 @@ from flake8_jax.semantics.domain.stack import Lane, Link
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
+    Condition,
     Const,
     DictValue,
     GeneratorValue,
@@ -72,7 +73,7 @@ class Use:
 
     effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
-    conditions: frozenset[tuple[Any, bool]]
+    conditions: frozenset[Condition]
     call: int
     sampler: str = ""
     argument: Any = None
@@ -242,7 +243,7 @@ def use_key(m: Machine, touch: Touch, usage: Usage) -> None:
             _use_one(m, touch._replace(value=member), usage, held)
 
 
-def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[tuple[Any, bool]]) -> None:
+def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condition]) -> None:
     if m.path.mode.shapes_only:
         return  # nothing is drawn where only shapes are asked for
     frame, node, key = touch
@@ -254,7 +255,9 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[tuple
     uses = m.trackers[Keys].uses
     earlier = uses.get(canonical, ())
     for use in earlier:
-        if not _collides(m, use, usage.sampler, path, conditions):
+        if use.effect == DONATE or not may_follow(m, path, conditions, use):
+            continue
+        if _same_shuffle(m, usage.sampler, use, path):
             continue
         certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
         _tell_collision(m, key, usage, use, path, certain=certain)
@@ -264,16 +267,12 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[tuple
         m.journal.write(uses, canonical, (*earlier, made)[-6:])
 
 
-def _collides(
-    m: Machine, use: Use, sampler: str, path: tuple[Place, ...], conditions: frozenset[tuple[Any, bool]]
-) -> bool:
-    """A second use on ``path`` gives the same numbers again as an earlier one."""
-    if use.effect == DONATE or contradict(use.conditions, conditions):
-        return False
-    if _same_shuffle(m, sampler, use, path):
+def may_follow(m: Machine, path: tuple[Place, ...], conditions: frozenset[Condition], earlier: Use) -> bool:
+    """What happens on a path, under these conditions, may come after an earlier use."""
+    if contradict(earlier.conditions, conditions):
         return False
     # ``if i == 0:``: not in every iteration, maybe in one alone
-    return path != use.path or not any(loop.picked for loop in m.path.loops)
+    return path != earlier.path or not any(loop.picked for loop in m.path.loops)
 
 
 def settle_splits(m: Machine, mark: int, result: Value) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -117,6 +118,9 @@ class _Notes:
 
 
 _TRACED = frozenset({"traced", "pytree"})
+MAX_ROOTS = 4
+"""So many places are told from which a function is staged."""
+MAX_KINDS = 7
 
 
 class Recording(Tracker):
@@ -133,48 +137,56 @@ class Recording(Tracker):
 
 def kind_of(value: Value) -> set[str]:
     """The kinds of a parameter's value."""
-    kinds: set[str] = set()
     if isinstance(value, UnionValue):
         several = [kind_of(member) for member in value.members]
         together = set[str]().union(*several)
         # One of these: that it is traced is said where it is whichever it is.
         return together if all(kinds & _TRACED for kinds in several) else (together - _TRACED) | {"unknown"}
-    for member in members_of(value):
-        if isinstance(member, DictValue) and member.slots["open"] and not any(True for _ in member.items()):
-            kinds.add("unknown")  # nobody knows of an item in it: it may be empty
-        elif isinstance(member, Array):
-            if member.dtype == "key":
-                kinds.add("key")
-            if member.level in (ABSTRACT, GRAD):
-                kinds.add("traced")
-            elif member.dtype != "key":
-                kinds.add("concrete" if member.level != MAYBE else "unknown")
-        elif isinstance(member, Tree):
-            kinds.add("pytree" if member.level in (ABSTRACT, GRAD) else "unknown")
-        elif isinstance(member, Unknown):
-            holds = any(
-                isinstance(v, Tree) or (isinstance(v, Unknown) and v.parts) for v in (member.parts or {}).values()
-            )
-            kinds.add("pytree" if holds and member.origin is not None else "unknown")
-        elif isinstance(member, (Const, Static)):
-            kinds.add("static")
-        elif isinstance(member, HostArray):
-            kinds.add("concrete")
-        elif isinstance(
-            member, (FunctionValue, BoundMethod, PartialValue, TransformedValue, External, BuiltinValue, ClassValue)
-        ):
-            kinds.add("function")
-        elif isinstance(member, Instance) and "pytree" not in member.cls.traits:
-            kinds.add("static")
-        else:
-            kinds.add(
-                "pytree"
-                if level_of(member) in (ABSTRACT, GRAD)
-                else "unknown"
-                if level_of(member) == MAYBE
-                else "static"
-            )
-    return kinds
+    if isinstance(value, Array) and value.dtype == "key":
+        return {"key", "traced"} if value.level in _TRACING else {"key"}
+    kind = _KINDS.get(type(value))
+    return {kind(value) if kind is not None else _kind_by_level(value)}
+
+
+_TRACING = frozenset({ABSTRACT, GRAD})
+
+
+def _kind_by_level(value: Value) -> str:
+    level = level_of(value)
+    return "pytree" if level in _TRACING else "unknown" if level == MAYBE else "static"
+
+
+def _kind_of_array(value: Array) -> str:
+    return "traced" if value.level in _TRACING else "unknown" if value.level == MAYBE else "concrete"
+
+
+def _kind_of_unknown(value: Unknown) -> str:
+    """A pytree where it stands for something outside of a trace, and parts of it were read that hold arrays."""
+    parts = (value.parts or {}).values()
+    holds = any(isinstance(v, Tree) or (isinstance(v, Unknown) and v.parts) for v in parts)
+    return "pytree" if holds and value.origin is not None else "unknown"
+
+
+def _kind_of_dict(value: DictValue) -> str:
+    if value.slots["open"] and not any(True for _ in value.items()):
+        return "unknown"  # nobody knows of an item in it: it may be empty
+    return _kind_by_level(value)
+
+
+_KINDS: dict[type, Callable[[Any], str]] = {
+    DictValue: _kind_of_dict,
+    Array: _kind_of_array,
+    Tree: lambda value: "pytree" if value.level in _TRACING else "unknown",
+    Unknown: _kind_of_unknown,
+    HostArray: lambda value: "concrete",
+    Instance: lambda value: "static" if "pytree" not in value.cls.traits else _kind_by_level(value),
+    **dict.fromkeys((Const, Static), lambda value: "static"),
+    **dict.fromkeys(
+        (FunctionValue, BoundMethod, PartialValue, TransformedValue, External, BuiltinValue, ClassValue),
+        lambda value: "function",
+    ),
+}
+"""The kind of a value by its type; that of one of another type is told by its level."""
 
 
 def _kinds(notes: _Notes, name: str) -> set[str]:
@@ -223,21 +235,23 @@ class Records:
         else:
             notes.staged = notes.staged or mode.staged
             notes.ambient = notes.ambient or mode.ambient
-        variadic = _unsaid(fn) if mode.presumed else frozenset()
-        for name, value in bound.items():
-            if name in variadic:
-                continue
-            kinds = (notes.presumed_kinds if mode.presumed else notes.kinds).get(name)
-            if kinds is not None and len(kinds) < 7:
-                kinds |= {"pytree"} if value in self.holding else kind_of(value)
-                if not mode.presumed and any(map(_is_python, members_of(value))):
-                    notes.python.add(name)
-        if mode.staged and not mode.presumed and len(notes.roots) < 4:
+        self._note_arguments(notes, bound, presumed=mode.presumed)
+        if mode.staged and not mode.presumed and len(notes.roots) < MAX_ROOTS:
             start = next((i for i, link in enumerate(stack) if link.kind in ("root", "contract")), None)
             if start is not None:
                 chain = tuple(stack[start:])
                 key = tuple(id(link.node) for link in chain)
                 notes.roots.setdefault(key, chain)
+
+    def _note_arguments(self, notes: _Notes, bound: dict[str, Value], *, presumed: bool) -> None:
+        known = notes.presumed_kinds if presumed else notes.kinds
+        variadic = _unsaid(notes.fn) if presumed else frozenset()
+        for name, value in bound.items():
+            kinds = known.get(name) if name not in variadic else None
+            if kinds is not None and len(kinds) < MAX_KINDS:
+                kinds |= {"pytree"} if value in self.holding else kind_of(value)
+                if not presumed and any(map(_is_python, members_of(value))):
+                    notes.python.add(name)
 
     def functions(self, scopes: list[ModuleScope]) -> list[FunctionRecord]:
         """One record per function of the given files, in source order; functions never run have no contexts."""

@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.code import below
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
@@ -245,20 +246,20 @@ def _step(m: Machine, frame: Frame, body: list[ir.Stmt], name: str) -> int | Non
     todo: list[Any] = [*body]
     while todo:
         node = todo.pop()
-        if isinstance(node, list):
-            todo += node
-        elif isinstance(node, ir.AugAssign) and _binds(node.target, name):
+        if isinstance(node, ir.AugAssign) and _binds(node.target, name):
             amount = _constant(m, frame, node.value) if node.op in "+-" and node in body else None
             steps.append(amount if amount is None or node.op == "+" else -amount)
-        elif isinstance(node, (ir.Assign, ir.For, ir.NamedExpr)):
-            targets = node.targets if isinstance(node, ir.Assign) else [node.target]
-            if any(_binds(target, name) for target in targets):
-                steps.append(None)
-        if isinstance(node, ir.Continue):
+        elif isinstance(node, ir.Continue) or any(_binds(target, name) for target in _assigned(node)):
             steps.append(None)
-        if isinstance(node, msgspec.Struct) and not isinstance(node, (ir.FunctionDef, ir.Lambda)):
-            todo += [getattr(node, part) for part in node.__struct_fields__]
+        if not isinstance(node, (ir.FunctionDef, ir.Lambda)):
+            todo += below(node)
     return steps[0] if len(steps) == 1 else None
+
+
+def _assigned(node: Any) -> list[ir.Expr]:
+    if isinstance(node, ir.Assign):
+        return node.targets
+    return [node.target] if isinstance(node, (ir.For, ir.NamedExpr)) else []
 
 
 def _binds(target: ir.Expr, name: str) -> bool:

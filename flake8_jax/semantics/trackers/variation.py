@@ -21,7 +21,7 @@ objects, generators, recursion.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -109,31 +109,44 @@ def note_elements(m: Machine, loop: LoopState, known: Sequence[Value], joined: V
         vary(m, joined, Variation(loop, distinct=distinct, numbers=numbers, source=joined, listed=True))
 
 
+class Update(NamedTuple):
+    """``old op right`` takes the place of ``old``."""
+
+    op: str
+    old: Value
+    right: Value
+
+    @property
+    def moves_on(self) -> bool:
+        """A number that is another one each time, as far as the operands tell."""
+        kinds = {_number_kind(self.old), _number_kind(self.right)}
+        if self.op in ("+", "-"):
+            return kinds != {"?"} and kinds <= {"int", "float", "?"}
+        return self.op in ("*", "/") and _number_kind(self.old) == "float" and kinds <= {"int", "float", "?"}
+
+
 def note_augmented(m: Machine, frame: Frame, target: ir.Expr, op: str, old: Value, right: Value) -> None:
-    """``target op= right``: ``note_step``."""
+    """``target op= right``."""
+    update = Update(op, old, right)
     if isinstance(target, ir.Name):
-        note_step(m, frame, frame.slots, target.id, op, old, right)
+        _note_step(m, frame, frame.slots, target.id, update)
     elif isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
         owner = frame.slots.get(target.value.id)
         if isinstance(owner, Instance):
-            note_step(m, frame, owner.slots, target.attr, op, old, right)
+            _note_step(m, frame, owner.slots, target.attr, update)
 
 
-def note_step(m: Machine, frame: Frame, slots: dict[Any, Any], name: str, op: str, old: Value, right: Value) -> None:
-    """``name = old op right`` where ``name`` was ``old``: on every path of the loop, a number that moves on."""
+def _note_step(m: Machine, frame: Frame, slots: dict[Any, Any], name: str, update: Update) -> None:
+    """``name`` is updated: on every path of the loop, a number that moves on."""
     if not frame.loops or m.path.mode.staged or name not in slots:
         return
     loop: LoopState = frame.loops[-1]
-    if loop.unrolled or loop.arms != frame.arms:
-        return
-    kinds = {_number_kind(v) for v in (old, right)}
-    moves_on = kinds != {"?"} if op in "+-" else op in "*/" and _number_kind(old) == "float"
-    if moves_on and kinds <= {"int", "float", "?"}:
+    if not loop.unrolled and loop.arms == frame.arms and update.moves_on:
         loop.stepped.add((id(slots), name))
 
 
 def note_self_update(m: Machine, frame: Frame, node: ir.Assign, update: ir.BinOp) -> None:
-    """``x = x op y``, or ``x = y op x`` where that is the same: ``note_step``."""
+    """``x = x op y``, or ``x = y op x`` where that is the same."""
     target, left, right = node.targets[0], update.left, update.right
     if not isinstance(target, ir.Name) or len(node.targets) != 1:
         return
@@ -146,7 +159,7 @@ def note_self_update(m: Machine, frame: Frame, node: ir.Assign, update: ir.BinOp
         other = Const(right.value)
     old = frame.slots.get(target.id)
     if old is not None and other is not None:
-        note_step(m, frame, frame.slots, target.id, update.op, old, other)
+        _note_step(m, frame, frame.slots, target.id, Update(update.op, old, other))
 
 
 def _number_kind(value: Value) -> str:
@@ -177,13 +190,9 @@ def note_growth(
 ) -> bool:
     """At the end of an iteration: what of the loop's state varies. written: slots, slot and contents before. Whether
     something was found that is new."""
-    found = False
-    for value in loop.appended:
-        if id(value) not in loop.shortened and value not in m.trackers[Variations].known:
-            vary(m, value, Variation(loop, of_shape=True))
-            found = found or any(value is known for known in frame.slots.values())
-    loop.appended = []
-    if m.path.mode.staged or not (loop.stepped or m.trackers[Variations].grown):
+    found = _note_longer(m, frame, loop)
+    grown = m.trackers[Variations].grown
+    if m.path.mode.staged or not (loop.stepped or grown):
         return found
     for slots, slot, old in list(written):
         where = (id(slots), slot)
@@ -192,12 +201,23 @@ def note_growth(
             continue
         if where in loop.stepped and isinstance(now, (Static, Unknown)):
             vary(m, now, Variation(loop))
-        elif m.trackers[Variations].grown and all(where in arm and _grew_from(m, arm[where][2], old) for arm in arms):
+        elif grown and all(where in arm and _grew_from(m, arm[where][2], old) for arm in arms):
             vary(m, now, Variation(loop, of_shape=True))
         else:
             continue
         found = found or where not in loop.growing
         loop.growing.add(where)
+    return found
+
+
+def _note_longer(m: Machine, frame: Frame, loop: LoopState) -> bool:
+    """The lists that an iteration has appended to vary. Whether a variable holds one of them that did not vary yet."""
+    found = False
+    for value in loop.appended:
+        if id(value) not in loop.shortened and value not in m.trackers[Variations].known:
+            vary(m, value, Variation(loop, of_shape=True))
+            found = found or any(value is known for known in frame.slots.values())
+    loop.appended = []
     return found
 
 
@@ -295,31 +315,41 @@ def vary_unary(m: Machine, value: Value, result: Value) -> Value:
 
 def vary_builtin(m: Machine, name: str, values: Sequence[Value], result: Value) -> Value:
     """The builtin ``name`` gave ``result``: the same, or another value like it where it varies in another way."""
-    variation = next((m.trackers[Variations].known[v] for v in values if v in m.trackers[Variations].known), None)
+    known = m.trackers[Variations].known
+    variation = next((known[v] for v in values if v in known), None)
     if variation is None:
-        awaited = values[0].dispatched if len(values) == 1 and isinstance(values[0], Array) else 0
-        loop = next((loop for loop in m.path.loops if id(loop) == awaited), None) if name == "float" else None
-        if loop is not None and isinstance(result, Static):
-            vary(m, result, Variation(loop))
+        _vary_reading(m, name, values, result)
         return result
     if result is values[0] and isinstance(result, Static):
         result = Static(result.kind)
     if name in ("min", "max") and len(values) == 2:
-        a, b = number_of(m, values[0]), number_of(m, values[1])
-        numbers = _numbers(name, values[0], a, values[1], b)
+        numbers = _numbers(name, values[0], number_of(m, values[0]), values[1], number_of(m, values[1]))
         vary(m, result, Variation(variation.loop, distinct=False, numbers=numbers, source=variation.source))
-    elif name == "len" and variation.of_shape:
-        look_at_size(m, values[0])
-        if not variation.ragged:
-            vary(m, result, Variation(variation.loop))
     elif variation.of_shape:
-        if name in ("list", "tuple"):
-            vary(m, result, variation)
+        _vary_size(m, name, values[0], variation, result)
     elif name in ("float", "str", "repr") or (name in ("int", "abs") and getattr(values[0], "kind", "") == "int"):
         vary(m, result, variation if name == "int" else msgspec.structs.replace(variation, numbers=None))
     else:
         depend(m, values, result)
     return result
+
+
+def _vary_reading(m: Machine, name: str, values: Sequence[Value], result: Value) -> None:
+    """``float(loss)`` of what an iteration has computed is another number each time."""
+    awaited = values[0].dispatched if len(values) == 1 and isinstance(values[0], Array) else 0
+    loop = next((loop for loop in m.path.loops if id(loop) == awaited), None) if name == "float" else None
+    if loop is not None and isinstance(result, Static):
+        vary(m, result, Variation(loop))
+
+
+def _vary_size(m: Machine, name: str, value: Value, variation: Variation, result: Value) -> None:
+    """A builtin was called on what varies in size."""
+    if name == "len":
+        look_at_size(m, value)
+        if not variation.ragged:
+            vary(m, result, Variation(variation.loop))
+    elif name in ("list", "tuple"):
+        vary(m, result, variation)
 
 
 def depend(m: Machine, inputs: Iterable[Value], result: Value) -> None:
@@ -388,16 +418,10 @@ def _of_slice(m: Machine, part: SliceValue, length: int | None) -> Variation | N
     varying = [v for v in found if v is not None]
     if not varying:
         return None
-    first = varying[0]
-    columns = [
-        v.numbers if v is not None else _constant(bound) if bound is not None else (None,)
-        for v, bound in zip(found, bounds)
-    ]
-    between = found[0] is not None and found[1] is not None
-    if length is None and any(c is not None and any(n is not None and n < 0 for n in c) for c in columns):
-        columns = [None]  # counted from the end, wherever that is
-    if all(c is not None for c in columns) and all(v.source is first.source for v in varying):
-        sizes = _sizes([c or () for c in columns], len(first.numbers or ()), length)
+    first, between = varying[0], found[0] is not None and found[1] is not None
+    columns = _bounds_by_iteration(bounds, found, length)
+    if columns is not None and all(v.source is first.source for v in varying):
+        sizes = _sizes(columns, len(first.numbers or ()), length)
         if sizes is not None:
             if len(sizes) > FEW and not first.listed:
                 return Variation(first.loop, of_shape=True)
@@ -405,6 +429,21 @@ def _of_slice(m: Machine, part: SliceValue, length: int | None) -> Variation | N
     if between or not all(v.distinct and not v.listed for v in varying):
         return None
     return Variation(first.loop, of_shape=True)
+
+
+def _bounds_by_iteration(
+    bounds: Sequence[Value | None], found: Sequence[Variation | None], length: int | None
+) -> list[tuple[int | None, ...]] | None:
+    """The bounds of a slice, iteration by iteration; None where one of them is not known, or counts from an end that is
+    not."""
+    columns: list[tuple[int | None, ...]] = []
+    for bound, variation in zip(bounds, found):
+        column = (None,) if bound is None else _constant(bound) if variation is None else variation.numbers
+        if column is None:
+            return None
+        columns.append(column)
+    from_end = length is None and any(n is not None and n < 0 for column in columns for n in column)
+    return None if from_end else columns
 
 
 def _sizes(columns: Sequence[tuple[int | None, ...]], count: int, length: int | None) -> set[int] | None:
@@ -448,19 +487,25 @@ def vary_call(m: Machine, name: str, values: Sequence[Value], bound: dict[str, V
     if m.path.mode.staged or type(result) not in varying.VARYING:
         return
     if not name.startswith(_LIBRARIES):
-        number = number_of(m, values[0]) if values and name == _SCHEDULE else None
-        if number is not None and number.distinct:
-            vary(m, result, Variation(number.loop))
-        else:
-            depend(m, values, result)
-        return
-    if last in _GLUED or (last in ("array", "asarray") and isinstance(values[0] if values else None, ListValue)):
+        _vary_schedule(m, name, values, result)
+    elif last in _GLUED or (last in ("array", "asarray") and isinstance(values[0] if values else None, ListValue)):
         _vary_glued(m, values, result)
-        return
-    if not m.trackers[Variations].known:
-        return
-    if last in _FILLED or "shape" in bound:
-        _vary_filled(m, last, bound, result)
+    elif m.trackers[Variations].known:
+        if last in _FILLED or "shape" in bound:
+            _vary_filled(m, last, bound, result)
+        _vary_computed(m, last, values, result)
+
+
+def _vary_schedule(m: Machine, name: str, values: Sequence[Value], result: Value) -> None:
+    number = number_of(m, values[0]) if values and name == _SCHEDULE else None
+    if number is not None and number.distinct:
+        vary(m, result, Variation(number.loop))
+    else:
+        depend(m, values, result)
+
+
+def _vary_computed(m: Machine, last: str, values: Sequence[Value], result: Value) -> None:
+    """A function of JAX, NumPy or ``math``: of its first argument whose shape varies, else of its first such number."""
     shape = next((v for v in (shape_of(m, value) for value in values) if v is not None), None)
     if shape is not None:
         if last in _SAME_SHAPE:

@@ -1,4 +1,5 @@
-"""What JAX passes to the rules of primitives and of custom derivatives, for presumed runs.
+"""What JAX passes to functions that it calls itself, for presumed runs: rules of primitives and of custom derivatives,
+and what takes a registered pytree apart and puts it together again.
 
 Vocabulary
 ----------
@@ -7,29 +8,32 @@ table       a module-level dict of JAX (``ad.primitive_jvps``) that holds one ru
 span        which positional parameters of a rule surely are (pytrees of) arrays, as first and last; to the end and
             beyond, if there is no last.
 
-Rules run staged only where their operation is: that they would be is presumed, never asserted. Not modelled: rules of
+Rules run staged only where their operation is: that they would be is presumed, never asserted. A pytree that crosses a
+staging boundary is flattened and made anew with tracers for children, so both functions of a registration see them,
+whoever the caller is; not so where a class has no children. Not modelled: rules of
 ``shard_map``, partitioning and higher-order primitives.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.joining import members_of
-from flake8_jax.semantics.domain.signatures import fixed_positions
+from flake8_jax.semantics.domain.signatures import fixed_positions, opened
 from flake8_jax.semantics.domain.values import (
     NONE,
-    BoundMethod,
+    ClassValue,
     Const,
     External,
     FunctionValue,
-    PartialValue,
+    StaticMethodValue,
     TransformedValue,
     Value,
 )
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.presumption import Presuming
+
+Span = tuple[int, "int | None"]
 
 _TABLES: dict[str, Span] = {
     "jax.interpreters.ad.primitive_jvps": (0, 2),
@@ -126,26 +130,54 @@ def _pass_through(m: Machine, operand: Value, rule: Value, method: str, number: 
 def contract(m: Machine, rule: Value, span: Span, without: list[int] | tuple[int, ...] = ()) -> None:
     """JAX itself passes (pytrees of) arrays for these parameters of a function, a method or a partial application."""
     presumption = m.trackers[Presuming].presumption
+    first, last = span
     for member in members_of(rule):
-        skip, function, named = 0, member, set[str]()
-        while isinstance(function, (BoundMethod, PartialValue, TransformedValue)):
-            if isinstance(function, TransformedValue):
-                function = function.operand
-                continue
-            if isinstance(function, PartialValue):
-                skip += len(function.args)
-                named |= function.kwargs.keys()
-            else:
-                skip += 1
-            function = function.func
+        function, skip, named = opened(member)
         if not isinstance(function, FunctionValue) or presumption is None:
             continue
-        first, last = span
-        parameters: list[Any] = [p for p in function.fn.params if p.kind in ("positional", "posonly")][skip:]
+        parameters = [p for p in function.fn.params if p.kind in ("positional", "posonly")][skip:]
         names = [p.name for i, p in enumerate(parameters) if i not in without][first:last]
         if last is None:
             names += [p.name for p in function.fn.params if p.kind == "vararg"]
         presumption.contract_surely(function, [n for n in names if n not in named])
 
 
-Span = tuple[int, "int | None"]
+# --- pytrees --------------------------------------------------------------------------------------
+
+_FLATTENING = ("flatten_func", "flatten_with_keys", "flatten_with_keys_func")
+_ORDER = ("nodetype", "flatten_func", "unflatten_func", "flatten_with_keys_func")
+METHODS = ("tree_flatten", "tree_flatten_with_keys", "tree_unflatten")
+
+
+def note_registration(m: Machine, args: Arguments) -> None:
+    """``register_pytree_node(cls, flatten, unflatten)``: the object is an argument of one, the children of the other."""
+    if m.trackers[Presuming].presumption is None:
+        return
+    given = {**dict(zip(_ORDER, args.values, strict=False)), **args.kwargs}
+    owner = given.get("nodetype")
+    if isinstance(owner, ClassValue) and owner.childless:
+        return
+    for name in _FLATTENING:
+        if name in given:
+            contract(m, given[name], (0, 1))
+    if "unflatten_func" in given:
+        contract(m, given["unflatten_func"], (1, 2))
+
+
+def note_methods(m: Machine, cls: ClassValue) -> None:
+    """``@register_pytree_node_class``: the same, by the names of the methods."""
+    if m.trackers[Presuming].presumption is None or cls.childless:
+        return
+    for name in METHODS:
+        found = find_in_class(cls, name)
+        if found is not None:
+            _note_method(m, found[1], name)
+
+
+def _note_method(m: Machine, method: Value, name: str) -> None:
+    leading = 0 if name == "tree_flatten" or name == "tree_flatten_with_keys" else 1
+    if isinstance(method, StaticMethodValue):
+        leading += method.to_class
+        method = method.func
+    if isinstance(method, FunctionValue):
+        contract(m, method, (leading, leading + 1))
