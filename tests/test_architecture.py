@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import flake8_jax
@@ -125,6 +127,22 @@ def test_floors_of_the_analysis() -> None:
     }
     found = "\n".join(f"{own.removeprefix(ROOM)} imports {name.removeprefix(ROOM)}" for own, name in sorted(upward))
     assert found == "\n".join(sorted(UPWARD)), "keep to the floors; what is mended leaves the list"
+
+
+def test_rules_and_fixers_know_values_and_events_alone() -> None:
+    wrong = [
+        f"{own} must not import {name}"
+        for own, names in modules().items()
+        for name in sorted(names)
+        if own.split(".")[1] in ("rules", "fixers") and _floor(name) > FLOORS.index("events")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_drawing_shows_the_imports() -> None:
+    command = [sys.executable, PACKAGE.parent / "scripts" / "architecture_drawing.py", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_only_values_and_scopes_import_each_other() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events.events import Timed
-from flake8_jax.semantics.trackers.clocks import NO_MEASURE
+from flake8_jax.semantics.events.facts import NO_MEASURE
 
 
 @rule("JAX901", "warning", fixable="sometimes")

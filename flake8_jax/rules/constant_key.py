@@ -10,7 +10,7 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.semantics.domain.values import Const
 from flake8_jax.semantics.events.events import Context, LibraryCall
-from flake8_jax.semantics.trackers.keys import DRAWN
+from flake8_jax.semantics.events.facts import DRAWN
 
 
 @rule("JAX304", "warning", where=frozenset({"staged", "loop"}), effects=frozenset({"make"}))

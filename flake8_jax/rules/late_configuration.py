@@ -8,7 +8,7 @@ from __future__ import annotations
 from flake8_jax.core.findings import Positions
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.events.events import Setting
-from flake8_jax.semantics.trackers.process import MOOT
+from flake8_jax.semantics.events.facts import MOOT
 
 _RAISING = frozenset({"jax.distributed.initialize", "jax_num_cpu_devices"})
 

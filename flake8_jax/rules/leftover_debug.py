@@ -8,8 +8,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.semantics.events.events import Setting
-from flake8_jax.semantics.events.facts import is_on
-from flake8_jax.semantics.trackers.process import OFF
+from flake8_jax.semantics.events.facts import OFF, is_on
 
 _COSTS = {
     "jax_debug_nans": "it waits for every result, and runs a function that gives NaN again without jit",

@@ -8,8 +8,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
 from flake8_jax.rules._versions import history_of, instead, subject
-from flake8_jax.semantics.events.events import ApiUse
-from flake8_jax.semantics.trackers.versions import Span
+from flake8_jax.semantics.events.events import ApiUse, Span
 
 
 @rule("JAX801", "error", fixable="sometimes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.events.events import Timed
-from flake8_jax.semantics.trackers.clocks import WARM
+from flake8_jax.semantics.events.facts import WARM
 
 
 @rule("JAX902", "warning")

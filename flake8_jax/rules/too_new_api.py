@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
-from flake8_jax.semantics.events.events import ApiUse
-from flake8_jax.semantics.trackers.versions import Span
+from flake8_jax.semantics.events.events import ApiUse, Span
 
 
 @rule("JAX803", "warning", fixable="sometimes")

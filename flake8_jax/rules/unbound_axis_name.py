@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.events.events import UnboundAxis
-from flake8_jax.semantics.trackers.axes import bound_note
+from flake8_jax.semantics.events.facts import bound_note
 
 
 @rule("JAX602", "error")

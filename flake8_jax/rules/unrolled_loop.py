@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.events.events import UnrolledLoop
-from flake8_jax.semantics.trackers.unrolling import IN_NEST
+from flake8_jax.semantics.events.facts import IN_NEST
 
 
 @rule("JAX408", "warning", fixable="sometimes")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.events.events import Computation
+from flake8_jax.semantics.events.facts import GUARDED
 from flake8_jax.semantics.events.singularities import instability
-from flake8_jax.semantics.trackers.recipes import GUARDED
 
 
 @rule("JAX703", "warning", fixable="sometimes")

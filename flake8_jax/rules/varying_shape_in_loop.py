@@ -8,7 +8,7 @@ from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._variation import arguments, compiles, varying_part
 from flake8_jax.semantics.events.events import TransformCall
-from flake8_jax.semantics.trackers.variation import iterates
+from flake8_jax.semantics.events.facts import iterates
 
 
 @rule("JAX407", "warning")

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from flake8_jax.core import ir
     from flake8_jax.knowledge.model import TransformFact
@@ -770,6 +770,30 @@ def known_elements(value: Value) -> tuple[Value, ...] | None:
         return value.elts
     if isinstance(value, ListValue):
         return value.known()
+    return None
+
+
+def held_by(value: Value) -> Sequence[Value]:
+    """What a container, an object, a generator or a union holds directly, whatever of it is known; nothing for others."""
+    if isinstance(value, TupleValue):
+        return value.elts
+    if isinstance(value, UnionValue):
+        return value.members
+    if isinstance(value, GeneratorValue):
+        return (value.element,)
+    if isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
+        return [v for v in value.slots.values() if isinstance(v, Value)]
+    return ()
+
+
+def contents_of(value: Value) -> tuple[Value, ...] | None:
+    """What a tuple, a list or a dict holds, and the members of a union; None of any other value."""
+    if isinstance(value, TupleValue):
+        return value.elts
+    if isinstance(value, UnionValue):
+        return value.members
+    if isinstance(value, (ListValue, DictValue)):
+        return tuple([v for v in value.slots.values() if isinstance(v, Value)])
     return None
 
 

@@ -5,7 +5,13 @@ A report made ``unless`` a fact holds is superseded as soon as some path notes i
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flake8_jax.semantics.domain.values import Const, Value
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.stack import LoopState
+
 
 UNDONE = "change undone"
 
@@ -19,3 +25,31 @@ def is_on(value: Value) -> bool:
     if isinstance(value.value, str):
         return value.value.lower() in ("1", "t", "true", "y", "yes", "on")
     return value.value is True or value.value == 1
+
+
+def bound_note(axis: str) -> str:
+    """What is noted of a collective where some path to it binds the axis."""
+    return f"axis {axis} bound"
+
+
+NO_MEASURE = "dispatch timed on purpose, or a deadline"
+"""The fact that a clock that was stopped after a dispatch times the waiting from there on, or that the time since is only
+compared with a limit."""
+
+WARM = "called again once it is compiled"
+"""The fact that a timed call is made a second time: the first one is the warm-up, or is compared with the others."""
+
+DRAWN = "something is drawn of it"
+
+MOOT = "setting of use"
+
+OFF = "switched off again"
+
+GUARDED = "guarded by where"
+
+IN_NEST = "inside an unrolled loop"
+
+
+def iterates(loop: LoopState) -> str:
+    """The fact that a loop has a second iteration; noted everywhere."""
+    return f"iterates {id(loop)}"

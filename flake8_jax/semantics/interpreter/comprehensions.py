@@ -21,6 +21,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     known_elements,
 )
+from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.assignment import assign, tell_hash
 from flake8_jax.semantics.interpreter.conditions import condition_of
 from flake8_jax.semantics.interpreter.iteration import SMALL, iterated
@@ -29,7 +30,7 @@ from flake8_jax.semantics.machine.dispatch import evaluate
 from flake8_jax.semantics.trackers.freshness import note_staged_loop
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.unrolling import trips_of
-from flake8_jax.semantics.trackers.variation import Variations, forget, iterates
+from flake8_jax.semantics.trackers.variation import Variations, forget
 
 
 def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> Value:

@@ -34,6 +34,7 @@ from flake8_jax.semantics.domain.values import (
     holds_tracer,
 )
 from flake8_jax.semantics.events.events import CachedCall, Hashing
+from flake8_jax.semantics.events.facts import bound_note
 from flake8_jax.semantics.interpreter.binding import bind, is_given_twice
 from flake8_jax.semantics.interpreter.closures import held_of_captures
 from flake8_jax.semantics.interpreter.operations import describes_shapes
@@ -52,7 +53,6 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import run_block
 from flake8_jax.semantics.machine.limits import MAX_CALL_DEPTH, MAX_STEPS_PER_ENTRY
 from flake8_jax.semantics.machine.tracker import Tracker
-from flake8_jax.semantics.trackers.axes import bound_note
 from flake8_jax.semantics.trackers.clocks import note_lost
 from flake8_jax.semantics.trackers.freshness import Freshness, shelters
 from flake8_jax.semantics.trackers.keys import Keys

@@ -64,7 +64,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
 from flake8_jax.semantics.models.emitting import tell_call
 from flake8_jax.semantics.models.tables import BUILTINS, METHODS, builtin
-from flake8_jax.semantics.trackers.allocations import tell_change
+from flake8_jax.semantics.trackers.allocations import Change, tell_change
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.unrolling import least_trips, note_variety, trips_of
 from flake8_jax.semantics.trackers.variation import Variations, vary_builtin
@@ -212,7 +212,9 @@ def _setattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) == 3 and isinstance(args.values[0], Instance):
         if isinstance(args.values[1], Const) and isinstance(args.values[1].value, str):
             if m.path.mode.staged:
-                tell_attribute(m, frame, node, args.values[0], args.values[1].value, args.values[2])
+                tell_attribute(
+                    m, Change(frame, node, "attribute", args.values[0], args.values[2], args.values[1].value)
+                )
             m.journal.write(args.values[0].slots, args.values[1].value, args.values[2])
     if len(args.values) == 3:
         note_kept(m, args.values[2])
@@ -465,7 +467,7 @@ def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Unknown("next")
     value = args.values[0]
     if isinstance(value, GeneratorValue):
-        tell_change(m, frame, node, "next", value, None)
+        tell_change(m, Change(frame, node, "next", value, None))
     if isinstance(value, Instance):
         return call_method(m, frame, node, value, "__next__") or Unknown("next")
     supply = iterated(m, frame, node, value, "quiet", None)

@@ -66,7 +66,16 @@ from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.trackers.axes import check_collective
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.derivative_contracts import note_method_rule
-from flake8_jax.semantics.trackers.keys import derive_key, made_key, may_be_key, note_drawn, share_like, use_key
+from flake8_jax.semantics.trackers.keys import (
+    Touch,
+    Usage,
+    derive_key,
+    made_key,
+    may_be_key,
+    note_drawn,
+    share_like,
+    use_key,
+)
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
@@ -262,15 +271,15 @@ def _key_call(m: Machine, app: DescribedCall) -> Value | None:
 
 def _draw(m: Machine, app: DescribedCall, key: Value, level: int) -> Value | None:
     fact, at = app.fact, app.at
+    usage = Usage("consume", app.nodes.get(fact.key or ""), app.name, fact.key_effect == "consume")
     for one in _keys_in(key):
-        draws = fact.key_effect == "consume"
-        use_key(m, at.frame, at.node, one, "consume", app.nodes.get(fact.key or ""), app.name, draws=draws)
+        use_key(m, Touch(at.frame, at.node, one), usage)
     _tell_same_call(m, at.frame, at.node, key)
     return None
 
 
 def _split(m: Machine, app: DescribedCall, key: Value, level: int) -> Value:
-    use_key(m, app.at.frame, app.at.node, key, "split", app.nodes.get(app.fact.key or ""))
+    use_key(m, Touch(app.at.frame, app.at.node, key), Usage("split", app.nodes.get(app.fact.key or "")))
     made = Array(level, "key", 1)
     number = app.bound.get("num")
     if number is None:

@@ -42,7 +42,7 @@ from flake8_jax.semantics.interpreter.operators import result_level, test_truth
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.builtins import tell_order
 from flake8_jax.semantics.models.tables import methods_of
-from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
+from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import note_contents
@@ -147,7 +147,7 @@ def _tell_container(m: Machine, name: str, base: Value, at: Call) -> None:
         if put is not None and name != "setdefault":
             note_contents(m, at.frame, at.node, base, put)
     elif put is not None:
-        tell_change(m, at.frame, at.node, "method", base, put, method=name)
+        tell_change(m, Change(at.frame, at.node, "method", base, put, name))
     else:
         undo_changes(m, base)
 

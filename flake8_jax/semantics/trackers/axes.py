@@ -19,6 +19,7 @@ from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import Const, DictValue, ExternalInstance, Value, known_elements
 from flake8_jax.semantics.events.events import MeshMismatch, UnboundAxis
+from flake8_jax.semantics.events.facts import bound_note
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.replicas import note_collective
 
@@ -55,11 +56,6 @@ def bound_inside(
     if fact.maps_axes is not None and fact.maps_axes.endswith("specs") and "mesh" not in options:
         axes |= {ANY}  # the mesh comes from a context
     return axes
-
-
-def bound_note(axis: str) -> str:
-    """What is noted of a collective where some path to it binds the axis."""
-    return f"axis {axis} bound"
 
 
 def closes(name: str) -> bool:

@@ -41,6 +41,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import ColdCall, Timed
+from flake8_jax.semantics.events.facts import NO_MEASURE, WARM
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
 if TYPE_CHECKING:
@@ -55,11 +56,6 @@ CLOCKS = frozenset(
     {f"time.{name}{unit}" for name in ("time", "perf_counter", "monotonic", "process_time") for unit in ("", "_ns")}
     | {"timeit.default_timer"}
 )
-NO_MEASURE = "dispatch timed on purpose, or a deadline"
-"""The fact that a clock that was stopped after a dispatch times the waiting from there on, or that the time since is only
-compared with a limit."""
-WARM = "called again once it is compiled"
-"""The fact that a timed call is made a second time: the first one is the warm-up, or is compared with the others."""
 
 _PLAIN = frozenset({int, str, bool, float, type(None)})
 

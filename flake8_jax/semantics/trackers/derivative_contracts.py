@@ -28,7 +28,6 @@ from flake8_jax.semantics.domain.values import (
     TransformedValue,
     Value,
 )
-from flake8_jax.semantics.events.events import Span
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.presumption import Presuming
 
@@ -147,3 +146,6 @@ def contract(m: Machine, rule: Value, span: Span, without: list[int] | tuple[int
         if last is None:
             names += [p.name for p in function.fn.params if p.kind == "vararg"]
         presumption.contract_surely(function, [n for n in names if n not in named])
+
+
+Span = tuple[int, "int | None"]

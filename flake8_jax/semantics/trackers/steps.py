@@ -42,6 +42,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     canonical_key,
+    contents_of,
 )
 from flake8_jax.semantics.events.events import UndonatedStep
 from flake8_jax.semantics.machine.tracker import Tracker
@@ -194,16 +195,10 @@ def _moot(m: Machine, step: Step | None) -> None:
         m.bus.note(KEPT, step.scope, step.node.start)
 
 
-def _parts(value: Value) -> list[Value]:
-    if isinstance(value, TupleValue):
-        return list(value.elts)
-    if isinstance(value, UnionValue):
-        return list(value.members)
-    if isinstance(value, (ListValue, DictValue, ExternalInstance)) or (
-        isinstance(value, Instance) and "pytree" in value.cls.traits
-    ):
-        return [v for v in value.slots.values() if isinstance(v, Value)]
-    return []
+def _parts(value: Value) -> tuple[Value, ...]:
+    if isinstance(value, ExternalInstance) or (isinstance(value, Instance) and "pytree" in value.cls.traits):
+        return tuple([v for v in value.slots.values() if isinstance(v, Value)])
+    return contents_of(value) or ()
 
 
 def tell_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:

@@ -38,11 +38,11 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import UnrolledLoop
+from flake8_jax.semantics.events.facts import IN_NEST
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import lookup
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
-IN_NEST = "inside an unrolled loop"
 _NUMBERS = frozenset({bool, int, float, complex})
 _NUMBER_KINDS = frozenset({"bool", "int", "float", "complex"})
 

@@ -213,11 +213,6 @@ def forget(m: Machine, loop: LoopState) -> None:
         m.trackers[Variations].grown.clear()
 
 
-def iterates(loop: LoopState) -> str:
-    """The fact that a loop has a second iteration; noted everywhere."""
-    return f"iterates {id(loop)}"
-
-
 # --- how it goes on -------------------------------------------------------------------------------------
 
 

@@ -23,7 +23,7 @@ from flake8_jax.core import ir
 from flake8_jax.knowledge.history import Change, Histories, Support, Version
 from flake8_jax.knowledge.requirement import required_in_literals
 from flake8_jax.semantics.domain.values import Const, External, UnionValue, Unknown, Value
-from flake8_jax.semantics.events.events import ApiUse
+from flake8_jax.semantics.events.events import ApiUse, Span
 from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.guards import Guards
 
@@ -61,13 +61,6 @@ def _script(text: str) -> str:
     start = _SCRIPT_START.search(text)
     end = _SCRIPT_END.search(text, start.end()) if start is not None else None
     return text[start.end() : end.start()] if start is not None and end is not None else ""
-
-
-class Span(msgspec.Struct, frozen=True):
-    """Where a finding stands: a part of a node, such as one argument of a call."""
-
-    start: int
-    end: int
 
 
 def span_of(node: Any) -> Span:
