@@ -212,9 +212,8 @@ def _setattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) == 3 and isinstance(args.values[0], Instance):
         if isinstance(args.values[1], Const) and isinstance(args.values[1].value, str):
             if m.path.mode.staged:
-                tell_attribute(
-                    m, Change(frame, node, "attribute", args.values[0], args.values[2], args.values[1].value)
-                )
+                change = Change(frame, node, "attribute", args.values[0], args.values[2], args.values[1].value)
+                tell_attribute(m, change)
             m.journal.write(args.values[0].slots, args.values[1].value, args.values[2])
     if len(args.values) == 3:
         note_kept(m, args.values[2])
