@@ -262,10 +262,15 @@ def _unmapped(tv: TransformedValue, args: Arguments, entries: tuple[Value, ...] 
             return problem
     if any(_is_flat(value, 1) for value in args.kwargs.values()):
         return f"{short_name(tv.name)} maps keyword arguments over their first axis, and one is a number"
-    sized = "axis_size" in tv.options or hidden or bool(args.kwargs) or args.double_star is not None
-    if sized or not axes or not all(map(_is_none, axes)):
+    if not _maps_nothing(tv, args, axes):
         return ""
     return f"{short_name(tv.name)} maps over no argument: every entry of `in_axes` is None"
+
+
+def _maps_nothing(tv: TransformedValue, args: Arguments, axes: list[Value]) -> bool:
+    """No argument has an axis to map over, and nothing else says how long it is."""
+    sized = "axis_size" in tv.options or "**" in tv.options or bool(args.kwargs) or args.double_star is not None
+    return bool(axes) and not sized and all(map(_is_none, axes))
 
 
 def misfit(

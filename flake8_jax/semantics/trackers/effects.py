@@ -234,9 +234,14 @@ def _of_library_function(m: Machine, func: External, args: Arguments) -> str:
     return _of_described(name, known.function, args)
 
 
+def _is_idle(name: str) -> bool:
+    """A function that gives the device no work and waits for none."""
+    return name in SPECIAL or name in CLOCKS or name in _PLACEMENT
+
+
 def _of_undescribed(name: str, known: Entry, args: Arguments) -> str:
     """A name without a fact of its own: what holds for its library."""
-    if name in SPECIAL or name in CLOCKS or name in _PLACEMENT or known.class_ is not None:
+    if _is_idle(name) or known.class_ is not None:
         return ""
     space = known.namespace
     if space is None or (space.host == "" and not name.startswith(_ASYNCHRONOUS)):
@@ -250,7 +255,7 @@ def _of_described(name: str, fact: FunctionFact, args: Arguments) -> str:
     """A function with a fact."""
     if fact.sync is not None and fact.sync != "copy_to_host_async":
         return WAIT
-    if name in CLOCKS or name in _PLACEMENT or name in SPECIAL or fact.returns == "context":
+    if _is_idle(name) or fact.returns == "context":
         return ""
     if fact.stages or fact.schedules or fact.callback:
         return LOST

@@ -272,13 +272,18 @@ def _replaced(m: Machine, frame: Frame, node: ir.Assign, target: ir.Expr, new: V
     step = steps.taken.get(canonical_key(old))
     if step is None or step.entry != _entry(m) or step.open != (frame.arms, len(m.path.conditions)):
         return None
-    if step.node is not node.value and (new is None or not _is_of(new, step.result)):
-        return None
-    if (new is not None and not _alike(old, new)) or not _is_carried(m, frame, target, slot, old):
+    if not _is_result(step, node, old, new) or not _is_carried(m, frame, target, slot, old):
         return None
     if canonical_key(old) in steps.kept or _is_held(frame, slot, old):
         m.bus.note(KEPT, step.scope, step.node.start)
     return step
+
+
+def _is_result(step: Step, node: ir.Assign, old: Value, new: Value | None) -> bool:
+    """What is assigned is a result of the step, and may take the place of the old value."""
+    if new is None:
+        return step.node is node.value
+    return (step.node is node.value or _is_of(new, step.result)) and _alike(old, new)
 
 
 def _is_carried(m: Machine, frame: Frame, target: ir.Expr, slot: Slot, old: Value) -> bool:
