@@ -11,6 +11,7 @@ from typing import Any
 
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.values import (
+    NO_BIRTH,
     Array,
     Const,
     DictValue,
@@ -87,14 +88,14 @@ def leaf_of(value: Value, depth: int = 6) -> Value:
 MAX_LISTED = 16
 
 
-def listed_leaves(value: Value | None) -> Value:
-    """A list of the leaves of an argument."""
+def listed_leaves(value: Value | None, born: int = NO_BIRTH) -> Value:
+    """A list of the leaves of an argument, made in that trace."""
     found: list[Value] = []
     if value is None:
         return Unknown("leaves")
     if collect_leaves(value, found) and len(found) <= MAX_LISTED:
-        return ListValue(tuple(found))
-    return ListValue(None, leaf_of(value))
+        return ListValue(tuple(found), born=born)
+    return ListValue(None, leaf_of(value), born=born)
 
 
 def tree_of(value: Value | None) -> Value:

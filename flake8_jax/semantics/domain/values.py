@@ -792,6 +792,17 @@ def held_by(value: Value) -> Sequence[Value]:
     return ()
 
 
+def contents_of(value: Value) -> tuple[Value, ...] | None:
+    """What a tuple, a list or a dict holds, and the members of a union; None of any other value."""
+    if isinstance(value, TupleValue):
+        return value.elts
+    if isinstance(value, UnionValue):
+        return value.members
+    if isinstance(value, (ListValue, DictValue)):
+        return tuple([v for v in value.slots.values() if isinstance(v, Value)])
+    return None
+
+
 def part_of(value: Opaque, step: str, make: Callable[[], Value]) -> Value:
     """The part of an opaque value under ``step``, made by ``make`` when it is read for the first time."""
     if value.parts is None:

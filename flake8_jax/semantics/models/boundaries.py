@@ -136,13 +136,17 @@ def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Argu
         values = [boundary.tracify(v, level) if isinstance(v, Array) else joining.copied(v) for v in values]
         return _with(args, values, dict(args.kwargs))
     crossed = _cross_beside_statics(args, values, inward, statics)
-    if star is not None or double_star is not None:
-        # Among the rest are the static arguments as well, and those stay as they are.
-        signature = parameter_names(tv.operand) or []
-        hidden = {name for name in signature[len(values) :] if name in statics[1] and name not in crossed.kwargs}
-        crossed.kwargs |= {name: Unknown("static argument") for name in hidden}
     crossed.star, crossed.double_star = star, double_star
+    if star is not None or double_star is not None:
+        crossed.kwargs |= _hidden_statics(tv, crossed, statics[1])
     return crossed
+
+
+def _hidden_statics(tv: TransformedValue, args: Arguments, names: set[str]) -> dict[str, Value]:
+    """Static arguments that are among ``*args`` or ``**kwargs``: those stay as they are."""
+    signature = parameter_names(tv.operand) or []
+    hidden = {name for name in signature[len(args.values) :] if name in names and name not in args.kwargs}
+    return {name: Unknown("static argument") for name in hidden}
 
 
 def _with(args: Arguments, values: list[Value], kwargs: dict[str, Value]) -> Arguments:

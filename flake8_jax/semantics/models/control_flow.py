@@ -10,7 +10,7 @@ pair        what the body of ``scan`` returns: the carry and an output.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from flake8_jax.semantics.domain import boundary, joining
@@ -306,10 +306,15 @@ def _run_cond(m: Machine, app: Transformation) -> Value:
     if _is_old_form(functions, operands):
         each = [(functions[1], functions[0]), (operands[1], operands[0])]
         return _run_branches(m, app, [(f, [boundary.tracify(v, ABSTRACT)]) for f, v in each])
-    count = None if args.star is not None or args.double_star is not None or args.unknown_rest else len(inner)
-    if not all(check_operand(m, app, parameter, count) for parameter in app.fact.operands):
+    hidden = args.star is not None or args.double_star is not None or args.unknown_rest
+    if not all(check_operand(m, app, p, None if hidden else len(inner)) for p in app.fact.operands):
         return Unknown("cond")
-    return _run_branches(m, app, [(function, [_inner(m, v) for v in inner]) for function in functions])
+    return _run_on_each(m, app, functions, inner)
+
+
+def _run_on_each(m: Machine, app: Transformation, functions: Iterable[Value], operands: list[Value]) -> Value:
+    """Run branches that all get the same operands."""
+    return _run_branches(m, app, [(function, [_inner(m, v) for v in operands]) for function in functions])
 
 
 def _is_old_form(functions: list[Value], operands: list[Value]) -> bool:
@@ -327,7 +332,7 @@ def _run_switch(m: Machine, app: Transformation) -> Value:
     if known is None:
         element = joining.any_element(branches) if isinstance(branches, ListValue) else Unknown("branch")
         known = joining.members_of(element)
-    return _run_branches(m, app, [(function, [_inner(m, v) for v in inner]) for function in known])
+    return _run_on_each(m, app, known, inner)
 
 
 @model("associative_scan")

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.signatures import fixed_positions, is_function, is_no_tuple_of, takes, untransformed
@@ -59,18 +59,18 @@ def define(tv: TransformedValue, name: str, args: Arguments) -> Value:
     return args.values[0] if name == "defjvp" and args.values else Const(None)
 
 
-def run_rules(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments, result: Value) -> None:
-    """Run the rules of a function that was just called with ``args`` and gave ``result``, if JAX would."""
-    if not tv.rules or not m.path.mode.differentiated or result_level(m, args.values) < GRAD:
+def run_rules(m: Machine, tv: TransformedValue, at: Call, result: Value) -> None:
+    """Run the rules of a function that was just called and gave ``result``, if JAX would."""
+    if not tv.rules or not m.path.mode.differentiated or result_level(m, at.args.values) < GRAD:
         return
-    given = _by_position(tv, args)
+    given = _by_position(tv, at.args)
     if given is None:
         return
-    values = [_plain(v) for v in given]
+    inside = at.to(Arguments([_plain(v) for v in given], {}, at.args.nodes))
     if len(tv.rules) == 1:
-        _run_jvp(m, frame, node, tv, values)
+        _run_jvp(m, tv, inside)
     else:
-        _run_vjp(m, frame, node, tv, Arguments(values, {}, args.nodes), result)
+        _run_vjp(m, tv, inside, result)
 
 
 def _by_position(tv: TransformedValue, args: Arguments) -> list[Value] | None:
@@ -89,27 +89,27 @@ def _by_position(tv: TransformedValue, args: Arguments) -> list[Value] | None:
     return values
 
 
-def _run_vjp(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments, result: Value) -> None:
+def _run_vjp(m: Machine, tv: TransformedValue, at: Call, result: Value) -> None:
     forward, backward = tv.rules
-    pair = known_elements(call(m, frame, node, forward, args))
+    pair = known_elements(call(m, at.frame, at.node, forward, at.args))
     residuals = pair[1] if pair is not None and len(pair) == 2 else Unknown("residuals")
     output = pair[0] if pair is not None and len(pair) == 2 else result
     fixed = fixed_positions(tv)
     if fixed is None:
         return
     level = ABSTRACT if m.path.mode.ambient or level_of(output) == ABSTRACT else CONCRETE
-    leading = [args.values[i] for i in fixed if i < len(args.values)]
-    call(m, frame, node, backward, Arguments([*leading, residuals, relevelled(_plain(output), level)]))
+    leading = [at.args.values[i] for i in fixed if i < len(at.args.values)]
+    call(m, at.frame, at.node, backward, Arguments([*leading, residuals, relevelled(_plain(output), level)]))
 
 
-def _run_jvp(m: Machine, frame: Frame, node: Any, tv: TransformedValue, values: list[Value]) -> None:
-    fixed = fixed_positions(tv)
+def _run_jvp(m: Machine, tv: TransformedValue, at: Call) -> None:
+    values, fixed = at.args.values, fixed_positions(tv)
     if fixed is None:
         return
     primals = TupleValue(tuple(v for i, v in enumerate(values) if i not in fixed))
     tangents = relevelled(primals, ABSTRACT) if m.path.mode.ambient else Unknown("tangents")
     leading = [values[i] for i in fixed if i < len(values)]
-    call(m, frame, node, tv.rules[0], Arguments([*leading, primals, tangents]))
+    call(m, at.frame, at.node, tv.rules[0], Arguments([*leading, primals, tangents]))
 
 
 def _plain(value: Value, depth: int = 8, room: Room | None = None) -> Value:

@@ -1,4 +1,10 @@
-"""Telling rules of calls of library functions, with what they were given."""
+"""Telling rules of calls of library functions, with what they were given.
+
+Vocabulary
+----------
+bound       arguments by the function's parameters (see ``application``).
+formatted   values that a string among the arguments was made of.
+"""
 
 from __future__ import annotations
 

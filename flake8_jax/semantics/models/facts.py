@@ -271,9 +271,9 @@ def _key_call(m: Machine, app: DescribedCall) -> Value | None:
 
 def _draw(m: Machine, app: DescribedCall, key: Value, level: int) -> Value | None:
     fact, at = app.fact, app.at
+    usage = Usage("consume", app.nodes.get(fact.key or ""), app.name, fact.key_effect == "consume")
     for one in _keys_in(key):
-        draws = fact.key_effect == "consume"
-        use_key(m, Touch(at.frame, at.node, one), Usage("consume", app.nodes.get(fact.key or ""), app.name, draws))
+        use_key(m, Touch(at.frame, at.node, one), usage)
     _tell_same_call(m, at.frame, at.node, key)
     return None
 

@@ -1,4 +1,10 @@
-"""Library functions whose result no descriptor can say: functools, dataclasses, typing, pytree plumbing."""
+"""Library functions whose result no descriptor can say: functools, dataclasses, typing, pytree plumbing.
+
+Vocabulary
+----------
+handler     a function that models some library functions, which its decorator names (see ``tables``).
+supply      what gives the element of one iteration (see ``interpreter.iteration``).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.boundary import note_rows
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.trees import collect_leaves, leaf_of
+from flake8_jax.semantics.domain.trees import leaf_of, listed_leaves
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
     GRAD,
@@ -162,10 +168,7 @@ def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     is_leaf = args.kwargs.get("is_leaf", args.values[1] if len(args.values) > 1 else None)
     if is_leaf is not None and not isinstance(is_leaf, (Const, Unknown)):
         call(m, frame, node, is_leaf, Arguments([value if isinstance(value, Tree) else leaf_of(value)]))
-    found: list[Value] = []
-    if collect_leaves(value, found) and len(found) <= 16:
-        return ListValue(tuple(found), born=m.path.mode.trace)
-    return ListValue(None, leaf_of(value), born=m.path.mode.trace)
+    return listed_leaves(value, m.path.mode.trace)
 
 
 @library("jax.tree.flatten")

@@ -1,4 +1,9 @@
-"""Library functions that change a setting of JAX or of the process (see ``trackers.process``)."""
+"""Library functions that change a setting of JAX or of the process (see ``trackers.process``).
+
+Vocabulary
+----------
+setting     a variable of the environment or an option of ``jax.config``. switch: a context manager that sets an option.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Operands that a transform cannot call: told as soon as they are passed."""
+"""Operands that a transform cannot call: told as soon as they are passed.
+
+Vocabulary
+----------
+operand     the function that a transform stages; ``parameter`` is that of the transform which holds it.
+arity       see ``domain.signatures``.
+"""
 
 from __future__ import annotations
 

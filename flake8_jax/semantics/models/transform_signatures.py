@@ -262,10 +262,15 @@ def _unmapped(tv: TransformedValue, args: Arguments, entries: tuple[Value, ...] 
             return problem
     if any(_is_flat(value, 1) for value in args.kwargs.values()):
         return f"{short_name(tv.name)} maps keyword arguments over their first axis, and one is a number"
-    sized = "axis_size" in tv.options or hidden
-    if sized or args.kwargs or args.double_star is not None or not axes or not all(map(_is_none, axes)):
+    if not _maps_nothing(tv, args, axes):
         return ""
     return f"{short_name(tv.name)} maps over no argument: every entry of `in_axes` is None"
+
+
+def _maps_nothing(tv: TransformedValue, args: Arguments, axes: list[Value]) -> bool:
+    """No argument has an axis to map over, and nothing else says how long it is."""
+    sized = "axis_size" in tv.options or "**" in tv.options or bool(args.kwargs) or args.double_star is not None
+    return bool(axes) and not sized and all(map(_is_none, axes))
 
 
 def misfit(
@@ -276,9 +281,8 @@ def misfit(
     if isinstance(value, UnionValue):
         found = [misfit(spec, member, option, ranks=ranks, depth=depth, room=room) for member in value.members]
         return found[0] if found and all(found) else ""
-    if isinstance(spec, Const) and ranks and type(spec.value) is int:
-        least = spec.value + 1 if spec.value >= 0 else -spec.value
-        return f"`{option}` has axis {spec.value} for an argument without it" if _is_flat(value, least) else ""
+    if isinstance(spec, Const) and ranks:
+        return _missing_axis(spec, value, option)
     if depth == 0 or not isinstance(spec, (TupleValue, ListValue, DictValue)) or not room.enter(spec):
         return ""
     if _other_kind(spec, value):
@@ -286,6 +290,13 @@ def misfit(
     pairs, problem = _matched(spec, value, option)
     problems = (misfit(axis, part, option, ranks=ranks, depth=depth - 1, room=room) for axis, part in pairs)
     return problem or next((problem for problem in problems if problem), "")
+
+
+def _missing_axis(axis: Const, value: Value, option: str) -> str:
+    if type(axis.value) is not int:
+        return ""
+    least = axis.value + 1 if axis.value >= 0 else -axis.value
+    return f"`{option}` has axis {axis.value} for an argument without it" if _is_flat(value, least) else ""
 
 
 def _matched(spec: Value, value: Value, option: str) -> tuple[list[tuple[Value, Value]], str]:

@@ -236,7 +236,7 @@ def _call_untraced(m: Machine, tv: TransformedValue, at: Call) -> Value:
         return Unknown(tv.name)
     result = call(m, at.frame, at.node, tv.operand, at.args)
     if tv.rules:
-        run_rules(m, at.frame, at.node, tv, at.args, result)
+        run_rules(m, tv, at, result)
     return result
 
 

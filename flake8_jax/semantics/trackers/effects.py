@@ -44,6 +44,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    contents_of,
     is_host_value,
 )
 from flake8_jax.semantics.machine.dispatch import SPECIAL
@@ -135,21 +136,10 @@ def may_wait(value: Value, depth: int = 6, room: Room | None = None) -> bool:
         return False
     if not depth or not room.enter(value):
         return True
-    parts = _elements_of(value)
+    parts = (value.element,) if isinstance(value, GeneratorValue) else contents_of(value)
     if parts is None:
         return not isinstance(value, SliceValue)
     return any(may_wait(v, depth - 1, room) for v in parts)
-
-
-def _elements_of(value: Value) -> tuple[Value, ...] | None:
-    """What a container is known to hold; None where that is not known."""
-    if isinstance(value, TupleValue):
-        return value.elts
-    if isinstance(value, UnionValue):
-        return value.members
-    if isinstance(value, (ListValue, DictValue)):
-        return tuple([v for v in value.slots.values() if isinstance(v, Value)])
-    return (value.element,) if isinstance(value, GeneratorValue) else None
 
 
 # --- objects that are called ------------------------------------------------------------------------------
@@ -244,9 +234,14 @@ def _of_library_function(m: Machine, func: External, args: Arguments) -> str:
     return _of_described(name, known.function, args)
 
 
+def _is_idle(name: str) -> bool:
+    """A function that gives the device no work and waits for none."""
+    return name in SPECIAL or name in CLOCKS or name in _PLACEMENT
+
+
 def _of_undescribed(name: str, known: Entry, args: Arguments) -> str:
     """A name without a fact of its own: what holds for its library."""
-    if name in SPECIAL or name in CLOCKS or name in _PLACEMENT or known.class_ is not None:
+    if _is_idle(name) or known.class_ is not None:
         return ""
     space = known.namespace
     if space is None or (space.host == "" and not name.startswith(_ASYNCHRONOUS)):
@@ -260,15 +255,15 @@ def _of_described(name: str, fact: FunctionFact, args: Arguments) -> str:
     """A function with a fact."""
     if fact.sync is not None and fact.sync != "copy_to_host_async":
         return WAIT
-    if name in CLOCKS or name in _PLACEMENT or name in SPECIAL or fact.returns == "context":
+    if _is_idle(name) or fact.returns == "context":
         return ""
     if fact.stages or fact.schedules or fact.callback:
         return LOST
+    if not name.startswith(_AROUND_JAX):
+        return "" if fact.host in ("static", "inert") else _converted(args)
     if name.startswith(_ASYNCHRONOUS) and fact.impure is None:
         return COMPUTED if _computes(name, fact) and _has_array(args) else ""
-    if name.startswith(_AROUND_JAX):
-        return LOST if fact.impure is None or _converted(args) else ""
-    return "" if fact.host in ("static", "inert") else _converted(args)
+    return LOST if fact.impure is None or _converted(args) else ""
 
 
 def _computes(name: str, fact: FunctionFact) -> bool:

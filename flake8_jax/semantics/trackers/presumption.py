@@ -23,8 +23,8 @@ Not modelled: arithmetic between two unknown values says nothing of either; nor 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from flake8_jax.semantics.domain.code import names_read, names_used
 from flake8_jax.semantics.domain.values import (
@@ -35,18 +35,16 @@ from flake8_jax.semantics.domain.values import (
     BuiltinValue,
     ClassValue,
     Const,
-    DictValue,
     FunctionValue,
     Instance,
     ListValue,
     PartialValue,
     TransformedValue,
     Tree,
-    TupleValue,
-    UnionValue,
     Unknown,
     Value,
     canonical_key,
+    contents_of,
 )
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
@@ -277,15 +275,9 @@ _CALLABLE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, Builtin
 
 def _parts_of(value: Value, depth: int) -> Iterator[Value]:
     """A value, or what is in a container."""
-    if depth and isinstance(value, TupleValue):
-        children: Iterable[Any] = value.elts
-    elif depth and isinstance(value, UnionValue):
-        children = value.members
-    elif depth and isinstance(value, (ListValue, DictValue)):
-        children = value.slots.values()
-    else:
+    contents = contents_of(value) if depth else None
+    if contents is None:
         yield value
         return
-    for child in children:
-        if isinstance(child, Value):
-            yield from _parts_of(child, depth - 1)
+    for child in contents:
+        yield from _parts_of(child, depth - 1)

@@ -225,8 +225,7 @@ def tell_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
     process = m.trackers[Process]
     m.journal.write(process.environment, "set", NONE)
     scope, stack = frame.scope, m.path.stack
-    known = not stack or stack[0].kind == "call"
-    by_program = not stack or (stack[0].scope is scope and (known or stack[0].function == "main"))
+    known, by_program = _reached(m, scope)
     late = bool(made.turn) and process.turns[made.turn] is TAKEN
     taken: Turn | None = process.turns.get((made.turn, "at")) if late else None
     at, place = node, scope
@@ -243,6 +242,15 @@ def tell_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
         Setting(context, at, made.name, made.kind, made.value, made.turn, late, since, conditional, direct, by_program)
     )
     m.path.stack = stack
+
+
+def _reached(m: Machine, scope: ModuleScope) -> tuple[bool, bool]:
+    """Whether the code surely runs, from the top level of some module; and whether it does so as a program of its own."""
+    stack = m.path.stack
+    if not stack:
+        return True, True
+    known = stack[0].kind == "call"
+    return known, stack[0].scope is scope and (known or stack[0].function == "main")
 
 
 def _blamed(stack: list[Link], taken: Turn) -> int | None:

@@ -23,14 +23,13 @@ from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     External,
-    Instance,
     Opaque,
     Recipe,
     Room,
     Tree,
     TupleValue,
-    UnionValue,
     Value,
+    contents_of,
 )
 from flake8_jax.semantics.events.events import Computation, WideDtype
 from flake8_jax.semantics.events.facts import GUARDED
@@ -159,13 +158,9 @@ def mark_tangents(m: Machine, value: Value, depth: int = 4, room: Room | None = 
     if isinstance(value, (Array, Opaque)):
         m.trackers[Tangents].marked.add(value)
     elif depth and room.enter(value):
-        parts: list[Any] = []
-        if isinstance(value, TupleValue):
-            parts = list(value.elts)
-        elif isinstance(value, UnionValue):
-            parts = list(value.members)
-        elif isinstance(value, Instance) or hasattr(value, "slots"):
-            parts = [v for v in value.slots.values() if isinstance(v, Value)]
+        parts = contents_of(value)
+        if parts is None:
+            parts = tuple(v for v in getattr(value, "slots", {}).values() if isinstance(v, Value))
         for part in parts:
             mark_tangents(m, part, depth - 1, room)
 

@@ -42,6 +42,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     canonical_key,
+    contents_of,
 )
 from flake8_jax.semantics.events.events import UndonatedStep
 from flake8_jax.semantics.machine.tracker import Tracker
@@ -194,16 +195,10 @@ def _moot(m: Machine, step: Step | None) -> None:
         m.bus.note(KEPT, step.scope, step.node.start)
 
 
-def _parts(value: Value) -> list[Value]:
-    if isinstance(value, TupleValue):
-        return list(value.elts)
-    if isinstance(value, UnionValue):
-        return list(value.members)
-    if isinstance(value, (ListValue, DictValue, ExternalInstance)) or (
-        isinstance(value, Instance) and "pytree" in value.cls.traits
-    ):
-        return [v for v in value.slots.values() if isinstance(v, Value)]
-    return []
+def _parts(value: Value) -> tuple[Value, ...]:
+    if isinstance(value, ExternalInstance) or (isinstance(value, Instance) and "pytree" in value.cls.traits):
+        return tuple([v for v in value.slots.values() if isinstance(v, Value)])
+    return contents_of(value) or ()
 
 
 def tell_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
@@ -277,13 +272,18 @@ def _replaced(m: Machine, frame: Frame, node: ir.Assign, target: ir.Expr, new: V
     step = steps.taken.get(canonical_key(old))
     if step is None or step.entry != _entry(m) or step.open != (frame.arms, len(m.path.conditions)):
         return None
-    if step.node is not node.value and (new is None or not _is_of(new, step.result)):
-        return None
-    if (new is not None and not _alike(old, new)) or not _is_carried(m, frame, target, slot, old):
+    if not _is_result(step, node, old, new) or not _is_carried(m, frame, target, slot, old):
         return None
     if canonical_key(old) in steps.kept or _is_held(frame, slot, old):
         m.bus.note(KEPT, step.scope, step.node.start)
     return step
+
+
+def _is_result(step: Step, node: ir.Assign, old: Value, new: Value | None) -> bool:
+    """What is assigned is a result of the step, and may take the place of the old value."""
+    if new is None:
+        return step.node is node.value
+    return (step.node is node.value or _is_of(new, step.result)) and _alike(old, new)
 
 
 def _is_carried(m: Machine, frame: Frame, target: ir.Expr, slot: Slot, old: Value) -> bool:
