@@ -17,6 +17,13 @@ JAX_INSTALLED = importlib.util.find_spec("jax") is not None
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """With ``-n`` of xdist, tests of one group share a worker, so that their fixtures are made once."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist in ("no", "load"):
+        config.option.dist = "loadgroup"
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what runs JAX as slow; tests that share a process with JAX share a worker.
 

@@ -26,9 +26,10 @@ import msgspec
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.flattening import Place, Project, Script
+from flake8_jax.runtime_checks.judges import NOT_REACHED
 from flake8_jax.runtime_checks.names import bindings, unbound
 from flake8_jax.runtime_checks.observations import Spot
-from flake8_jax.runtime_checks.oracles import NOT_REACHED, ORACLES
+from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.reduction import Reducer, tidied, without_row
 from flake8_jax.runtime_checks.sandbox import Limits, Message, Outcome, run_child
 from flake8_jax.runtime_checks.verify import (
@@ -113,7 +114,7 @@ class Maker:
 
     def __init__(self, subject: Subject, project: Project, look: Look, workload: Workload, search: Search) -> None:
         self.subject = subject
-        self.mode = ORACLES[subject.rule].mode if subject.rule in ORACLES else "plain"
+        self.mode = all_oracles()[subject.rule].mode if subject.rule in all_oracles() else "plain"
         self._project = project
         self._look = functools.lru_cache(maxsize=8)(look)
         self._file = os.path.join(os.path.realpath(search.folder), "mre.py")
@@ -150,7 +151,7 @@ class Maker:
         self._say(
             f"{before} lines of {self._project.count()} files became {script.text.count(chr(10))}; making them less"
         )
-        if self.subject.rule in ORACLES:
+        if self.subject.rule in all_oracles():
             self._work(self._search(candidates))
         if self._reducer is None:
             text = tidied(candidates[0])
@@ -191,7 +192,7 @@ class Maker:
         """Calls that reach the finding, those first that raised what the verdict speaks of."""
         row = script.row_of(self.subject.place)
         rows = [script.row_of(place) for place in self.subject.chain]
-        if row is None or self.subject.rule not in ORACLES:
+        if row is None or self.subject.rule not in all_oracles():
             return []
         targets = [(f"{self._file}:{first}", False) for first in rows if first is not None]
         targets += [(f"{self._file}:{row}", self.subject.staged), (f"{self._file}:{row}", False)]

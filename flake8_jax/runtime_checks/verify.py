@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from flake8_jax.core.findings import Verdict
+from flake8_jax.runtime_checks.judges import NOT_REACHED
 from flake8_jax.runtime_checks.observations import Observations, Seen, Spot
-from flake8_jax.runtime_checks.oracles import NOT_REACHED, ORACLES
+from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import STANDARD, Launch, Limits, Message, Outcome, describe, run_child
 
 PLATFORMS = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda", "tpu": "tpu"}
@@ -93,7 +94,7 @@ class RefusedCommand(Exception):
 
 def modes_of(asked: Sequence[Asked]) -> list[str]:
     """The ways in which the workload has to be run."""
-    return sorted({ORACLES[one.rule].mode for one in asked if one.rule in ORACLES})
+    return sorted({all_oracles()[one.rule].mode for one in asked if one.rule in all_oracles()})
 
 
 def verify(
@@ -129,7 +130,7 @@ def verify(
 
 def _without_device(verdict: Verdict, one: Asked, target: str) -> Verdict:
     """What a run on the CPU says of a device that is not here: what happens while JAX traces is the same for all."""
-    oracle = ORACLES.get(one.rule)
+    oracle = all_oracles().get(one.rule)
     if oracle is not None and oracle.measures:
         return Verdict(
             "unsupported-target", f"there is no {target} device here to measure on", target, inputs=verdict.inputs
@@ -176,7 +177,7 @@ def observation_request(asked: Sequence[Asked], workload: Workload, mode: str, *
         "watches": [
             {
                 "number": number, "path": one.spot.path, "first": one.spot.first, "last": one.spot.last,
-                "keeps_old": one.rule in ORACLES and ORACLES[one.rule].keeps_old,
+                "keeps_old": one.rule in all_oracles() and all_oracles()[one.rule].keeps_old,
                 "formula": one.formula if one.rule == "unstable-expression" else None,
             }
             for number, one in enumerate(asked)
@@ -205,7 +206,7 @@ def run_of(outcome: Outcome, workload: Workload) -> Run:
 
 def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, versions: dict[str, str]) -> Verdict:
     """The verdict on one of the findings that were asked about. runs: by mode; versions: of one of them."""
-    oracle = ORACLES.get(one.rule)
+    oracle = all_oracles().get(one.rule)
     target = versions.get("backend", workload.target)
     if oracle is None:
         return Verdict("inconclusive", "there is no way yet to prove this rule by running", target)

@@ -3,10 +3,14 @@
 A file ``fixtures/RULE.txt`` holds cases. ``#### name`` opens one with the program before; ``#### becomes`` opens the
 program after; without it the program must stay as it is. ``#### becomes, safe`` says that safe fixes alone lead there,
 ``#### becomes, unsafe`` that safe fixes alone change nothing.
+
+A file may open with ``values: WORDS``, which say how the values of ``main()`` compare before and after (``run_on_jax.py``
+lists them); without it they are the same.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +25,7 @@ class Case:
     after: str | None
     safety: str = ""
     """``safe``, ``unsafe`` or, where the case says nothing of it, the empty string."""
+    values: str = "same"
 
     @property
     def module(self) -> str:
@@ -29,14 +34,15 @@ class Case:
 
 def cases_of(path: Path) -> list[Case]:
     found: list[Case] = []
-    for block in ("\n" + path.read_text(encoding="utf-8")).split("\n#### ")[1:]:
+    opening, *blocks = ("\n" + path.read_text(encoding="utf-8")).split("\n#### ")
+    values = opening.strip().removeprefix("values: ") or "same"
+    for block in blocks:
         name, _, body = block.partition("\n")
         text = body if body.endswith("\n") else body + "\n"
         if name.partition(", ")[0] == "becomes":
-            last = found.pop()
-            found.append(Case(last.rule, last.name, last.before, text, name.partition(", ")[2]))
+            found.append(dataclasses.replace(found.pop(), after=text, safety=name.partition(", ")[2]))
         else:
-            found.append(Case(path.stem, name, text, None))
+            found.append(Case(path.stem, name, text, None, values=values))
     return found
 
 

@@ -18,7 +18,7 @@ from flake8_jax.cli.verify import summary
 from flake8_jax.rules import all_rules
 from flake8_jax.rules._pages import Example, parse_page
 from flake8_jax.runtime_checks.observations import Spot
-from flake8_jax.runtime_checks.oracles import ORACLES
+from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import Limits
 from flake8_jax.runtime_checks.verify import Asked, Workload, verify
 
@@ -48,7 +48,7 @@ def examples(mode: str) -> list[tuple[str, Example]]:
     return [
         (rule.name, example)
         for rule in all_rules()
-        if rule.name in ORACLES and ORACLES[rule.name].mode == mode
+        if rule.name in all_oracles() and all_oracles()[rule.name].mode == mode
         for example in parse_page(rule.doc).examples
         if example.kind == "bad" and example.oracle_file is not None
     ]
@@ -63,7 +63,7 @@ SHOWN_OTHERWISE = {
 
 
 @needs_jax
-@pytest.mark.parametrize("mode", sorted({oracle.mode for oracle in ORACLES.values()}))
+@pytest.mark.parametrize("mode", sorted({oracle.mode for oracle in all_oracles().values()}))
 def test_examples_of_the_manual_are_confirmed(mode: str, tmp_path: Path) -> None:
     asked: list[Asked] = []
     for number, (rule, example) in enumerate(examples(mode)):

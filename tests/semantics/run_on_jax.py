@@ -1,9 +1,4 @@
-"""Run the literate sections on JAX itself, and compare what it shows with what the marks say.
-
-``run_on_jax.py INDEX``: a JSON list of sections, ``{name, files, drives, reveals, expects}``, where ``reveals`` and
-``expects`` are lists of ``[file, row, text]``. Prints a JSON object from name to a list of differences, or to null
-where the section needs a package that is not installed. Knows nothing of the linter, so that any environment with JAX
-will do.
+"""What JAX shows where literate sections have marks, compared with the marks; see ``support/jax_child.py``.
 
 ``reveal(value)`` records what a value is; ``with defect():`` says that the block must raise at a line that carries an
 ``# expect:`` mark.
@@ -11,10 +6,8 @@ will do.
 
 from __future__ import annotations
 
-import json
 import linecache
 import sys
-import tempfile
 import traceback
 import types
 from collections.abc import Iterator
@@ -119,10 +112,10 @@ def fits(kind: str, value: Any) -> bool:
     return not isinstance(value, jax.Array)
 
 
-def compare(section: dict[str, Any], recorder: Recorder) -> list[str]:
+def compare(reveals: list[Any], expects: list[Any], recorder: Recorder) -> list[str]:
     """Where JAX shows something else than the marks say."""
     wrong = list(recorder.problems)
-    for file, row, text, eager in section["reveals"]:
+    for file, row, text, eager in reveals:
         seen = recorder.reveals.get((file, row), [])
         chosen = [v for staged, v in seen if staged is not eager] or ([] if eager else [v for _, v in seen])
         kinds = split_top(text, " | ")
@@ -131,51 +124,24 @@ def compare(section: dict[str, Any], recorder: Recorder) -> list[str]:
         for value in chosen:
             if not any(fits(kind, value) for kind in kinds):
                 wrong.append(f"{file}:{row}: JAX shows {type(value).__name__} {value!r}, not {text}")
-    for file, row in section["expects"]:
+    for file, row in expects:
         if (file, row) not in recorder.raised:
             wrong.append(f"{file}:{row}: expected here, but JAX raises nothing")
     return list(dict.fromkeys(wrong))
 
 
-def run(section: dict[str, Any], folder: Path) -> list[str] | None:
-    """Write, import and drive one section."""
-    for file, text in section["files"].items():
-        (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        (folder / file).write_text(text, encoding="utf-8")
+def run(folder: Path, drives: list[str], reveals: list[Any], expects: list[Any]) -> list[str]:
+    """Drive a section. ``reveals`` and ``expects`` are lists of ``[file, row, …]``, the marks."""
     recorder = Recorder(folder)
     fake = types.ModuleType("jaxlint_testing")
     fake.reveal = recorder.reveal  # type: ignore[attr-defined]
     fake.defect = recorder.defect  # type: ignore[attr-defined]
-    before = set(sys.modules)
     sys.modules["jaxlint_testing"] = fake
-    paths = [str(folder / "src"), str(folder)] if (folder / "src").is_dir() else [str(folder)]
-    sys.path[:0] = paths
     try:
-        for i, drive in enumerate(section["drives"]):
+        for i, drive in enumerate(drives):
             name = str(folder / f"drive_{i}.py")
             linecache.cache[name] = (len(drive), None, drive.splitlines(True), name)
             exec(compile(drive, name, "exec"), {"__name__": "drive"})
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in {Path(f).parts[0].removesuffix(".py") for f in section["files"]}:
-            return None
-        recorder.problems.append("".join(traceback.format_exception(error)))
-    except Exception as error:  # the section promised that this runs
-        recorder.problems.append("".join(traceback.format_exception(error)))
-    finally:
-        del sys.path[: len(paths)]
-        for name in set(sys.modules) - before:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(folder)) or name == "jaxlint_testing":
-                del sys.modules[name]
-    return compare(section, recorder)
-
-
-def main(index: Path) -> None:
-    results: dict[str, list[str] | None] = {}
-    for section in json.loads(index.read_text(encoding="utf-8")):
-        with tempfile.TemporaryDirectory() as folder:
-            results[section["name"]] = run(section, Path(folder).resolve())
-    print(json.dumps(results))
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    except Exception:  # the section promised that this runs
+        recorder.problems.append(traceback.format_exc())
+    return compare(reveals, expects, recorder)

@@ -5,10 +5,6 @@ Not compared: what the engine could have known better.
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,25 +15,18 @@ from semantics.literate import Section, outcome_of
 from semantics.programs import pipeline, program
 from semantics.run_on_jax import split_top
 from semantics.test_sections import RAISING
+from support.jax_programs import Program, Runner, run_all
 
 HERE = Path(__file__).parent
 SEEDS = range(100)
-DRIVE = "from program import main\nmain()\n"
 
 
-def watched(texts: dict[int, str], folder: Path) -> dict[int, Any]:
-    """What JAX shows: seed → ``{"reveals": {row: [[staged, fact]]}, "raised": row or 0, "error": text}``."""
-    index = folder / "index.json"
-    index.write_text(json.dumps(list(texts.items())), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(HERE / "watch_on_jax.py"), str(index)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+def programs_of(write: Callable[[int], str], seeds: range) -> tuple[Program, ...]:
+    """What a writer makes of each seed."""
+    name, script = write.__name__, HERE / "watch_on_jax.py"
+    return tuple(
+        Program(f"{name} {seed}", script, f"{name} from {seeds[0]}", arguments={"text": write(seed)}) for seed in seeds
     )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return {int(seed): shown for seed, shown in json.loads(done.stdout.splitlines()[-1]).items()}
 
 
 def judge(text: str, shown: dict[str, Any]) -> list[str]:
@@ -102,24 +91,33 @@ def allows(kind: str, fact: Any) -> bool:
     return head == "other"
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
-@pytest.mark.parametrize("write", [program, pipeline])
-def test_programs(tmp_path: Path, write: Callable[[int], str]) -> None:
-    texts = {seed: write(seed) for seed in SEEDS}
-    shown = watched(texts, tmp_path)
-    wrong = {seed: said for seed, facts in shown.items() if (said := judge(texts[seed], facts))}
-    ran = sum(not facts["raised"] for facts in shown.values())
-    assert ran > len(SEEDS) / 2, "most programs should run to their end"
-    assert not wrong, "\n".join(f"seed {seed}: {'; '.join(said)}" for seed, said in wrong.items())
+def contradictions(programs: tuple[Program, ...], shown: list[dict[str, Any]]) -> list[str]:
+    return [
+        f"{program.name}: {'; '.join(wrong)}"
+        for program, facts in zip(programs, shown)
+        if (wrong := judge(program.arguments["text"], facts))
+    ]
+
+
+PROGRAMS = [
+    programs_of(write, SEEDS[first : first + 25]) for write in (program, pipeline) for first in range(0, len(SEEDS), 25)
+]
+
+
+@pytest.mark.parametrize("programs", PROGRAMS, ids=lambda programs: f"{programs[0].name} to {programs[-1].name}")
+def test_programs(programs: tuple[Program, ...], on_jax: Runner) -> None:
+    shown = [on_jax(program) for program in programs]
+    ran = sum(not facts["raised"] for facts in shown)
+    assert ran > len(programs) / 2, "most programs should run to their end"
+    assert not contradictions(programs, shown)
 
 
 if __name__ == "__main__":  # ``python test_soundness.py FIRST LAST``
     import tempfile
 
     for writer in (program, pipeline):
-        programs = {seed: writer(seed) for seed in range(int(sys.argv[1]), int(sys.argv[2]))}
+        written = programs_of(writer, range(int(sys.argv[1]), int(sys.argv[2])))
         with tempfile.TemporaryDirectory() as scratch:
-            for number, facts in watched(programs, Path(scratch)).items():
-                for sentence in judge(programs[number], facts):
-                    print(writer.__name__, number, sentence)
+            seen = run_all(written, Path(scratch))
+        for said in contradictions(written, [seen[each.name] for each in written]):
+            print(said)

@@ -1,8 +1,7 @@
-"""Run random programs on JAX; print what their ``reveal`` calls saw, and whether staged: ``watch_on_jax.py INDEX``."""
+"""What the ``reveal`` calls of a random program saw on JAX, and whether staged; see ``support/jax_child.py``."""
 
 from __future__ import annotations
 
-import json
 import linecache
 import sys
 import traceback
@@ -31,8 +30,8 @@ def shown(value: Any, depth: int = 3) -> Any:
     return ["other", ""]
 
 
-def run(text: str) -> dict[str, Any]:
-    """What a program shows."""
+def run(folder: Path, text: str) -> dict[str, Any]:
+    """``{"reveals": {row: [[staged, fact]]}, "raised": row or 0, "error": name of the exception}``."""
     from jax._src import core
 
     reveals: dict[int, list[Any]] = {}
@@ -59,11 +58,3 @@ def run(text: str) -> dict[str, Any]:
         rows = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == "program.py"]
         return {"reveals": reveals, "raised": rows[-1], "error": type(error).__name__}
     return {"reveals": reveals, "raised": 0, "error": ""}
-
-
-def main(index: Path) -> None:
-    print(json.dumps({seed: run(text) for seed, text in json.loads(index.read_text(encoding="utf-8"))}))
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -25,8 +25,13 @@ import pytest
 
 BATCHES = 3
 """So many processes share the programs of a script, so that every core has something to do."""
+OPTIONAL = {
+    "brax", "chex", "diffrax", "distrax", "equinox", "flax", "haiku", "jaxopt", "jaxtyping", "jmp", "lineax", "numpyro",
+    "optax", "optimistix",
+}  # fmt: skip
+"""Libraries that programs may use. Where one is not installed, they are skipped."""
 CHILD = Path(__file__).with_name("jax_child.py")
-_IMPORT = re.compile(r"^(?:import|from) (\w+)", re.MULTILINE)
+_IMPORT = re.compile(r"^\s*(?:import|from) (\w+)", re.MULTILINE)
 _SETS_ENVIRONMENT = re.compile(r"^os\.environ\[", re.MULTILINE)
 
 
@@ -56,10 +61,8 @@ class Program:
         return f"{self.script.parent.name}/{self.script.stem}/{zlib.crc32(self.group.encode()) % BATCHES}"
 
     def missing(self) -> list[str]:
-        """Libraries that it imports and that are not installed."""
-        own = {Path(name).parts[0].removesuffix(".py") for name in self.files}
-        own |= {path.stem for path in self.folder.iterdir()} if self.folder is not None else set()
-        names = {name for text in self._texts for name in _IMPORT.findall(text)} - own
+        """Optional libraries that it imports and that are not installed."""
+        names = {name for text in self._texts for name in _IMPORT.findall(text)} & OPTIONAL
         return sorted(name for name in names if importlib.util.find_spec(name) is None)
 
     def job(self) -> dict[str, Any]:

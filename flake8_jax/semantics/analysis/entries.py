@@ -43,7 +43,7 @@ from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut
 from flake8_jax.semantics.models.custom_rules import check_missing, check_settings
-from flake8_jax.semantics.models.staging import stage_unknown
+from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.models.transforms import run_root
 from flake8_jax.semantics.trackers.process import Process
 from flake8_jax.semantics.trackers.records import Recording
@@ -195,7 +195,7 @@ def _run_contracts(m: Machine, cls: ClassValue) -> None:
             found = cls.namespace.get(method)
             if isinstance(found, FunctionValue) and not _is_skipped(m, found):
                 bound = BoundMethod(found, generic_instance(m, cls))
-                stage_unknown(m, Frame(None, cls.scope, None), cls.node, name, bound, method)
+                stage_unknown(m, Frame(None, cls.scope, None), cls.node, Contract(name, method, bound))
 
 
 def _run_partial(m: Machine, partial: PartialValue, node: Any, frame: Frame, chain: tuple[Link, ...]) -> None:

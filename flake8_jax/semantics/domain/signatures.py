@@ -12,8 +12,8 @@ Not modelled: shapes and dtypes of carries, registered pytree classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.classes import find_in_class
@@ -39,6 +39,54 @@ from flake8_jax.semantics.domain.values import (
 )
 
 CALLABLES = (FunctionValue, BoundMethod, PartialValue, TransformedValue)
+
+
+def underlying(value: Value) -> Value:
+    """The callable behind methods, ``partial`` and transforms."""
+    while isinstance(value, (BoundMethod, PartialValue, TransformedValue)):
+        value = value.operand if isinstance(value, TransformedValue) else value.func
+    return value
+
+
+def layers(value: Value) -> Iterator[Value]:
+    """A callable, and what it hands its arguments to, one after the other: the last is what runs."""
+    yield value
+    while isinstance(value, (BoundMethod, PartialValue, TransformedValue)):
+        value = value.operand if isinstance(value, TransformedValue) else value.func
+        yield value
+
+
+def untransformed(value: Value) -> Value:
+    """The callable behind transforms alone."""
+    while isinstance(value, TransformedValue):
+        value = value.operand
+    return value
+
+
+class Opened(NamedTuple):
+    """The callable behind methods, ``partial`` and transforms. taken: so many of its leading arguments are bound, and
+    those of these names."""
+
+    function: Value
+    taken: int
+    named: set[str]
+
+
+def opened(value: Value, *, transforms: bool = True) -> Opened:
+    """Look behind a callable. transforms: behind transforms as well."""
+    taken, named = 0, set[str]()
+    while True:
+        if isinstance(value, PartialValue):
+            taken += len(value.args)
+            named |= value.kwargs.keys()
+            value = value.func
+        elif isinstance(value, BoundMethod):
+            taken += 1
+            value = value.func
+        elif transforms and isinstance(value, TransformedValue):
+            value = value.operand
+        else:
+            return Opened(value, taken, named)
 
 
 def arity(value: Value) -> tuple[int, int | None] | None:
@@ -232,15 +280,7 @@ def parameter_names(value: Value, depth: int = 1000) -> list[str] | None:
 
 def default_values(value: Value) -> dict[str, Value]:
     """The defaults of a callable's parameters, but for those that it already has an argument for."""
-    bound: set[str] = set()
-    taken = 0
-    while isinstance(value, (BoundMethod, PartialValue, TransformedValue)):
-        if isinstance(value, PartialValue):
-            bound |= value.kwargs.keys()
-            taken += len(value.args)
-        elif isinstance(value, BoundMethod):
-            taken += 1
-        value = value.operand if isinstance(value, TransformedValue) else value.func
+    value, taken, bound = opened(value)
     if not isinstance(value, FunctionValue):
         return {}
     bound |= {p.name for p in value.fn.params[:taken]}

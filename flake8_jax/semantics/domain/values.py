@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from flake8_jax.core import ir
     from flake8_jax.knowledge.model import TransformFact
@@ -771,6 +771,19 @@ def known_elements(value: Value) -> tuple[Value, ...] | None:
     if isinstance(value, ListValue):
         return value.known()
     return None
+
+
+def held_by(value: Value) -> Sequence[Value]:
+    """What a container, an object, a generator or a union holds directly, whatever of it is known; nothing for others."""
+    if isinstance(value, TupleValue):
+        return value.elts
+    if isinstance(value, UnionValue):
+        return value.members
+    if isinstance(value, GeneratorValue):
+        return (value.element,)
+    if isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
+        return [v for v in value.slots.values() if isinstance(v, Value)]
+    return ()
 
 
 def part_of(value: Opaque, step: str, make: Callable[[], Value]) -> Value:

@@ -8,7 +8,7 @@ page says otherwise; ``context`` tells how the code is running.
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import msgspec
 
@@ -173,6 +173,10 @@ class Store(msgspec.Struct, frozen=True, eq=False):
     """The operator of an augmented assignment, else the empty string."""
 
 
+KeyEffect = Literal["consume", "split"]
+"""What uses a key up: numbers are drawn from it, or other keys are made of it."""
+
+
 class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """A PRNG key is used up: by a sampler or by ``split``, here or inside the function called at ``at``.
 
@@ -187,9 +191,9 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     context: Context
     at: ir.Node
     key: Value
-    effect: str
+    effect: KeyEffect
     earlier: Site | None
-    earlier_effect: str
+    earlier_effect: KeyEffect
     in_loop: bool
     loop_kind: str
     same_call: bool
@@ -306,11 +310,15 @@ class MeshMismatch(msgspec.Struct, frozen=True, eq=False):
     twice: bool
 
 
+ChangeKind = Literal["item", "item-augmented", "method", "attribute", "global", "nonlocal", "next"]
+"""How something is changed: an element is stored (``x[i] = v``, ``x[i] += v``), a method changes its object (``append``,
+``update`` …), an attribute or a variable of an outer scope is set, an iterator moves on."""
+
+
 class Mutation(msgspec.Struct, frozen=True, eq=False):
     """Staged code changes what is older than the innermost trace (see ``births``): the change outlasts it.
 
-    how: item, item-augmented, method (``append``, ``update`` …), attribute, global, nonlocal, next (an iterator moves
-    on). target: the container or object, None for a variable. value: what is put in, None where that is nothing.
+    target: the container or object, None for a variable. value: what is put in, None where that is nothing.
     name: the attribute, variable or method. op: as in Store. once: it is also older than the innermost trace that is
     compiled, so Python makes the change once, whatever the number of calls. itself: the value was computed from what
     was there before.
@@ -318,7 +326,7 @@ class Mutation(msgspec.Struct, frozen=True, eq=False):
 
     context: Context
     at: ir.Node
-    how: str
+    how: ChangeKind
     target: Value | None
     value: Value | None
     name: str

@@ -6,6 +6,8 @@ Under a transform the boundary decides, not the annotation: ``n: int`` under pla
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
@@ -21,7 +23,6 @@ from flake8_jax.semantics.domain.values import (
     ListValue,
     Static,
     TupleValue,
-    UnionValue,
     Unknown,
     Value,
 )
@@ -56,11 +57,7 @@ def _plain(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr) -
         return None
     if isinstance(target, External):
         return _library_class(m, target.name)
-    if isinstance(target, ClassValue):
-        return generic_instance(m, target)
-    if isinstance(target, UnionValue):
-        return None
-    return None
+    return generic_instance(m, target) if isinstance(target, ClassValue) else None
 
 
 def _library_class(m: Machine, name: str) -> Value | None:
@@ -85,30 +82,46 @@ def _subscripted(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.S
     parts: list[ir.Expr] = node.index.elts if isinstance(node.index, ir.Tuple) else [node.index]
     name = target.name if isinstance(target, (External, BuiltinValue)) else ""
     short = name.rpartition(".")[2]
-    if short == "Optional":
-        return _either(m, scope, frame, [*parts, ir.Constant(0, 0, "none", None)])
-    if short == "Union":
-        return _either(m, scope, frame, parts)
-    if short in ("Annotated", "Final", "ClassVar", "Required"):
-        return value_of_annotation(m, scope, frame, parts[0])
+    describe = _GENERICS.get(short)
+    if describe is not None:
+        return describe(m, scope, frame, parts)
     if name.startswith("jaxtyping.") and short in _JAXTYPING:
         return Array(MAYBE, _JAXTYPING_DTYPES.get(short, ""))
     if name.startswith("jaxtyping.") and short == "Key":
         return Array(MAYBE, "key")
-    if short in ("tuple", "Tuple"):
-        if len(parts) == 2 and isinstance(parts[1], ir.Constant) and parts[1].kind == "ellipsis":
-            return ListValue(None, _or_unknown(m, scope, frame, parts[0]), is_tuple=True)
-        return TupleValue(tuple(_or_unknown(m, scope, frame, p) for p in parts))
-    if short in ("list", "List", "Sequence", "Iterable", "Collection"):
-        element = _or_unknown(m, scope, frame, parts[0])
-        return ListValue(None, element) if short in ("list", "List") else None
-    if short in ("dict", "Dict", "Mapping", "MutableMapping") and len(parts) == 2:
-        return DictValue({}, _or_unknown(m, scope, frame, parts[1]), is_open=True)
-    if short in ("Callable",):
-        return Unknown("function")
-    if isinstance(target, ClassValue):
-        return _plain(m, scope, frame, node.value)
+    return _plain(m, scope, frame, node.value) if isinstance(target, ClassValue) else None
+
+
+def _optional(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[ir.Expr]) -> Value | None:
+    return _either(m, scope, frame, [*parts, ir.Constant(0, 0, "none", None)])
+
+
+def _first(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[ir.Expr]) -> Value | None:
+    return value_of_annotation(m, scope, frame, parts[0])
+
+
+def _tuple(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[ir.Expr]) -> Value | None:
+    if len(parts) == 2 and isinstance(parts[1], ir.Constant) and parts[1].kind == "ellipsis":
+        return ListValue(None, _or_unknown(m, scope, frame, parts[0]), is_tuple=True)
+    return TupleValue(tuple(_or_unknown(m, scope, frame, p) for p in parts))
+
+
+def _list(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[ir.Expr]) -> Value | None:
+    return ListValue(None, _or_unknown(m, scope, frame, parts[0]))
+
+
+def _sequence(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[ir.Expr]) -> Value | None:
+    """An annotation that is read for what it names in turn, and says nothing of the structure."""
+    _or_unknown(m, scope, frame, parts[0])
     return None
+
+
+def _dict(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[ir.Expr]) -> Value | None:
+    return DictValue({}, _or_unknown(m, scope, frame, parts[1]), is_open=True) if len(parts) == 2 else None
+
+
+def _callable(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[ir.Expr]) -> Value | None:
+    return Unknown("function")
 
 
 def _or_unknown(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Expr) -> Value:
@@ -121,6 +134,19 @@ def _either(m: Machine, scope: ModuleScope, frame: Frame | None, nodes: list[ir.
     if any(v is None for v in values):
         return None
     return joining.union_of([v for v in values if v is not None])
+
+
+_GENERICS: dict[str, Callable[[Machine, ModuleScope, Frame | None, list[ir.Expr]], Value | None]] = {
+    "Optional": _optional,
+    "Union": _either,
+    "Callable": _callable,
+    **dict.fromkeys(("Annotated", "Final", "ClassVar", "Required"), _first),
+    **dict.fromkeys(("tuple", "Tuple"), _tuple),
+    **dict.fromkeys(("list", "List"), _list),
+    **dict.fromkeys(("Sequence", "Iterable", "Collection"), _sequence),
+    **dict.fromkeys(("dict", "Dict", "Mapping", "MutableMapping"), _dict),
+}
+"""What ``X[…]`` says, by the last part of the name of ``X``."""
 
 
 def _constant(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.Constant) -> Value | None:

@@ -5,7 +5,9 @@ Not modelled: ``del`` of names seen from other scopes, extended slices on the le
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
@@ -36,7 +38,7 @@ from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
-from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
+from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
 from flake8_jax.semantics.trackers.derivative_contracts import note_stored_rule
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import GlobalReads, note_contents, note_rebinding, note_second_assignment
@@ -51,16 +53,16 @@ def tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: str) -> None
         m.bus.emit(Hashing(m.path.context(frame.scope), at, value, how))
 
 
-def store_item(
-    m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, value: Value, *, how: str, op: str = "",
-    itself: bool = False,
-) -> None:  # fmt: skip
-    """``base[index] = value``. itself: the value was computed from what was there."""
+def store_item(m: Machine, change: Change, index: Value) -> None:
+    """``base[index] = value``."""
+    frame, node, base, value = change.frame, change.node, change.target, change.value
+    assert base is not None and value is not None
     note_kept(m, value)
     if isinstance(base, Array) and isinstance(index, Const) and isinstance(index.value, str):
         base = Unknown("no array")  # which has no such items: a guess somewhere above was wrong
+        change = msgspec.structs.replace(change, target=base)
     if m.bus.wants(Store):
-        m.bus.emit(Store(m.path.context(frame.scope), node, how, base, value, "", op))
+        m.bus.emit(Store(m.path.context(frame.scope), node, change.how, base, value, "", change.op))
     if isinstance(base, External):
         note_stored_rule(m, base, value)
         if base.name == ENVIRON:
@@ -70,7 +72,7 @@ def store_item(
     if m.trackers[TrainingSteps].taken is not None and not isinstance(base, (Array, HostArray)):
         keep(m, value)
     if m.path.mode.staged:
-        tell_change(m, frame, node, how, base, value, op=op, itself=itself or bool(op))
+        tell_change(m, change)
     else:
         note_contents(m, frame, node, base, value, index)
     if isinstance(base, Instance):
@@ -89,25 +91,24 @@ def assign(m: Machine, frame: Frame, target: ir.Expr, value: Value, source: ir.E
         _unpack(m, frame, target, value, source)  # type: ignore[arg-type]
     elif kind is ir.Attribute:
         base = evaluate(m, frame, target.value)  # type: ignore[union-attr,arg-type]
-        store_attribute(m, frame, target, base, target.attr, value, op, source)  # type: ignore[union-attr,arg-type]
+        change = Change(frame, target, "attribute", base, value, target.attr, op)  # type: ignore[union-attr]
+        store_attribute(m, change, source)
     elif kind is ir.Subscript:
         base = evaluate(m, frame, target.value)  # type: ignore[union-attr,arg-type]
         index = evaluate(m, frame, target.index)  # type: ignore[union-attr]
         itself = reads_itself(frame.scope, target, source)
-        store_item(m, frame, target, base, index, value, how="item", itself=itself)  # type: ignore[arg-type]
+        store_item(m, Change(frame, target, "item", base, value, itself=itself), index)
     elif kind is ir.Starred:
         assign(m, frame, target.value, value, source)  # type: ignore[union-attr,arg-type]
 
 
-def _tell_rebinding(
-    m: Machine, frame: Frame, target: ir.Name, how: str, value: Value, source: ir.Expr | None, op: str, born: int
-) -> None:
+def _tell_rebinding(m: Machine, change: Change, source: ir.Expr | None) -> None:
     """A variable of an outer scope is rebound; ``born``: the trace in which that scope came into being."""
     if m.path.mode.staged:
-        itself = bool(op) or reads_itself(frame.scope, target, source)
-        if not itself and not level_of(value) >= GRAD:
-            undo_changes(m, None, target.id, born)
-        tell_change(m, frame, target, how, None, value, name=target.id, op=op, born=born, itself=itself)
+        itself = bool(change.op) or reads_itself(change.frame.scope, change.node, source)
+        if not itself and change.value is not None and not level_of(change.value) >= GRAD:
+            undo_changes(m, None, change.name, change.born)
+        tell_change(m, msgspec.structs.replace(change, itself=itself))
 
 
 def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Expr | None, op: str) -> None:
@@ -116,7 +117,7 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
     if fn is not None:
         if name in fn.global_names:
             note_kept(m, value)
-            _tell_rebinding(m, frame, target, "global", value, source, op, 0)
+            _tell_rebinding(m, Change(frame, target, "global", None, value, name, op, 0), source)
             note_rebinding(m, frame, name)
             joined = joining.join(frame.scope.slots.get(name, value), value)
             # Which of its values a global has by then, only the host knows.
@@ -130,7 +131,7 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
             while outer is not None and name not in outer.slots:
                 outer = outer.parent
             if outer is not None:
-                _tell_rebinding(m, frame, target, "nonlocal", value, source, op, outer.trace)
+                _tell_rebinding(m, Change(frame, target, "nonlocal", None, value, name, op, outer.trace), source)
             m.journal.write(outer.slots if outer is not None else frame.slots, name, value)
             return
     elif m.trackers[GlobalReads].staged and frame.slots is frame.scope.slots:
@@ -138,42 +139,54 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
     m.journal.write(frame.slots, name, value)
 
 
+class Targets(NamedTuple):
+    """What a value is unpacked to. star: the index of the target that takes what is left."""
+
+    node: ir.Tuple | ir.List
+    number: int
+    star: int | None
+
+
 def _unpack(m: Machine, frame: Frame, target: ir.Tuple | ir.List, value: Value, source: ir.Expr | None) -> None:
-    targets = target.elts
-    star = next((i for i, t in enumerate(targets) if isinstance(t, ir.Starred)), None)
+    star = next((i for i, t in enumerate(target.elts) if isinstance(t, ir.Starred)), None)
+    targets = Targets(target, len(target.elts), star)
     if id(value) in m.trackers[Products].made:
-        if not check_unpacking(m, frame, source if source is not None else target, value, len(targets), star):
+        if not check_unpacking(m, frame, source if source is not None else target, value, targets.number, star):
             value = Unknown("unpack")
     if isinstance(value, UnionValue):
-        per_member = [_unpacked(m, frame, target, v, len(targets), star, source) for v in value.members]
+        per_member = [_unpacked(m, frame, targets, v, source) for v in value.members]
         values = [joining.union_of(column) for column in zip(*per_member, strict=True)]
     else:
-        values = _unpacked(m, frame, target, value, len(targets), star, source)
-    for t, v in zip(targets, values, strict=True):
+        values = _unpacked(m, frame, targets, value, source)
+    for t, v in zip(target.elts, values, strict=True):
         assign(m, frame, t, v, source)
 
 
-def _unpacked(
-    m: Machine, frame: Frame, target: ir.Expr, value: Value, count: int, star: int | None, source: ir.Expr | None
-) -> list[Value]:
+def _unpacked(m: Machine, frame: Frame, targets: Targets, value: Value, source: ir.Expr | None) -> list[Value]:
     """One value per target."""
+    node, count, star = targets
     known = known_elements(value)
     if known is not None:
-        if star is None and len(known) == count:
-            return list(known)
-        if star is not None and len(known) >= count - 1:
-            tail = count - star - 1
-            middle = ListValue(known[star : len(known) - tail], born=m.path.mode.trace)
-            return [*known[:star], middle, *known[len(known) - tail :]]
-        return [Unknown("unpack") for _ in range(count)]
-    if isinstance(value, Array) and value.dtype != "key" and source is not None and m.bus.wants(Iteration):
-        m.bus.emit(Iteration(m.path.context(frame.scope), source, value, "unpack", count if star is None else None))
+        return _spread(m, known, count, star)
+    if isinstance(value, Array) and value.dtype != "key" and source is not None:
+        if m.bus.wants(Iteration):
+            told = count if star is None else None
+            m.bus.emit(Iteration(m.path.context(frame.scope), source, value, "unpack", told))
     if isinstance(value, (Array, Tree, Unknown, HostArray)) and star is None:
         return [item_of(m, value, Const(i)) for i in range(count)]
-    supply = iterated(m, frame, target, value, "quiet", None)
-    if supply is None:
-        return [Unknown("unpack") for _ in range(count)]
-    values = [supply() for _ in range(count)]
-    if star is not None:
+    supply = iterated(m, frame, node, value, "quiet", None)
+    values = [supply() if supply is not None else Unknown("unpack") for _ in range(count)]
+    if star is not None and supply is not None:
         values[star] = ListValue(None, values[star], born=m.path.mode.trace)
     return values
+
+
+def _spread(m: Machine, known: tuple[Value, ...], count: int, star: int | None) -> list[Value]:
+    """Known elements by target; the starred target takes those in the middle."""
+    if star is None and len(known) == count:
+        return list(known)
+    if star is None or len(known) < count - 1:
+        return [Unknown("unpack") for _ in range(count)]
+    tail = count - star - 1
+    middle = ListValue(known[star : len(known) - tail], born=m.path.mode.trace)
+    return [*known[:star], middle, *known[len(known) - tail :]]

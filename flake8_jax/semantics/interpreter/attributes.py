@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
@@ -52,7 +54,7 @@ from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.interpreter.running import tell_cached
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE
-from flake8_jax.semantics.trackers.allocations import outlives, tell_change, undo_changes
+from flake8_jax.semantics.trackers.allocations import Change, outlives, tell_change, undo_changes
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
 from flake8_jax.semantics.trackers.globals import is_code, note_rebinding, tell_global
@@ -470,24 +472,23 @@ ATTRIBUTE.update(
 )
 
 
-def store_attribute(
-    m: Machine, frame: Frame, node: ir.Attribute, base: Value, attr: str, value: Value, op: str = "",
-    source: ir.Expr | None = None,
-) -> None:  # fmt: skip
-    """``base.attr = value``."""
+def store_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -> None:
+    """``base.attr = value``. source: the IR of the value."""
+    base, attr, value = change.target, change.name, change.value
+    assert base is not None and value is not None
     note_kept(m, value)
     if m.path.mode.staged:
-        tell_attribute(m, frame, node, base, attr, value, op, source)
+        tell_attribute(m, change, source)
     if isinstance(base, ModuleValue):
         if not is_code(value):  # patching a module's functions is not modelled
-            note_rebinding(m, frame, attr, base.scope)
+            note_rebinding(m, change.frame, attr, base.scope)
             m.journal.write(base.scope.slots, attr, joining.join(base.scope.slots.get(attr, value), value))
     elif isinstance(base, (Instance, ExternalInstance)):
         setter = _setter(base, attr) if isinstance(base, Instance) else None
         if setter is None:
             m.journal.write(base.slots, attr, value)
         else:
-            call(m, frame, node, setter, Arguments([base, value]))
+            call(m, change.frame, change.node, setter, Arguments([base, value]))
     elif isinstance(base, ClassValue):
         m.journal.write(base.namespace, attr, value)
     elif isinstance(base, Opaque):
@@ -506,19 +507,19 @@ def _setter(base: Instance, attr: str) -> Value | None:
     return member[1].fset if member is not None and isinstance(member[1], PropertyValue) else None
 
 
-def tell_attribute(
-    m: Machine, frame: Frame, node: Any, base: Value, attr: str, value: Value, op: str = "",
-    source: ir.Expr | None = None,
-) -> None:  # fmt: skip
+def tell_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -> None:
     """Tell the rules that staged code sets an attribute; one that is set back to a host value undoes what was done."""
+    base, node = change.target, change.node
     if isinstance(base, ModuleValue):
-        tell_change(m, frame, node, "attribute", None, value, name=attr, op=op, born=0)
+        tell_change(m, msgspec.structs.replace(change, target=None, born=0))
         return
     if isinstance(base, Instance):
-        member = find_in_class(base.cls, attr)
+        member = find_in_class(base.cls, change.name)
         if member is not None and isinstance(member[1], PropertyValue) and not member[1].cached:
             return  # its setter tells
-    itself = bool(op) or (isinstance(node, ir.Attribute) and reads_itself(frame.scope, node, source))
-    if not itself and level_of(value) < GRAD:
-        undo_changes(m, base, attr)
-    tell_change(m, frame, node, "attribute", base, value, name=attr, op=op, itself=itself)
+    itself = bool(change.op)
+    if not itself and isinstance(node, ir.Attribute):
+        itself = reads_itself(change.frame.scope, node, source)
+    if not itself and change.value is not None and level_of(change.value) < GRAD:
+        undo_changes(m, base, change.name)
+    tell_change(m, msgspec.structs.replace(change, itself=itself))

@@ -70,26 +70,29 @@ def finish_class(m: Machine, cls: ClassValue) -> None:
         _traits_of_library_base(m, cls, own)
     for base in cls.bases:
         if isinstance(base, ClassValue):
-            base.subclasses.append(cls)
-            cls.traits |= base.traits
-            cls.static_names |= base.static_names
-            cls.leaf_names = base.leaf_names if cls.leaf_names is None else cls.leaf_names
-            cls.external_bases += [b for b in base.external_bases if b not in cls.external_bases]
-            cls.has_unknown_base = cls.has_unknown_base or base.has_unknown_base
-            if is_deep(cls):
-                cls.has_unknown_base = True
-            elif base.traits & {"dataclass", "namedtuple"}:
-                known = {f.name for f in cls.fields}
-                cls.fields += [f for f in base.fields if f.name not in known]
+            _inherit(cls, base)
         elif isinstance(base, External):
             cls.external_bases.append(base.name)
             _traits_of_library_base(m, cls, base.name)
         elif isinstance(base, (Unknown, UnionValue)):
             cls.has_unknown_base = True
-    if "enum" in cls.traits:
-        return
-    if cls.traits & {"dataclass", "namedtuple", "pytree"}:
+    if "enum" not in cls.traits and cls.traits & {"dataclass", "namedtuple", "pytree"}:
         read_fields(m, cls)
+
+
+def _inherit(cls: ClassValue, base: ClassValue) -> None:
+    """What a class takes over of a base of the project."""
+    base.subclasses.append(cls)
+    cls.traits |= base.traits
+    cls.static_names |= base.static_names
+    cls.leaf_names = base.leaf_names if cls.leaf_names is None else cls.leaf_names
+    cls.external_bases += [b for b in base.external_bases if b not in cls.external_bases]
+    cls.has_unknown_base = cls.has_unknown_base or base.has_unknown_base
+    if is_deep(cls):
+        cls.has_unknown_base = True
+    elif base.traits & {"dataclass", "namedtuple"}:
+        known = {f.name for f in cls.fields}
+        cls.fields += [f for f in base.fields if f.name not in known]
 
 
 def _traits_of_library_base(m: Machine, cls: ClassValue, name: str) -> None:
@@ -194,25 +197,27 @@ def _declares_static(node: ir.Expr | None) -> bool:
         return any(_declares_static(e) for e in node.elts)
     if not isinstance(node, ir.Call):
         return False
-    name = _last_name(node.func)
-    if name in ("static_field", "static"):
+    if _last_name(node.func) in ("static_field", "static"):
         return True
-    for argument in node.args:
-        value = argument.value
-        if isinstance(value, ir.Constant):
-            if argument.keyword == "pytree_node" and value.value is False:
-                return True
-            if argument.keyword == "static" and value.value is True:
-                return True
-        if argument.keyword == "metadata":
-            if isinstance(value, ir.Call) and _declares_static(value):
-                return True
-            if isinstance(value, ir.Dict):
-                for k, v in zip(value.keys, value.values, strict=True):
-                    if isinstance(k, ir.Constant) and isinstance(v, ir.Constant):
-                        if (k.value, v.value) in (("static", True), ("pytree_node", False)):
-                            return True
-    return False
+    return any(_says_static(a.keyword, a.value) or _holds_static(a.keyword, a.value) for a in node.args)
+
+
+def _says_static(name: str | None, value: ir.Expr) -> bool:
+    """``static=True``, ``pytree_node=False``."""
+    if not isinstance(value, ir.Constant):
+        return False
+    return (name == "static" and value.value is True) or (name == "pytree_node" and value.value is False)
+
+
+def _holds_static(name: str | None, value: ir.Expr) -> bool:
+    """``metadata={"static": True}``, ``metadata=dict(static=True)``."""
+    if name != "metadata":
+        return False
+    if isinstance(value, ir.Dict):
+        entries = [(k.value, v.value) for k, v in zip(value.keys, value.values, strict=True)
+                   if isinstance(k, ir.Constant) and isinstance(v, ir.Constant)]  # fmt: skip
+        return ("static", True) in entries or ("pytree_node", False) in entries
+    return isinstance(value, ir.Call) and _declares_static(value)
 
 
 def _field_default(m: Machine, cls: ClassValue, node: ir.Expr | None, name: str) -> Value | None:
@@ -318,19 +323,22 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
     if init is not None and isinstance(init[1], FunctionValue):
         call_function_value(m, frame, node, init[1], args.prepended(made))
         made.complete = True
-        return made
-    if cls.fields and (cls.traits & {"dataclass", "static_attributes", "pytree"}):
+    elif cls.fields and (cls.traits & {"dataclass", "static_attributes", "pytree"}):
         made.slots.update(_bind_fields(m, cls, args))
         made.complete = args.star is None and args.double_star is None
-        for name in ("__post_init__", "__attrs_post_init__"):
-            post = find_in_class(cls, name)
-            if post is not None and isinstance(post[1], FunctionValue):
-                call_function_value(m, frame, node, post[1], Arguments([made]))
-        return made
-    made.complete = not cls.external_bases and not cls.has_unknown_base
-    for name, value in args.kwargs.items():
-        made.slots[name] = value
+        _set_up(m, frame, node, made)
+    else:
+        made.complete = not cls.external_bases and not cls.has_unknown_base
+        made.slots.update(args.kwargs)
     return made
+
+
+def _set_up(m: Machine, frame: Frame, node: Any, made: Instance) -> None:
+    """Run what a generated constructor runs in the end."""
+    for name in ("__post_init__", "__attrs_post_init__"):
+        post = find_in_class(made.cls, name)
+        if post is not None and isinstance(post[1], FunctionValue):
+            call_function_value(m, frame, node, post[1], Arguments([made]))
 
 
 def library_name(m: Machine, cls: ClassValue) -> str:

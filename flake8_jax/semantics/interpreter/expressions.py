@@ -2,8 +2,7 @@
 
 Vocabulary
 ----------
-supply      a function that gives the element of one iteration; a fresh one each time, so that the keys of
-            ``for k in keys`` are different keys.
+display     ``[a, b]``, ``{k: v}``: an expression that lists what a container holds.
 quiet       evaluated for its value only: rules are not told (they were, or will be, by another evaluation).
 
 Not modelled: overloaded operators of library classes, string contents beyond constants, sets' elements.
@@ -79,28 +78,32 @@ from flake8_jax.semantics.trackers.versions import ApiUses
 
 # --- names ----------------------------------------------------------------------------------------
 
+_ARRAYS = frozenset({HostArray, Array})
+
 
 def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
     name = node.id
     value: Value | None = frame.slots.get(name)
     if value is None or type(value) is Deferred or (frame.fn is not None and name in frame.fn.global_names):
         value = lookup(m, frame, name)
-    if value is None:
-        value = m.program.builtin(name) or _late_global(m, frame, name)
-    kind = type(value)
-    if m.path.mode.staged and kind in MAY_CHANGE and name in frame.scope.slots and is_global(frame, name):
+        if value is None:
+            value = m.program.builtin(name) or _late_global(m, frame, name)
+    kind, mode = type(value), m.path.mode
+    if mode.staged and kind in MAY_CHANGE and name in frame.scope.slots and is_global(frame, name):
         tell_global(m, frame, node, frame.scope, name, value)
-    if (kind is HostArray or kind is Array) and m.path.mode.jitted and is_large(value):
+    if mode.jitted and kind in _ARRAYS and is_large(value):
         note_variable(m, frame, node, name, value)
     if kind is External:
-        if m.bus.names_wanted is None or value.name in m.bus.names_wanted:  # type: ignore[attr-defined]
-            tell_name(m, frame, node, value, name)  # type: ignore[arg-type]
-    elif kind is UnionValue and value.conditions is not None and m.path.conditions:  # type: ignore[attr-defined]
+        _tell_wanted(m, frame, node, value, name)  # type: ignore[arg-type]
+    elif kind is UnionValue and m.path.conditions and value.conditions is not None:  # type: ignore[attr-defined]
         return possible_here(m, value)  # type: ignore[arg-type]
     return value
 
 
-# --- truth ----------------------------------------------------------------------------------------
+def _tell_wanted(m: Machine, frame: Frame, node: ir.Name | ir.Attribute, value: External, name: str) -> None:
+    """Tell the rules that a library object is named, if one asks for that."""
+    if m.bus.names_wanted is None or value.name in m.bus.names_wanted:
+        tell_name(m, frame, node, value, name)
 
 
 # --- literals ---------------------------------------------------------------------------------------
@@ -215,13 +218,18 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, node.value, value)
     has_spec = bool(node.spec_text) or (node.spec is not None and node.spec_text is None)
-    if isinstance(value, Instance) and not has_spec:
-        value = shown(m, frame, node, value, "__repr__" if node.conversion in ("r", "a") else "__str__")
-    if has_spec and not node.conversion and m.bus.wants(Formatting) and isinstance(value, (Array, Tree, UnionValue)):
+    if has_spec and not node.conversion and isinstance(value, (Array, Tree, UnionValue)) and m.bus.wants(Formatting):
         if holds_tracer(value, GRAD) or is_awaited(m, value):
             m.bus.emit(Formatting(m.path.context(frame.scope), node.value, value, "f-string", node.spec_text or ""))
         return Static("str")
-    return Static("str", (value, *getattr(value, "holds", ())) if isinstance(value, (Array, Tree, Static)) else ())
+    if isinstance(value, Instance) and not has_spec:
+        value = shown(m, frame, node, value, "__repr__" if node.conversion in ("r", "a") else "__str__")
+    return Static("str", _held(value))
+
+
+def _held(value: Value) -> tuple[Value, ...]:
+    """The values that a string shows in which this one stands."""
+    return (value, *getattr(value, "holds", ())) if isinstance(value, (Array, Tree, Static)) else ()
 
 
 # --- attributes and items -----------------------------------------------------------------------------
@@ -247,8 +255,8 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
     if m.trackers[TrainingSteps].taken is not None:
         look_back(m, base)
     value = load_attribute(m, frame, node, base, node.attr)
-    if type(value) is External and (m.bus.names_wanted is None or value.name in m.bus.names_wanted):
-        tell_name(m, frame, node, value, node.attr)
+    if type(value) is External:
+        _tell_wanted(m, frame, node, value, node.attr)
     if m.path.mode.jitted and is_large(value):
         note_part(m, frame, node, base, value)
     return value
@@ -306,10 +314,7 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
         return joining.union_of([load_item(m, frame, node, b, index, quiet=quiet) for b in base.members])
     if not quiet and not isinstance(base, (AtValue, ClassValue, External)):
         _tell_index(m, frame, node, base, index, "load")
-    if m.trackers[TrainingSteps].taken is not None:
-        look_back(m, base)
-    if m.trackers[Reads].matter and (isinstance(base, (Array, AtValue)) or isinstance(index, SliceValue)):
-        read(m, frame, node, base.base if isinstance(base, AtValue) else base, depth=0)
+    _read_item(m, frame, node, base, index)
     if isinstance(base, AtValue):
         if not quiet:
             _tell_index(m, frame, node, base.base, index, "at")
@@ -325,10 +330,12 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
     return taken
 
 
-# --- assignment ---------------------------------------------------------------------------------------
-
-
-# --- iteration ----------------------------------------------------------------------------------------
+def _read_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:
+    """An item is taken: of an array that is a read, of other containers where a slice copies them."""
+    if m.trackers[TrainingSteps].taken is not None:
+        look_back(m, base)
+    if m.trackers[Reads].matter and (isinstance(base, (Array, AtValue)) or isinstance(index, SliceValue)):
+        read(m, frame, node, base.base if isinstance(base, AtValue) else base, depth=0)
 
 
 # --- the rest -------------------------------------------------------------------------------------------
@@ -370,12 +377,16 @@ def evaluate_statement(m: Machine, frame: Frame, node: ir.ExprStmt) -> None:
     else:
         value = evaluate(m, frame, node.value)
     if name and not frame.attempts and (m.bus.discards_wanted is None or name in m.bus.discards_wanted):
-        known = m.program.knowledge.entry(name)
-        owner = m.program.knowledge.entry(name.rpartition(".")[0])
-        of_module = owner.function is None and owner.transform is None
-        fact = known.function if known.function is not None else known.namespace if of_module else None
-        pure = known.transform is None and fact is not None and fact.pure
-        m.bus.emit(Discarded(m.path.context(frame.scope), node.value, value, name, pure))
+        m.bus.emit(Discarded(m.path.context(frame.scope), node.value, value, name, _is_pure(m, name)))
+
+
+def _is_pure(m: Machine, name: str) -> bool:
+    """A library function without side effects, as the tables say."""
+    known = m.program.knowledge.entry(name)
+    owner = m.program.knowledge.entry(name.rpartition(".")[0])
+    of_module = owner.function is None and owner.transform is None
+    fact = known.function if known.function is not None else known.namespace if of_module else None
+    return known.transform is None and fact is not None and fact.pure
 
 
 def is_array_update(m: Machine, update: AtValue) -> bool:

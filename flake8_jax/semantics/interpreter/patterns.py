@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import Const, DictValue, Tree, TupleValue, Unknown, Value
@@ -32,31 +35,53 @@ def compares_with_number(pattern: ir.Pattern) -> bool:
 
 def bind_pattern(m: Machine, frame: Frame, pattern: ir.Pattern, subject: Value) -> None:
     """Bind the names of a pattern that matched."""
-    if isinstance(pattern, ir.MatchAs):
-        if pattern.pattern is not None:
-            bind_pattern(m, frame, pattern.pattern, subject)
-        if pattern.name:
-            m.journal.write(frame.slots, pattern.name, subject)
-    elif isinstance(pattern, ir.MatchSequence):
-        known = subject.elts if isinstance(subject, TupleValue) else None
-        for i, part in enumerate(pattern.patterns):
-            if isinstance(part, ir.MatchStar):
-                if part.name:
-                    m.journal.write(frame.slots, part.name, Unknown("rest"))
-                known = None
-            else:
-                value = known[i] if known is not None and i < len(known) else item_of(m, subject, Const(i))
-                bind_pattern(m, frame, part, value)
-    elif isinstance(pattern, ir.MatchMapping):
-        for key, part in zip(pattern.keys, pattern.patterns, strict=True):
-            value = evaluate(m, frame, key)
-            found = item_of(m, subject, value) if isinstance(subject, (DictValue, Tree, Unknown)) else Unknown("entry")
-            bind_pattern(m, frame, part, found)
-        if pattern.rest:
-            m.journal.write(frame.slots, pattern.rest, Unknown("rest"))
-    elif isinstance(pattern, ir.MatchClass):
-        for part in (*pattern.patterns, *pattern.keyword_patterns):
-            bind_pattern(m, frame, part, Unknown("part"))
-    elif isinstance(pattern, ir.MatchOr):
-        for part in pattern.patterns:
-            bind_pattern(m, frame, part, subject)
+    bind = _BINDERS.get(type(pattern))
+    if bind is not None:
+        bind(m, frame, pattern, subject)
+
+
+def _bind_as(m: Machine, frame: Frame, pattern: ir.MatchAs, subject: Value) -> None:
+    if pattern.pattern is not None:
+        bind_pattern(m, frame, pattern.pattern, subject)
+    if pattern.name:
+        m.journal.write(frame.slots, pattern.name, subject)
+
+
+def _bind_sequence(m: Machine, frame: Frame, pattern: ir.MatchSequence, subject: Value) -> None:
+    known = subject.elts if isinstance(subject, TupleValue) else None
+    for i, part in enumerate(pattern.patterns):
+        if isinstance(part, ir.MatchStar):
+            if part.name:
+                m.journal.write(frame.slots, part.name, Unknown("rest"))
+            known = None
+        else:
+            value = known[i] if known is not None and i < len(known) else item_of(m, subject, Const(i))
+            bind_pattern(m, frame, part, value)
+
+
+def _bind_mapping(m: Machine, frame: Frame, pattern: ir.MatchMapping, subject: Value) -> None:
+    for key, part in zip(pattern.keys, pattern.patterns, strict=True):
+        value = evaluate(m, frame, key)
+        found = item_of(m, subject, value) if isinstance(subject, (DictValue, Tree, Unknown)) else Unknown("entry")
+        bind_pattern(m, frame, part, found)
+    if pattern.rest:
+        m.journal.write(frame.slots, pattern.rest, Unknown("rest"))
+
+
+def _bind_class(m: Machine, frame: Frame, pattern: ir.MatchClass, subject: Value) -> None:
+    for part in (*pattern.patterns, *pattern.keyword_patterns):
+        bind_pattern(m, frame, part, Unknown("part"))
+
+
+def _bind_or(m: Machine, frame: Frame, pattern: ir.MatchOr, subject: Value) -> None:
+    for part in pattern.patterns:
+        bind_pattern(m, frame, part, subject)
+
+
+_BINDERS: dict[type, Callable[[Machine, Frame, Any, Value], None]] = {
+    ir.MatchAs: _bind_as,
+    ir.MatchSequence: _bind_sequence,
+    ir.MatchMapping: _bind_mapping,
+    ir.MatchClass: _bind_class,
+    ir.MatchOr: _bind_or,
+}

@@ -1,18 +1,29 @@
 """What crosses a staging boundary, inwards and outwards.
 
+Vocabulary
+----------
+inward      what an argument is inside: its leaves turn into tracers (see ``domain.boundary``).
+axis        what ``in_axes`` say of an argument, or of a part of it; None where nobody knows.
+auxiliary   what an operand returns beside the value that is differentiated (``has_aux``).
+shared      what every lane of a mapped axis receives alike.
+
 Static arguments, ``in_axes`` None and undifferentiated arguments cross it unchanged. Not modelled: ``out_axes``,
 shardings, prefix pytrees of axes deeper than one layer of dicts.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
+import msgspec
+
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.boundary import relevelled
-from flake8_jax.semantics.domain.signatures import constants_of, parameter_names, static_parameters
+from flake8_jax.semantics.domain.signatures import constants_of, layers, opened, parameter_names, static_parameters
 from flake8_jax.semantics.domain.values import (
     Array,
-    BoundMethod,
     Const,
     DictValue,
     ExternalInstance,
@@ -43,24 +54,11 @@ from flake8_jax.semantics.trackers.recipes import mark_tangents
 def result_outside(
     m: Machine, tv: TransformedValue, args: Arguments, result: Value, level: int, dispatched: int
 ) -> Value:
+    """What the call of a transformed function gives, where its operand returned ``result``."""
     kind = tv.fact.result
     if kind == "same":
-        if tv.fact.maps_axes is not None and not tv.fact.maps_axes.endswith("specs"):
-            return _mapped_out(result, level, dispatched, filtered=tv.fact.filters)
-        if tv.fact.filters:  # what is no array comes out as it went in, flags of a model among it
-            return joining.over_arrays(result, lambda v: boundary.release(v, level, dispatched=dispatched))
-        return boundary.release(result, level, dispatched=dispatched)
-    aux: Value | None = None
-    value = result
-    option = tv.options.get(tv.fact.has_aux or "has_aux")
-    has_aux = option is not None and not (isinstance(option, Const) and not option.value)
-    if has_aux:
-        pair = known_elements(result)
-        if pair is not None and len(pair) == 2:
-            value, aux = pair
-        else:
-            value, aux = Unknown("value"), Unknown("aux")
-        aux = boundary.release(aux, level)
+        return _same_outside(tv, result, level, dispatched)
+    value, aux = _without_aux(tv, result, level)
     value = boundary.release(value, level)
     if kind in ("gradient", "value_and_gradient", "jacobian"):
         grads = _gradients(tv, args, level, is_jacobian=kind == "jacobian")
@@ -72,6 +70,26 @@ def result_outside(
         pair = known_elements(result)
         return boundary.release(pair[0], level) if pair else Unknown("first")
     return Unknown(kind)
+
+
+def _same_outside(tv: TransformedValue, result: Value, level: int, dispatched: int) -> Value:
+    """A result that comes out as the operand returned it, but for its tracers."""
+    if tv.fact.maps_axes is not None and not tv.fact.maps_axes.endswith("specs"):
+        return _mapped_out(result, level, dispatched, filtered=tv.fact.filters)
+    if tv.fact.filters:  # what is no array comes out as it went in, flags of a model among it
+        return joining.over_arrays(result, lambda v: boundary.release(v, level, dispatched=dispatched))
+    return boundary.release(result, level, dispatched=dispatched)
+
+
+def _without_aux(tv: TransformedValue, result: Value, level: int) -> tuple[Value, Value | None]:
+    """What is differentiated of a result, and what is passed on beside it."""
+    option = tv.options.get(tv.fact.has_aux or "has_aux")
+    if option is None or (isinstance(option, Const) and not option.value):
+        return result, None
+    pair = known_elements(result)
+    if pair is None or len(pair) != 2:
+        return Unknown("value"), boundary.release(Unknown("aux"), level)
+    return pair[0], boundary.release(pair[1], level)
 
 
 def _mapped_out(value: Value, level: int, dispatched: int, *, filtered: bool) -> Value:
@@ -100,53 +118,72 @@ def _gradients(tv: TransformedValue, args: Arguments, level: int, *, is_jacobian
     return TupleValue(tuple(found)) if several else found[0]
 
 
+Inward = Callable[[Value], Value]
+
+
 def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Arguments:
     """The arguments as the operand sees them."""
-    fact = tv.fact
-    values = list(args.values)
-    kwargs = dict(args.kwargs)
-    filtered = fact.filters
-    if filtered:
-        values = _as_annotated(m, tv.operand, values)
-    presumption = m.trackers[Presuming].presumption
-
-    def inward(value: Value) -> Value:
-        if filtered:
-            return boundary.filter_in(value, level)
-        if presumption is not None:
-            presumption.mark_leaves(value)
-        return boundary.tracify(value, level)
-
+    fact, inward = tv.fact, _inward(m, tv, level)
+    values = _as_annotated(m, tv.operand, args.values) if fact.filters else list(args.values)
     star = inward(args.star) if args.star is not None else None
     double_star = inward(args.double_star) if args.double_star is not None else None
     if fact.differentiates is not None:
-        argnums = constants_of(tv.options.get(fact.differentiates))
-        if argnums is None:
-            star = double_star = None
-            values = [v if not isinstance(v, (Array, Tree)) else freshen(v) for v in values]
-            return Arguments(
-                values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest
-            )
-        for p in argnums or [0]:
-            if isinstance(p, int) and -len(values) <= p < len(values):
-                values[p] = inward(values[p])
-                mark_tangents(m, values[p])
-        return Arguments(values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest)
+        return _with(args, _differentiated(m, tv, values, inward), dict(args.kwargs))
     if fact.maps_axes is not None:
         return _cross_mapped(m, tv, args, level)
     statics = static_parameters(tv) if fact.statics else (set(), set())
     if statics is None:
         values = [boundary.tracify(v, level) if isinstance(v, Array) else joining.copied(v) for v in values]
-        return Arguments(values, kwargs, args.nodes, args.keyword_nodes, args.star, args.double_star, args.unknown_rest)
-    positions, names = statics
-    values = [v if i in positions else _unregistered(v, inward(v)) for i, v in enumerate(values)]
-    kwargs = {k: v if k in names else _unregistered(v, inward(v)) for k, v in kwargs.items()}
+        return _with(args, values, dict(args.kwargs))
+    crossed = _cross_beside_statics(args, values, inward, statics)
     if star is not None or double_star is not None:
         # Among the rest are the static arguments as well, and those stay as they are.
         signature = parameter_names(tv.operand) or []
-        hidden = {name for name in signature[len(values) :] if name in names and name not in kwargs}
-        kwargs |= {name: Unknown("static argument") for name in hidden}
-    return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, double_star, args.unknown_rest)
+        hidden = {name for name in signature[len(values) :] if name in statics[1] and name not in crossed.kwargs}
+        crossed.kwargs |= {name: Unknown("static argument") for name in hidden}
+    crossed.star, crossed.double_star = star, double_star
+    return crossed
+
+
+def _with(args: Arguments, values: list[Value], kwargs: dict[str, Value]) -> Arguments:
+    """Arguments with the same IR."""
+    return msgspec.structs.replace(args, values=values, kwargs=kwargs)
+
+
+def _inward(m: Machine, tv: TransformedValue, level: int) -> Inward:
+    """How one argument crosses that is mapped, staged or differentiated as a whole."""
+    presumption = m.trackers[Presuming].presumption
+
+    def inward(value: Value) -> Value:
+        if tv.fact.filters:
+            return boundary.filter_in(value, level)
+        if presumption is not None:
+            presumption.mark_leaves(value)
+        return boundary.tracify(value, level)
+
+    return inward
+
+
+def _differentiated(m: Machine, tv: TransformedValue, values: list[Value], inward: Inward) -> list[Value]:
+    """``grad``: the arguments that it differentiates by become tracers, the others stay."""
+    argnums = constants_of(tv.options.get(tv.fact.differentiates or ""))
+    if argnums is None:
+        return [v if not isinstance(v, (Array, Tree)) else freshen(v) for v in values]
+    for p in argnums or [0]:
+        if isinstance(p, int) and -len(values) <= p < len(values):
+            values[p] = inward(values[p])
+            mark_tangents(m, values[p])
+    return values
+
+
+def _cross_beside_statics(
+    args: Arguments, values: list[Value], inward: Inward, statics: tuple[set[int], set[str]]
+) -> Arguments:
+    """``jit``: static arguments stay as they are."""
+    positions, names = statics
+    crossed = [v if i in positions else _unregistered(v, inward(v)) for i, v in enumerate(values)]
+    kwargs = {k: v if k in names else _unregistered(v, inward(v)) for k, v in args.kwargs.items()}
+    return _with(args, crossed, kwargs)
 
 
 def _unregistered(outside: Value, inside: Value) -> Value:
@@ -158,13 +195,9 @@ def _unregistered(outside: Value, inside: Value) -> Value:
 
 def _as_annotated(m: Machine, operand: Value, values: list[Value]) -> list[Value]:
     """Unknown arguments as their parameters' annotations describe them: a filter looks for the arrays in them."""
-    function = operand
-    skip = 0
-    while isinstance(function, (BoundMethod, PartialValue)):
-        skip += len(function.args) if isinstance(function, PartialValue) else 1
-        function = function.func
+    function, skip, _named = opened(operand, transforms=False)
     if not isinstance(function, FunctionValue):
-        return values
+        return list(values)
     parameters = [p for p in function.fn.params if p.kind in ("positional", "posonly")][skip:]
     found = list(values)
     for i, (value, parameter) in enumerate(zip(values, parameters)):
@@ -189,39 +222,42 @@ def _axes_of(value: Value | None, count: int) -> list[Value | None]:
 
 def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Arguments:
     """vmap, pmap, shard_map: mapped arguments lose an axis, unmapped ones stay as they are."""
-    option = tv.options.get(tv.fact.maps_axes or "")
-    is_specs = (tv.fact.maps_axes or "").endswith("specs")
-    statics = static_parameters(tv) if tv.fact.statics else (set(), set())
-    axes = _axes_of(option, len(args.values))
-    filtered = tv.fact.filters and option is None
+    fact = tv.fact
+    option = tv.options.get(fact.maps_axes or "")
+    is_specs = (fact.maps_axes or "").endswith("specs")
+    statics = static_parameters(tv) if fact.statics else (set(), set())
     values: list[Value] = []
-    presumption = m.trackers[Presuming].presumption
-    for i, (value, axis) in enumerate(zip(args.values, axes, strict=True)):
-        if statics is None or i in statics[0]:
-            values.append(value if statics is not None else joining.copied(value))
-        elif filtered:
+    for i, (value, axis) in enumerate(zip(args.values, _axes_of(option, len(args.values)), strict=True)):
+        if statics is None:
+            values.append(joining.copied(value))
+        elif i in statics[0]:
+            values.append(value)
+        elif fact.filters and option is None:
             values.append(boundary.filter_in(value, level, lane=True))
         elif is_specs:
             values.append(_cross_spec(value, axis, option, level))
         else:
-            if presumption is not None and isinstance(axis, Const) and axis.value is not None:
-                presumption.mark_leaves(value)
-            values.append(_cross_axis(value, axis, level, tv.fact.omnistaging))
+            values.append(_cross_argument(m, tv, value, axis, level))
     kwargs = dict(args.kwargs)
     if not is_specs:
-        inward = boundary.filter_in if tv.fact.filters else boundary.tracify
+        inward = boundary.filter_in if fact.filters else boundary.tracify
         kwargs = {k: inward(v, level, lane=True) for k, v in kwargs.items()}
-    star = (
-        None
-        if args.star is None
-        else Unknown("mapped")
-        if option is not None
-        else boundary.tracify(args.star, level, lane=True)
-    )
-    return Arguments(values, kwargs, args.nodes, args.keyword_nodes, star, args.double_star, args.unknown_rest)
+    crossed = _with(args, values, kwargs)
+    if args.star is not None:
+        crossed.star = Unknown("mapped") if option is not None else boundary.tracify(args.star, level, lane=True)
+    return crossed
+
+
+def _cross_argument(m: Machine, tv: TransformedValue, value: Value, axis: Value | None, level: int) -> Value:
+    """An argument of ``vmap`` or ``pmap``, which is mapped over this axis."""
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None and isinstance(axis, Const) and axis.value is not None:
+        presumption.mark_leaves(value)
+    return _cross_axis(value, axis, level, tv.fact.omnistaging)
 
 
 def _cross_axis(value: Value, axis: Value | None, level: int, omnistaging: bool, depth: int = 8) -> Value:
+    """A value that is mapped over this axis, or its parts over those that ``in_axes`` has for them."""
     if depth == 0:
         return Unknown("mapped")
     if axis is None or isinstance(axis, (Unknown, Static, UnionValue)):
@@ -231,22 +267,23 @@ def _cross_axis(value: Value, axis: Value | None, level: int, omnistaging: bool,
         if axis.value is None:
             return boundary.tracify(value, level) if omnistaging else value
         return boundary.tracify(value, level, lane=True)
+    part = functools.partial(_cross_axis, level=level, omnistaging=omnistaging, depth=depth - 1)
     if isinstance(axis, (TupleValue, ListValue)) and isinstance(value, (TupleValue, ListValue)):
-        inner_axes, inner = known_elements(axis), known_elements(value)
-        if inner_axes is not None and inner is not None and len(inner_axes) == len(inner):
-            pairs = zip(inner, inner_axes, strict=True)
-            parts = tuple(_cross_axis(v, a, level, omnistaging, depth - 1) for v, a in pairs)
-            if isinstance(value, TupleValue):
-                return TupleValue(parts, value.cls, value.names)
-            return ListValue(parts)
+        return _cross_sequence(value, axis, part)
     if isinstance(axis, DictValue) and isinstance(value, DictValue):
-        inner_dict = dict(axis.items())
-        return DictValue(
-            {k: _cross_axis(v, inner_dict.get(k), level, omnistaging, depth - 1) for k, v in value.items()},
-            Unknown("mapped") if value.slots["open"] else None,
-            is_open=value.slots["open"],
-        )
+        axes = dict(axis.items())
+        rest = Unknown("mapped") if value.slots["open"] else None
+        return DictValue({k: part(v, axes.get(k)) for k, v in value.items()}, rest, is_open=value.slots["open"])
     return Unknown("mapped")
+
+
+def _cross_sequence(value: TupleValue | ListValue, axis: Value, part: Callable[[Value, Value | None], Value]) -> Value:
+    """Each element is mapped over an axis of its own."""
+    axes, elements = known_elements(axis), known_elements(value)
+    if axes is None or elements is None or len(axes) != len(elements):
+        return Unknown("mapped")
+    parts = tuple(part(v, a) for v, a in zip(elements, axes, strict=True))
+    return TupleValue(parts, value.cls, value.names) if isinstance(value, TupleValue) else ListValue(parts)
 
 
 def _cross_spec(value: Value, spec: Value | None, option: Value | None, level: int) -> Value:
@@ -273,10 +310,9 @@ def shared_in_lanes(m: Machine, tv: TransformedValue, args: Arguments, crossed: 
         passed = [v for v in passed if v not in mapped_outside] or passed
     found = shared_values(passed, captured=False)
     operand = tv.operand
-    while isinstance(operand, (PartialValue, TransformedValue, BoundMethod)):
+    for operand in layers(tv.operand):
         if isinstance(operand, PartialValue):
             found.update(shared_values([*operand.args, *operand.kwargs.values()], captured=False))
-        operand = operand.operand if isinstance(operand, TransformedValue) else operand.func
     if isinstance(operand, FunctionValue):
         for key, captured in shared_values(list(captured_values(m, operand).values()), captured=True).items():
             found.setdefault(key, captured)

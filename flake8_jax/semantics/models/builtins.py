@@ -1,4 +1,10 @@
-"""Python's builtins and the methods of builtin values, on abstract values."""
+"""Python's builtins on abstract values.
+
+Vocabulary
+----------
+row         the elements of some sequences at one position.
+supply      what gives the element of one iteration (see ``interpreter.iteration``).
+"""
 
 from __future__ import annotations
 
@@ -8,18 +14,14 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
-from flake8_jax.semantics.domain.dtypes import dtype_class
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.sizes import size_of_method
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
-    CONCRETE,
     FALSE,
     GRAD,
     NONE,
     TRUE,
     Array,
-    AtValue,
     BoundMethod,
     BuiltinValue,
     ClassValue,
@@ -44,30 +46,28 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     holds_tracer,
     is_host_value,
-    is_traced_array,
     known_elements,
 )
-from flake8_jax.semantics.events.events import Formatting, MethodCall
-from flake8_jax.semantics.interpreter.assignment import tell_hash
-from flake8_jax.semantics.interpreter.classes import replaced
-from flake8_jax.semantics.interpreter.containers import at_update, dict_method, list_method, string_method
+from flake8_jax.semantics.events.events import Formatting
+from flake8_jax.semantics.interpreter.attributes import tell_attribute
+from flake8_jax.semantics.interpreter.expressions import shown
 from flake8_jax.semantics.interpreter.iteration import iterated, tell_iteration
-from flake8_jax.semantics.interpreter.operations import call
-from flake8_jax.semantics.interpreter.operators import as_array, dispatched_from, result_level, test_truth, truth_of
+from flake8_jax.semantics.interpreter.operations import call, call_method, load_attribute
+from flake8_jax.semantics.interpreter.operators import (
+    binary,
+    result_level,
+    test_truth,
+    truth_of,
+)
 from flake8_jax.semantics.interpreter.types import has_attribute, instance_test
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
 from flake8_jax.semantics.models.emitting import tell_call
-from flake8_jax.semantics.trackers.allocations import tell_change, undo_changes
-from flake8_jax.semantics.trackers.buffers import read_by_method
-from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.models.tables import BUILTINS, METHODS, builtin
+from flake8_jax.semantics.trackers.allocations import Change, tell_change
 from flake8_jax.semantics.trackers.freshness import note_kept
-from flake8_jax.semantics.trackers.globals import note_contents
-from flake8_jax.semantics.trackers.reads import Reads
-from flake8_jax.semantics.trackers.recipes import note_method, pass_tangent, tell_wide_dtype
-from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
 from flake8_jax.semantics.trackers.unrolling import least_trips, note_variety, trips_of
-from flake8_jax.semantics.trackers.variation import Variations, vary_builtin, vary_method
+from flake8_jax.semantics.trackers.variation import Variations, vary_builtin
 
 MAX_UNROLLED = 16
 
@@ -75,9 +75,10 @@ MAX_UNROLLED = 16
 def call_builtin(m: Machine, func: BuiltinValue, at: Call) -> Value:
     """Call a builtin, or a method of a builtin value."""
     if func.bound is not None:
-        return _method(m, at.frame, at.node, func.name.lstrip("."), func.bound, at.args, used=at.used)
-    tell_call(m, at.frame, at.node, "builtins." + func.name, at.args, None, used=at.used)
-    handler = _HANDLERS.get(func.name)
+        name, method = func.name.lstrip("."), METHODS.get(type(func.bound))
+        return method(m, func.bound, name, at) if method is not None else Unknown(name)
+    tell_call(m, "builtins." + func.name, at)
+    handler = BUILTINS.get(func.name)
     if handler is None:
         return Unknown(func.name)
     result = handler(m, at.frame, at.node, at.args)
@@ -86,7 +87,7 @@ def call_builtin(m: Machine, func: BuiltinValue, at: Call) -> Value:
     )
 
 
-# --- builtins -----------------------------------------------------------------------------------------
+# --- conversions and questions ----------------------------------------------------------------------------
 
 
 def _cast(kind: str) -> Callable[[Machine, Frame, Any, Arguments], Value]:
@@ -94,8 +95,6 @@ def _cast(kind: str) -> Callable[[Machine, Frame, Any, Arguments], Value]:
         value = args.values[0] if args.values else Const(0)
         if isinstance(value, Const) and len(args.values) == 1:
             return _cast_constant(kind, value.value)
-        if isinstance(value, Unknown):
-            return Static(kind)
         return Static(kind)
 
     return handler
@@ -114,6 +113,7 @@ def _cast_constant(kind: str, value: Any) -> Value:
     return Static(kind)
 
 
+@builtin("bool")
 def _bool(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     truth = truth_of(args.values[0]) if args.values else False
     if truth is not None:
@@ -122,13 +122,12 @@ def _bool(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Unknown("bool", host_test=True) if isinstance(value, Unknown) and value.host_test else Static("bool")
 
 
+@builtin("str", "repr", "ascii")
 def _str(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0] if args.values else Const("")
     if isinstance(value, Const) and isinstance(value.value, str):
         return value
     if isinstance(value, Instance):
-        from flake8_jax.semantics.interpreter.expressions import shown
-
         is_repr = isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id != "str"
         return shown(m, frame, node, value, "__repr__" if is_repr else "__str__")
     if m.path.loops and m.path.mode.compiled and type(value) is Static:
@@ -136,6 +135,7 @@ def _str(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Static("str", (value,) if isinstance(value, (Array, Tree)) else ())
 
 
+@builtin("len")
 def _len(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Static("int")
@@ -148,12 +148,11 @@ def _len(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if isinstance(value, Array) and value.length is not None:
         return Const(value.length)
     if isinstance(value, Instance):
-        from flake8_jax.semantics.interpreter.operations import call_method
-
         return call_method(m, frame, node, value, "__len__") or Static("int")
     return Static("int")
 
 
+@builtin("range")
 def _range(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     constants = [v.value if isinstance(v, Const) and isinstance(v.value, int) else None for v in args.values]
     if constants and None not in constants and len(constants) <= 3 and (len(constants) < 3 or constants[2] != 0):
@@ -166,6 +165,7 @@ def _range(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(Static("int"), fresh=True)
 
 
+@builtin("isinstance")
 def _isinstance(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) != 2:
         return Static("bool")
@@ -178,6 +178,7 @@ def _isinstance(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return TRUE if answer else FALSE
 
 
+@builtin("hasattr")
 def _hasattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) == 2 and isinstance(args.values[1], Const):
         answer = has_attribute(m, args.values[0], str(args.values[1].value))
@@ -186,6 +187,7 @@ def _hasattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Unknown("hasattr", host_test=True)
 
 
+@builtin("callable")
 def _callable(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0] if args.values else NONE
     if isinstance(value, (FunctionValue, BoundMethod, TransformedValue, PartialValue, ClassValue, BuiltinValue)):
@@ -195,9 +197,8 @@ def _callable(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Unknown("callable", host_test=True)
 
 
+@builtin("getattr")
 def _getattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    from flake8_jax.semantics.interpreter.operations import load_attribute
-
     if len(args.values) >= 2 and isinstance(args.values[1], Const) and isinstance(args.values[1].value, str):
         found = load_attribute(m, frame, node, args.values[0], args.values[1].value)
         if len(args.values) == 3 and isinstance(found, Unknown):
@@ -206,31 +207,29 @@ def _getattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Unknown("getattr")
 
 
+@builtin("setattr")
 def _setattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    from flake8_jax.semantics.interpreter.attributes import tell_attribute
-
     if len(args.values) == 3 and isinstance(args.values[0], Instance):
         if isinstance(args.values[1], Const) and isinstance(args.values[1].value, str):
             if m.path.mode.staged:
-                tell_attribute(m, frame, node, args.values[0], args.values[1].value, args.values[2])
+                change = Change(frame, node, "attribute", args.values[0], args.values[2], args.values[1].value)
+                tell_attribute(m, change)
             m.journal.write(args.values[0].slots, args.values[1].value, args.values[2])
     if len(args.values) == 3:
         note_kept(m, args.values[2])
     return NONE
 
 
+@builtin("zip")
 def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    known = [known_elements(v) for v in args.values]
-    if args.values and all(k is not None for k in known) and not args.star:
-        rows = list(zip(*[k for k in known if k is not None], strict=False))
-        if len(rows) <= MAX_UNROLLED:
-            return ListValue(tuple(TupleValue(tuple(r)) for r in rows), is_tuple=True)
-    elements: list[Value] = []
-    lengths = [len(k) if k is not None else getattr(v, "length", None) for k, v in zip(known, args.values, strict=True)]
+    rows = _rows(args.values) if args.values and args.star is None else None
+    if rows is not None:
+        return ListValue(tuple(TupleValue(row) for row in rows), is_tuple=True)
+    lengths = [_length(value) for value in args.values]
     shortest = min((n for n in lengths if n is not None), default=None)
+    elements: list[Value] = []
     for i, value in enumerate(args.values):
-        at = args.nodes[i] if i < len(args.nodes) else None
-        at = at if at is not None else node
+        at = _written(args, i, node)
         tell_iteration(m, frame, at, value, "zip", shortest)
         supply = iterated(m, frame, at, value, "quiet", None)
         if supply is None:
@@ -243,38 +242,55 @@ def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(TupleValue(tuple(elements)), fresh=counts, count=least_trips(args.values))
 
 
+def _rows(sequences: list[Value]) -> list[tuple[Value, ...]] | None:
+    """The rows of sequences whose elements are all known, if they are few."""
+    known = [elements for elements in map(known_elements, sequences) if elements is not None]
+    rows = list(zip(*known, strict=False)) if len(known) == len(sequences) else None
+    return rows if rows is not None and len(rows) <= MAX_UNROLLED else None
+
+
+def _length(value: Value) -> int | None:
+    known = known_elements(value)
+    return len(known) if known is not None else getattr(value, "length", None)
+
+
+def _written(args: Arguments, position: int, node: Any) -> Any:
+    """The IR of an argument; ``node``, that of the call, where there is none."""
+    found = args.nodes[position] if position < len(args.nodes) else None
+    return found if found is not None else node
+
+
+@builtin("enumerate")
 def _enumerate(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return GeneratorValue(Unknown("enumerate"))
     known = known_elements(args.values[0])
     if known is not None and len(known) <= MAX_UNROLLED and len(args.values) == 1 and not args.kwargs:
         return ListValue(tuple(TupleValue((Const(i), v)) for i, v in enumerate(known)), is_tuple=True)
-    at = args.nodes[0] if args.nodes else None
-    supply = iterated(m, frame, at if at is not None else node, args.values[0], "enumerate", None)
+    supply = iterated(m, frame, _written(args, 0, node), args.values[0], "enumerate", None)
     if supply is None:
         return TupleValue(())
     return GeneratorValue(TupleValue((Static("int"), supply())), fresh=True, count=trips_of(args.values[0]))
 
 
+@builtin("map")
 def _map(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) < 2:
         return GeneratorValue(Unknown("map"))
     function, sequences = args.values[0], args.values[1:]
-    known = [known_elements(v) for v in sequences]
-    if all(k is not None for k in known):
-        rows = list(zip(*[k for k in known if k is not None], strict=False))
-        if len(rows) <= MAX_UNROLLED:
-            return ListValue(tuple(call(m, frame, node, function, Arguments(list(r))) for r in rows))
+    rows = _rows(sequences)
+    if rows is not None:
+        return ListValue(tuple(call(m, frame, node, function, Arguments(list(row))) for row in rows))
     elements: list[Value] = []
     for i, value in enumerate(sequences):
-        at = args.nodes[i + 1] if i + 1 < len(args.nodes) else None
-        supply = iterated(m, frame, at if at is not None else node, value, "map", None)
+        supply = iterated(m, frame, _written(args, i + 1, node), value, "map", None)
         if supply is None:
             return TupleValue(())
         elements.append(supply())
     return GeneratorValue(call(m, frame, node, function, Arguments(elements)))
 
 
+@builtin("filter")
 def _filter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) == 2:
         supply = iterated(m, frame, node, args.values[1], "map", None)
@@ -300,23 +316,24 @@ def _to_list(m: Machine, frame: Frame, node: Any, args: Arguments, *, is_tuple: 
         return TupleValue(known) if is_tuple else ListValue(known, born=m.path.mode.trace)
     if isinstance(args.values[0], Static) and args.values[0].kind == "shape":
         return Static("shape")
-    supply = iterated(
-        m, frame, args.nodes[0] if args.nodes and args.nodes[0] is not None else node, args.values[0],
-        "index" if node is m.path.index else "list", None,
-    )  # fmt: skip
+    how = "index" if node is m.path.index else "list"
+    supply = iterated(m, frame, _written(args, 0, node), args.values[0], how, None)
     if supply is None:
         return TupleValue(()) if is_tuple else ListValue((), born=m.path.mode.trace)
     return ListValue(None, supply(), is_tuple=is_tuple, born=m.path.mode.trace)
 
 
+@builtin("list")
 def _list(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return _to_list(m, frame, node, args, is_tuple=False)
 
 
+@builtin("tuple")
 def _tuple(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return _to_list(m, frame, node, args, is_tuple=True)
 
 
+@builtin("dict")
 def _dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     items: dict[Any, Value] = {}
     rest: Value | None = None
@@ -342,7 +359,7 @@ def _dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return DictValue(items, rest, is_open=is_open, born=m.path.mode.trace)
 
 
-def _tell_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments) -> None:
+def tell_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments) -> None:
     """What ``sorted(x, key=f)``, ``max(…, key=f)`` and ``x.sort(…)`` compare: the elements, or their keys."""
     key = args.kwargs.get("key", NONE)
     compared = args.values[0] if len(args.values) == 1 else TupleValue(tuple(args.values))
@@ -357,13 +374,14 @@ def _tell_order(m: Machine, frame: Frame, node: Any, name: str, args: Arguments)
             compared = ListValue(None, call(m, frame, node, key, Arguments([supply()])))
     elif isinstance(node, ir.Call) and isinstance(node.func, ir.Name):
         return  # told when the builtin was called
-    tell_call(m, frame, node, "builtins." + name, Arguments([compared]), None, used=True)
+    tell_call(m, "builtins." + name, Call(frame, node, Arguments([compared])))
 
 
+@builtin("max", "min")
 def _extremum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    called = node.func.id if isinstance(node, ir.Call) and isinstance(node.func, ir.Name) else "max"
     if "key" in args.kwargs:
-        name = node.func.id if isinstance(node, ir.Call) and isinstance(node.func, ir.Name) else "max"
-        _tell_order(m, frame, node, name if name in ("max", "min") else "max", args)
+        tell_order(m, frame, node, called if called in ("max", "min") else "max", args)
     values = list(args.values)
     if len(values) == 1:
         known = known_elements(values[0])
@@ -371,16 +389,14 @@ def _extremum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
             supply = iterated(m, frame, node, values[0], "quiet", None)
             return supply() if supply is not None else Unknown("max")
         values = list(known)
-    if values and all(isinstance(v, Const) and type(v.value) in (int, float) for v in values):
-        name = node.func.id if isinstance(node, ir.Call) and isinstance(node.func, ir.Name) else "max"
-        numbers = [v.value for v in values if isinstance(v, Const)]
-        return Const(min(numbers) if name == "min" else max(numbers))
+    numbers = [v.value for v in values if isinstance(v, Const) and type(v.value) in (int, float)]
+    if values and len(numbers) == len(values):
+        return Const(min(numbers) if called == "min" else max(numbers))
     return joining.join_all(values) if values else Unknown("max")
 
 
+@builtin("sum")
 def _sum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    from flake8_jax.semantics.interpreter.operators import binary
-
     if not args.values:
         return Unknown("sum")
     supply = iterated(m, frame, node, args.values[0], "quiet", None)
@@ -393,6 +409,7 @@ def _sum(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return binary(m, frame, node, Static("int") if isinstance(start, Const) else start, "+", element)
 
 
+@builtin("abs", "round", "pow")
 def _same_kind(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("builtin")
@@ -404,15 +421,17 @@ def _same_kind(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     )
 
 
+@builtin("divmod")
 def _divmod(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     one = _same_kind(m, frame, node, args)
     return TupleValue((one, freshen(one)))
 
 
+@builtin("sorted")
 def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("sorted")
-    _tell_order(m, frame, node, "sorted", args)
+    tell_order(m, frame, node, "sorted", args)
     if isinstance(args.values[0], (Array, Tree)) and args.values[0].level == ABSTRACT:
         return ListValue(
             None, boundary.element_of_axis(args.values[0]), born=m.path.mode.trace
@@ -429,6 +448,7 @@ def _sorted(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return ListValue(tuple(freshen(joined) for _ in known), born=m.path.mode.trace)
 
 
+@builtin("reversed")
 def _reversed(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     known = known_elements(args.values[0]) if args.values else None
     if known is not None:
@@ -440,20 +460,20 @@ def _reversed(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     )
 
 
+@builtin("next")
 def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("next")
     value = args.values[0]
     if isinstance(value, GeneratorValue):
-        tell_change(m, frame, node, "next", value, None)
+        tell_change(m, Change(frame, node, "next", value, None))
     if isinstance(value, Instance):
-        from flake8_jax.semantics.interpreter.operations import call_method
-
         return call_method(m, frame, node, value, "__next__") or Unknown("next")
     supply = iterated(m, frame, node, value, "quiet", None)
     return supply() if supply is not None else Unknown("next")
 
 
+@builtin("iter")
 def _iter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0] if args.values else Unknown("iter")
     if isinstance(value, (Array, Tree, Unknown)):
@@ -465,10 +485,12 @@ def _iter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return value
 
 
+@builtin("any", "all")
 def _any_all(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Static("bool")
 
 
+@builtin("type")
 def _type(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) == 1 and isinstance(args.values[0], Instance) and args.values[0].exact:
         return args.values[0].cls
@@ -477,6 +499,7 @@ def _type(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Unknown("type", host_test=True)
 
 
+@builtin("format")
 def _format(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) == 2 and isinstance(args.values[0], (Array, Tree)) and holds_tracer(args.values[0], GRAD):
         spec = args.values[1]
@@ -488,32 +511,36 @@ def _format(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Static("str")
 
 
+@builtin("property")
 def _property(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return PropertyValue(args.values[0]) if args.values else Unknown("property")
 
 
+@builtin("staticmethod")
 def _static_method(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return StaticMethodValue(args.values[0], to_class=False) if args.values else Unknown("staticmethod")
 
 
+@builtin("classmethod")
 def _class_method(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return StaticMethodValue(args.values[0], to_class=True) if args.values else Unknown("classmethod")
 
 
+@builtin("print")
 def _print(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    from flake8_jax.semantics.interpreter.expressions import shown
-
     for value in args.values:
         if isinstance(value, Instance):
             shown(m, frame, node, value)
     return NONE
 
 
+@builtin("same")
 def _same(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """A decorator that gives back what it decorates."""
     return args.values[0] if args.values else Unknown("decorator")
 
 
+@builtin("slice")
 def _slice(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     parts: list[Value | None] = [None if isinstance(v, Const) and v.value is None else v for v in args.values]
     if len(parts) == 1:
@@ -525,6 +552,7 @@ def _slice(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     )
 
 
+@builtin("set")
 def _set(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Static("set", born=m.path.mode.trace)
 
@@ -533,240 +561,13 @@ def _static(kind: str) -> Callable[[Machine, Frame, Any, Arguments], Value]:
     return lambda m, frame, node, args: Static(kind)
 
 
-_HANDLERS: dict[str, Callable[[Machine, Frame, Any, Arguments], Value]] = {
-    "int": _cast("int"), "float": _cast("float"), "complex": _cast("complex"), "bool": _bool, "str": _str, "repr": _str,
-    "len": _len, "range": _range, "isinstance": _isinstance, "issubclass": _static("bool"), "hasattr": _hasattr,
-    "callable": _callable, "getattr": _getattr, "setattr": _setattr, "zip": _zip, "enumerate": _enumerate, "map": _map,
-    "filter": _filter, "list": _list, "tuple": _tuple, "dict": _dict, "set": _set, "frozenset": _static("set"),
-    "max": _extremum, "min": _extremum, "sum": _sum, "abs": _same_kind, "round": _same_kind, "pow": _same_kind,
-    "divmod": _divmod, "sorted": _sorted, "reversed": _reversed, "next": _next, "iter": _iter, "any": _any_all,
-    "all": _any_all, "type": _type, "slice": _slice, "format": _format, "property": _property, "staticmethod": _static_method,
-    "classmethod": _class_method, "print": _print, "id": _static("int"), "hash": _static("int"), "ord": _static("int"),
-    "chr": _static("str"), "same": _same, "bytes": _static("str"), "ascii": _str, "hex": _static("str"), "bin": _static("str"),
-}  # fmt: skip
-
-
-# --- methods ------------------------------------------------------------------------------------------
-
-
-def _method(m: Machine, frame: Frame, node: Any, name: str, base: Value, args: Arguments, *, used: bool) -> Value:
-    """``base.name(args)`` for a value that is no instance of a project class."""
-    if isinstance(base, (ListValue, DictValue)) or (isinstance(base, Static) and base.kind == "set"):
-        tell_container_method(m, frame, node, name, base, args)
-    if isinstance(base, ListValue):
-        if name in ("index", "count") and args.values:
-            _tell_list_search(m, frame, node, base, args.values[0])
-        if name == "sort":
-            _tell_order(m, frame, node, "sorted", Arguments([base], {"key": args.kwargs.get("key", NONE)}))
-        return list_method(m, Call(frame, node, args), base, name)
-    if isinstance(base, DictValue):
-        if name in ("get", "pop", "setdefault") and args.values and args.nodes:
-            tell_hash(m, frame, args.nodes[0] or node, args.values[0], "dict-lookup")
-        return dict_method(m, Call(frame, node, args), base, name)
-    if isinstance(base, AtValue):
-        if name == "get":
-            inputs = [v for v in (base.base, base.index) if v is not None]
-            if m.trackers[Captures].constants:
-                embed(m, inputs)
-            return Array(result_level(m, inputs), getattr(base.base, "dtype", ""))
-        if m.trackers[Captures].constants:
-            embed(m, (base.base, *args.values))
-        return at_update(m, base, tuple(args.values))
-    if isinstance(base, (Array, Tree)):
-        return array_method(m, frame, node, name, base, args, used=used)
-    if isinstance(base, HostArray):
-        if name in ("item", "tolist"):
-            return Static("") if name == "item" else ListValue(None, Static(""))
-        made = HostArray(base.dtype, size=size_of_method(base, name, args.values))
-        vary_method(m, name, base, made)
-        return made
-    if isinstance(base, TupleValue):
-        if name == "_replace":
-            return replaced(m, base, args.kwargs)
-        if name in ("index", "count"):
-            if args.values:
-                _tell_list_search(m, frame, node, base, args.values[0])
-            return Static("int")
-        if name == "_asdict":
-            return DictValue(dict(zip(base.names, base.elts, strict=False)), born=m.path.mode.trace)
-        return Unknown(name)
-    if isinstance(base, Instance) and name == "replace":
-        return replaced(m, base, args.kwargs)
-    if isinstance(base, (Const, Static)):
-        if name == "format" and m.bus.wants(Formatting):
-            _format_method(m, frame, node, base, args)
-        if isinstance(base, Static) and base.kind not in ("str", ""):
-            return Static("")
-        held = tuple(v for v in (*args.values, *args.kwargs.values()) if isinstance(v, (Array, Tree)))
-        result = string_method(name)
-        return Static("str", held) if name == "format" and isinstance(result, Static) else result
-    if isinstance(base, TransformedValue):
-        from flake8_jax.semantics.models.transforms import transformed_method
-
-        return transformed_method(m, frame, node, base, name, args)
-    return Unknown(name)
-
-
-_PUTTING = frozenset({"append", "extend", "insert", "appendleft", "extendleft", "add", "update", "setdefault"})
-_TAKING = frozenset({"pop", "popleft", "popitem", "remove", "discard", "clear"})
-
-
-def tell_container_method(m: Machine, frame: Frame, node: Any, name: str, base: Value, args: Arguments) -> None:
-    """Tell the rules that a list, dict or set is changed that is older than the running trace."""
-    if name not in _PUTTING and name not in _TAKING:
-        return
-    put: Value | None = None
-    if name in _PUTTING:
-        values = [*(args.values[1:] if name in ("insert", "setdefault") else args.values), *args.kwargs.values()]
-        put = values[0] if len(values) == 1 else TupleValue(tuple(values))
-        note_kept(m, put)
-    if put is not None and m.trackers[TrainingSteps].taken is not None:
-        keep(m, put)
-    if not m.path.mode.staged:
-        if put is not None and name != "setdefault":
-            note_contents(m, frame, node, base, put)
-    elif put is not None:
-        tell_change(m, frame, node, "method", base, put, method=name)
-    else:
-        undo_changes(m, base)
-
-
-def _tell_list_search(m: Machine, frame: Frame, node: Any, base: Value, item: Value) -> None:
-    """``[1, 2].index(x)`` compares, and asks for the truth of each comparison."""
-    elements = known_elements(base) or ()
-    if is_traced_array(item) and any(e is not item for e in elements):
-        test_truth(m, frame, item, "in", node, node)
-    elif not isinstance(item, (Array, Tree, Unknown)):
-        traced = [e for e in elements if is_traced_array(e)]
-        if traced:
-            test_truth(m, frame, traced[0], "in", node, node)
-
-
-def _format_method(m: Machine, frame: Frame, node: Any, base: Value, args: Arguments) -> None:
-    """``"{:.2f}".format(x)``: which field has a spec, and what fills it."""
-    import string
-
-    if m.path.loops and m.path.mode.compiled and any(type(v) is Static for v in (*args.values, *args.kwargs.values())):
-        note_variety(m)
-    if not isinstance(base, Const) or not isinstance(base.value, str):
-        return
-    position = 0
-    try:
-        fields = list(string.Formatter().parse(base.value))
-    except ValueError:
-        return
-    for _text, name, spec, conversion in fields:
-        if name is None:
-            continue
-        value: Value | None = None
-        if name == "":
-            value = args.values[position] if position < len(args.values) else None
-            position += 1
-        elif name.isdigit():
-            value = args.values[int(name)] if int(name) < len(args.values) else None
-        elif name.isidentifier():
-            value = args.kwargs.get(name)
-        if spec and not conversion and isinstance(value, (Array, Tree)) and holds_tracer(value, GRAD):
-            m.bus.emit(Formatting(m.path.context(frame.scope), node, value, "format-method", spec))
-
-
-_HOST_RESULTS = {"item": "", "tolist": ""}
-
-
-def array_method(
-    m: Machine, frame: Frame, node: Any, name: str, base: Array | Tree, args: Arguments, *, used: bool
-) -> Value:
-    """A method of a JAX array (or of a pytree that must be one, for the method to exist)."""
-    from flake8_jax.semantics.interpreter.objects import value_of_descriptor
-
-    facts = m.program.knowledge.class_("jax.Array")
-    fact = facts.methods.get(name) if facts is not None else None
-    if m.trackers[Reads].matter:
-        read_by_method(m, frame, node, base, name)
-    if isinstance(base, Tree) and fact is not None and fact.data_dependent and m.program.defines_method(name):
-        fact = None  # ``grid.compress(x)``: as likely that class as an array
-    rules = m.bus.hearers(MethodCall)
-    if rules and isinstance(node, ir.Call):
-        # ``x.item()`` makes sense for a lone array only, unless a class of the project has a method of that name.
-        alone = fact is not None and fact.sync is not None and not m.program.pytree_with(name)
-        m.bus.emit(
-            MethodCall(
-                m.path.context(frame.scope),
-                node,
-                as_array(base) if alone else base,
-                name,
-                tuple(args.values),
-                args.kwargs,
-                tuple(args.nodes),
-                args.keyword_nodes,
-                used,
-                fact,
-            ),
-            rules,
-        )
-    if isinstance(base, Tree) and name in ("items", "keys", "values", "get", "pop", "update", "copy"):
-        if name == "items":
-            return GeneratorValue(TupleValue((Static("str", guess=True), Tree(base.level))))
-        if name == "keys":
-            return ListValue(None, Static("str", guess=True), is_tuple=True)
-        if name == "values":
-            return ListValue(None, Tree(base.level), is_tuple=True)
-        if name in ("get", "pop") and args.values:
-            from flake8_jax.semantics.interpreter.containers import item_of as take
-
-            found = take(m, base, args.values[0])
-            return found if len(args.values) == 1 else Unknown("item")
-        return Tree(base.level)
-    if name in _HOST_RESULTS:
-        return ListValue(None, Static("")) if name == "tolist" else Static("")
-    if name == "block_until_ready":
-        return base
-    level = result_level(m, (base, *args.values, *args.kwargs.values()))
-    if m.trackers[Captures].constants:
-        embed(m, (base, *args.values))
-    dtype = getattr(base, "dtype", "")
-    size = size_of_method(base, name, args.values) if isinstance(base, Array) else 0
-    if name == "astype":
-        target = args.values[0] if args.values else args.kwargs.get("dtype", Unknown("dtype"))
-        dtype = dtype_class(target)
-        if level == GRAD and dtype in ("int", "bool"):
-            level = CONCRETE
-        dispatched, derived = dispatched_from(m, (base,)), getattr(base, "derived", "")
-        cast = Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived, size=size)
-        tell_wide_dtype(m, frame, node, target, cast)
-        pass_tangent(m, cast, (base,))
-        if m.trackers[Variations].known:
-            vary_method(m, name, base, cast)
-        return cast
-    if fact is None:
-        unknown = Array(level, dispatched=dispatched_from(m, (base,))) if isinstance(base, Array) else Unknown(name)
-        pass_tangent(m, unknown, (base,))
-        return unknown
-    bound: dict[str, Value] = {"self": base}
-    for parameter, value in zip([p for p in fact.params if not p.startswith("*")], args.values, strict=False):
-        bound[parameter] = value
-    bound.update(args.kwargs)
-    result = value_of_descriptor(m, fact.returns, level, bound)
-    if isinstance(result, Array):
-        result.dispatched = result.dispatched or dispatched_from(m, (base, *args.values))
-        result.derived = result.derived or getattr(base, "derived", "")
-        result.size = size
-    if isinstance(result, Array) and result.ndim is None:
-        result.ndim = _method_rank(name, base, args)
-    note_method(m, frame, node, name, result, base)
-    if m.trackers[Variations].known:
-        vary_method(m, name, base, result)
-    return result
-
-
-_REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "ptp"})
-
-
-def _method_rank(name: str, base: Array | Tree, args: Arguments) -> int | None:
-    """The rank of a reduction over everything is 0; elementwise methods keep it."""
-    if name in _REDUCTIONS and not args.values and "axis" not in args.kwargs and "keepdims" not in args.kwargs:
-        return 0
-    return None
-
-
+for _kind in ("int", "float", "complex"):
+    builtin(_kind)(_cast(_kind))
+for _kind, _names in {
+    "int": ("id", "hash", "ord"),
+    "str": ("chr", "bytes", "hex", "bin"),
+    "bool": ("issubclass",),
+    "set": ("frozenset",),
+}.items():
+    builtin(*_names)(_static(_kind))
 CALL[BuiltinValue] = call_builtin

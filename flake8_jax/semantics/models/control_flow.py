@@ -1,17 +1,23 @@
-"""How ``scan``, ``fori_loop``, ``while_loop``, ``cond`` and their kin call what they stage."""
+"""How ``scan``, ``fori_loop``, ``while_loop``, ``cond`` and their kin call what they stage.
+
+Vocabulary
+----------
+carry       what one iteration hands to the next. settled: what it may have become by then.
+body        the function that a loop stages; it is run twice, on the initial carry and on the settled one.
+element     what a body gets of ``xs`` in one iteration: a slice along the first axis.
+pair        what the body of ``scan`` returns: the carry and an output.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
 from flake8_jax.semantics.domain.boundary import relevelled
-from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.signatures import CALLABLES, describe, differs, is_function, is_no_tuple_of
-from flake8_jax.semantics.domain.stack import Link, LoopState, Mode
+from flake8_jax.semantics.domain.signatures import CALLABLES, differs, is_function, is_no_tuple_of
+from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     NO_BIRTH,
@@ -37,13 +43,13 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
+from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.models.application import Transformation
 from flake8_jax.semantics.models.signature_checks import check_operand, tell
-from flake8_jax.semantics.models.staging import enter, outer_level, stage
-from flake8_jax.semantics.trackers.allocations import settle_births
+from flake8_jax.semantics.models.staging import Staging, enter, outer_level, stage, staged
+from flake8_jax.semantics.models.tables import model
 from flake8_jax.semantics.trackers.presumption import Presuming
-
-_STRUCTURES = frozenset({TupleValue, Instance, DictValue})
 
 
 def _inner(m: Machine, value: Value | None, level: int = ABSTRACT) -> Value:
@@ -61,30 +67,49 @@ def _settled(before: Value, after: Value, room: Room | None = None) -> Value:
     room = room if room is not None else Room()
     if type(after) in _STRUCTURES and not room.enter(after):
         return Unknown("deep")
-    if isinstance(before, TupleValue) and isinstance(after, TupleValue) and len(before.elts) == len(after.elts):
-        return TupleValue(
-            tuple(_settled(b, a, room) for b, a in zip(before.elts, after.elts, strict=True)),
-            after.cls or before.cls,
-            after.names or before.names,
-        )
-    if isinstance(before, Instance) and isinstance(after, Instance) and before.cls is after.cls:
-        made = Instance(after.cls, exact=after.exact, level=after.level, born=NO_BIRTH)
-        made.complete = after.complete
-        for name in {**before.slots, **after.slots}:
-            b, a = before.slots.get(name), after.slots.get(name)
-            made.slots[name] = _settled(b, a, room) if b is not None and a is not None else a if a is not None else b
-        return made
-    if isinstance(before, DictValue) and isinstance(after, DictValue):
-        items = dict(before.items())
-        return DictValue(
-            {k: _settled(items[k], v, room) if k in items else v for k, v in after.items()},
-            after.slots.get("*"),
-            is_open=after.slots["open"],
-        )
+    settle = _STRUCTURES.get(type(after)) if type(before) is type(after) else None
+    settled = settle(before, after, room) if settle is not None else None
+    if settled is not None:
+        return settled
     if isinstance(before, (Array, Tree, Unknown)) and canonical_key(before) is canonical_key(after):
         return before
     # Whatever the first iteration was given, the second is given something else: a key among it is another key.
     return joining.join(freshen(before), _carried(after) if isinstance(before, (Array, Tree)) else after)
+
+
+def _settled_tuple(before: TupleValue, after: TupleValue, room: Room) -> Value | None:
+    if len(before.elts) != len(after.elts):
+        return None
+    elements = tuple(_settled(b, a, room) for b, a in zip(before.elts, after.elts, strict=True))
+    return TupleValue(elements, after.cls or before.cls, after.names or before.names)
+
+
+def _settled_instance(before: Instance, after: Instance, room: Room) -> Value | None:
+    if before.cls is not after.cls:
+        return None
+    made = Instance(after.cls, exact=after.exact, level=after.level, born=NO_BIRTH)
+    made.complete = after.complete
+    for name in {**before.slots, **after.slots}:
+        b, a = before.slots.get(name), after.slots.get(name)
+        made.slots[name] = _settled(b, a, room) if b is not None and a is not None else a if a is not None else b
+    return made
+
+
+def _settled_dict(before: DictValue, after: DictValue, room: Room) -> Value | None:
+    items = dict(before.items())
+    return DictValue(
+        {k: _settled(items[k], v, room) if k in items else v for k, v in after.items()},
+        after.slots.get("*"),
+        is_open=after.slots["open"],
+    )
+
+
+_STRUCTURES: dict[type, Callable[[Any, Any, Room], Value | None]] = {
+    TupleValue: _settled_tuple,
+    Instance: _settled_instance,
+    DictValue: _settled_dict,
+}
+"""How two values of one kind settle part by part; None where their structures differ."""
 
 
 def _carried(leaf: Value) -> Value:
@@ -105,27 +130,39 @@ def _loop_serial(m: Machine, node: Any, which: str) -> int:
 
 
 def _iterate(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, body: Value, first: Value,
-    arguments: Callable[[Value], list[Value]], carry_of: Callable[[Value], Value],
-) -> tuple[Value, Value]:  # fmt: skip
+    m: Machine,
+    app: Transformation,
+    body: Value,
+    first: Value,
+    arguments: Callable[[Value], list[Value]],
+    carry_of: Callable[[Value], Value],
+) -> tuple[Value, Value]:
     """Run a loop body twice: once on the initial carry, once on what the carry may have become."""
-    mode = enter(m, fact, name)
-    loop = LoopState(name.rpartition(".")[2], node)
-    m.path.loops.append(loop)
-    serial = _loop_serial(m, node, "body")
-    result = _stage_body(m, frame, node, name, body, arguments(first), mode, serial)
+    inside = enter(m, app.fact, app.name)
+    m.path.loops.append(LoopState(app.short, app.node))
+    how = Staging(app.name, inside.mode, serial=_loop_serial(m, app.node, "body"))
+    result = _stage_body(m, app, body, arguments(first), how)
     carry = _settled(first, carry_of(result))
-    result = _stage_body(m, frame, node, name, body, arguments(carry), mode, serial)
+    result = _stage_body(m, app, body, arguments(carry), how)
     m.path.loops.pop()
     return _settled(carry, carry_of(result)), result
 
 
-def _stage_body(
-    m: Machine, frame: Frame, node: Any, name: str, body: Value, values: list[Value], mode: Mode, serial: int
-) -> Value:
+def _stage_body(m: Machine, app: Transformation, body: Value, values: list[Value], how: Staging) -> Value:
     """Stage a loop body under a fixed serial for the body's own frame as well."""
-    args = Arguments(values)
-    operand = body
+    function, args = _with_bound(body, Arguments(values))
+    if not isinstance(function, FunctionValue):
+        return stage(m, body, app.at.to(Arguments(values)), how)
+
+    def run() -> Value:
+        serial = _loop_serial(m, app.node, "frame")
+        return call_function_value(m, app.frame, app.node, function, args, CallingContext(serial=serial))
+
+    return staged(m, function, app.at.to(args), how, run)
+
+
+def _with_bound(body: Value, args: Arguments) -> tuple[Value, Arguments]:
+    """The function behind methods and ``partial``, with the arguments that are bound there."""
     while isinstance(body, (BoundMethod, PartialValue)):
         if isinstance(body, PartialValue):
             args = args.prepended(*body.args)
@@ -133,62 +170,45 @@ def _stage_body(
         else:
             args = args.prepended(body.self_value)
         body = body.func
-    if isinstance(body, FunctionValue):
-        from flake8_jax.semantics.interpreter.running import call_function_value
-
-        saved_base = m.path.loop_base
-        m.path.loop_base = len(m.path.loops)
-        link = Link(frame.scope, node, "root", describe(body), f"{name} stages {describe(body)}", serial, None)
-        m.path.stack.append(link)
-        saved = m.path.mode
-        m.path.mode = mode
-        for value in args.values:
-            settle_births(value, mode.trace)
-        result = call_function_value(m, frame, node, body, args, CallingContext(serial=_loop_serial(m, node, "frame")))
-        m.path.mode = saved
-        m.path.stack.pop()
-        m.path.loop_base = saved_base
-        return result
-    return stage(m, frame, node, name, operand, Arguments(values), mode, serial=serial)
+    return body, args
 
 
-def _check_carry(m: Machine, frame: Frame, node: Any, name: str, first: Value, after: Value) -> None:
-    if differs(first, after):
-        short = name.rpartition(".")[2]
-        tell(
-            m,
-            frame,
-            node,
-            name,
-            f"the carry that the body of `{short}` returns has another structure than the initial one",
-        )
+def _check_carry(m: Machine, app: Transformation, parameter: str, after: Value) -> None:
+    """The carry that a body returns has the structure of the initial one, which is this argument."""
+    first = app.bound.get(parameter)
+    if first is not None and differs(first, after):
+        problem = f"the carry that the body of `{app.short}` returns has another structure than the initial one"
+        tell(m, app, problem)
 
 
-def run_scan(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
-) -> Value:
-    body = bound.get("f", Unknown("body"))
-    if not check_operand(m, frame, node, name, "f", body, 2):
+@model("scan")
+def _run_scan(m: Machine, app: Transformation) -> Value:
+    if not check_operand(m, app, "f", 2):
         return Unknown("scan")
-    first = _inner(m, bound.get("init"))
-    xs = bound.get("xs", Unknown("xs") if args.unknown_rest else NONE)
+    first = _inner(m, app.bound.get("init"))
+    xs = app.bound.get("xs", Unknown("xs") if app.at.args.unknown_rest else NONE)
 
     def arguments(carry: Value) -> list[Value]:
         return [carry, _axis_element(m, xs)]
 
     def carry_of(result: Value) -> Value:
-        pair = known_elements(result)
-        return pair[0] if pair is not None and len(pair) == 2 else Unknown("carry")
+        pair = _pair_of(result)
+        return pair[0] if pair is not None else Unknown("carry")
 
-    carry, result = _iterate(m, frame, node, name, fact, body, first, arguments, carry_of)
+    carry, result = _iterate(m, app, app.bound.get("f", Unknown("body")), first, arguments, carry_of)
     if is_no_tuple_of(result, 2):
-        tell(m, frame, node, name, "the body of `scan` has to return a pair, (carry, output)")
-    pair = known_elements(result)
-    if pair is not None and len(pair) == 2 and "init" in bound:
-        _check_carry(m, frame, node, name, bound["init"], pair[0])
-    ys = pair[1] if pair is not None and len(pair) == 2 else Unknown("ys")
-    level = outer_level(m, args)
+        tell(m, app, "the body of `scan` has to return a pair, (carry, output)")
+    pair = _pair_of(result)
+    if pair is not None:
+        _check_carry(m, app, "init", pair[0])
+    ys = pair[1] if pair is not None else Unknown("ys")
+    level = outer_level(m, app.at.args)
     return TupleValue((boundary.release(carry, level), boundary.release(boundary.stack_axis(ys), level)))
+
+
+def _pair_of(result: Value) -> tuple[Value, Value] | None:
+    known = known_elements(result)
+    return (known[0], known[1]) if known is not None and len(known) == 2 else None
 
 
 def _axis_element(m: Machine, xs: Value) -> Value:
@@ -203,24 +223,20 @@ def _axis_element(m: Machine, xs: Value) -> Value:
     return boundary.tracify(boundary.element_of_axis(xs), ABSTRACT)
 
 
-def run_map(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
-) -> Value:
-    body = bound.get("f", Unknown("body"))
-    if not check_operand(m, frame, node, name, "f", body, 1):
+@model("map")
+def _run_map(m: Machine, app: Transformation) -> Value:
+    if not check_operand(m, app, "f", 1):
         return Unknown("map")
-    element = _axis_element(m, bound.get("xs", Unknown("xs")))
-    _, result = _iterate(m, frame, node, name, fact, body, NONE, lambda carry: [freshen(element)], lambda r: NONE)
-    return boundary.release(boundary.stack_axis(result), outer_level(m, args))
+    body = app.bound.get("f", Unknown("body"))
+    element = _axis_element(m, app.bound.get("xs", Unknown("xs")))
+    _, result = _iterate(m, app, body, NONE, lambda carry: [freshen(element)], lambda r: NONE)
+    return boundary.release(boundary.stack_axis(result), outer_level(m, app.at.args))
 
 
-def run_fori_loop(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
-) -> Value:
-    body = bound.get("body_fun", Unknown("body"))
-    if not check_operand(m, frame, node, name, "body_fun", body, 2):
+@model("fori_loop")
+def _run_fori_loop(m: Machine, app: Transformation) -> Value:
+    if not check_operand(m, app, "body_fun", 2):
         return Unknown("fori_loop")
-    first = _inner(m, bound.get("init_val"))
 
     def arguments(carry: Value) -> list[Value]:
         index = Array(ABSTRACT, "int", 0)
@@ -228,104 +244,97 @@ def run_fori_loop(
             lane.shared[index] = False
         return [index, carry]
 
-    carry, result = _iterate(m, frame, node, name, fact, body, first, arguments, lambda r: r)
-    if "init_val" in bound:
-        _check_carry(m, frame, node, name, bound["init_val"], result)
-    return boundary.release(carry, outer_level(m, args))
+    return _loop(m, app, _inner(m, app.bound.get("init_val")), arguments)
 
 
-def run_while_loop(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
-) -> Value:
-    condition = bound.get("cond_fun", Unknown("cond"))
-    body = bound.get("body_fun", Unknown("body"))
-    if not check_operand(m, frame, node, name, "cond_fun", condition, 1):
+@model("while_loop")
+def _run_while_loop(m: Machine, app: Transformation) -> Value:
+    if not check_operand(m, app, "cond_fun", 1) or not check_operand(m, app, "body_fun", 1):
         return Unknown("while_loop")
-    if not check_operand(m, frame, node, name, "body_fun", body, 1):
-        return Unknown("while_loop")
-    first = _inner(m, bound.get("init_val"))
-    mode = enter(m, fact, name)
+    first = _inner(m, app.bound.get("init_val"))
+    inside = enter(m, app.fact, app.name)
     # JAX builds the carry anew for each of the two: what one does to its containers the other does not see.
-    stage(m, frame, node, name, condition, Arguments([_inner(m, bound.get("init_val"))]), mode)
-    carry, result = _iterate(m, frame, node, name, fact, body, first, lambda c: [c], lambda r: r)
-    if "init_val" in bound:
-        _check_carry(m, frame, node, name, bound["init_val"], result)
-    return boundary.release(carry, outer_level(m, args))
+    tested = Arguments([_inner(m, app.bound.get("init_val"))])
+    stage(m, app.bound.get("cond_fun", Unknown("cond")), app.at.to(tested), inside)
+    return _loop(m, app, first, lambda carry: [carry])
 
 
-def _branches(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, functions: list[Value], operands: list[Value]
-) -> Value:
-    return _arms(m, frame, node, name, fact, [(function, [_inner(m, v) for v in operands]) for function in functions])
+def _loop(m: Machine, app: Transformation, first: Value, arguments: Callable[[Value], list[Value]]) -> Value:
+    """A loop whose body returns the carry and nothing else."""
+    body = app.bound.get("body_fun", Unknown("body"))
+    carry, result = _iterate(m, app, body, first, arguments, lambda r: r)
+    _check_carry(m, app, "init_val", result)
+    return boundary.release(carry, outer_level(m, app.at.args))
 
 
-def _arms(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, calls: list[tuple[Value, list[Value]]]
-) -> Value:
+# --- branches -----------------------------------------------------------------------------------------------
+
+
+def _run_branches(m: Machine, app: Transformation, calls: list[tuple[Value, list[Value]]]) -> Value:
     """Run the branches one after the other: functions with their operands."""
     results: list[Value] = []
-    arms = []
+    written = []
     for function, operands in calls:
         mark = len(m.journal.entries)
-        results.append(stage(m, frame, node, name, function, Arguments(list(operands)), enter(m, fact, name)))
-        arms.append(m.journal.take_back(mark))
-    m.journal.merge(arms)
+        results.append(stage(m, function, app.at.to(Arguments(list(operands))), enter(m, app.fact, app.name)))
+        written.append(m.journal.take_back(mark))
+    m.journal.merge(written)
     if any(differs(results[0], other) for other in results[1:]):
-        short = name.rpartition(".")[2]
-        tell(m, frame, node, name, f"the branches of `{short}` return different structures")
-    return joining.join_all(results) if results else Unknown("branch")
+        tell(m, app, f"the branches of `{app.short}` return different structures")
+    result = joining.join_all(results) if results else Unknown("branch")
+    return boundary.release(result, outer_level(m, app.at.args))
 
 
-def run_cond(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
-) -> Value:
-    if not bound.keys() <= {p.lstrip("*") for p in fact.params}:
+def _operands(app: Transformation) -> list[Value]:
+    """What the branches are called with: ``operands``, or the one ``operand``."""
+    given = list(known_elements(app.bound["operands"]) or ()) if "operands" in app.bound else []
+    return [*given, app.bound["operand"]] if "operand" in app.bound else given
+
+
+@model("cond")
+def _run_cond(m: Machine, app: Transformation) -> Value:
+    if not app.bound.keys() <= {p.lstrip("*") for p in app.fact.params}:
         return Unknown("cond")  # a wrapper with parameters of its own
-    operands = list(known_elements(bound["operands"]) or ()) if "operands" in bound else []
-    if "operand" in bound:
-        operands.append(bound["operand"])
+    args, operands = app.at.args, _operands(app)
     inner = [_inner(m, v) for v in operands]
     if args.star is not None:
         inner.append(Unknown("operands"))
-    functions = [bound.get(p, Unknown("branch")) for p in fact.operands]
-    if isinstance(bound.get("pred"), CALLABLES):
-        tell(m, frame, node, name, "`cond` takes the predicate first, and this is a function")
+    functions = [app.bound.get(p, Unknown("branch")) for p in app.fact.operands]
+    if isinstance(app.bound.get("pred"), CALLABLES):
+        tell(m, app, "`cond` takes the predicate first, and this is a function")
         return Unknown("cond")
-    if len(operands) == 2 and not is_function(functions[0]) and is_function(functions[1]) and is_function(operands[1]):
-        # The old form: ``cond(pred, true_operand, true_fun, false_operand, false_fun)``.
+    if _is_old_form(functions, operands):
         each = [(functions[1], functions[0]), (operands[1], operands[0])]
-        result = _arms(m, frame, node, name, fact, [(f, [boundary.tracify(v, ABSTRACT)]) for f, v in each])
-        return boundary.release(result, outer_level(m, args))
+        return _run_branches(m, app, [(f, [boundary.tracify(v, ABSTRACT)]) for f, v in each])
     count = None if args.star is not None or args.double_star is not None or args.unknown_rest else len(inner)
-    for parameter, function in zip(fact.operands, functions):
-        if not check_operand(m, frame, node, name, parameter, function, count):
-            return Unknown("cond")
-    result = _branches(m, frame, node, name, fact, functions, inner)
-    return boundary.release(result, outer_level(m, args))
+    if not all(check_operand(m, app, parameter, count) for parameter in app.fact.operands):
+        return Unknown("cond")
+    return _run_branches(m, app, [(function, [_inner(m, v) for v in inner]) for function in functions])
 
 
-def run_switch(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
-) -> Value:
-    operands = list(known_elements(bound["operands"]) or ()) if "operands" in bound else []
-    if "operand" in bound:
-        operands.append(bound["operand"])
-    inner = [_inner(m, v) for v in operands]
-    branches = bound.get("branches", Unknown("branches"))
+def _is_old_form(functions: list[Value], operands: list[Value]) -> bool:
+    """``cond(pred, true_operand, true_fun, false_operand, false_fun)``."""
+    if len(operands) != 2 or is_function(functions[0]):
+        return False
+    return is_function(functions[1]) and is_function(operands[1])
+
+
+@model("switch")
+def _run_switch(m: Machine, app: Transformation) -> Value:
+    inner = [_inner(m, v) for v in _operands(app)]
+    branches = app.bound.get("branches", Unknown("branches"))
     known = known_elements(branches)
     if known is None:
         element = joining.any_element(branches) if isinstance(branches, ListValue) else Unknown("branch")
         known = joining.members_of(element)
-    result = _branches(m, frame, node, name, fact, list(known), inner)
-    return boundary.release(result, outer_level(m, args))
+    return _run_branches(m, app, [(function, [_inner(m, v) for v in inner]) for function in known])
 
 
-def run_associative_scan(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
-) -> Value:
-    elems = bound.get("elems", Unknown("elems"))
-    function = bound.get("fn", Unknown("fn"))
-    call(m, frame, node, function, Arguments([freshen(elems), freshen(elems)]))
-    return (
-        relevelled(elems, result_level(m, [elems], library=True)) if not isinstance(elems, Unknown) else Unknown("scan")
-    )
+@model("associative_scan")
+def _run_associative_scan(m: Machine, app: Transformation) -> Value:
+    elems = app.bound.get("elems", Unknown("elems"))
+    function = app.bound.get("fn", Unknown("fn"))
+    call(m, app.frame, app.node, function, Arguments([freshen(elems), freshen(elems)]))
+    if isinstance(elems, Unknown):
+        return Unknown("scan")
+    return relevelled(elems, result_level(m, [elems], library=True))

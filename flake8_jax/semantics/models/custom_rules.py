@@ -20,7 +20,7 @@ from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.signatures import fixed_positions, is_function, is_no_tuple_of, takes
+from flake8_jax.semantics.domain.signatures import fixed_positions, is_function, is_no_tuple_of, takes, untransformed
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
@@ -77,9 +77,7 @@ def _by_position(tv: TransformedValue, args: Arguments) -> list[Value] | None:
     """All arguments in the order of the parameters, as JAX hands them to the rules; None where that is not known."""
     if args.star is not None or args.double_star is not None:
         return None
-    function: Value = tv.operand
-    while isinstance(function, TransformedValue):  # ``custom_jvp`` of a jitted function
-        function = function.operand
+    function = untransformed(tv.operand)  # ``custom_jvp`` of a jitted function
     if not isinstance(function, FunctionValue):
         return None
     values = list(args.values)
@@ -178,9 +176,7 @@ def _is_plain_tuple(value: Value) -> bool:
 
 def _positional(operand: Value) -> int | None:
     """How many arguments JAX hands to the rules: all positional parameters, defaults included."""
-    function = operand
-    while isinstance(function, TransformedValue):
-        function = function.operand
+    function = untransformed(operand)
     if not isinstance(function, FunctionValue) or any(
         p.kind not in ("positional", "posonly") for p in function.fn.params
     ):

@@ -19,14 +19,12 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Call
 from flake8_jax.semantics.domain.code import names_read
-from flake8_jax.semantics.domain.signatures import constants_of, parameter_names, static_parameters
+from flake8_jax.semantics.domain.signatures import constants_of, parameter_names, static_parameters, underlying
 from flake8_jax.semantics.domain.trees import leaves_of
 from flake8_jax.semantics.domain.values import (
     Array,
-    BoundMethod,
     FunctionValue,
     HostArray,
-    PartialValue,
     TransformedValue,
     Tree,
     Unknown,
@@ -40,13 +38,12 @@ from flake8_jax.semantics.machine.dispatch import CALL
 from flake8_jax.semantics.models.transforms import call_transformed
 from flake8_jax.semantics.trackers.buffers import donated_leaves, is_donated, tell_read
 from flake8_jax.semantics.trackers.freshness import note_called
-from flake8_jax.semantics.trackers.keys import DONATE, Keys, Use, current_path
+from flake8_jax.semantics.trackers.keys import DONATE, Keys, Touch, Use, current_path
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.steps import note_step
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.arguments import Arguments
-    from flake8_jax.semantics.domain.scopes import Frame
 
 
 def _call(m: Machine, tv: TransformedValue, at: Call) -> Value:
@@ -56,15 +53,20 @@ def _call(m: Machine, tv: TransformedValue, at: Call) -> Value:
         return call_transformed(m, tv, at)
     named = _by_parameter(tv, at.args)
     if m.trackers[Reads].matter and tv.fact.tracing != "none":
-        _read_arguments(m, at.frame, at.node, tv, named)
+        _read_arguments(m, tv, at, named)
     result = call_transformed(m, tv, at)
     if tv.fact.donates and tv.options and tv.name in _DONATING and m.bus.wants(DonatedUse):
-        if _donate(m, at.frame, at.node, tv, at.args, named, result):
+        if _donate(m, tv, at, named, result):
             return _renewed(m, result)
-    if m.path.loops and tv.name == "jax.jit" and m.bus.wants(UndonatedStep) and at.args.star is None:
-        if not any(option in tv.options for option in tv.fact.donates):
-            note_step(m, at.frame, at.node, tv, named, result)
+    if m.path.loops and m.bus.wants(UndonatedStep) and _may_donate(tv, at):
+        note_step(m, at.frame, at.node, tv, named, result)
     return result
+
+
+def _may_donate(tv: TransformedValue, at: Call) -> bool:
+    """A compiled function that donates nothing, though it could."""
+    donates = any(option in tv.options for option in tv.fact.donates)
+    return tv.name == "jax.jit" and at.args.star is None and not donates
 
 
 CALL[TransformedValue] = _call
@@ -80,15 +82,12 @@ def _by_parameter(tv: TransformedValue, args: Arguments) -> list[tuple[str, Valu
 
 def _never_read(tv: TransformedValue, parameter: str) -> bool:
     """The function does not so much as name the parameter: JAX drops such an argument."""
-    function = tv.operand
-    while isinstance(function, (BoundMethod, PartialValue, TransformedValue)):
-        function = function.operand if isinstance(function, TransformedValue) else function.func
+    function = underlying(tv.operand)
     return isinstance(function, FunctionValue) and bool(parameter) and parameter not in names_read(function.fn.body)
 
 
-def _read_arguments(
-    m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, named: list[tuple[str, Value]]
-) -> None:
+def _read_arguments(m: Machine, tv: TransformedValue, at: Call, named: list[tuple[str, Value]]) -> None:
+    """The call reads its arguments, which may have been donated before."""
     statics = static_parameters(tv) if tv.fact.statics else (set(), set())
     for parameter, value in named:
         if statics is None or parameter in statics[1]:
@@ -96,7 +95,7 @@ def _read_arguments(
         donated = next(donated_leaves(m, value), None)
         if donated is not None and not _never_read(tv, parameter):
             part, leaf, use = donated
-            tell_read(m, frame, node, part, leaf, use)
+            tell_read(m, Touch(at.frame, at.node, part), leaf, use)
 
 
 def donated_parameters(tv: TransformedValue) -> tuple[set[int], set[str]]:
@@ -116,24 +115,17 @@ def donated_parameters(tv: TransformedValue) -> tuple[set[int], set[str]]:
     return positions, names
 
 
-def _donate(
-    m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, args: Arguments, named: list[tuple[str, Value]],
-    result: Value,
-) -> bool:  # fmt: skip
+def _donate(m: Machine, tv: TransformedValue, at: Call, named: list[tuple[str, Value]], result: Value) -> bool:
     """Note which buffers the call takes over; whether there are any."""
-    positions, names = donated_parameters(tv)
-    if not (positions or names) or args.star is not None:
+    if at.args.star is not None:
         return False
-    count = len(args.values)
-    chosen = {
-        i
-        for i, (name, _) in enumerate(named)
-        if (i in positions if i < count else name in names) and not _never_read(tv, name)
-    }
+    chosen = _chosen(tv, len(at.args.values), named)
+    if chosen is None:
+        return False
     given: list[Value] = []
     arguments: dict[int, ir.Expr | None] = {}
     kept: list[Value] = []
-    for i, ((_, value), written) in enumerate(zip(named, _written(args, named), strict=True)):
+    for i, ((_, value), written) in enumerate(zip(named, _written(at.args, named), strict=True)):
         for leaf in leaves_of(value, individual=True):
             if i not in chosen:
                 kept.append(leaf)
@@ -141,16 +133,29 @@ def _donate(
                 given.append(leaf)
                 arguments[id(leaf)] = written
     taken = _with_room(given, result)
-    path, conditions = current_path(m, frame.scope, node), frozenset(m.path.conditions)
+    path, conditions = current_path(m, at.frame.scope, at.node), frozenset(m.path.conditions)
+    uses = m.trackers[Keys].uses
     for number, leaf in enumerate(taken):
         whole = canonical_key(leaf)
-        use = Use(DONATE, path, conditions, id(node), argument=arguments[id(leaf)])
+        use = Use(DONATE, path, conditions, id(at.node), argument=arguments[id(leaf)])
         m.trackers[Reads].matter = True
-        m.journal.write(m.trackers[Keys].uses, whole, (*m.trackers[Keys].uses.get(whole, ()), use)[-6:])
+        m.journal.write(uses, whole, (*uses.get(whole, ()), use)[-6:])
         again = [*taken[:number], *kept]
         if any(canonical_key(other) is whole for other in again):
-            tell_read(m, frame, node, leaf, whole, use, same_call=True)
+            tell_read(m, Touch(at.frame, at.node, leaf), whole, use, same_call=True)
     return bool(taken)
+
+
+def _chosen(tv: TransformedValue, count: int, named: list[tuple[str, Value]]) -> set[int] | None:
+    """Which arguments are donated, the first ``count`` of them by position; None where the function donates none."""
+    positions, names = donated_parameters(tv)
+    if not (positions or names):
+        return None
+    return {
+        i
+        for i, (name, _) in enumerate(named)
+        if (i in positions if i < count else name in names) and not _never_read(tv, name)
+    }
 
 
 def _renewed(m: Machine, result: Value, depth: int = 8) -> Value:

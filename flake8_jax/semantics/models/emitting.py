@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
-from flake8_jax.semantics.domain.arguments import Arguments
-from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.values import (
     Array,
     DictValue,
@@ -24,36 +21,35 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import LibraryCall
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.models.application import DescribedCall
 from flake8_jax.semantics.trackers.buffers import read_by_library
 from flake8_jax.semantics.trackers.reads import Reads
+
+_NO_VALUES: dict[str, Value] = {}
+_NO_NODES: dict[str, ir.Expr] = {}
+
+
+def tell_described(m: Machine, app: DescribedCall) -> None:
+    """Tell the rules of the call of a function with a fact."""
+    tell_call(m, app.name, app.at, app.fact, app.bound, app.nodes)
 
 
 def tell_call(
     m: Machine,
-    frame: Frame,
-    node: Any,
     name: str,
-    args: Arguments,
-    fact: FunctionFact | None,
-    *,
-    used: bool,
-    bound: dict[str, Value] | None = None,
-    bound_nodes: dict[str, ir.Expr] | None = None,
+    at: Call,
+    fact: FunctionFact | None = None,
+    bound: dict[str, Value] = _NO_VALUES,
+    nodes: dict[str, ir.Expr] = _NO_NODES,
 ) -> None:
-    """Tell the rules of a call of a library function."""
+    """Tell the rules of a call of a library function. bound, nodes: its arguments by parameter, where those are known."""
+    args = at.args
     if m.trackers[Reads].matter:
-        read_by_library(m, frame, node, name, [*args.values, *args.kwargs.values()])
+        read_by_library(m, at.frame, at.node, name, [*args.values, *args.kwargs.values()])
     rules = m.bus.hearers(LibraryCall)
-    if not rules or type(node) is not ir.Call:
+    if not rules or type(at.node) is not ir.Call:
         return
-    held: list[Value] = []
-    arrays = False
-    for value in (*args.values, *args.kwargs.values()):
-        if type(value) in _MAY_HOLD_ARRAYS:
-            arrays = True
-        elif type(value) is Static and value.holds:
-            held += value.holds
-            arrays = True
+    arrays, formatted = _arrays_in(args)
     known = m.program.knowledge.entry(name)
     rules = tuple([
         rule for rule in rules
@@ -63,22 +59,35 @@ def tell_call(
         return
     m.bus.emit(
         LibraryCall(
-            context=m.path.context(frame.scope),
-            at=node,
+            context=m.path.context(at.frame.scope),
+            at=at.node,
             name=name,
             args=tuple(args.values),
             kwargs=args.kwargs,
             nodes=tuple(args.nodes),
             keyword_nodes=args.keyword_nodes,
-            bound=bound if bound is not None else {},
-            bound_nodes=bound_nodes if bound_nodes is not None else {},
-            used=used,
+            bound=bound,
+            bound_nodes=nodes,
+            used=at.used,
             fact=fact if fact is not None else known.function,
             namespace=known.namespace,
-            formatted=tuple(held),
+            formatted=formatted,
         ),
         rules,
     )
+
+
+def _arrays_in(args: Arguments) -> tuple[bool, tuple[Value, ...]]:
+    """Whether the arguments may hold arrays, and the values that strings among them were made of."""
+    held: list[Value] = []
+    arrays = False
+    for value in (*args.values, *args.kwargs.values()):
+        if type(value) in _MAY_HOLD_ARRAYS:
+            arrays = True
+        elif type(value) is Static and value.holds:
+            held += value.holds
+            arrays = True
+    return arrays, tuple(held)
 
 
 _MAY_HOLD_ARRAYS = frozenset({Array, Tree, UnionValue, TupleValue, ListValue, DictValue, GeneratorValue, HostArray,

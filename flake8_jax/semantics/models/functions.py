@@ -7,19 +7,17 @@ from typing import Any
 
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.boundary import note_rows
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.trees import collect_leaves, leaf_of
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
     GRAD,
-    NONE,
     Array,
     BuiltinValue,
-    ClassValue,
     Const,
     DictValue,
     External,
-    ExternalInstance,
     FunctionValue,
     GeneratorValue,
     HostArray,
@@ -34,20 +32,17 @@ from flake8_jax.semantics.domain.values import (
     Value,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.classes import apply_class_decorator, note_leaves, replaced
+from flake8_jax.semantics.interpreter.classes import replaced
 from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.dispatch import SPECIAL
-from flake8_jax.semantics.models.haiku import PAIRS
-from flake8_jax.semantics.models.stdlib import STANDARD_LIBRARY
+from flake8_jax.semantics.models.tables import library
 from flake8_jax.semantics.trackers.freshness import now
-from flake8_jax.semantics.trackers.process import SETTERS
-from flake8_jax.semantics.trackers.pytree_contracts import note_methods, note_registration
 from flake8_jax.semantics.trackers.unrolling import trips_of
 
 
+@library("functools.partial", "functools.partialmethod")
 def _partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values or args.star is not None or args.double_star is not None:
         return Unknown("partial")
@@ -62,6 +57,7 @@ def _partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return made
 
 
+@library("jax.tree_util.Partial", "equinox.Partial")
 def _pytree_partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``jax.tree_util.Partial(f, …)``."""
     made = _partial(m, frame, node, args)
@@ -70,11 +66,13 @@ def _pytree_partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Val
     return made
 
 
+@library("functools.wraps", "haiku.name_like", "jaxtyping.jaxtyped")
 def _wraps(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``functools.wraps(f)``: a decorator that gives back the function it decorates."""
     return BuiltinValue("same")
 
 
+@library("functools.lru_cache", "functools.cache")
 def _cache(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if args.values and isinstance(args.values[0], FunctionValue):
         return _mark_cached(args.values[0])
@@ -88,19 +86,38 @@ def _mark_cached(func: FunctionValue) -> FunctionValue:
     return func
 
 
+@library(
+    "equinox.module_update_wrapper",
+    "functools.update_wrapper",
+    "functools.singledispatch",
+    "contextlib.contextmanager",
+    "abc.abstractmethod",
+    "typing.overload",
+    "typing.final",
+    "typing_extensions.override",
+    "typing.override",
+    "typing.runtime_checkable",
+    "typing.no_type_check",
+    "flax.linen.compact",
+    "flax.linen.nowrap",
+    "haiku.transparent",
+)
 def _first(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return args.values[0] if args.values else BuiltinValue("same")
 
 
+@library("copy.copy")
 def _copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``copy.copy``, ``copy.deepcopy``: another object with the same contents."""
     return joining.copied(args.values[0], m.path.mode.trace, depth=0) if args.values else Unknown("copy")
 
 
+@library("copy.deepcopy")
 def _deep_copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return joining.copied(args.values[0], m.path.mode.trace) if args.values else Unknown("copy")
 
 
+@library("flax.core.freeze")
 def _frozen(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``flax.core.freeze``: a dict that has a hash."""
     given = args.values[0] if args.values else args.kwargs.get("xs", Unknown("freeze"))
@@ -112,18 +129,22 @@ def _frozen(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return made
 
 
+@library("typing.cast")
 def _second(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return args.values[1] if len(args.values) > 1 else Unknown("cast")
 
 
+@library("functools.cached_property")
 def _cached_property(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return PropertyValue(args.values[0], cached=True) if args.values else Unknown("property")
 
 
+@library("dataclasses.replace")
 def _replace(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return replaced(m, args.values[0], args.kwargs) if args.values else Unknown("replace")
 
 
+@library("functools.reduce")
 def _reduce(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) < 2:
         return Unknown("reduce")
@@ -135,6 +156,7 @@ def _reduce(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return call(m, frame, node, args.values[0], Arguments([joining.join(start, first), supply()]))
 
 
+@library("jax.tree.leaves")
 def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0] if args.values else Unknown("tree")
     is_leaf = args.kwargs.get("is_leaf", args.values[1] if len(args.values) > 1 else None)
@@ -146,20 +168,24 @@ def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return ListValue(None, leaf_of(value), born=m.path.mode.trace)
 
 
+@library("jax.tree.flatten")
 def _flatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return TupleValue((_leaves(m, frame, node, args), Static("set")))
 
 
+@library("jax.tree.flatten_with_path")
 def _flatten_with_path(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     leaf = leaf_of(args.values[0]) if args.values else Unknown("leaf")
     return TupleValue((ListValue(None, TupleValue((Static("shape"), leaf)), born=m.path.mode.trace), Static("set")))
 
 
+@library("jax.tree.leaves_with_path")
 def _leaves_with_path(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     leaf = leaf_of(args.values[0]) if args.values else Unknown("leaf")
     return ListValue(None, TupleValue((Static("shape"), leaf)), born=m.path.mode.trace)
 
 
+@library("jax.tree.unflatten")
 def _unflatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) < 2:
         return Unknown("unflatten")
@@ -176,34 +202,7 @@ def _unflatten(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Unknown("unflatten")
 
 
-def _register(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    """``register_dataclass(cls, data_fields, meta_fields)``, ``register_pytree_node(cls, …)``."""
-    if not args.values or not isinstance(args.values[0], ClassValue):
-        return ExternalInstance("jax.tree_util.register_dataclass", dict(args.kwargs))
-    options = dict(args.kwargs)
-    for option, value in zip(("data_fields", "meta_fields"), args.values[1:], strict=False):
-        options[option] = value
-    apply_class_decorator(m, args.values[0], "jax.tree_util.register_dataclass", options)
-    return args.values[0]
-
-
-def _register_node(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    if args.values and isinstance(args.values[0], ClassValue):
-        cls = args.values[0]
-        cls.traits.add("pytree")
-        if len(args.values) > 1 and isinstance(args.values[1], FunctionValue):
-            note_leaves(cls, args.values[1].fn.body)
-        elif len(args.values) > 1:
-            cls.leaf_names = frozenset()
-        if len(args.values) == 1 and not args.kwargs:
-            note_methods(m, cls)
-        else:
-            note_registration(m, args)
-        return cls
-    note_registration(m, args)
-    return NONE
-
-
+@library("jax.device_get")
 def _device_get(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``jax.device_get``: the same structure; on tracers it does nothing."""
     if not args.values:
@@ -220,6 +219,7 @@ def _to_host(value: Value, depth: int = 6, room: Room | None = None) -> Value:
     return joining.map_leaves(value, lambda v: _to_host(v, depth - 1, room))
 
 
+@library("itertools.chain")
 def _chain(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     parts: list[Value] = []
     for value in args.values:
@@ -229,6 +229,7 @@ def _chain(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(joining.union_of(parts) if parts else Unknown("chain"))
 
 
+@library("itertools.product")
 def _product(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     elements: list[Value] = []
     for value in args.values:
@@ -239,6 +240,7 @@ def _product(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(TupleValue(tuple(elements)), count=every)
 
 
+@library("jax.numpy.stack")
 def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``jnp.stack`` of keys is an array of keys; else an array of the joint dtype."""
     source = args.values[0] if args.values else Unknown("stack")
@@ -254,61 +256,6 @@ def _stack_like(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
             level = CONCRETE
         stacked = Array(level, joined.dtype, joined.ndim + 1 if joined.ndim is not None else None, length)
         if length is not None and joined.length is not None:
-            from flake8_jax.semantics.domain.boundary import note_rows
-
             note_rows(stacked, elements)
         return stacked
     return Array(level, length=length)
-
-
-SPECIAL.update(
-    {
-        **STANDARD_LIBRARY,
-        **PAIRS,
-        **SETTERS,
-        "functools.partial": _partial,
-        "functools.partialmethod": _partial,
-        "jax.tree_util.Partial": _pytree_partial,
-        "equinox.Partial": _pytree_partial,
-        "functools.wraps": _wraps,
-        "equinox.module_update_wrapper": _first,
-        "functools.update_wrapper": _first,
-        "functools.lru_cache": _cache,
-        "functools.cache": _cache,
-        "functools.cached_property": _cached_property,
-        "functools.reduce": _reduce,
-        "functools.singledispatch": _first,
-        "contextlib.contextmanager": _first,
-        "abc.abstractmethod": _first,
-        "typing.overload": _first,
-        "typing.final": _first,
-        "typing_extensions.override": _first,
-        "typing.override": _first,
-        "typing.runtime_checkable": _first,
-        "typing.no_type_check": _first,
-        "flax.core.freeze": _frozen,
-        "flax.linen.compact": _first,
-        "flax.linen.nowrap": _first,
-        "haiku.transparent": _first,
-        "haiku.name_like": _wraps,
-        "jaxtyping.jaxtyped": _wraps,
-        "typing.cast": _second,
-        "copy.copy": _copied,
-        "copy.deepcopy": _deep_copied,
-        "dataclasses.replace": _replace,
-        "jax.tree.leaves": _leaves,
-        "jax.tree.flatten": _flatten,
-        "jax.tree.flatten_with_path": _flatten_with_path,
-        "jax.tree.leaves_with_path": _leaves_with_path,
-        "jax.tree.unflatten": _unflatten,
-        "jax.tree_util.register_dataclass": _register,
-        "jax.tree_util.register_pytree_node": _register_node,
-        "jax.tree_util.register_pytree_with_keys": _register_node,
-        "jax.tree_util.register_pytree_node_class": _register_node,
-        "jax.tree_util.register_pytree_with_keys_class": _register_node,
-        "jax.device_get": _device_get,
-        "itertools.chain": _chain,
-        "itertools.product": _product,
-        "jax.numpy.stack": _stack_like,
-    }
-)

@@ -12,7 +12,6 @@ Not modelled: ``multi_transform``, the structure of parameters and state, what `
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.semantics.domain.arguments import Arguments
@@ -21,8 +20,7 @@ from flake8_jax.semantics.domain.values import External, PartialValue, Tree, Tup
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
-
-Handler = Callable[[Machine, Frame, Any, Arguments], Value]
+from flake8_jax.semantics.models.tables import Handler, library
 
 _INIT, _APPLY = "haiku.transform().init", "haiku.transform().apply"
 _INIT_STATE, _APPLY_STATE = "haiku.transform_with_state().init", "haiku.transform_with_state().apply"
@@ -41,6 +39,7 @@ def _pair(cls: str, init: str, apply: str) -> Handler:
     return handler
 
 
+@library("haiku.without_apply_rng")
 def _without_rng(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``without_apply_rng(pair)``: ``apply`` takes no key."""
     pair = args.values[0] if args.values else Unknown("transformed")
@@ -74,15 +73,11 @@ def _called(leading: int, names: frozenset[str], *, gives_result: bool, stateful
 
 _OWN = frozenset({"params", "state", "rng"})
 
-PAIRS: dict[str, Handler] = {
-    "haiku.transform": _pair("haiku.Transformed", _INIT, _APPLY),
-    "haiku.transform_with_state": _pair("haiku.TransformedWithState", _INIT_STATE, _APPLY_STATE),
-    "haiku.without_apply_rng": _without_rng,
-    _INIT: _called(1, frozenset({"rng"}), gives_result=False, stateful=False),
-    _INIT_STATE: _called(1, frozenset({"rng"}), gives_result=False, stateful=True),
-    _APPLY: _called(2, _OWN, gives_result=True, stateful=False),
-    _APPLY_STATE: _called(3, _OWN, gives_result=True, stateful=True),
-    _WITHOUT_RNG[_APPLY]: _called(1, _OWN, gives_result=True, stateful=False),
-    _WITHOUT_RNG[_APPLY_STATE]: _called(2, _OWN, gives_result=True, stateful=True),
-}
-"""Handlers by canonical name, for ``special``."""
+library("haiku.transform")(_pair("haiku.Transformed", _INIT, _APPLY))
+library("haiku.transform_with_state")(_pair("haiku.TransformedWithState", _INIT_STATE, _APPLY_STATE))
+library(_INIT)(_called(1, frozenset({"rng"}), gives_result=False, stateful=False))
+library(_INIT_STATE)(_called(1, frozenset({"rng"}), gives_result=False, stateful=True))
+library(_APPLY)(_called(2, _OWN, gives_result=True, stateful=False))
+library(_APPLY_STATE)(_called(3, _OWN, gives_result=True, stateful=True))
+library(_WITHOUT_RNG[_APPLY])(_called(1, _OWN, gives_result=True, stateful=False))
+library(_WITHOUT_RNG[_APPLY_STATE])(_called(2, _OWN, gives_result=True, stateful=True))

@@ -1,14 +1,23 @@
-"""Running a staged operand: its signature, the mode inside, the root on the call stack."""
+"""Running a staged operand: its signature, the mode inside, the root on the call stack.
+
+Vocabulary
+----------
+operand     the function that a transform, or a library by contract, stages.
+mode        how code inside runs (see ``domain.stack``): staged, which trace, mapped over which axes …
+outside     where the call of the transform stands; the level of its results there hangs on what went in.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from flake8_jax.knowledge.model import TransformFact
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.signatures import describe, parameter_names
+from flake8_jax.semantics.domain.signatures import describe, opened, parameter_names
 from flake8_jax.semantics.domain.stack import Lane, Link, Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
@@ -40,54 +49,73 @@ from flake8_jax.semantics.trackers.captures import COMPILING
 from flake8_jax.semantics.trackers.presumption import Presuming
 
 
+class Staging(msgspec.Struct, frozen=True, eq=False):
+    """How a library runs an operand: in ``mode``. kind, serial: of the link on the call stack; a new serial where None."""
+
+    name: str
+    mode: Mode
+    kind: str = "root"
+    serial: int | None = None
+
+
+class Contract(msgspec.Struct, frozen=True, eq=False):
+    """A library says that it runs this function staged and ambient; which parameters are traced is not known.
+
+    name: of the library's function or class; role: its parameter, or method, that the operand is. traced: so many leading
+    arguments surely are (pytrees of) tracers. leading: what they are, where known.
+    """
+
+    name: str
+    role: str
+    operand: Value
+    traced: int = 0
+    leading: tuple[Value, ...] = ()
+
+
 def enter(
     m: Machine, fact: TransformFact, name: str, lane: Lane | None = None, options: dict[str, Value] | None = None
-) -> Mode:
-    """The mode inside a staged operand. options: the transform's other arguments, for the axis names that it binds."""
+) -> Staging:
+    """What is inside a staged operand. options: the transform's other arguments, for the axis names that it binds."""
     if fact.tracing == "none" and not fact.omnistaging:
-        return m.path.mode
+        return Staging(name, m.path.mode)
     m.path.traces += 1
-    lanes = m.path.mode.lanes + ((lane,) if lane is not None else ())
-    return Mode(
+    around = m.path.mode
+    mode = Mode(
         staged=True,
-        ambient=m.path.mode.ambient or fact.omnistaging,
+        ambient=around.ambient or fact.omnistaging,
         trace=m.path.traces,
-        presumed=m.path.mode.presumed,
-        lanes=lanes,
-        shapes_only=m.path.mode.shapes_only or fact.result == "shape",
-        differentiated=m.path.mode.differentiated or fact.tracing == "concrete",
-        compiled=m.path.traces if fact.omnistaging else m.path.mode.compiled,
-        axes=bound_inside(m.path.mode.axes, fact, name, options or {}),
-        axes_closed=m.path.mode.axes_closed or closes(name),
-        jitted=m.path.mode.jitted or (m.path.traces if name.rpartition(".")[2] in COMPILING else 0),
+        presumed=around.presumed,
+        lanes=around.lanes + ((lane,) if lane is not None else ()),
+        shapes_only=around.shapes_only or fact.result == "shape",
+        differentiated=around.differentiated or fact.tracing == "concrete",
+        compiled=m.path.traces if fact.omnistaging else around.compiled,
+        axes=bound_inside(around.axes, fact, name, options or {}),
+        axes_closed=around.axes_closed or closes(name),
+        jitted=around.jitted or (m.path.traces if name.rpartition(".")[2] in COMPILING else 0),
     )
+    return Staging(name, mode)
 
 
-def stage(
-    m: Machine, frame: Frame, node: Any, name: str, operand: Value, args: Arguments, mode: Mode, *,
-    serial: int | None = None, kind: str = "root",
-) -> Value:  # fmt: skip
-    """Run an operand the way a transform does: in ``mode``, with the root on the call stack."""
-    saved_mode, saved_base = m.path.mode, m.path.loop_base
-    link = Link(
-        scope=frame.scope, node=node, kind=kind, function=describe(operand), text=f"{name} stages {describe(operand)}",
-        serial=serial if serial is not None else m.path.new_serial(), fn=None,
-    )  # fmt: skip
-    m.path.stack.append(link)
-    m.path.mode = mode
-    for value in (*args.values, *args.kwargs.values()):
-        settle_births(value, mode.trace)
-    m.path.loop_base = len(m.path.loops)
-    target_node = _definition(operand) or node
-    result = call(m, frame, target_node if False else node, operand, args)
-    m.path.loop_base = saved_base
-    m.path.mode = saved_mode
-    m.path.stack.pop()
+def stage(m: Machine, operand: Value, at: Call, how: Staging) -> Value:
+    """Run an operand the way a transform does: with the root on the call stack."""
+    return staged(m, operand, at, how, lambda: call(m, at.frame, at.node, operand, at.args))
+
+
+def staged(m: Machine, operand: Value, at: Call, how: Staging, run: Callable[[], Value]) -> Value:
+    """What ``run`` gives inside of the transform, with the root on the call stack."""
+    path = m.path
+    saved_mode, saved_base = path.mode, path.loop_base
+    name, serial = describe(operand), how.serial if how.serial is not None else path.new_serial()
+    path.stack.append(Link(at.frame.scope, at.node, how.kind, name, f"{how.name} stages {name}", serial, None))
+    path.mode = how.mode
+    for value in (*at.args.values, *at.args.kwargs.values()):
+        settle_births(value, how.mode.trace)
+    path.loop_base = len(path.loops)
+    result = run()
+    path.loop_base = saved_base
+    path.mode = saved_mode
+    path.stack.pop()
     return result
-
-
-def _definition(operand: Value) -> Any:
-    return None
 
 
 def outer_level(m: Machine, args: Arguments, operand: Value | None = None) -> int:
@@ -132,30 +160,20 @@ def _held(m: Machine, value: Value, *, given: bool) -> list[Value]:
     return []
 
 
-Model = Callable[[Machine, Frame, Any, str, TransformFact, dict[str, Value], Arguments], Value]
-
-
-def stage_unknown(
-    m: Machine, frame: Frame, node: Any, name: str, operand: Value, what: str, traced_arguments: int = 0,
-    *, leading: tuple[Value, ...] = (),
-) -> None:  # fmt: skip
-    """By contract a library runs this function staged and ambient; which parameters are traced is not known.
-
-    traced_arguments: so many leading arguments surely are (pytrees of) tracers. leading: what they are, where known.
-    """
+def stage_unknown(m: Machine, frame: Frame, node: Any, contract: Contract) -> None:
+    """Run what a library stages by contract, on arguments that nobody knows exactly."""
     m.path.traces += 1
-    around, trace = m.path.mode, m.path.traces
+    around, trace, operand = m.path.mode, m.path.traces, contract.operand
     mode = Mode(
         True, True, trace, around.presumed, around.lanes, compiled=trace, axes=around.axes | {ANY}, jitted=around.jitted,
     )  # fmt: skip
     names = parameter_names(operand) or []
-    values: list[Value] = [*leading] or [Tree(ABSTRACT) for _ in names[:traced_arguments]]
+    values: list[Value] = [*contract.leading] or [Tree(ABSTRACT) for _ in names[: contract.traced]]
     presumption = m.trackers[Presuming].presumption
     if presumption is not None:
-        method = m.program.knowledge.method(name, what)
-        function = operand
-        while isinstance(function, (BoundMethod, PartialValue)):
-            function = function.func
+        method = m.program.knowledge.method(contract.name, contract.role)
+        function = opened(operand, transforms=False).function
         if method is not None and isinstance(function, FunctionValue):
             presumption.contract(function.fn, names[: sum(not p.startswith("*") for p in method.params)])
-    stage(m, frame, node, name, operand, Arguments(values, unknown_rest=True), mode, kind="contract")
+    at = Call(frame, node, Arguments(values, unknown_rest=True))
+    stage(m, operand, at, Staging(contract.name, mode, "contract"))

@@ -44,8 +44,7 @@ from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operations import call, load_attribute
 from flake8_jax.semantics.interpreter.operators import binary, compare, negated, test_truth, unary
 from flake8_jax.semantics.machine.core import Machine
-
-Handler = Callable[[Machine, Frame, Any, Arguments], Value]
+from flake8_jax.semantics.models.tables import Handler, library
 
 MAX_ROWS = 16
 """Sequences up to this length are followed element by element."""
@@ -77,6 +76,7 @@ def _sign(op: str) -> Handler:
     return lambda m, frame, node, args: unary(m, args.values[0], op) if args.values else Unknown(op)
 
 
+@library("operator.not_")
 def _not(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("not")
@@ -84,10 +84,12 @@ def _not(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return negated(args.values[0])
 
 
+@library("operator.contains")
 def _contains(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return compare(m, frame, node, args.values[1], "in", args.values[0]) if len(args.values) == 2 else Unknown("in")
 
 
+@library("operator.getitem")
 def _item(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return item_of(m, args.values[0], args.values[1]) if len(args.values) == 2 else Unknown("item")
 
@@ -104,10 +106,12 @@ def _got(m: Machine, args: Arguments, read: Callable[[Value, Value], Value]) -> 
     return found[0] if len(found) == 1 else TupleValue(found) if found else Unknown("getter")
 
 
+@library("operator.itemgetter()")
 def _got_item(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return _got(m, args, lambda base, key: item_of(m, base, key))
 
 
+@library("operator.attrgetter()")
 def _got_attribute(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     def read(base: Value, key: Value) -> Value:
         if not isinstance(key, Const) or not isinstance(key.value, str):
@@ -119,6 +123,7 @@ def _got_attribute(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
     return _got(m, args, read)
 
 
+@library("operator.methodcaller()")
 def _called_method(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) < 2 or not isinstance(args.values[0], Const) or not isinstance(args.values[0].value, str):
         return Unknown("method")
@@ -146,6 +151,7 @@ def _sequence(elements: tuple[Value, ...]) -> Value:
     return ListValue(elements, is_tuple=True)
 
 
+@library("itertools.accumulate")
 def _accumulate(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("accumulate")
@@ -165,6 +171,7 @@ def _accumulate(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(joining.join(first, call(m, frame, node, function, Arguments([first, freshen(element)]))))
 
 
+@library("itertools.starmap")
 def _starmap(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) != 2:
         return Unknown("starmap")
@@ -182,6 +189,7 @@ def _starmap(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(one(element)) if element is not None else _sequence(())
 
 
+@library("itertools.pairwise")
 def _pairwise(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("pairwise")
@@ -192,12 +200,14 @@ def _pairwise(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(TupleValue((element, freshen(element)))) if element is not None else _sequence(())
 
 
+@library("itertools.islice", "itertools.cycle")
 def _same_elements(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``islice(x, …)``, ``cycle(x)``: some of the elements, in order."""
     element = _element(m, frame, node, args.values[0]) if args.values else Unknown("iterator")
     return GeneratorValue(element) if element is not None else _sequence(())
 
 
+@library("itertools.combinations", "itertools.permutations", "itertools.combinations_with_replacement")
 def _selections(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``combinations(x, r)``, ``permutations(x, r)``: tuples of elements."""
     element = _element(m, frame, node, args.values[0]) if args.values else Unknown("iterator")
@@ -209,12 +219,14 @@ def _selections(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(ListValue(None, element, is_tuple=True))
 
 
+@library("itertools.zip_longest")
 def _zip_longest(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     fill = args.kwargs.get("fillvalue", NONE)
     elements = [_element(m, frame, node, value) for value in args.values]
     return GeneratorValue(TupleValue(tuple(fill if e is None else joining.join(e, fill) for e in elements)))
 
 
+@library("itertools.takewhile", "itertools.dropwhile", "itertools.filterfalse")
 def _tested(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``takewhile(f, x)``, ``dropwhile``, ``filterfalse``: the elements, after a test of each."""
     if len(args.values) != 2:
@@ -228,12 +240,14 @@ def _tested(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(element)
 
 
+@library("itertools.chain.from_iterable")
 def _flattened(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     outer = _element(m, frame, node, args.values[0], "quiet") if args.values else Unknown("chain")
     inner = _element(m, frame, node, outer, "quiet") if outer is not None else None
     return GeneratorValue(inner) if inner is not None else _sequence(())
 
 
+@library("itertools.count")
 def _count(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     whole = all(
         (isinstance(v, Const) and type(v.value) is int) or (isinstance(v, Static) and v.kind == "int")
@@ -242,6 +256,7 @@ def _count(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(Static("int"), fresh=True) if whole and not args.kwargs else GeneratorValue(Unknown("count"))
 
 
+@library("itertools.repeat")
 def _repeat(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(args.values[0]) if args.values else Unknown("repeat")
 
@@ -249,6 +264,7 @@ def _repeat(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 # --- collections, types ---------------------------------------------------------------------------------
 
 
+@library("collections.namedtuple", "typing.NamedTuple")
 def _namedtuple(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``namedtuple("P", "x y")``, ``NamedTuple("P", [("x", int)])``: a class with those fields."""
     fields = args.values[1] if len(args.values) > 1 else args.kwargs.get("field_names", Unknown("fields"))
@@ -282,6 +298,7 @@ def _field_names(fields: Value) -> list[str] | None:
     return names
 
 
+@library("collections.deque")
 def _deque(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return ListValue((), born=m.path.mode.trace)
@@ -291,6 +308,7 @@ def _deque(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return ListValue(None, _element(m, frame, node, args.values[0]), born=m.path.mode.trace)
 
 
+@library("collections.defaultdict")
 def _default_dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     items = dict(args.kwargs.items())
     if len(args.values) > 1 and isinstance(args.values[1], DictValue):
@@ -301,41 +319,18 @@ def _default_dict(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value
     return made
 
 
+@library("types.SimpleNamespace")
 def _simple_namespace(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if args.values or args.double_star is not None:
         return Unknown("namespace")
     return ExternalInstance("types.SimpleNamespace", dict(args.kwargs), born=m.path.mode.trace)
 
 
-STANDARD_LIBRARY: dict[str, Handler] = {
-    **{f"operator.{name}": _operation(op) for name, op in _BINARY.items()},
-    **{f"operator.{name}": _comparison(op) for name, op in _COMPARE.items()},
-    **{f"operator.{name}": _sign(op) for name, op in _UNARY.items()},
-    **{f"operator.{name}": _getter(f"operator.{name}") for name in ("itemgetter", "attrgetter", "methodcaller")},
-    "operator.not_": _not,
-    "operator.contains": _contains,
-    "operator.getitem": _item,
-    "operator.itemgetter()": _got_item,
-    "operator.attrgetter()": _got_attribute,
-    "operator.methodcaller()": _called_method,
-    "itertools.accumulate": _accumulate,
-    "itertools.starmap": _starmap,
-    "itertools.pairwise": _pairwise,
-    "itertools.islice": _same_elements,
-    "itertools.cycle": _same_elements,
-    "itertools.combinations": _selections,
-    "itertools.permutations": _selections,
-    "itertools.combinations_with_replacement": _selections,
-    "itertools.zip_longest": _zip_longest,
-    "itertools.takewhile": _tested,
-    "itertools.dropwhile": _tested,
-    "itertools.filterfalse": _tested,
-    "itertools.chain.from_iterable": _flattened,
-    "itertools.count": _count,
-    "itertools.repeat": _repeat,
-    "collections.namedtuple": _namedtuple,
-    "typing.NamedTuple": _namedtuple,
-    "collections.deque": _deque,
-    "collections.defaultdict": _default_dict,
-    "types.SimpleNamespace": _simple_namespace,
-}
+for _name, _op in _BINARY.items():
+    library(f"operator.{_name}")(_operation(_op))
+for _name, _op in _COMPARE.items():
+    library(f"operator.{_name}")(_comparison(_op))
+for _name, _op in _UNARY.items():
+    library(f"operator.{_name}")(_sign(_op))
+for _name in ("itemgetter", "attrgetter", "methodcaller"):
+    library(f"operator.{_name}")(_getter(f"operator.{_name}"))

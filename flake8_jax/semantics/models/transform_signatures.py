@@ -15,22 +15,29 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.classes import find_in_class, is_stub
-from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.signatures import CALLABLES, constants_of, is_no_function
+from flake8_jax.semantics.domain.signatures import (
+    constants_of,
+    is_no_function,
+    layers,
+    opened,
+    takes,
+    underlying,
+    untransformed,
+)
 from flake8_jax.semantics.domain.values import (
     Array,
-    BoundMethod,
     Const,
     DictValue,
     FunctionValue,
     HostArray,
     Instance,
     ListValue,
-    PartialValue,
     Room,
     Static,
     TransformedValue,
@@ -43,6 +50,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import TransformMismatch
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.models.application import Transformation
 from flake8_jax.semantics.trackers.products import Product, Products, keep_product, short_name, tell_mismatch
 
 _KEEPING = ("jax.", "equinox.filter_")
@@ -78,19 +86,9 @@ def _listed(entries: tuple[Value, ...]) -> str:
 
 def reach(value: Value) -> int | None:
     """At most so many positional arguments; None where that is not known or there is no limit."""
-    taken, named = 0, set[str]()
-    while isinstance(value, CALLABLES) and not isinstance(value, FunctionValue):
-        if isinstance(value, TransformedValue):
-            if not value.name.startswith(_KEEPING) or value.fact.model not in ("wrap", "custom"):
-                return None
-            value = value.operand
-            continue
-        if isinstance(value, PartialValue):
-            taken += len(value.args)
-            named |= value.kwargs.keys()
-        else:
-            taken += 1
-        value = value.func
+    if not _keeps_arguments(value):
+        return None
+    value, taken, named = opened(value)
     if isinstance(value, Instance) and value.exact:
         found = find_in_class(value.cls, "__call__")
         value, taken = found[1] if found is not None else value, taken + 1
@@ -101,18 +99,26 @@ def reach(value: Value) -> int | None:
     return next((i for i, name in enumerate(rest) if name in named), len(rest))
 
 
-def check_application(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, operand: Value, options: dict[str, Value]
-) -> None:
-    """A transform is applied: do its options fit the function?"""
-    if node is None or not m.bus.wants(TransformMismatch) or not name.startswith("jax."):
+def _keeps_arguments(value: Value) -> bool:
+    """Every transform in the callable takes the arguments that its operand takes."""
+    return all(
+        layer.name.startswith(_KEEPING) and layer.fact.model in ("wrap", "custom")
+        for layer in layers(value)
+        if isinstance(layer, TransformedValue)
+    )
+
+
+def check_application(m: Machine, app: Transformation, operand: Value) -> None:
+    """A transform is applied to an operand: do its options, which are all that is bound, fit the function?"""
+    name = app.name
+    if app.node is None or not m.bus.wants(TransformMismatch) or not name.startswith("jax."):
         return
     most = reach(operand)
-    problem = _no_function(name, operand) or _wrong_positions(name, fact, options, most)
+    problem = _no_function(name, operand) or _wrong_positions(app, most)
     if not problem and name in _MAPPING | _SHARDING:
-        problem = _wrong_axes(name, fact, options, most)
+        problem = _wrong_axes(app, most)
     if problem:
-        tell_mismatch(m, frame.scope, node, name, problem)
+        tell_mismatch(m, app.frame.scope, app.node, name, problem)
 
 
 def _no_function(name: str, operand: Value) -> str:
@@ -122,20 +128,28 @@ def _no_function(name: str, operand: Value) -> str:
     return f"{short_name(name)} takes a function, and this is none"
 
 
-def _wrong_positions(name: str, fact: TransformFact, options: dict[str, Value], most: int | None) -> str:
-    option = (fact.differentiates if name in _DERIVATIVES else _COUNTED_STATICS.get(name)) or ""
-    value = options.get(option)
+def _wrong_positions(app: Transformation, most: int | None) -> str:
+    """``argnums`` and the like: whole numbers, each a position that the function has."""
+    derivative = app.name in _DERIVATIVES
+    option = (app.fact.differentiates if derivative else _COUNTED_STATICS.get(app.name)) or ""
+    value = app.bound.get(option)
     if value is None:
         return ""
     positions = constants_of(value) or []
-    if option == fact.differentiates and (not all(type(p) is int for p in positions) or positions == [None]):
-        return f"`{option}` of {short_name(name)} takes positions, which are whole numbers"
-    if isinstance(value, Const) and value.value is None and option == fact.differentiates:
-        return f"`{option}` of {short_name(name)} takes positions, and this is None"
+    if option == app.fact.differentiates:
+        problem = _no_positions(value, positions)
+        if problem:
+            return f"`{option}` of {short_name(app.name)} takes positions, {problem}"
     far = [p for p in positions if type(p) is int and most is not None and not -most <= p < most]
     if not far or most is None:
         return ""
     return f"`{option}` holds {far[0]}, and the function takes at most {_count(most, 'positional argument')}"
+
+
+def _no_positions(value: Value, positions: list[Any]) -> str:
+    if not all(type(p) is int for p in positions) or positions == [None]:
+        return "which are whole numbers"
+    return "and this is None" if _is_none(value) else ""
 
 
 def _entries(axes: Value | None) -> tuple[Value, ...] | None:
@@ -145,8 +159,9 @@ def _entries(axes: Value | None) -> tuple[Value, ...] | None:
     return known_elements(axes) if axes is not None else None
 
 
-def _wrong_axes(name: str, fact: TransformFact, options: dict[str, Value], most: int | None) -> str:
-    option = fact.maps_axes or ""
+def _wrong_axes(app: Transformation, most: int | None) -> str:
+    """``in_axes`` and the like: of the right kind, and no more entries than the function has parameters."""
+    name, options, option = app.name, app.bound, app.fact.maps_axes or ""
     entries = _entries(options.get(option))
     if name == "jax.vmap":
         top = options.get(option)
@@ -176,7 +191,7 @@ def _is_no_axis(spec: Value | None, depth: int = 4) -> bool:
 
 def is_sure(m: Machine, tv: TransformedValue) -> bool:
     """The arguments of a call surely go to the transform, with options that are all known."""
-    function = _innermost(tv.operand)
+    function = underlying(tv.operand)
     altered = isinstance(function, FunctionValue) and function.altered
     return m.trackers[Products].chosen_at != len(m.path.stack) and "**" not in tv.options and not altered
 
@@ -184,35 +199,40 @@ def is_sure(m: Machine, tv: TransformedValue) -> bool:
 # --- calling ------------------------------------------------------------------------------------------
 
 
-def check_call(m: Machine, frame: Frame, node: Any, tv: TransformedValue, args: Arguments) -> None:
+def check_call(m: Machine, tv: TransformedValue, at: Call) -> None:
     """What a transform returned is called: do its options fit the arguments?"""
-    name, count = tv.name, len(args.values)
-    scope, at = frame.scope, node
+    name, args = tv.name, at.args
     problem = ""
     if name in _DERIVATIVES or name in _COUNTED_STATICS:
-        problem = _missing_positions(tv, count)
-    if not problem and name in _MAPPING | _SHARDING and not _has_statics(name, tv.options):
-        entries = _entries(tv.options.get(tv.fact.maps_axes or ""))
-        if entries is not None and len(entries) != count:
-            most = reach(tv.operand)
-            if most is not None and len(entries) > most:
-                return  # told where it was applied
-            if most is not None and count <= most and not _takes(tv.operand, len(entries)):
-                scope, at = tv.site.scope, tv.site
-            listed = _count(len(entries), "entry").replace("entrys", "entries")
-            problem = f"`{tv.fact.maps_axes}` has {listed}, and the call passes {_count(count, 'positional argument')}"
-        elif name in _MAPPING:
-            problem = _unmapped(tv, args, entries)
-    if problem:
-        tell_mismatch(m, scope, at, name, problem)
+        problem = _missing_positions(tv, len(args.values))
+    if problem or name not in _MAPPING | _SHARDING or _has_statics(name, tv.options):
+        if problem:
+            tell_mismatch(m, at.frame.scope, at.node, name, problem)
+        return
+    entries = _entries(tv.options.get(tv.fact.maps_axes or ""))
+    if entries is not None and len(entries) != len(args.values):
+        _check_entries(m, tv, at, len(entries))
+    elif name in _MAPPING:
+        problem = _unmapped(tv, args, entries)
+        if problem:
+            tell_mismatch(m, at.frame.scope, at.node, name, problem)
+
+
+def _check_entries(m: Machine, tv: TransformedValue, at: Call, entries: int) -> None:
+    """The call passes another number of arguments than there are axes."""
+    count, most = len(at.args.values), reach(tv.operand)
+    if most is not None and entries > most:
+        return  # told where it was applied
+    scope, place = at.frame.scope, at.node
+    if most is not None and count <= most and not _takes(tv.operand, entries):
+        scope, place = tv.site.scope, tv.site
+    listed = _count(entries, "entry").replace("entrys", "entries")
+    problem = f"`{tv.fact.maps_axes}` has {listed}, and the call passes {_count(count, 'positional argument')}"
+    tell_mismatch(m, scope, place, tv.name, problem)
 
 
 def _takes(operand: Value, count: int) -> bool:
-    from flake8_jax.semantics.domain.signatures import takes
-
-    while isinstance(operand, TransformedValue):
-        operand = operand.operand
-    return takes(operand, count)
+    return takes(untransformed(operand), count)
 
 
 def _missing_positions(tv: TransformedValue, count: int) -> str:
@@ -231,10 +251,9 @@ def _missing_positions(tv: TransformedValue, count: int) -> str:
 def _unmapped(tv: TransformedValue, args: Arguments, entries: tuple[Value, ...] | None) -> str:
     """The arguments of a mapped function: does every one have the axes that it is mapped over?"""
     option = tv.options.get("in_axes")
-    if option is None and "**" in tv.options:
-        return ""
+    hidden = "**" in tv.options
     whole = option if option is not None else Const(0)
-    if entries is None and not isinstance(whole, Const):
+    if (option is None and hidden) or (entries is None and not isinstance(whole, Const)):
         return ""
     axes = list(entries) if entries is not None else [whole] * len(args.values)
     for axis, value in zip(axes, args.values):
@@ -243,12 +262,10 @@ def _unmapped(tv: TransformedValue, args: Arguments, entries: tuple[Value, ...] 
             return problem
     if any(_is_flat(value, 1) for value in args.kwargs.values()):
         return f"{short_name(tv.name)} maps keyword arguments over their first axis, and one is a number"
-    sized = "axis_size" in tv.options or "**" in tv.options
-    if sized or args.kwargs or args.double_star is not None or not axes:
+    sized = "axis_size" in tv.options or hidden
+    if sized or args.kwargs or args.double_star is not None or not axes or not all(map(_is_none, axes)):
         return ""
-    if all(isinstance(axis, Const) and axis.value is None for axis in axes):
-        return f"{short_name(tv.name)} maps over no argument: every entry of `in_axes` is None"
-    return ""
+    return f"{short_name(tv.name)} maps over no argument: every entry of `in_axes` is None"
 
 
 def misfit(
@@ -266,27 +283,31 @@ def misfit(
         return ""
     if _other_kind(spec, value):
         return f"`{option}` is a {_kind(spec)} where the value is none"
-    pairs: list[tuple[Value, Value]] = []
+    pairs, problem = _matched(spec, value, option)
+    problems = (misfit(axis, part, option, ranks=ranks, depth=depth - 1, room=room) for axis, part in pairs)
+    return problem or next((problem for problem in problems if problem), "")
+
+
+def _matched(spec: Value, value: Value, option: str) -> tuple[list[tuple[Value, Value]], str]:
+    """The parts of a spec, each with the part of the value that it is for; or what is wrong with their number."""
     if isinstance(spec, DictValue) and isinstance(value, DictValue):
         if not (spec.is_closed() and value.is_closed()):
-            return ""
+            return [], ""
         left, right = dict(spec.items()), dict(value.items())
         if left.keys() != right.keys():
-            return f"the keys of `{option}` are not those of the value"
-        pairs = [(axis, right[key]) for key, axis in left.items()]
-    elif not isinstance(spec, DictValue) and not isinstance(value, DictValue):
-        if isinstance(spec, TupleValue) and spec.cls is not None:
-            return ""
-        if isinstance(value, TupleValue) and value.cls is not None:
-            return ""
-        mine, its = known_elements(spec), known_elements(value)
-        if mine is None or its is None:
-            return ""
-        if len(mine) != len(its):
-            return f"`{option}` has {len(mine)} entries where the value has {len(its)} elements"
-        pairs = list(zip(mine, its))
-    problems = (misfit(axis, part, option, ranks=ranks, depth=depth - 1, room=room) for axis, part in pairs)
-    return next((problem for problem in problems if problem), "")
+            return [], f"the keys of `{option}` are not those of the value"
+        return [(axis, right[key]) for key, axis in left.items()], ""
+    mine, its = _plain_elements(spec), _plain_elements(value)
+    if mine is None or its is None:
+        return [], ""
+    if len(mine) != len(its):
+        return [], f"`{option}` has {len(mine)} entries where the value has {len(its)} elements"
+    return list(zip(mine, its)), ""
+
+
+def _plain_elements(value: Value) -> tuple[Value, ...] | None:
+    """The elements of a sequence that is no named tuple."""
+    return None if isinstance(value, TupleValue) and value.cls is not None else known_elements(value)
 
 
 def _kind(value: Value) -> str:
@@ -324,31 +345,36 @@ def _is_flat(value: Value, least: int, depth: int = 4) -> bool:
     return any(_is_flat(element, least, depth - 1) for element in known or ())
 
 
-def check_operands(
-    m: Machine, frame: Frame, node: Any, name: str, operand: Value, bound: dict[str, Value], args: Arguments
-) -> bool:
+def check_operands(m: Machine, app: Transformation, operand: Value) -> bool:
     """``jvp(f, primals, tangents)``, ``vjp(f, *primals)`` … : do the arguments fit? Whether they may."""
-    if name not in _CALLING or node is None or not m.bus.wants(TransformMismatch):
+    args = app.at.args
+    if app.name not in _CALLING or app.node is None or not m.bus.wants(TransformMismatch):
         return True
     if args.star is not None or args.unknown_rest:
         return True
+    count: int | None = len(args.values) - 1
     problem = ""
-    if name == "jax.jvp":
-        primals, tangents = bound.get("primals"), bound.get("tangents")
-        if any(_kind(v) in ("leaf", "dict", "None") for v in (primals, tangents) if v is not None):
-            problem = "`jvp` takes the primals and the tangents as tuples, one element for each argument"
+    if app.name == "jax.jvp":
+        primals, tangents = app.bound.get("primals"), app.bound.get("tangents")
         mine = known_elements(primals) if primals is not None else None
-        its = known_elements(tangents) if tangents is not None else None
-        if not problem and mine is not None and its is not None and len(mine) != len(its):
-            problem = f"`jvp` has {_count(len(mine), 'primal')} and {_count(len(its), 'tangent')}"
         count = len(mine) if mine is not None else None
-    else:
-        count = len(args.values) - 1
+        problem = _wrong_pair(primals, tangents)
     if not problem and count is not None and not _takes_all(operand, count):
-        problem = f"{short_name(name)} passes {_count(count, 'argument')}, which the function does not take"
+        problem = f"{short_name(app.name)} passes {_count(count, 'argument')}, which the function does not take"
     if problem:
-        tell_mismatch(m, frame.scope, node, name, problem)
+        tell_mismatch(m, app.frame.scope, app.node, app.name, problem)
     return not problem
+
+
+def _wrong_pair(primals: Value | None, tangents: Value | None) -> str:
+    """The arguments of ``jvp``: two tuples of one length."""
+    if any(_kind(v) in ("leaf", "dict", "None") for v in (primals, tangents) if v is not None):
+        return "`jvp` takes the primals and the tangents as tuples, one element for each argument"
+    mine = known_elements(primals) if primals is not None else None
+    its = known_elements(tangents) if tangents is not None else None
+    if mine is None or its is None or len(mine) == len(its):
+        return ""
+    return f"`jvp` has {_count(len(mine), 'primal')} and {_count(len(its), 'tangent')}"
 
 
 def _takes_all(operand: Value, count: int) -> bool:
@@ -368,37 +394,33 @@ def has_aux(fact: TransformFact, options: dict[str, Value]) -> bool | None:
     return bool(option.value) if isinstance(option, Const) else None
 
 
-def check_result(
-    m: Machine, scope: ModuleScope, at: Any, name: str, fact: TransformFact, options: dict[str, Value],
-    operand: Value, result: Value,
-) -> bool:  # fmt: skip
-    """What the function returned: does it fit ``has_aux``, ``out_axes`` or ``out_specs``? Whether it may."""
-    if at is None or not m.bus.wants(TransformMismatch):
-        return True
-    function = _innermost(operand)
+class Applied(msgspec.Struct, frozen=True, eq=False):
+    """A transform with its operand and its options, be it called at once or not."""
+
+    name: str
+    fact: TransformFact
+    operand: Value
+    options: dict[str, Value]
+
+
+def wrong_result(m: Machine, applied: Applied, result: Value) -> str:
+    """What the function returned: what keeps it from fitting ``has_aux``, ``out_axes`` or ``out_specs``."""
+    if not m.bus.wants(TransformMismatch):
+        return ""
+    function, name, options = underlying(applied.operand), applied.name, applied.options
     if isinstance(function, FunctionValue) and (function.altered or (_is_none(result) and is_stub(function.fn))):
-        return True  # somebody else says what it returns
-    problem = ""
-    if fact.has_aux is not None and (name in _DERIVATIVES or name in _CALLING or name in _SCALAR):
-        problem = _wrong_aux(name, has_aux(fact, options), result)
-    elif name in _MAPPING | _SHARDING:
+        return ""  # somebody else says what it returns
+    if applied.fact.has_aux is not None and (name in _DERIVATIVES or name in _CALLING or name in _SCALAR):
+        return _wrong_aux(name, has_aux(applied.fact, options), result)
+    if name in _MAPPING | _SHARDING:
         option = "out_specs" if name in _SHARDING else "out_axes"
         spec = options.get(option)
-        problem = misfit(spec, result, option) if spec is not None else ""
-    if problem:
-        tell_mismatch(m, scope, at, name, problem)
-    return not problem
+        return misfit(spec, result, option) if spec is not None else ""
+    return ""
 
 
 def _is_none(value: Value) -> bool:
     return isinstance(value, Const) and value.value is None
-
-
-def _innermost(operand: Value) -> Value:
-    """The function behind methods, ``partial`` and transforms."""
-    while isinstance(operand, (BoundMethod, PartialValue, TransformedValue)):
-        operand = operand.operand if isinstance(operand, TransformedValue) else operand.func
-    return operand
 
 
 def _wrong_aux(name: str, aux: bool | None, result: Value) -> str:
@@ -453,10 +475,9 @@ _FORMS = {
 }
 
 
-def note_product(
-    m: Machine, name: str, fact: TransformFact, options: dict[str, Value], made: Value, first: Value | None = None
-) -> None:
+def note_product(m: Machine, applied: Applied, made: Value, first: Value | None = None) -> None:
     """Remember what a transform returned, and the scalar in it. first: the first argument of the call."""
+    name, fact, options = applied.name, applied.fact, applied.options
     if not m.bus.wants(TransformMismatch) or m.path.mode.presumed:
         return
     aux = has_aux(fact, options)
@@ -471,9 +492,12 @@ def note_product(
     keep_product(m, Product(made, name, f"{form}{', with `has_aux`' if aux else ''}"))
     if fact.result in ("vjp", "linearize"):
         keep_product(m, Product(made.elts[0], name, f"{form}, and this is the output"))
-    if fact.result != "value_and_gradient":
-        return
-    value = made.elts[0]
+    elif fact.result == "value_and_gradient":
+        _note_value(m, name, made.elts[0], aux=aux)
+
+
+def _note_value(m: Machine, name: str, value: Value, *, aux: bool) -> None:
+    """Remember the first element of what ``value_and_grad`` returned."""
     if aux and isinstance(value, TupleValue) and len(value.elts) == 2:
         keep_product(m, Product(value, name, "(value, aux), with `has_aux`"))
         value = value.elts[0]

@@ -16,6 +16,9 @@ Not modelled: sharding, ``custom_vjp`` rules, what Pallas kernels do to their re
 
 from __future__ import annotations
 
+import functools
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
@@ -29,6 +32,7 @@ from flake8_jax.semantics.domain.signatures import (
     default_values,
     defaults_of,
     describe,
+    layers,
     parameter_names,
     static_parameters,
 )
@@ -68,28 +72,21 @@ from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.objects import value_of_descriptor
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.models.application import Application, Transformation
 from flake8_jax.semantics.models.boundaries import cross, result_outside, shared_in_lanes
-from flake8_jax.semantics.models.control_flow import (
-    run_associative_scan,
-    run_cond,
-    run_fori_loop,
-    run_map,
-    run_scan,
-    run_switch,
-    run_while_loop,
-)
 from flake8_jax.semantics.models.custom_rules import DEFINING, define, run_rules
-from flake8_jax.semantics.models.staging import Model, enter, outer_level, stage
+from flake8_jax.semantics.models.staging import enter, outer_level, stage
+from flake8_jax.semantics.models.tables import MODELS, methods_of, model
 from flake8_jax.semantics.models.transform_signatures import (
+    Applied,
     check_application,
     check_call,
     check_operands,
-    check_result,
     has_aux,
     is_sure,
     note_product,
+    wrong_result,
 )
-from flake8_jax.semantics.models.tree_map import run_tree_map, run_tree_reduce
 from flake8_jax.semantics.trackers.allocations import settle_births
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import note_held
@@ -98,87 +95,98 @@ from flake8_jax.semantics.trackers.derivative_contracts import note_custom_rules
 from flake8_jax.semantics.trackers.freshness import tell_compiling, tell_control_flow, tell_traced
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, note_turn
-from flake8_jax.semantics.trackers.products import Products
+from flake8_jax.semantics.trackers.products import Products, tell_mismatch
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, note_gradient
 from flake8_jax.semantics.trackers.variation import Variations
 from flake8_jax.semantics.trackers.versions import ApiUses
 
-# --- signatures ---------------------------------------------------------------------------------------
+# --- applying a transform -----------------------------------------------------------------------------------
 
 
-# --- applying a transform -------------------------------------------------------------------------------
-
-
-def apply_transform(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, args: Arguments, *, decorating: bool
-) -> Value:
+def apply_transform(m: Machine, name: str, fact: TransformFact, at: Call) -> Value:
     """The call of a transform."""
-    bound, _nodes = bind_parameters(fact.params, args)
-    if (args.star is not None or args.double_star is not None) and fact.operands and fact.operands[0] not in bound:
+    bound, _nodes = bind_parameters(fact.params, at.args)
+    hidden = at.args.star is not None or at.args.double_star is not None
+    if hidden and fact.operands and fact.operands[0] not in bound:
         return Unknown("transform")
-    model = _MODELS.get(fact.model, _stage)
-    versions = m.trackers[ApiUses].versions
+    app: Transformation = Application(at, name, fact, bound)
     if fact.model in ("wrap", "lift", "custom"):
-        operand = bound.get(fact.operands[0]) if fact.operands else None
-        if operand is None or (isinstance(operand, Const) and operand.value is None):
-            if operand is None and versions is not None:
-                versions.factory(m, frame.scope, node, name)
-            return PartialValue(External(name), (), dict(args.kwargs))
-        options = {k: v for k, v in bound.items() if k != fact.operands[0]}
-        if args.star is not None or args.double_star is not None:
-            options["**"] = Unknown("options")
-        if isinstance(operand, UnionValue) and fact.model == "wrap":
-            chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
-            made = [_wrap(m, frame, node, name, fact, o, options, decorating) for o in operand.members]
-            m.trackers[Products].chosen_at = chosen_at
-            return joining.union_of(made)
-        return _wrap(m, frame, node, name, fact, operand, options, decorating)
-    tell_control_flow(m, frame, node, name, fact, bound)
+        return _wrapped(m, app)
+    tell_control_flow(m, at.frame, at.node, name, fact, bound)
     if m.bus.wants(RootMet) and fact.operands:
-        operand = bound.get(fact.operands[0], Unknown("operand"))
-        m.bus.emit(RootMet(m.path.context(frame.scope), node, name, operand, bound, decorating, fact.tracing))
-    return model(m, frame, node, name, fact, bound, args)
+        _tell_root(m, app, bound.get(fact.operands[0], Unknown("operand")))
+    return MODELS.get(fact.model, _stage)(m, app)
+
+
+def _wrapped(m: Machine, app: Transformation) -> Value:
+    """A transform that gives a callable: of one operand, of each of several, or a decorator that waits for one."""
+    fact, args = app.fact, app.at.args
+    operand = app.bound.get(fact.operands[0]) if fact.operands else None
+    if operand is None or (isinstance(operand, Const) and operand.value is None):
+        versions = m.trackers[ApiUses].versions
+        if operand is None and versions is not None:
+            versions.factory(m, app.frame.scope, app.node, app.name)
+        return PartialValue(External(app.name), (), dict(args.kwargs))
+    options = {k: v for k, v in app.bound.items() if k != fact.operands[0]}
+    if args.star is not None or args.double_star is not None:
+        options["**"] = Unknown("options")
+    optioned: Transformation = Application(app.at, app.name, fact, options)
+    if not isinstance(operand, UnionValue) or fact.model != "wrap":
+        return _wrap(m, optioned, operand)
+    products = m.trackers[Products]
+    chosen_at, products.chosen_at = products.chosen_at, len(m.path.stack)
+    made = [_wrap(m, optioned, member) for member in operand.members]
+    products.chosen_at = chosen_at
+    return joining.union_of(made)
+
+
+def _tell_root(m: Machine, app: Transformation, operand: Value) -> None:
+    """Tell the rules where a function is staged."""
+    m.bus.emit(
+        RootMet(
+            m.path.context(app.frame.scope), app.node, app.name, operand, app.bound, app.at.decorating, app.fact.tracing
+        )
+    )
 
 
 MAX_LAYERS = 40
 """Transforms of transforms, and so on: of more than so many, what they make is not known."""
 
 
-def _layers(operand: Value) -> int:
-    """How many functions a callable hands its arguments through."""
-    layers = 0
-    while isinstance(operand, (TransformedValue, PartialValue, BoundMethod)) and layers < MAX_LAYERS:
-        operand = operand.operand if isinstance(operand, TransformedValue) else operand.func
-        layers += 1
-    return layers
-
-
-def _wrap(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, operand: Value, options: dict[str, Value],
-    decorating: bool,
-) -> Value:  # fmt: skip
+def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
+    """Apply a transform to one operand; all that is bound are its options."""
+    name, fact, options, frame, node = app.name, app.fact, app.bound, app.frame, app.node
     if m.bus.wants(RootMet):
-        m.bus.emit(RootMet(m.path.context(frame.scope), node, name, operand, options, decorating, fact.tracing))
-    check_application(m, frame, node, name, fact, operand, options)
-    if fact.maps_axes is not None and fact.maps_axes.endswith("specs"):
+        _tell_root(m, app, operand)
+    check_application(m, app, operand)
+    if _has_specs(fact):
         for option in ("in_specs", "out_specs"):
             check_spec(m, frame, node, options.get("mesh"), options.get(option), _keyword_node(node, option))
-    presumption = m.trackers[Presuming].presumption
-    if presumption is not None and fact.omnistaging and fact.statics and m.path.stack:
-        presumption.drivers.update(
-            id(link.fn) for link in m.path.stack if link.fn is not None and not m.path.mode.staged
-        )
+    if fact.omnistaging and fact.statics:
+        _note_drivers(m)
     if fact.model == "lift" and isinstance(operand, ClassValue):
         return operand
-    if _layers(operand) >= MAX_LAYERS:
+    if sum(1 for _ in itertools.islice(layers(operand), MAX_LAYERS + 1)) > MAX_LAYERS:
         return Unknown("transform")
-    if isinstance(operand, (Unknown, Const, Static)) and fact.model != "custom":
-        return TransformedValue(name, fact, operand, options, site_of(frame.scope, node))
     made = TransformedValue(name, fact, operand, options, site_of(frame.scope, node))
+    if isinstance(operand, (Unknown, Const, Static)) and fact.model != "custom":
+        return made
     made.held = frozenset(m.path.conditions)
     tell_compiling(m, frame, node, made)
     m.worklist.roots.append((made, node, frame.scope, tuple(m.path.stack), m.path.mode.staged))
     return made
+
+
+def _has_specs(fact: TransformFact) -> bool:
+    """The transform maps over axes of a mesh, which specs name: ``shard_map``."""
+    return fact.maps_axes is not None and fact.maps_axes.endswith("specs")
+
+
+def _note_drivers(m: Machine) -> None:
+    """Functions that compile others are no parts of compiled functions."""
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None and not m.path.mode.staged:
+        presumption.drivers.update(id(link.fn) for link in m.path.stack if link.fn is not None)
 
 
 def _keyword_node(node: Any, keyword: str) -> Any:
@@ -194,61 +202,74 @@ def _keyword_node(node: Any, keyword: str) -> Any:
 def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool = True) -> Value:
     """Call ``jax.jit(f)``, ``jax.grad(f)`` … with arguments. runs: it is not only lowered."""
     tv.called = True
-    fact = tv.fact
-    if fact.tracing == "none":
-        if isinstance(tv.operand, (Unknown, Const)):
-            return Unknown("call")
-        if fact.omnistaging:  # checkify: what it calls is staged, on the arguments as they are
-            stage(m, at.frame, at.node, tv.name, tv.operand, at.args, enter(m, fact, tv.name, None, tv.options))
-            return Unknown(tv.name)
-        result = call(m, at.frame, at.node, tv.operand, at.args)
-        if tv.rules:
-            run_rules(m, at.frame, at.node, tv, at.args, result)
-        return result
-    level = GRAD if fact.tracing == "concrete" else ABSTRACT
-    if (
-        m.bus.wants(TransformCall)
-        and isinstance(at.node, ir.Call)
-        and at.args.star is None
-        and not at.args.unknown_rest
-    ):
-        _tell_call(m, at.frame, at.node, tv, at.args, runs=runs)
+    if tv.fact.tracing == "none":
+        return _call_untraced(m, tv, at)
     if isinstance(at.node, ir.Call) and at.args.star is None and not at.args.unknown_rest:
-        check_call(m, at.frame, at.node, tv, at.args)
+        if m.bus.wants(TransformCall):
+            _tell_call(m, tv, at, at.node, runs=runs)
+        check_call(m, tv, at)
     for value, written in zip(at.args.values, at.args.nodes):
         if isinstance(value, (ListValue, DictValue)) and isinstance(written, _TEMPORARIES):
             value.born = NO_BIRTH  # nobody else has it
-    crossed = cross(m, tv, at.args, level)
+    result = _run_inside(m, tv, at)
+    applied = Applied(tv.name, tv.fact, tv.operand, tv.options)
+    problem = wrong_result(m, applied, result)
+    if problem:
+        tell_mismatch(m, tv.site.scope, tv.site, tv.name, problem)
+        return Unknown("mismatch")
+    outside = outer_level(m, at.args, tv.operand)
+    if m.trackers[DeviceWork].times and not m.path.mode.staged:
+        note_compiled(m, at.frame, at.node, tv, at.args)
+    found = result_outside(m, tv, at.args, result, outside, _dispatched(m, tv, at))
+    settle_births(found, m.path.mode.trace)
+    note_gradient(m, at.frame, at.node, tv, found)
+    note_product(m, applied, found, at.args.values[0] if at.args.values else None)
+    return found
+
+
+def _call_untraced(m: Machine, tv: TransformedValue, at: Call) -> Value:
+    """``custom_vjp``, ``checkify``: the operand is called on the arguments as they are."""
+    if isinstance(tv.operand, (Unknown, Const)):
+        return Unknown("call")
+    if tv.fact.omnistaging:  # checkify: what it calls is staged
+        stage(m, tv.operand, at, enter(m, tv.fact, tv.name, None, tv.options))
+        return Unknown(tv.name)
+    result = call(m, at.frame, at.node, tv.operand, at.args)
+    if tv.rules:
+        run_rules(m, at.frame, at.node, tv, at.args, result)
+    return result
+
+
+def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
+    """What the operand returns, inside of the transform."""
+    fact = tv.fact
+    crossed = cross(m, tv, at.args, GRAD if fact.tracing == "concrete" else ABSTRACT)
     lane: Lane | None = None
-    if fact.maps_axes is not None and not fact.maps_axes.endswith("specs"):
+    if fact.maps_axes is not None and not _has_specs(fact):
         call_link = Link(at.frame.scope, at.node, "root", describe(tv.operand), "", 0, None)
         lane = Lane(tv.name, call_link, shared_in_lanes(m, tv, at.args, crossed))
     if isinstance(tv.operand, PartialValue):
         note_held(m, tv.operand, tv.site)
     replica, reports = enter_replica(m, tv), len(m.bus.emissions)
-    result = stage(m, at.frame, at.node, tv.name, tv.operand, crossed, enter(m, fact, tv.name, lane, tv.options))
+    result = stage(m, tv.operand, at.to(crossed), enter(m, fact, tv.name, lane, tv.options))
     if replica is not None:
         leave_replica(m, replica, result)
     tell_traced(m, at.frame, at.node, tv, reports)
-    if not check_result(m, tv.site.scope, tv.site, tv.name, fact, tv.options, tv.operand, result):
-        return Unknown("mismatch")
-    outside = outer_level(m, at.args, tv.operand)
-    if m.trackers[DeviceWork].times and not m.path.mode.staged:
-        note_compiled(m, at.frame, at.node, tv, at.args)
-    dispatched = 0
-    if not m.path.mode.staged and fact.omnistaging:
-        dispatched = id(m.path.loops[-1]) if m.path.loops else 1
-        if fact.result == "same":
-            note_turn(m, at.frame.scope, at.node, STARTED)
-    found = result_outside(m, tv, at.args, result, outside, dispatched)
-    settle_births(found, m.path.mode.trace)
-    note_gradient(m, at.frame, at.node, tv, found)
-    note_product(m, tv.name, fact, tv.options, found, at.args.values[0] if at.args.values else None)
-    return found
+    return result
 
 
-def _tell_call(m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, args: Arguments, *, runs: bool) -> None:
-    fact = tv.fact
+def _dispatched(m: Machine, tv: TransformedValue, at: Call) -> int:
+    """Where eager code dispatches compiled work: the loop around, 1 outside of loops, 0 where it does not."""
+    if m.path.mode.staged or not tv.fact.omnistaging:
+        return 0
+    if tv.fact.result == "same":
+        note_turn(m, at.frame.scope, at.node, STARTED)
+    return id(m.path.loops[-1]) if m.path.loops else 1
+
+
+def _tell_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, runs: bool) -> None:
+    """Tell the rules of the call."""
+    fact, args = tv.fact, at.args
     always = not m.path.mode.staged and not any(loop.picked or loop.leaving for loop in m.path.loops)
     differentiated: tuple[int, ...] | None = ()
     if fact.differentiates is not None and not fact.filters:
@@ -257,7 +278,7 @@ def _tell_call(m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, ar
         differentiated = tuple(positions or [0]) if known and positions is not None else None
     m.bus.emit(
         TransformCall(
-            m.path.context(frame.scope), node, tv.name, tv.options, tuple(args.values), args.kwargs, tuple(args.nodes),
+            m.path.context(at.frame.scope), node, tv.name, tv.options, tuple(args.values), args.kwargs, tuple(args.nodes),
             args.keyword_nodes, static_parameters(tv) if fact.statics else (set(), set()), differentiated,
             tv.operand, is_sure(m, tv), m.trackers[Variations].known if runs and always else {},
         )
@@ -267,74 +288,92 @@ def _tell_call(m: Machine, frame: Frame, node: ir.Call, tv: TransformedValue, ar
 _TEMPORARIES = (ir.Call, ir.List, ir.Dict, ir.Comprehension, ir.BinOp)
 
 
-def transformed_method(m: Machine, frame: Frame, node: Any, tv: TransformedValue, name: str, args: Arguments) -> Value:
+@methods_of(TransformedValue)
+def _transformed_method(m: Machine, tv: TransformedValue, name: str, at: Call) -> Value:
     """``jitted.lower(…)``, ``custom.defvjp(fwd, bwd)`` …"""
     if name in ("lower", "trace", "eval_shape") and tv.fact.tracing != "none":
-        times, m.trackers[DeviceWork].times = m.trackers[DeviceWork].times, False
-        call_transformed(m, tv, Call(frame, node, args), runs=False)
-        m.trackers[DeviceWork].times = times
+        work = m.trackers[DeviceWork]
+        times, work.times = work.times, False
+        call_transformed(m, tv, at, runs=False)
+        work.times = times
         return Unknown(name)
-    if tv.fact.model == "custom" and name.startswith("def"):
+    if tv.fact.model != "custom":
+        return Unknown(name)
+    if name.startswith("def"):
         tv.rules_asked = True
-    if tv.fact.model == "custom":
-        note_custom_rules(m, tv, name, args)
-    if name in DEFINING and tv.fact.model == "custom":
-        m.worklist.rule_settings.append((tv, name, args, node, frame.scope))
-        return define(tv, name, args)
-    return Unknown(name)
+    note_custom_rules(m, tv, name, at.args)
+    if name not in DEFINING:
+        return Unknown(name)
+    m.worklist.rule_settings.append((tv, name, at.args, at.node, at.frame.scope))
+    return define(tv, name, at.args)
 
 
-# --- models -------------------------------------------------------------------------------------------
+# --- models -------------------------------------------------------------------------------------------------
 
 
-def _call_now(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
-) -> Value:
+@model("call")
+def _call_now(m: Machine, app: Transformation) -> Value:
     """``f(fun, *args)``: eval_shape, vjp, jvp, linearize, closure_convert …"""
+    name, fact, bound, args = app.name, app.fact, app.bound, app.at.args
     operand = bound.get(fact.operands[0], Unknown("operand"))
     if args.double_star is not None:
         bound["**"] = args.double_star
-    fits = check_operands(m, frame, node, name, operand, bound, args)
-    level = GRAD if fact.tracing == "concrete" else ABSTRACT
-    own = {p for p in fact.params if not p.startswith("*")}
-    inward = boundary.filter_in if fact.filters else boundary.tracify
-    if fact.result == "jvp":
-        primals = bound.get("primals")
-        known = known_elements(primals) if primals is not None else None
-        values = list(known) if known is not None else []
-        inner = Arguments([inward(v, level) for v in values], unknown_rest=known is None)
-    else:
-        skip = 1 + sum(
-            1 for p in fact.params[1:] if not p.startswith("*") and fact.params.index(p) < _first_star(fact.params)
-        )
-        values = args.values[skip:]
-        kwargs = {k: inward(v, level) for k, v in args.kwargs.items() if k not in own}
-        inner = Arguments(
-            [inward(v, level) for v in values], kwargs, args.nodes[skip:],
-            star=inward(args.star, level) if args.star is not None else None, double_star=args.double_star,
-        )  # fmt: skip
-    result = stage(m, frame, node, name, operand, inner, enter(m, fact, name))
-    if not fits or not check_result(m, frame.scope, node, name, fact, bound, operand, result):
+    fits = check_operands(m, app, operand)
+    values, inner = _primals(app) if fact.result == "jvp" else _passed_on(app)
+    result = stage(m, operand, app.at.to(inner), enter(m, fact, name))
+    applied = Applied(name, fact, operand, bound)
+    problem = wrong_result(m, applied, result) if fits and app.node is not None else ""
+    if problem:
+        tell_mismatch(m, app.frame.scope, app.node, name, problem)
+    if problem or not fits:
         return Unknown("mismatch")
     outside = outer_level(m, Arguments(values), operand)
     value = boundary.release(result, outside)
-    if fact.result == "same":
-        return value
-    presumption = m.trackers[Presuming].presumption
-    if fact.result == "shape":
-        shapes = _shapes(value)
-        if presumption is not None:
-            presumption.deny(shapes)
-        return shapes
     if fact.result in ("jvp", "vjp", "linearize"):
         made = _output_and(value, relevelled(value, outside), fact.result, has_aux(fact, bound))
-        note_product(m, name, fact, bound, made)
+        note_product(m, applied, made)
         return made
-    return (
-        value_of_descriptor(m, fact.result, outside, bound)
-        if fact.result not in ("unknown", "jaxpr")
-        else Unknown(name)
-    )
+    if fact.result == "same":
+        return value
+    if fact.result == "shape":
+        return _shapes_of(m, value)
+    return Unknown(name) if fact.result in ("unknown", "jaxpr") else value_of_descriptor(m, fact.result, outside, bound)
+
+
+def _inward(fact: TransformFact) -> Callable[[Value], Value]:
+    """What a value is inside of the transform."""
+    level = GRAD if fact.tracing == "concrete" else ABSTRACT
+    return functools.partial(boundary.filter_in if fact.filters else boundary.tracify, level=level)
+
+
+def _primals(app: Transformation) -> tuple[list[Value], Arguments]:
+    """The arguments of ``jvp``, outside and inside."""
+    primals = app.bound.get("primals")
+    known = known_elements(primals) if primals is not None else None
+    values = list(known) if known is not None else []
+    return values, Arguments(list(map(_inward(app.fact), values)), unknown_rest=known is None)
+
+
+def _passed_on(app: Transformation) -> tuple[list[Value], Arguments]:
+    """The arguments that follow those of the transform itself, outside and inside."""
+    inward, params, args = _inward(app.fact), app.fact.params, app.at.args
+    own = {p for p in params if not p.startswith("*")}
+    skip = max(next((i for i, p in enumerate(params) if p.startswith("*")), len(params)), 1)
+    kwargs = {k: inward(v) for k, v in args.kwargs.items() if k not in own}
+    inner = Arguments(
+        list(map(inward, args.values[skip:])), kwargs, args.nodes[skip:],
+        star=inward(args.star) if args.star is not None else None, double_star=args.double_star,
+    )  # fmt: skip
+    return args.values[skip:], inner
+
+
+def _shapes_of(m: Machine, value: Value) -> Value:
+    """What ``eval_shape`` gives: no array, whatever is done with it."""
+    shapes = _shapes(value)
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None:
+        presumption.deny(shapes)
+    return shapes
 
 
 def _output_and(value: Value, tangent: Value, kind: str, aux: bool | None) -> Value:
@@ -349,10 +388,6 @@ def _output_and(value: Value, tangent: Value, kind: str, aux: bool | None) -> Va
     return TupleValue((pair[0], tangents[0] if kind == "jvp" else Unknown(f"{kind} function"), pair[1]))
 
 
-def _first_star(params: list[str]) -> int:
-    return next((i for i, p in enumerate(params) if p.startswith("*")), len(params))
-
-
 def _shapes(value: Value, depth: int = 8, room: Room | None = None) -> Value:
     """ShapeDtypeStructs in place of arrays: static."""
     if isinstance(value, (Array, Tree, Unknown, HostArray)):
@@ -363,72 +398,47 @@ def _shapes(value: Value, depth: int = 8, room: Room | None = None) -> Value:
     return joining.map_leaves(value, lambda v: _shapes(v, depth - 1, room))
 
 
-def _stage(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
-) -> Value:
+@model("stage", "custom_root", "custom_linear_solve")
+def _stage(m: Machine, app: Transformation) -> Value:
     """A library that stages its operands by contract, on arguments that nobody knows exactly."""
+    fact = app.fact
     for parameter in fact.operands:
-        operand = bound.get(parameter)
+        operand = app.bound.get(parameter)
         if operand is None:
             continue
         for member in known_elements(operand) or joining.members_of(operand):
             if isinstance(member, (FunctionValue, BoundMethod, PartialValue, TransformedValue, Instance)):
-                _stage_by_contract(m, frame, node, name, fact, member, bound)
-    result = fact.result if fact.result not in ("same", "unknown") else "unknown"
-    return value_of_descriptor(m, result, outer_level(m, args), bound)
+                inner = Arguments(_passed(m, app, member), unknown_rest=True)
+                stage(m, member, app.at.to(inner), enter(m, fact, app.name))
+    result = fact.result if fact.result != "same" else "unknown"
+    return value_of_descriptor(m, result, outer_level(m, app.at.args), app.bound)
 
 
-def _stage_by_contract(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, operand: Value, bound: dict[str, Value]
-) -> None:
-    level = GRAD if fact.tracing == "concrete" else ABSTRACT
-    if fact.passes:
-        names = parameter_names(operand)
-        descriptors = list(fact.passes)
-        if descriptors[-1] == "...":
-            descriptors = descriptors[:-1] + [descriptors[-2]] * max(
-                0, (len(names) if names else 0) - len(descriptors) + 1
-            )
-        values = [
-            boundary.tracify(value_of_descriptor(m, d, level, bound), level) if d != "unknown" else Unknown(d)
-            for d in (descriptors[: len(names)] if names is not None else descriptors)
-        ]
-        stage(m, frame, node, name, operand, Arguments(values, unknown_rest=True), enter(m, fact, name))
-    else:
-        stage(m, frame, node, name, operand, Arguments([], unknown_rest=True), enter(m, fact, name))
+def _passed(m: Machine, app: Transformation, operand: Value) -> list[Value]:
+    """What the library passes to the operand, as far as the facts tell."""
+    descriptors, level = list(app.fact.passes), GRAD if app.fact.tracing == "concrete" else ABSTRACT
+    if not descriptors:
+        return []
+    names = parameter_names(operand)
+    if descriptors[-1] == "...":
+        missing = max(0, (len(names) if names else 0) - len(descriptors) + 1)
+        descriptors = descriptors[:-1] + [descriptors[-2]] * missing
+    return [
+        boundary.tracify(value_of_descriptor(m, d, level, app.bound), level) if d != "unknown" else Unknown(d)
+        for d in (descriptors[: len(names)] if names is not None else descriptors)
+    ]
 
 
-# --- trees --------------------------------------------------------------------------------------------
-
-
-def _pallas_call(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
-) -> Value:
-    kernel = bound.get(fact.operands[0])
+@model("pallas_call")
+def _pallas_call(m: Machine, app: Transformation) -> Value:
+    kernel = app.bound.get(app.fact.operands[0])
     if isinstance(kernel, (FunctionValue, PartialValue, BoundMethod)):
-        names = parameter_names(kernel) or []
-        refs: list[Value] = [ExternalInstance("jax.Ref") for _ in names]
-        stage(m, frame, node, name, kernel, Arguments(refs, unknown_rest=True), enter(m, fact, name))
+        refs: list[Value] = [ExternalInstance("jax.Ref") for _ in parameter_names(kernel) or []]
+        stage(m, kernel, app.at.to(Arguments(refs, unknown_rest=True)), enter(m, app.fact, app.name))
     return Unknown("pallas")
 
 
-_MODELS: dict[str, Model] = {
-    "scan": run_scan,
-    "map": run_map,
-    "fori_loop": run_fori_loop,
-    "while_loop": run_while_loop,
-    "cond": run_cond,
-    "switch": run_switch,
-    "associative_scan": run_associative_scan,
-    "call": _call_now,
-    "stage": _stage,
-    "custom_root": _stage,
-    "custom_linear_solve": _stage,
-    "tree_map": run_tree_map,
-    "tree_map_with_path": run_tree_map,
-    "tree_reduce": run_tree_reduce,
-    "pallas_call": _pallas_call,
-}
+# --- roots that no known code calls -------------------------------------------------------------------------
 
 
 def run_root(m: Machine, tv: TransformedValue, node: Any, frame: Frame, chain: tuple[Link, ...]) -> None:

@@ -1,15 +1,20 @@
-"""``jax.tree.map`` and its kin: a function of the leaves, called where the leaves are known, else on one for all."""
+"""``jax.tree.map`` and its kin: a function of the leaves, called where the leaves are known, else on one for all.
+
+Vocabulary
+----------
+trees       the pytrees that are walked side by side; the first one says what is a leaf.
+budget      so many more leaves are mapped as they are; after that each leaf is any one of its tree.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
-from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.trees import leaf_of
 from flake8_jax.semantics.domain.values import (
@@ -32,37 +37,11 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.models.application import Transformation
+from flake8_jax.semantics.models.tables import model
 from flake8_jax.semantics.trackers.buffers import inherit_donations
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.reads import Reads
-
-
-def run_tree_map(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
-) -> Value:
-    function = bound.get("f", Unknown("f"))
-    trees = [bound.get("tree", Unknown("tree")), *(known_elements(bound["rest"]) or () if "rest" in bound else ())]
-    with_path = fact.model == "tree_map_with_path"
-    is_leaf = bound.get("is_leaf")
-    custom_leaves = is_leaf is not None and not (isinstance(is_leaf, Const) and is_leaf.value is None)
-    budget, room = [10], Room(MAX_MAPPED)
-
-    if custom_leaves and is_leaf is not None and not isinstance(is_leaf, Unknown):
-        # The predicate sees every subtree on the way down, the leaves included.
-        call(m, frame, node, is_leaf, Arguments([leaf_of(trees[0]) if not isinstance(trees[0], Tree) else trees[0]]))
-
-    def at_leaf(leaves: list[Value]) -> Value:
-        extra: list[Value] = [Static("shape")] if with_path else []
-        more = Unknown("rest") if args.star is not None else None
-        return call(m, frame, node, function, Arguments([*extra, *leaves], star=more))
-
-    loop = LoopState("tree_map", node)
-    m.path.loops.append(loop)
-    m.trackers.iteration(loop)
-    mapped = _map_trees(m, trees, at_leaf, budget, room, custom_leaves)
-    m.path.loops.pop()
-    return mapped
-
 
 MAX_MAPPED = 4000
 """So many values of a pytree are mapped one by one."""
@@ -70,83 +49,136 @@ MAX_LEAVES = 100
 """So many leaves, and containers in place of their leaves, are mapped before further containers are not looked into."""
 
 
-def _map_trees(
-    m: Machine, trees: list[Value], at_leaf: Callable[[list[Value]], Value], budget: list[int], room: Room,
-    custom_leaves: bool,
-) -> Value:  # fmt: skip
+@dataclass(slots=True, eq=False)
+class _Walk:
+    """A walk over trees. at_leaf: what the function gives for leaves. custom_leaves: a predicate says what is a leaf."""
+
+    m: Machine
+    at_leaf: Callable[[list[Value]], Value]
+    custom_leaves: bool
+    budget: int = 10
+    room: Room = field(default_factory=lambda: Room(MAX_MAPPED))
+
+
+@model("tree_map", "tree_map_with_path")
+def _run_tree_map(m: Machine, app: Transformation) -> Value:
+    bound, star = app.bound, app.at.args.star
+    function = bound.get("f", Unknown("f"))
+    trees = [bound.get("tree", Unknown("tree")), *(known_elements(bound["rest"]) or () if "rest" in bound else ())]
+    path: list[Value] = [Static("shape")] if app.fact.model == "tree_map_with_path" else []
+    is_leaf = bound.get("is_leaf")
+    custom_leaves = is_leaf is not None and not (isinstance(is_leaf, Const) and is_leaf.value is None)
+    if custom_leaves and is_leaf is not None and not isinstance(is_leaf, Unknown):
+        # The predicate sees every subtree on the way down, the leaves included.
+        seen = leaf_of(trees[0]) if not isinstance(trees[0], Tree) else trees[0]
+        call(m, app.frame, app.node, is_leaf, Arguments([seen]))
+
+    def at_leaf(leaves: list[Value]) -> Value:
+        more = Unknown("rest") if star is not None else None
+        return call(m, app.frame, app.node, function, Arguments([*path, *leaves], star=more))
+
+    loop = LoopState("tree_map", app.node)
+    m.path.loops.append(loop)
+    m.trackers.iteration(loop)
+    mapped = _map_trees(_Walk(m, at_leaf, custom_leaves), trees)
+    m.path.loops.pop()
+    return mapped
+
+
+def _map_trees(walk: _Walk, trees: list[Value]) -> Value:
+    """The first tree, with what the function gives in place of its leaves."""
     first = trees[0]
     if isinstance(first, Const) and first.value is None:
         return NONE
     if isinstance(first, UnionValue):
-        return joining.union_of(
-            [_map_trees(m, [t, *trees[1:]], at_leaf, budget, room, custom_leaves) for t in first.members]
-        )
-    if isinstance(first, (Array, HostArray, Const, Static)) or budget[0] <= 0:
-        budget[0] -= 1
-        if budget[0] < -MAX_LEAVES and isinstance(first, (TupleValue, ListValue, DictValue, Instance)):
-            return Unknown("mapped tree")
-        if budget[0] < 0:
-            return at_leaf([leaf_of(t) for t in trees])
-        return at_leaf(trees)  # where the first tree has a leaf, the others may have a whole subtree
-    presumption = m.trackers[Presuming].presumption
+        return joining.union_of([_map_trees(walk, [t, *trees[1:]]) for t in first.members])
+    if isinstance(first, (Array, HostArray, Const, Static)) or walk.budget <= 0:
+        return _map_leaf(walk, trees)
     if isinstance(first, (Tree, Unknown)):
-        leaf: Value = (
-            Array(first.level)
-            if isinstance(first, Tree) and not custom_leaves
-            else Tree(first.level)
-            if isinstance(first, Tree)
-            else Unknown("leaf")
-        )
-        leaves = [leaf, *[_leaf_like(t) for t in trees[1:]]]
-        if presumption is not None:
-            for tree, seen in zip(trees, leaves, strict=True):
-                presumption.leaf_of(seen, tree)
-        if m.trackers[Reads].matter:
-            inherit_donations(m, trees, leaves)
-        result = at_leaf(leaves)
-        if isinstance(result, (Array, Tree)):
-            return Tree(result.level)
-        if isinstance(result, TupleValue) and all(isinstance(v, (Array, Tree)) for v in result.elts):
-            return Tree(max(v.level for v in result.elts))  # type: ignore[attr-defined]
+        return _map_opaque(walk, first, trees)
+    if not walk.room.enter(first):
         return Unknown("mapped tree")
-
-    if not room.enter(first):
-        return Unknown("mapped tree")
-
-    def child(step: Callable[[Value], Value | None]) -> Value:
-        children = [step(t) or Unknown("rest") for t in trees]
-        return _map_trees(m, children, at_leaf, budget, room, custom_leaves)
-
-    if isinstance(first, TupleValue):
-        return TupleValue(tuple(child(partial(_nth, i=i)) for i in range(len(first.elts))), first.cls, first.names)
-    if isinstance(first, ListValue):
-        known = first.known()
-        if known is not None:
-            return ListValue(tuple(child(partial(_nth, i=i)) for i in range(len(known))), born=m.path.mode.trace)
-        return ListValue(
-            None, child(lambda t: joining.any_element(t) if isinstance(t, ListValue) else None), born=m.path.mode.trace
-        )
-    if isinstance(first, DictValue):
-        items = {k: child(partial(_entry, key=k)) for k, _ in first.items()}
-        rest = first.slots.get("*")
-        return DictValue(
-            items,
-            child(lambda t: t.slots.get("*") if isinstance(t, DictValue) else None) if rest is not None else None,
-            is_open=first.slots["open"],
-            born=m.path.mode.trace,
-        )
-    if isinstance(first, Instance) and "pytree" in first.cls.traits:
-        made = Instance(first.cls, exact=first.exact, level=first.level, born=m.path.mode.trace)
-        made.complete = first.complete
-        for attribute, value in list(first.slots.items()):
-            if attribute in first.cls.static_names:
-                made.slots[attribute] = value
-            else:
-                made.slots[attribute] = child(partial(_field, name=attribute))
-        return made
-    budget[0] -= 1
-    at_leaf([Unknown("leaf"), *[Unknown("leaf") for _ in trees[1:]]])
+    node = _NODES.get(type(first))
+    mapped = node(walk, first, trees) if node is not None else None
+    if mapped is not None:
+        return mapped
+    walk.budget -= 1
+    walk.at_leaf([Unknown("leaf"), *[Unknown("leaf") for _ in trees[1:]]])
     return Unknown("mapped tree")
+
+
+def _map_leaf(walk: _Walk, trees: list[Value]) -> Value:
+    """The first tree is a leaf, or there is no time to look into it."""
+    walk.budget -= 1
+    if walk.budget < -MAX_LEAVES and isinstance(trees[0], (TupleValue, ListValue, DictValue, Instance)):
+        return Unknown("mapped tree")
+    if walk.budget < 0:
+        return walk.at_leaf([leaf_of(t) for t in trees])
+    return walk.at_leaf(trees)  # where the first tree has a leaf, the others may have a whole subtree
+
+
+def _map_opaque(walk: _Walk, first: Tree | Unknown, trees: list[Value]) -> Value:
+    """The first tree is of unknown structure: the function is called on any one leaf of it."""
+    m = walk.m
+    leaf: Value = Unknown("leaf")
+    if isinstance(first, Tree):
+        leaf = Tree(first.level) if walk.custom_leaves else Array(first.level)
+    leaves = [leaf, *[_leaf_like(t) for t in trees[1:]]]
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None:
+        for tree, seen in zip(trees, leaves, strict=True):
+            presumption.leaf_of(seen, tree)
+    if m.trackers[Reads].matter:
+        inherit_donations(m, trees, leaves)
+    result = walk.at_leaf(leaves)
+    if isinstance(result, (Array, Tree)):
+        return Tree(result.level)
+    if isinstance(result, TupleValue) and all(isinstance(v, (Array, Tree)) for v in result.elts):
+        return Tree(max(v.level for v in result.elts))  # type: ignore[attr-defined]
+    return Unknown("mapped tree")
+
+
+def _child(walk: _Walk, trees: list[Value], step: Callable[[Value], Value | None]) -> Value:
+    """The walk goes on in the same part of every tree."""
+    return _map_trees(walk, [step(t) or Unknown("rest") for t in trees])
+
+
+def _map_tuple(walk: _Walk, first: TupleValue, trees: list[Value]) -> Value:
+    mapped = tuple(_child(walk, trees, partial(_nth, i=i)) for i in range(len(first.elts)))
+    return TupleValue(mapped, first.cls, first.names)
+
+
+def _map_list(walk: _Walk, first: ListValue, trees: list[Value]) -> Value:
+    known, trace = first.known(), walk.m.path.mode.trace
+    if known is None:
+        return ListValue(None, _child(walk, trees, _any_element), born=trace)
+    return ListValue(tuple(_child(walk, trees, partial(_nth, i=i)) for i in range(len(known))), born=trace)
+
+
+def _map_dict(walk: _Walk, first: DictValue, trees: list[Value]) -> Value:
+    items = {k: _child(walk, trees, partial(_entry, key=k)) for k, _ in first.items()}
+    rest = _child(walk, trees, _any_entry) if first.slots.get("*") is not None else None
+    return DictValue(items, rest, is_open=first.slots["open"], born=walk.m.path.mode.trace)
+
+
+def _map_instance(walk: _Walk, first: Instance, trees: list[Value]) -> Value | None:
+    if "pytree" not in first.cls.traits:
+        return None
+    made = Instance(first.cls, exact=first.exact, level=first.level, born=walk.m.path.mode.trace)
+    made.complete = first.complete
+    for attribute, value in list(first.slots.items()):
+        static = attribute in first.cls.static_names
+        made.slots[attribute] = value if static else _child(walk, trees, partial(_field, name=attribute))
+    return made
+
+
+_NODES: dict[type, Callable[[_Walk, Any, list[Value]], Value | None]] = {
+    TupleValue: _map_tuple,
+    ListValue: _map_list,
+    DictValue: _map_dict,
+    Instance: _map_instance,
+}
+"""How the walk goes on below a node; None where the value is none."""
 
 
 def _leaf_like(value: Value) -> Value:
@@ -166,6 +198,14 @@ def _nth(value: Value, i: int) -> Value | None:
     return None
 
 
+def _any_element(value: Value) -> Value | None:
+    return joining.any_element(value) if isinstance(value, ListValue) else None
+
+
+def _any_entry(value: Value) -> Value | None:
+    return value.slots.get("*") if isinstance(value, DictValue) else None
+
+
 def _field(value: Value, name: str) -> Value | None:
     return value.slots.get(name) if isinstance(value, Instance) else None
 
@@ -178,13 +218,12 @@ def _entry(value: Value, key: Any) -> Value | None:
     return None
 
 
-def run_tree_reduce(
-    m: Machine, frame: Frame, node: Any, name: str, fact: TransformFact, bound: dict[str, Value], args: Arguments
-) -> Value:
-    function = bound.get(fact.operands[0], Unknown("f"))
-    leaf = leaf_of(bound.get("tree", Unknown("tree")))
-    start = bound.get("initializer", freshen(leaf))
-    result = call(m, frame, node, function, Arguments([start, freshen(leaf)]))
+@model("tree_reduce")
+def _run_tree_reduce(m: Machine, app: Transformation) -> Value:
+    function = app.bound.get(app.fact.operands[0], Unknown("f"))
+    leaf = leaf_of(app.bound.get("tree", Unknown("tree")))
+    start = app.bound.get("initializer", freshen(leaf))
+    result = call(m, app.frame, app.node, function, Arguments([start, freshen(leaf)]))
     if isinstance(result, (Array, Tree)):
         return result
     return Unknown("reduced")

@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     NO_BIRTH,
@@ -32,7 +34,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Value,
 )
-from flake8_jax.semantics.events.events import Mutation
+from flake8_jax.semantics.events.events import ChangeKind, Mutation
 from flake8_jax.semantics.events.facts import CHANGED_HERE, UNDONE
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
@@ -108,44 +110,54 @@ def settle_births(value: Value, trace: int, depth: int = 4) -> None:
                 settle_births(part, trace, depth - 1)
 
 
-def tell_change(
-    m: Machine,
-    frame: Frame,
-    node: Any,
-    how: str,
-    target: Value | None,
-    value: Value | None,
-    *,
-    name: str = "",
-    method: str = "",
-    op: str = "",
-    born: int | None = None,
-    itself: bool = False,
-) -> None:
-    """Tell the rules that staged code changes what is older than the trace. born: of a variable, whose ``target`` is
-    None. name: of the attribute or variable. itself: what is stored was computed from what was there."""
-    mode = m.path.mode
+class Change(msgspec.Struct, frozen=True, eq=False):
+    """Something is stored at a node: ``value`` is put into ``target``, or a variable is bound to it.
+
+    how, target, value, op: as in ``events.Mutation``. name: of the attribute, variable or method. born: of the scope of a
+    variable, whose ``target`` is None. itself: what is stored was computed from what was there.
+    """
+
+    frame: Frame
+    node: Any
+    how: ChangeKind
+    target: Value | None
+    value: Value | None
+    name: str = ""
+    op: str = ""
+    born: int | None = None
+    itself: bool = False
+
+    def is_older(self, m: Machine, trace: int) -> bool:
+        """What is changed was there before the trace."""
+        return self.born < trace if self.born is not None else outlives(m, self.target, trace)
+
+
+def tell_change(m: Machine, change: Change) -> None:
+    """Tell the rules that staged code changes what is older than the trace."""
+    mode, target, value = m.path.mode, change.target, change.value
     if not mode.staged or mode.presumed or not m.bus.wants(Mutation):
         return
-
-    def older(trace: int) -> bool:
-        return born < trace if born is not None else outlives(m, target, trace)
-
-    place = (id(target) if target is not None else born, name)
-    for trace, path, start in m.trackers[Allocations].changes.get(place, ()):
+    scope, start = change.frame.scope, change.node.start
+    place = (id(target) if target is not None else change.born, change.name if change.how != "method" else "")
+    changes = m.trackers[Allocations].changes
+    for trace, path, earlier in changes.get(place, ()):
         if trace > mode.trace:  # what an inner trace left there is overwritten
-            m.bus.noted.add((UNDONE, path, start))
-    if not older(mode.trace) or _may_be_set_up(m, target):
+            m.bus.noted.add((UNDONE, path, earlier))
+    if not change.is_older(m, mode.trace) or _may_be_set_up(m, target):
         return
     note_needs_python(m)
-    m.trackers[Allocations].changes.setdefault(place, []).append((mode.trace, frame.scope.path, node.start))
-    m.bus.note(CHANGED_HERE, frame.scope, node.start)
+    changes.setdefault(place, []).append((mode.trace, scope.path, start))
+    m.bus.note(CHANGED_HERE, scope, start)
     if target is not None:
         m.journal.keep_alive.append(target)
         if value is not None:
             _escape(value, target)
-    once = mode.compiled > 0 and not mode.shapes_only and older(mode.compiled)
-    m.bus.emit(Mutation(m.path.context(frame.scope), node, how, target, value, name or method, op, once, itself))
+    once = mode.compiled > 0 and not mode.shapes_only and change.is_older(m, mode.compiled)
+    m.bus.emit(
+        Mutation(
+            m.path.context(scope), change.node, change.how, target, value, change.name, change.op, once, change.itself
+        )
+    )
 
 
 def _escape(value: Value, target: Value) -> None:

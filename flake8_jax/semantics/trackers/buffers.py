@@ -26,17 +26,17 @@ from flake8_jax.semantics.domain.values import (
     Array,
     ListValue,
     Opaque,
-    Site,
     Tree,
     TupleValue,
     UnionValue,
     Unknown,
     Value,
     canonical_key,
+    site_of,
 )
 from flake8_jax.semantics.events.events import DonatedUse
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.trackers.keys import DONATE, Keys, Place, Use, current_path
+from flake8_jax.semantics.trackers.keys import DONATE, Keys, Touch, Use, current_path, link_at, parting
 from flake8_jax.semantics.trackers.steps import TrainingSteps, look_back
 
 _READING_SPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.random.", "numpy.")
@@ -49,12 +49,6 @@ _HANDING_OUT = frozenset(
      "concatenate", "stop_gradient", "permute_dims", "moveaxis"}
 )  # fmt: skip
 """Of JAX: these only ask for the shape, or give the array itself where there is nothing to do."""
-_READING = frozenset(
-    {"shape", "ndim", "size", "zeros_like", "ones_like", "full_like", "empty_like", "result_type", "promote_types",
-     "can_cast", "iscomplexobj", "isrealobj", "isscalar", "issubdtype", "dtype", "iterable",
-     # These hand out the array itself where there is nothing to do:
-     "asarray", "reshape", "broadcast_to", "transpose", "concatenate", "stop_gradient", "permute_dims", "moveaxis"}
-)  # fmt: skip
 _READING = frozenset(
     {"jax.device_get", "jax.block_until_ready", "optax.apply_updates", "optax.global_norm", "builtins.float",
      "builtins.int", "builtins.bool", "builtins.complex", "builtins.abs", "builtins.round", "builtins.print",
@@ -79,7 +73,7 @@ def read(m: Machine, frame: Frame, node: Any, value: Value, *, depth: int = 1) -
             read(m, frame, node, member, depth=depth)
     elif isinstance(value, (Array, Tree, Unknown)):
         for leaf, use in list(_donations(m, value)):
-            tell_read(m, frame, node, value, leaf, use)
+            tell_read(m, Touch(frame, node, value), leaf, use)
             return
     elif depth and isinstance(value, (TupleValue, ListValue)):
         for element in list(value.elts if isinstance(value, TupleValue) else value.known() or ()):
@@ -142,23 +136,21 @@ def donated_leaves(m: Machine, value: Value) -> Iterator[tuple[Value, Value, Use
                 todo += whole.parts.values()
 
 
-def tell_read(
-    m: Machine, frame: Frame, node: Any, value: Value, leaf: Value, earlier: Use, *, same_call: bool = False
-) -> None:
-    """Tell the rules that ``value`` is read, of which ``leaf`` was donated."""
+def tell_read(m: Machine, touch: Touch, leaf: Value, earlier: Use, *, same_call: bool = False) -> None:
+    """Tell the rules that a value is read of which ``leaf`` was donated."""
+    frame, node, value = touch
     path = current_path(m, frame.scope, node)
     conditions = frozenset(m.path.conditions)
     if contradict(earlier.conditions, conditions):
         return
     if path == earlier.path and any(loop.picked for loop in m.path.loops):
         return  # ``if i == 0:``: maybe in one iteration alone
-    m.journal.write(
-        m.trackers[Keys].uses, leaf, tuple([use for use in m.trackers[Keys].uses.get(leaf, ()) if use is not earlier])
-    )
-    level = _parting(path, earlier.path)
+    uses = m.trackers[Keys].uses
+    m.journal.write(uses, leaf, tuple([use for use in uses.get(leaf, ()) if use is not earlier]))
+    level = parting(path, earlier.path)
     if level is None or not (is_array(leaf) or _may_be_array(m, leaf)):
         return
-    here, there = path[level], earlier.path[min(level, len(earlier.path) - 1)]
+    here, there = path[level], earlier.path[level]
     if not isinstance(there.node, ir.Call) or (frame.attempts and not is_array(leaf)):
         return  # ``try: return step(x)`` once more: whether the call that failed took the buffer, nobody knows
     held = {normal_condition(c) for c in conditions}
@@ -168,12 +160,12 @@ def tell_read(
             context=m.path.context(here.scope),
             at=here.node,
             value=value,
-            taker=Site(there.scope, there.node.func.start, there.node.func.end),
-            earlier=Site(there.scope, there.node.start, there.node.end),
-            argument=Site(there.scope, earlier.argument.start, earlier.argument.end) if named else None,
+            taker=site_of(there.scope, there.node.func),
+            earlier=site_of(there.scope, there.node),
+            argument=site_of(there.scope, earlier.argument) if named else None,
             in_loop=here.node is there.node and not same_call,
             same_call=same_call,
-            through="" if level == len(path) - 1 else m.path.stack[_stack_index(m, level)].function,
+            through="" if level == len(path) - 1 else link_at(m, level).function,
             certain=is_array(leaf) and {normal_condition(c) for c in earlier.conditions} <= held,
         )
     )
@@ -195,26 +187,6 @@ def _may_be_array(m: Machine, leaf: Value) -> bool:
     entry = m.path.stack[0] if m.path.stack else None
     given = entry.bound.values() if entry is not None and entry.kind == "entry" and entry.bound else ()
     return root.label in FROM_LOOP or any(canonical_key(v) is root for v in given)
-
-
-def _parting(path: tuple[Place, ...], earlier: tuple[Place, ...]) -> int | None:
-    """The step at which two paths part: the first function in which their places differ."""
-    level = 0
-    limit = min(len(path), len(earlier))
-    while (
-        level < limit - 1
-        and path[level].serial == earlier[level].serial
-        and path[level].node is earlier[level].node
-        and path[level + 1].serial == earlier[level + 1].serial
-    ):
-        level += 1
-    return level if path[level].serial == earlier[level].serial else None
-
-
-def _stack_index(m: Machine, level: int) -> int:
-    """Index into the stack of the link that leads from path level ``level`` to the next."""
-    linked = [i for i, link in enumerate(m.path.stack) if link.node is not None]
-    return linked[level] if level < len(linked) else len(m.path.stack) - 1
 
 
 def inherit_donations(m: Machine, trees: list[Value], leaves: list[Value]) -> None:

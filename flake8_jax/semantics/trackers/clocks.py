@@ -28,15 +28,13 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.code import names_read
-from flake8_jax.semantics.domain.signatures import static_parameters
+from flake8_jax.semantics.domain.signatures import static_parameters, underlying
 from flake8_jax.semantics.domain.values import (
     Array,
-    BoundMethod,
     Const,
     External,
     FunctionValue,
     HostArray,
-    PartialValue,
     Static,
     TransformedValue,
     Tree,
@@ -322,26 +320,15 @@ def note_warm(m: Machine, key: Any, given: Given = None) -> None:
 
 def compiled_identity(tv: TransformedValue) -> Any:
     """What JAX looks compiled code up by: the function, however often it is wrapped."""
-    operand: Value = tv
-    while True:
-        if isinstance(operand, TransformedValue):
-            operand = operand.operand
-        elif isinstance(operand, (BoundMethod, PartialValue)):
-            operand = operand.func
-        elif isinstance(operand, FunctionValue):
-            return id(operand.fn)
-        elif isinstance(operand, External):
-            return operand.name
-        else:
-            return id(tv)
+    function = underlying(tv)
+    if isinstance(function, FunctionValue):
+        return id(function.fn)
+    return function.name if isinstance(function, External) else id(tv)
 
 
 def _name(operand: Value) -> str:
-    while isinstance(operand, (BoundMethod, PartialValue, TransformedValue)):
-        operand = operand.operand if isinstance(operand, TransformedValue) else operand.func
-    if isinstance(operand, FunctionValue) and not operand.fn.is_lambda:
-        return operand.fn.name
-    return ""
+    function = underlying(operand)
+    return function.fn.name if isinstance(function, FunctionValue) and not function.fn.is_lambda else ""
 
 
 # --- remembered runs ------------------------------------------------------------------------------------

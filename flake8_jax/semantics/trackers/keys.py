@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final, Literal, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_taken
 from flake8_jax.semantics.domain.conditions import contradict, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import Lane
+from flake8_jax.semantics.domain.stack import Lane, Link
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
@@ -43,14 +43,16 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     canonical_key,
+    held_by,
     part_of,
+    site_of,
 )
-from flake8_jax.semantics.events.events import KeyUse, SharedKey
+from flake8_jax.semantics.events.events import KeyEffect, KeyUse, SharedKey
 from flake8_jax.semantics.events.facts import DRAWN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
-DONATE = "donate"
+DONATE: Final = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
 
 
@@ -65,10 +67,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One use of a key. argument: the IR of a donated argument. draws: what comes out are numbers, neither other keys nor
-    an object that starts with them."""
+    """One use of a key, as it is remembered. argument: the IR of a donated argument. draws: what comes out are numbers,
+    neither other keys nor an object that starts with them."""
 
-    effect: str
+    effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
     conditions: frozenset[tuple[Any, bool]]
     call: int
@@ -83,6 +85,23 @@ class Use:
 
 UseOfInput = tuple[int, tuple[str, ...], tuple[Use, ...]]
 """Uses of a key that was taken out of an input: its number, the steps to the key, the uses."""
+
+
+class Touch(NamedTuple):
+    """A key is used, or an array is read: where, and which."""
+
+    frame: Frame
+    node: Any
+    value: Value
+
+
+class Usage(NamedTuple):
+    """How a key is used up. argument: the IR of the key. sampler, draws: as in ``Use``."""
+
+    effect: KeyEffect
+    argument: ir.Expr | None
+    sampler: str = ""
+    draws: bool = False
 
 
 class Keys(Tracker):
@@ -193,43 +212,68 @@ def may_be_key(value: Value) -> bool:
     return isinstance(value, (Unknown, Tree)) or (isinstance(value, Array) and value.dtype in ("key", ""))
 
 
-def use_key(
-    m: Machine, frame: Frame, node: Any, value: Value, effect: str, key_node: ir.Expr | None, sampler: str = "", *,
-    draws: bool = False,
-) -> None:  # fmt: skip
-    """A sampler or ``split`` uses ``value`` at ``node``. sampler: its canonical name. draws: as in ``Use``."""
+def parting(path: tuple[Place, ...], earlier: tuple[Place, ...]) -> int | None:
+    """The step at which two paths part: the first function in which their places differ. None: they meet nowhere."""
+    level = 0
+    limit = min(len(path), len(earlier))
+    while (
+        level < limit - 1
+        and path[level].serial == earlier[level].serial
+        and path[level].node is earlier[level].node
+        and path[level + 1].serial == earlier[level + 1].serial
+    ):
+        level += 1
+    return level if path[level].serial == earlier[level].serial else None
+
+
+def link_at(m: Machine, level: int) -> Link:
+    """The link on the stack that leads from step ``level`` of the current path to the next."""
+    linked = [link for link in m.path.stack if link.node is not None]
+    return linked[level] if level < len(linked) else m.path.stack[-1]
+
+
+def use_key(m: Machine, touch: Touch, usage: Usage) -> None:
+    """A sampler or ``split`` uses a key."""
+    value = touch.value
     conditions = value.conditions if isinstance(value, UnionValue) else None
     for i, member in enumerate(members_of(value)):
         if may_be_key(member):
             held = frozenset(m.path.conditions) | (conditions[i] if conditions else frozenset())
-            _use_one(m, frame.scope, node, member, effect, key_node, sampler, held, draws=draws)
+            _use_one(m, touch._replace(value=member), usage, held)
 
 
-def _use_one(
-    m: Machine, scope: ModuleScope, node: Any, key: Value, effect: str, key_node: ir.Expr | None, sampler: str,
-    conditions: frozenset[tuple[Any, bool]], *, draws: bool,
-) -> None:  # fmt: skip
+def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[tuple[Any, bool]]) -> None:
     if m.path.mode.shapes_only:
         return  # nothing is drawn where only shapes are asked for
-    if draws:
+    frame, node, key = touch
+    if usage.draws:
         note_drawn(m, key)
     canonical = canonical_key(key)
-    path = current_path(m, scope, node)
-    _tell_shared(m, scope, node, canonical, path)
-    earlier = m.trackers[Keys].uses.get(canonical, ())
+    path = current_path(m, frame.scope, node)
+    _tell_shared(m, frame.scope, node, canonical, path)
+    uses = m.trackers[Keys].uses
+    earlier = uses.get(canonical, ())
     for use in earlier:
-        if use.effect == DONATE or contradict(use.conditions, conditions):
+        if not _collides(m, use, usage.sampler, path, conditions):
             continue
-        if _same_shuffle(m, sampler, use, path):
-            continue
-        if path == use.path and any(loop.picked for loop in m.path.loops):
-            continue  # ``if i == 0:``: not in every iteration, maybe in one alone
         certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
-        _tell_collision(m, key, effect, use, path, key_node, sampler, certain=certain)
+        _tell_collision(m, key, usage, use, path, certain=certain)
         break
-    made = Use(effect, path, conditions, id(node), sampler, draws=draws)
+    made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws)
     if made not in earlier:
-        m.journal.write(m.trackers[Keys].uses, canonical, (*earlier, made)[-6:])
+        m.journal.write(uses, canonical, (*earlier, made)[-6:])
+
+
+def _collides(
+    m: Machine, use: Use, sampler: str, path: tuple[Place, ...], conditions: frozenset[tuple[Any, bool]]
+) -> bool:
+    """A second use on ``path`` gives the same numbers again as an earlier one."""
+    if use.effect == DONATE or contradict(use.conditions, conditions):
+        return False
+    if _same_shuffle(m, sampler, use, path):
+        return False
+    # ``if i == 0:``: not in every iteration, maybe in one alone
+    return path != use.path or not any(loop.picked for loop in m.path.loops)
 
 
 def settle_splits(m: Machine, mark: int, result: Value) -> None:
@@ -251,19 +295,14 @@ def _holds_key(value: Value, depth: int = 4, room: Room | None = None) -> bool:
     """The value is or contains a key, or may."""
     if isinstance(value, Array):
         return value.dtype == "key"
-    parts: list[Any] = []
-    if isinstance(value, TupleValue):
-        parts = list(value.elts)
-    elif isinstance(value, UnionValue):
-        parts = list(value.members)
-    elif isinstance(value, (ListValue, DictValue, Instance)):
-        parts = [v for v in value.slots.values() if isinstance(v, Value)]
-    elif isinstance(value, GeneratorValue):
-        parts = [value.element]
+    if depth == 0 or type(value) not in _MAY_HOLD_KEYS:
+        return False
+    parts = held_by(value)
     room = room if room is not None else Room()
-    return depth > 0 and bool(parts) and room.enter(value) and any(_holds_key(part, depth - 1, room) for part in parts)
+    return bool(parts) and room.enter(value) and any(_holds_key(part, depth - 1, room) for part in parts)
 
 
+_MAY_HOLD_KEYS = frozenset({TupleValue, UnionValue, ListValue, DictValue, Instance, GeneratorValue})
 SHUFFLES = frozenset({"jax.random.permutation", "jax.random.shuffle"})
 
 
@@ -283,47 +322,35 @@ def _same_shuffle(m: Machine, sampler: str, earlier: Use, path: tuple[Place, ...
 
 
 def _tell_collision(
-    m: Machine, key: Value, effect: str, earlier: Use, path: tuple[Place, ...], key_node: ir.Expr | None, sampler: str, *,
-    certain: bool,
-) -> None:  # fmt: skip
+    m: Machine, key: Value, usage: Usage, earlier: Use, path: tuple[Place, ...], *, certain: bool
+) -> None:
     """Say where the two uses part: in the innermost function that both go through."""
-    if not m.bus.wants(KeyUse):
+    level = parting(path, earlier.path) if m.bus.wants(KeyUse) else None
+    if level is None:
         return
-    level = 0
     limit = min(len(path), len(earlier.path))
-    while (
-        level < limit - 1
-        and path[level].serial == earlier.path[level].serial
-        and path[level].node is earlier.path[level].node
-        and path[level + 1].serial == earlier.path[level + 1].serial
-    ):
-        level += 1
-    here, there = path[level], earlier.path[level]
-    if here.serial != there.serial:
-        return
-    if here.node is not there.node:
+    if path[level].node is not earlier.path[level].node:
         while level < limit - 1 and _held_by_receiver(m, level, key):
             level += 1
-        here, there = path[level], earlier.path[min(level, len(earlier.path) - 1)]
+    here, there = path[level], earlier.path[level]
     in_loop = here.node is there.node
     innermost = level == len(path) - 1
-    callee = "" if innermost else m.path.stack[_stack_index(m, level)].function
-    context = m.path.context(here.scope)
+    assert earlier.effect != DONATE
     m.bus.emit(
         KeyUse(
-            context=context,
+            context=m.path.context(here.scope),
             at=here.node,
             key=key,
-            effect=effect if innermost else "consume",
-            earlier=Site(there.scope, there.node.start, there.node.end),
+            effect=usage.effect if innermost else "consume",
+            earlier=site_of(there.scope, there.node),
             earlier_effect=earlier.effect,
             in_loop=in_loop,
             loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
             same_call=False,
-            through=callee,
-            key_node=key_node if innermost else _argument_for(m, level, key),
+            through="" if innermost else link_at(m, level).function,
+            key_node=usage.argument if innermost else _argument_for(m, level, key),
             certain=certain,
-            sampler=sampler if innermost else "",
+            sampler=usage.sampler if innermost else "",
             earlier_sampler=earlier.sampler,
         )
     )
@@ -331,7 +358,7 @@ def _tell_collision(
 
 def _held_by_receiver(m: Machine, level: int, key: Value) -> bool:
     """The call at ``level`` is of a method whose object holds the key: the reader must look into the method."""
-    link = m.path.stack[_stack_index(m, level)]
+    link = link_at(m, level)
     receiver = link.receiver
     if not isinstance(receiver, Instance):
         return False
@@ -341,30 +368,18 @@ def _held_by_receiver(m: Machine, level: int, key: Value) -> bool:
 
 
 def _contains(value: Value, key: Value, depth: int = 3) -> bool:
-    if may_be_key(value) and canonical_key(value) is key:
+    if _is_key(value, key):
         return True
     if depth and isinstance(value, TupleValue):
         return any(_contains(v, key, depth - 1) for v in value.elts)
     return False
 
 
-def _stack_index(m: Machine, level: int) -> int:
-    """Index into the stack of the link that leads from path level ``level`` to the next."""
-    seen = -1
-    for i, link in enumerate(m.path.stack):
-        if link.node is not None:
-            seen += 1
-            if seen == level:
-                return i
-    return len(m.path.stack) - 1
-
-
 def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
     """The argument of the call at ``level`` that is the key, where it is a plain one."""
-    link = m.path.stack[_stack_index(m, level)]
+    link = link_at(m, level)
     if not isinstance(link.node, ir.Call) or link.bound is None or link.fn is None:
         return None
-    canonical = canonical_key(key)
     positional = [p.name for p in link.fn.params if p.kind in ("positional", "posonly")]
     offset = 1 if link.receiver is not None else 0
     plain = [a for a in link.node.args if a.star == 0]
@@ -372,11 +387,15 @@ def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
         return None  # a library stands in between (``model.apply(variables, x)``) and takes arguments for itself
     for i, argument in enumerate(plain):
         name = argument.keyword or (positional[i + offset] if i + offset < len(positional) else "")
-        value = link.bound.get(name)
-        if value is not None and may_be_key(value) and canonical_key(value) is canonical:
+        if _is_key(link.bound.get(name), canonical_key(key)):
             if isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
                 return argument.value
     return None
+
+
+def _is_key(value: Value | None, key: Value) -> bool:
+    """The value may be a key, and is that one."""
+    return value is not None and may_be_key(value) and canonical_key(value) is key
 
 
 # --- lanes ----------------------------------------------------------------------------------------

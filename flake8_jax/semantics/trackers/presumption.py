@@ -160,42 +160,50 @@ class Presumption:
 
     def settle(self) -> None:
         """All ordinary runs are over: what is known of an argument holds for the parameter, and the other way round."""
-        known = -1
-        told_host = self.host_like | self.excluded
-        passed = set(self.excluded)
-        while known != (known := len(self.host) + len(told_host)):
-            for fn, name, value in self.bindings:
-                if self.is_host(value):
-                    told_host.add((fn, name))
-                elif (fn, name) in passed:
-                    self.deny(value)
-            for leaf, tree in self.leaves:
-                if self.is_host(tree):
-                    self.host.add(canonical_key(leaf))
-            for pair in self.alike:
-                if not told_host.isdisjoint(pair):
-                    told_host.update(pair)
-                    passed.update(pair)
-        self.host_like |= told_host
-        self.host_like -= self.sure - self.excluded
+        self._settle_hosts()
         known = -1
         while known != (known := self.marks):
             for leaf, tree in self.leaves:
                 if leaf in self.marked and canonical_key(tree) not in self.marked:
                     self.mark(tree)
             for fn, name, value in self.bindings:
-                paths = self.array_like.get((fn, name), set())
-                told = self.marked.get(canonical_key(value), set())
-                if (fn, name) in self.contracts and value.parts:  # type: ignore[attr-defined]
-                    told = told | {()}
-                for path in paths - told:
-                    self.mark(value, path)
-                if told - paths:
-                    self.marks += 1
-                    self.array_like[fn, name] = paths | told
+                self._settle_paths((fn, name), value)
         for parameter in self.host_like:
             self.array_like.pop(parameter, None)
         self.bindings.clear()
+
+    def _settle_hosts(self) -> None:
+        """Which parameters can only be host values."""
+        host_like = self.host_like | self.excluded
+        passed = set(self.excluded)
+        known = -1
+        while known != (known := len(self.host) + len(host_like)):
+            for fn, name, value in self.bindings:
+                if self.is_host(value):
+                    host_like.add((fn, name))
+                elif (fn, name) in passed:
+                    self.deny(value)
+            for leaf, tree in self.leaves:
+                if self.is_host(tree):
+                    self.host.add(canonical_key(leaf))
+            for pair in self.alike:
+                if not host_like.isdisjoint(pair):
+                    host_like.update(pair)
+                    passed.update(pair)
+        self.host_like |= host_like
+        self.host_like -= self.sure - self.excluded
+
+    def _settle_paths(self, parameter: tuple[int, str], value: Value) -> None:
+        """A parameter and one argument for it are arrays under the same paths."""
+        paths = self.array_like.get(parameter, set())
+        seen = self.marked.get(canonical_key(value), set())
+        if parameter in self.contracts and value.parts:  # type: ignore[attr-defined]
+            seen = seen | {()}
+        for path in paths - seen:
+            self.mark(value, path)
+        if seen - paths:
+            self.marks += 1
+            self.array_like[parameter] = paths | seen
 
     def holder(self, of: Instance) -> Instance:
         """An object like this one that holds tracers somewhere."""
@@ -206,30 +214,38 @@ class Presumption:
 
     def presumed(self, func: FunctionValue, bound: dict[str, Value]) -> dict[str, Value]:
         """The arguments of a presumed run: array-like unknowns are pytrees of tracers."""
-        found = dict(bound)
-        for name, value in bound.items():
-            parameter = (id(func.fn), name)
-            if parameter in self.host_like:
-                if isinstance(value, Tree):
-                    found[name] = Unknown(name)
-            elif isinstance(value, Unknown) and parameter in self.array_like:
-                if name in func.defaults:
-                    continue  # what a user leaves out keeps its default
-                if parameter not in self.sure and name not in names_used(func.fn):
-                    continue  # passed in and handed back: it may as well be empty
-                found[name] = _with_arrays(value, self.array_like[parameter])
-            elif isinstance(value, Instance) and not value.exact and value.cls in self.carriers:
-                if not (func.owner is not None and name == func.fn.params[0].name):
-                    found[name] = self.holder(value)
-            elif isinstance(value, Instance) and () in self.array_like.get(parameter, ()):
-                found[name] = self.holder(value)
-            elif isinstance(value, ListValue) and parameter in self.array_like and value.slots["n"] is None:
-                found[name] = ListValue(None, Tree(ABSTRACT), is_tuple=value.is_tuple, born=value.born)
-            elif isinstance(value, Array) and value.level == MAYBE and value.dtype != "key":
-                array = Array(ABSTRACT, value.dtype, value.ndim)
-                array.origin = value
-                found[name] = array
-        return found
+        return {name: self._presumed_argument(func, name, value) for name, value in bound.items()}
+
+    def _presumed_argument(self, func: FunctionValue, name: str, value: Value) -> Value:
+        parameter = (id(func.fn), name)
+        if parameter in self.host_like:
+            return Unknown(name) if isinstance(value, Tree) else value
+        if isinstance(value, Unknown):
+            return self._presumed_unknown(func, name, value)
+        if isinstance(value, Instance):
+            return self._presumed_object(func, name, value)
+        if isinstance(value, ListValue) and parameter in self.array_like and value.slots["n"] is None:
+            return ListValue(None, Tree(ABSTRACT), is_tuple=value.is_tuple, born=value.born)
+        if isinstance(value, Array) and value.level == MAYBE and value.dtype != "key":
+            array = Array(ABSTRACT, value.dtype, value.ndim)
+            array.origin = value
+            return array
+        return value
+
+    def _presumed_unknown(self, func: FunctionValue, name: str, value: Unknown) -> Value:
+        parameter = (id(func.fn), name)
+        # What a user leaves out keeps its default.
+        if parameter not in self.array_like or name in func.defaults:
+            return value
+        if parameter not in self.sure and name not in names_used(func.fn):
+            return value  # passed in and handed back: it may as well be empty
+        return _with_arrays(value, self.array_like[parameter])
+
+    def _presumed_object(self, func: FunctionValue, name: str, value: Instance) -> Value:
+        if not value.exact and value.cls in self.carriers:
+            own = func.owner is not None and name == func.fn.params[0].name
+            return value if own else self.holder(value)
+        return self.holder(value) if () in self.array_like.get((id(func.fn), name), ()) else value
 
 
 class Presuming(Tracker):

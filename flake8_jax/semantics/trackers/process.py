@@ -18,7 +18,7 @@ are computed, what libraries compute while they are imported.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -30,9 +30,6 @@ from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     DictValue,
-    ExternalInstance,
-    HostArray,
-    Unknown,
     Value,
     site_of,
 )
@@ -40,9 +37,6 @@ from flake8_jax.semantics.events.events import Setting
 from flake8_jax.semantics.events.facts import MOOT, OFF, is_on
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
-
-if TYPE_CHECKING:
-    from flake8_jax.semantics.domain.arguments import Arguments
 
 ENVIRON = "os.environ"
 
@@ -101,6 +95,11 @@ _SPAWNING = (
 )  # fmt: skip
 _FORGETTING = ("clear_backends", "get_backend.cache_clear")
 
+IMPORTED, STARTED = "imported", "started"
+
+TAKEN = Const(True)
+"""What a process says of a turn that it has surely taken."""
+
 
 class Turn(msgspec.Struct, frozen=True, eq=False):
     """Where a path took a turn. ``stack``: the calls around it."""
@@ -115,6 +114,11 @@ class Settings(msgspec.Struct):
 
     made: dict[tuple[str, str], list[int]] = {}
     moot: set[tuple[str, str]] = set()
+
+
+def new_process() -> dict[Any, Any]:
+    """A process that has taken no turn yet."""
+    return {IMPORTED: NONE, STARTED: NONE}
 
 
 class Process(Tracker):
@@ -177,8 +181,7 @@ def note_library_call(m: Machine, frame: Frame, node: Any, name: str, result: Va
 def note_spawn(m: Machine, frame: Frame, name: str) -> None:
     """A library function was called: one that starts another process, which inherits the environment, or JAX anew."""
     if name.startswith(_SPAWNING):
-        for path in {frame.scope.path, *[link.scope.path for link in m.path.stack]}:
-            _is_moot(m, path, "", MOOT)
+        excuse(m, frame, "")
     elif name.startswith("jax.") and name.endswith(_FORGETTING):
         _is_moot(m, frame.scope.path, "", MOOT)
         if m.trackers[Process].turns[STARTED] is TAKEN:
@@ -194,7 +197,7 @@ def set_variable(m: Machine, frame: Frame, node: Any, key: Value, value: Value) 
         name = key.value
         turn = IMPORTED if name in READ_AT_IMPORT else STARTED if name in READ_AT_START else ""
         if turn:
-            _set(m, frame, node, name, "variable", value, turn)
+            tell_setting(m, frame, node, Made(name, "variable", value, turn))
 
 
 def set_variables(m: Machine, frame: Frame, node: Any, values: Value) -> None:
@@ -205,47 +208,74 @@ def set_variables(m: Machine, frame: Frame, node: Any, values: Value) -> None:
                 set_variable(m, frame, node, Const(slot[1]), value)
 
 
-def _set(m: Machine, frame: Frame, node: Any, name: str, kind: str, value: Value, turn: str) -> None:
+class Made(msgspec.Struct, frozen=True):
+    """A setting that code makes: the variable or option of that name, a context manager that switches the option, or a
+    call. turn: the one that has to come later; empty where it may come at any time."""
+
+    name: str
+    kind: Literal["variable", "option", "context", "call"]
+    value: Value
+    turn: str = ""
+
+
+def tell_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
     """Tell the rules of a setting, at the place that can be blamed for it."""
     if m.path.mode.presumed or node is None or not m.bus.wants(Setting):
         return
-    m.journal.write(m.trackers[Process].environment, "set", NONE)
+    process = m.trackers[Process]
+    m.journal.write(process.environment, "set", NONE)
     scope, stack = frame.scope, m.path.stack
     known = not stack or stack[0].kind == "call"
     by_program = not stack or (stack[0].scope is scope and (known or stack[0].function == "main"))
-    late = bool(turn) and m.trackers[Process].turns[turn] is TAKEN
-    taken: Turn | None = m.trackers[Process].turns.get((turn, "at")) if late else None
+    late = bool(made.turn) and process.turns[made.turn] is TAKEN
+    taken: Turn | None = process.turns.get((made.turn, "at")) if late else None
     at, place = node, scope
-    if taken is not None and taken.scope is not scope:
-        common = 0
-        while common < min(len(stack), len(taken.stack)) and stack[common] is taken.stack[common]:
-            common += 1
-        blamed = next((i for i in range(common, len(stack)) if stack[i].node is not None), None)
-        if blamed is not None:  # the helper is innocent: its caller calls it too late
-            at, place, m.path.stack = stack[blamed].node, stack[blamed].scope, stack[:blamed]
-    if late:
-        for subject in ("", name) if kind == "variable" else (name,):
-            _is_made(m, place.path, subject, at.start, MOOT)
-    elif turn and known:
+    blamed = _blamed(stack, taken) if taken is not None and taken.scope is not scope else None
+    if blamed is not None:  # the helper is innocent: its caller calls it too late
+        at, place, m.path.stack = stack[blamed].node, stack[blamed].scope, stack[:blamed]
+    if not late and made.turn and known:
         m.bus.note(MOOT, place, at.start)
-    option = name.lower()
-    if isinstance(value, Const) and kind != "call":
-        if is_on(value):
-            _is_made(m, place.path, f"{option} off", at.start, OFF)
-        elif kind == "option":
-            _is_moot(m, place.path, f"{option} off", OFF)
+    _remember(m, made, place.path, at.start, late=late)
     since = site_of(taken.scope, taken.node) if taken is not None else None
     conditional = _is_conditional(m, frame)
+    context, direct = m.path.context(place), at is node
     m.bus.emit(
-        Setting(m.path.context(place), at, name, kind, value, turn, late, since, conditional, at is node, by_program)
+        Setting(context, at, made.name, made.kind, made.value, made.turn, late, since, conditional, direct, by_program)
     )
     m.path.stack = stack
+
+
+def _blamed(stack: list[Link], taken: Turn) -> int | None:
+    """The call around a late setting that the code which took the turn did not make."""
+    common = 0
+    while common < min(len(stack), len(taken.stack)) and stack[common] is taken.stack[common]:
+        common += 1
+    return next((i for i in range(common, len(stack)) if stack[i].node is not None), None)
+
+
+def _remember(m: Machine, made: Made, path: str, start: int, *, late: bool) -> None:
+    """Remember what was set at a place, and what it makes of other settings."""
+    if late:
+        for subject in ("", made.name) if made.kind == "variable" else (made.name,):
+            _is_made(m, path, subject, start, MOOT)
+    if isinstance(made.value, Const) and made.kind != "call":
+        switched_off = f"{made.name.lower()} off"
+        if is_on(made.value):
+            _is_made(m, path, switched_off, start, OFF)
+        elif made.kind == "option":
+            _is_moot(m, path, switched_off, OFF)
 
 
 def _is_made(m: Machine, path: str, subject: str, start: int, fact: str) -> None:
     m.trackers[Process].settings.made.setdefault((path, subject), []).append(start)
     if (path, subject) in m.trackers[Process].settings.moot:
         m.bus.noted.add((fact, path, start))
+
+
+def excuse(m: Machine, frame: Frame, subject: str) -> None:
+    """Late settings of the subject are of use after all, in every file on the path."""
+    for path in {frame.scope.path, *[link.scope.path for link in m.path.stack]}:
+        _is_moot(m, path, subject, MOOT)
 
 
 def _is_moot(m: Machine, path: str, subject: str, fact: str) -> None:
@@ -260,81 +290,3 @@ def _is_conditional(m: Machine, frame: Frame) -> bool:
     if not all(as_program) or frame.attempts:
         return True
     return frame.arms > sum(as_program[m.path.condition_base :])
-
-
-# --- the functions that set something -----------------------------------------------------------------
-
-
-def _config_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    """``jax.config.update(name, value)``."""
-    given = dict(zip(("name", "val"), args.values, strict=False)) | args.kwargs
-    name, value = given.get("name"), given.get("val", Unknown("value"))
-    if isinstance(name, Const) and isinstance(name.value, str):
-        for path in {frame.scope.path, *[link.scope.path for link in m.path.stack]}:
-            _is_moot(m, path, name.value.upper(), MOOT)
-        turn = STARTED if name.value in OPTIONS_AT_START else ""
-        _set(m, frame, node, name.value, "option", value, turn)
-    return NONE
-
-
-def _environ_item(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    """``os.environ.setdefault(key, value)``, and ``__setitem__``."""
-    if len(args.values) > 1:
-        set_variable(m, frame, node, args.values[0], args.values[1])
-    return HostArray()
-
-
-def _environ_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    for values in args.values:
-        set_variables(m, frame, node, values)
-    for name, value in args.kwargs.items():
-        set_variable(m, frame, node, Const(name), value)
-    return NONE
-
-
-def _initialize(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    """``jax.distributed.initialize()``."""
-    _set(m, frame, node, "jax.distributed.initialize", "call", NONE, STARTED)
-    return NONE
-
-
-def _breakpoint(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    """``jax.debug.breakpoint()``; one that passes on what it was given is a tool itself."""
-    if args.double_star is None:
-        _set(m, frame, node, "jax.debug.breakpoint", "call", NONE, "")
-    return NONE
-
-
-def _switch(function: str, option: str) -> Any:
-    """A context manager that switches an option on or, given False, off."""
-
-    def handler(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-        value = next(iter((*args.values, *args.kwargs.values())), Const(True))
-        _set(m, frame, node, option, "context", value, "")
-        return ExternalInstance(function, dict(args.kwargs))
-
-    return handler
-
-
-SETTERS = {
-    "jax.config.update": _config_update,
-    "os.environ.setdefault": _environ_item,
-    "os.environ.__setitem__": _environ_item,
-    "os.environ.update": _environ_update,
-    "jax.distributed.initialize": _initialize,
-    "jax.debug.breakpoint": _breakpoint,
-    "jax.disable_jit": _switch("jax.disable_jit", "jax_disable_jit"),
-    "jax.debug_nans": _switch("jax.debug_nans", "jax_debug_nans"),
-    "jax.debug_infs": _switch("jax.debug_infs", "jax_debug_infs"),
-    "jax.checking_leaks": _switch("jax.checking_leaks", "jax_check_tracer_leaks"),
-}
-
-IMPORTED, STARTED = "imported", "started"
-
-TAKEN = Const(True)
-"""What a process says of a turn that it has surely taken (see ``settings``)."""
-
-
-def new_process() -> dict[Any, Any]:
-    """A process that has taken no turn yet."""
-    return {IMPORTED: NONE, STARTED: NONE}

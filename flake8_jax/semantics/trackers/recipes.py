@@ -87,7 +87,7 @@ def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bou
     if last in ("where", "select"):
         for value in values[1:]:
             _note_guarded(m, frame, value)
-    _note(m, frame, node, _SYNONYMS.get(last, last), result, values, tell=last in TOLD)
+    _note(m, frame, result, _recipe(m, node, _SYNONYMS.get(last, last), values), tell=last in TOLD)
 
 
 def _note_guarded(m: Machine, frame: Frame, value: Value, depth: int = 4) -> None:
@@ -105,34 +105,32 @@ def note_method(m: Machine, frame: Frame, node: Any, name: str, result: Value, b
     """A method of an array gave ``result``."""
     pass_tangent(m, result, (base,))
     if name in ("sum", "mean", "max"):
-        _note(m, frame, node, name, result, (base,), tell=name != "max")
+        _note(m, frame, result, _recipe(m, node, name, (base,)), tell=name != "max")
 
 
 def note_operator(m: Machine, frame: Frame, node: Any, op: str, result: Value, operands: tuple[Value, ...]) -> None:
     """An operator on arrays gave ``result``."""
     pass_tangent(m, result, operands)
-    _note(m, frame, node, op, result, operands, tell=op in "-*")
+    _note(m, frame, result, _recipe(m, node, op, operands), tell=op in "-*")
 
 
-def _note(
-    m: Machine, frame: Frame, node: Any, name: str, result: Value, operands: tuple[Value, ...], *, tell: bool
-) -> None:
+def _recipe(m: Machine, node: Any, name: str, operands: tuple[Value, ...]) -> Recipe:
+    """The recipe of what is computed now."""
+    return Recipe(name, operands, node, m.path.stack[-1].fn if m.path.stack else None)
+
+
+def _note(m: Machine, frame: Frame, result: Value, recipe: Recipe, *, tell: bool) -> None:
+    """Remember how an array was computed. tell: rules hear of it if an operand has a recipe as well."""
     if type(result) is not Array:
         return
-    inner = m.path.stack[-1].fn if m.path.stack else None
-    result.recipe = Recipe(name, operands, node, inner)
+    result.recipe = recipe
+    operands, inner = recipe.operands, recipe.function
     if tell and m.bus.wants(Computation) and any(type(v) is Array and v.recipe is not None for v in operands):
         foreign = frozenset([id(link.fn) for link in m.path.stack if link.fn is not None and link.fn is not inner])
+        marked, context = m.trackers[Tangents].marked, m.path.context(frame.scope)
         m.bus.emit(
             Computation(
-                m.path.context(frame.scope),
-                node,
-                name,
-                operands,
-                result,
-                foreign,
-                m.path.mode.differentiated,
-                m.trackers[Tangents].marked,
+                context, recipe.node, recipe.name, operands, result, foreign, m.path.mode.differentiated, marked
             )
         )
 

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.signatures import underlying
 from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
@@ -33,7 +34,6 @@ from flake8_jax.semantics.domain.values import (
     Instance,
     ListValue,
     Opaque,
-    PartialValue,
     Room,
     TransformedValue,
     Tree,
@@ -48,10 +48,11 @@ from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.reads import Reads
 
 if TYPE_CHECKING:
-    from flake8_jax.semantics.domain.stack import LoopState
     from flake8_jax.semantics.machine.core import Machine
 
 KEPT = "the argument is looked at after the call"
+Slot = tuple[dict[Any, Any], str]
+"""A dictionary of variables or attributes, and the name in it."""
 _CARRIED = (Array, Tree, Unknown, TupleValue, ListValue, DictValue, Instance, UnionValue)
 
 
@@ -213,7 +214,7 @@ def tell_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
     found: dict[int, Step] = {}
     for target in node.targets:
         for single, new in _pairs(target, value):
-            step = _replaced(m, steps, frame, node, single, new, m.path.loops[-1])
+            step = _replaced(m, frame, node, single, new)
             if step is not None:
                 found[id(step.node)] = step
                 names = steps.names.setdefault(id(step.node), [])
@@ -240,9 +241,8 @@ def _holds(frame: Frame, target: ir.Expr, value: Value) -> bool:
 
 
 def _function(value: Value) -> ir.Function | None:
-    while isinstance(value, (TransformedValue, BoundMethod, PartialValue)):
-        value = value.operand if isinstance(value, TransformedValue) else value.func
-    return value.fn if isinstance(value, FunctionValue) else None
+    function = underlying(value)
+    return function.fn if isinstance(function, FunctionValue) else None
 
 
 def _pairs(target: ir.Expr, value: Value) -> Iterator[tuple[ir.Expr, Value | None]]:
@@ -258,7 +258,7 @@ def _pairs(target: ir.Expr, value: Value) -> Iterator[tuple[ir.Expr, Value | Non
                 yield inner, None
 
 
-def _slot(frame: Frame, target: ir.Expr) -> tuple[dict[object, object], str] | None:
+def _slot(frame: Frame, target: ir.Expr) -> Slot | None:
     """Where a target keeps its value: a local variable, or an attribute of a known object."""
     if isinstance(target, ir.Name):
         return frame.slots, target.id
@@ -268,30 +268,35 @@ def _slot(frame: Frame, target: ir.Expr) -> tuple[dict[object, object], str] | N
     return None
 
 
-def _replaced(
-    m: Machine, steps: Steps, frame: Frame, node: ir.Assign, target: ir.Expr, new: Value | None, loop: LoopState
-) -> Step | None:
+def _replaced(m: Machine, frame: Frame, node: ir.Assign, target: ir.Expr, new: Value | None) -> Step | None:
     """The step whose argument the target holds, if the new value is a result of it and the old one is carried."""
-    slot = _slot(frame, target)
+    slot, steps = _slot(frame, target), m.trackers[TrainingSteps].taken
     old = slot[0].get(slot[1]) if slot is not None else None
-    if slot is None or not isinstance(old, Value):
+    if slot is None or steps is None or not isinstance(old, Value):
         return None
     step = steps.taken.get(canonical_key(old))
-    if step is None or step.entry != _entry(m):
+    if step is None or step.entry != _entry(m) or step.open != (frame.arms, len(m.path.conditions)):
         return None
     if step.node is not node.value and (new is None or not _is_of(new, step.result)):
         return None
-    if step.open != (frame.arms, len(m.path.conditions)) or (new is not None and not _alike(old, new)):
+    if (new is not None and not _alike(old, new)) or not _is_carried(m, frame, target, slot, old):
         return None
-    if isinstance(target, ir.Name) and (not frame.loops or frame.loops[-1] is not loop):
-        return None  # a variable of a function called in the loop: its caller knows what is carried
-    if any(slots is slot[0] and name == slot[1] for slots, name, _ in m.journal.entries[loop.mark :]):
-        return None
-    if any(value is old and not (frame.slots is slot[0] and name == slot[1]) for name, value in frame.slots.items()):
-        return None  # an alias: ``new = step(x); x = new`` is told where ``x`` is replaced
     if canonical_key(old) in steps.kept or _is_held(frame, slot, old):
         m.bus.note(KEPT, step.scope, step.node.start)
     return step
+
+
+def _is_carried(m: Machine, frame: Frame, target: ir.Expr, slot: Slot, old: Value) -> bool:
+    """The variable, and no other, has held the old value since the iteration began."""
+    loop = m.path.loops[-1]
+    if isinstance(target, ir.Name) and (not frame.loops or frame.loops[-1] is not loop):
+        return False  # a variable of a function called in the loop: its caller knows what is carried
+    if any(slots is slot[0] and name == slot[1] for slots, name, _ in m.journal.entries[loop.mark :]):
+        return False
+    # An alias: ``new = step(x); x = new`` is told where ``x`` is replaced.
+    return not any(
+        value is old and not (frame.slots is slot[0] and name == slot[1]) for name, value in frame.slots.items()
+    )
 
 
 def _is_of(new: Value, result: Value) -> bool:
@@ -314,7 +319,7 @@ def _alike(old: Value, new: Value) -> bool:
     return isinstance(old, (Tree, Unknown, UnionValue)) or isinstance(new, (Tree, Unknown)) or type(old) is type(new)
 
 
-def _is_held(frame: Frame, slot: tuple[dict[object, object], str], old: Value) -> bool:
+def _is_held(frame: Frame, slot: Slot, old: Value) -> bool:
     """A container or an object in another variable holds the old value as well."""
     for value in frame.slots.values():
         if isinstance(value, TupleValue) and any(part is old for part in value.elts):

@@ -23,11 +23,12 @@ from flake8_jax.core import ir
 from flake8_jax.knowledge.history import Change, Histories, Support, Version
 from flake8_jax.knowledge.requirement import required_in_literals
 from flake8_jax.semantics.domain.values import Const, External, UnionValue, Unknown, Value
-from flake8_jax.semantics.events.events import ApiUse
+from flake8_jax.semantics.events.events import ApiUse, Span
 from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.guards import Guards
 
 if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.arguments import Call
     from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
     from flake8_jax.semantics.machine.core import Machine
 
@@ -60,6 +61,23 @@ def _script(text: str) -> str:
     start = _SCRIPT_START.search(text)
     end = _SCRIPT_END.search(text, start.end()) if start is not None else None
     return text[start.end() : end.start()] if start is not None and end is not None else ""
+
+
+def span_of(node: Any) -> Span:
+    """All of a node."""
+    return Span(node.start, node.end)
+
+
+class _Use(msgspec.Struct, frozen=True, eq=False):
+    """A use of a name with a history, in a part of ``node``. keyword: the argument that it is. postponed: an annotation
+    that nothing evaluates."""
+
+    node: Any
+    raw: str
+    span: Span
+    is_import: bool = False
+    keyword: ir.Argument | None = None
+    postponed: bool = False
 
 
 class Versions:
@@ -104,7 +122,7 @@ class Versions:
         if raw is None or history is None:
             return
         if self._owner_stands(scope, raw) and not history.is_new_module(raw):
-            self._use(m, scope, node, raw, node.start, node.end, postponed=postponed)
+            self._use(m, scope, _Use(node, raw, span_of(node), postponed=postponed))
 
     def imported_from(self, m: Machine, scope: ModuleScope, node: ir.ImportFrom, module: str) -> None:
         """``from module import …``."""
@@ -115,43 +133,40 @@ class Versions:
             return
         for name in node.names:
             if name.name in self.parts:
-                self._use(m, scope, name, f"{module}.{name.name}", name.start, name.end, is_import=True)
+                self._use(m, scope, _Use(name, f"{module}.{name.name}", span_of(name), is_import=True))
 
     def imported(self, m: Machine, scope: ModuleScope, name: ir.ImportedName) -> None:
         """``import name``."""
         if self.is_wanted(scope) and not m.program.is_project(name.name.partition(".")[0]):
             self._module_use(m, scope, name, name.name)
 
-    def called(
-        self, m: Machine, scope: ModuleScope, node: Any, callee: str, values: list[Value], keywords: dict[str, Value]
-    ) -> None:
+    def called(self, m: Machine, callee: str, at: Call) -> None:
         """A library function is called: by its keyword arguments; of ``jax.config.update``, by the option."""
+        scope, node, args = at.frame.scope, at.node, at.args
         if not isinstance(node, ir.Call) or not self.is_wanted(scope):
             return
         if callee == "jax.config.update":
-            if values and isinstance(values[0], Const) and node.args:
+            if args.values and isinstance(args.values[0], Const) and node.args:
                 option = node.args[0]
-                self._use(m, scope, node, f"jax.config.{values[0].value}", option.start, option.end)
+                self._use(m, scope, _Use(node, f"jax.config.{args.values[0].value}", span_of(option)))
             return
         for argument in node.args:
-            if argument.keyword is not None and argument.keyword in keywords:
-                self._keyword(m, scope, node, callee, argument, keywords[argument.keyword])
+            if argument.keyword is not None and argument.keyword in args.kwargs:
+                use = _Use(node, f"{callee}({argument.keyword}=)", span_of(argument), keyword=argument)
+                if not self._is_handed_on(use.raw, args.kwargs[argument.keyword]):
+                    self._use(m, scope, use)
 
-    def _keyword(
-        self, m: Machine, scope: ModuleScope, node: ir.Call, callee: str, argument: ir.Argument, value: Value
-    ) -> None:
-        raw = f"{callee}({argument.keyword}=)"
+    def _is_handed_on(self, raw: str, value: Value) -> bool:
+        """From a parameter that is None by default: JAX warns of other values."""
         history = self.histories.of(raw)
         change = history.change(raw) if history is not None else None
-        handed_on = isinstance(value, (Unknown, UnionValue)) or (isinstance(value, Const) and value.value is None)
-        if handed_on and change is not None and change.removed is None:
-            return  # from a parameter that is None by default: JAX warns of other values
-        self._use(m, scope, node, raw, argument.start, argument.end, keyword=argument)
+        given = isinstance(value, (Unknown, UnionValue)) or (isinstance(value, Const) and value.value is None)
+        return given and change is not None and change.removed is None
 
     def factory(self, m: Machine, scope: ModuleScope, node: Any, callee: str) -> None:
         """A transform is called without its function: ``@jax.jit(static_argnames="n")``."""
         if isinstance(node, ir.Call) and self.is_wanted(scope):
-            self._use(m, scope, node, f"{callee}()", node.start, node.end)
+            self._use(m, scope, _Use(node, f"{callee}()", span_of(node)))
 
     def annotations(self, m: Machine, frame: Frame, nodes: Iterable[ir.Expr | None], value_of: Resolve) -> None:
         """Annotations, which Python evaluates but the interpreter does not. value_of: the object that a name denotes."""
@@ -178,19 +193,21 @@ class Versions:
 
     # --- judging ----------------------------------------------------------------------------------
 
-    def _use(
-        self, m: Machine, scope: ModuleScope, node: Any, raw: str, start: int, end: int,
-        *, is_import: bool = False, keyword: ir.Argument | None = None, postponed: bool = False,
-    ) -> None:  # fmt: skip
-        place = (scope.path, start, raw)
+    def _use(self, m: Machine, scope: ModuleScope, use: _Use) -> None:
+        """Tell the rules of a use, once a place."""
+        raw, span = use.raw, use.span
+        place = (scope.path, span.start, raw)
         if place in self._told:
             return
         self._told.add(place)
         change, lacking, support, verdict = self._judge(scope, raw)
-        if not verdict or self.guards.guard(scope, start, end) or self.guards.is_patched(raw.rpartition(".")[2]):
+        patched = raw.rpartition(".")[2]
+        if not verdict or self.guards.guard(scope, span.start, span.end) or self.guards.is_patched(patched):
             return
-        context = m.path.context(scope)
-        event = ApiUse(context, node, raw, start, end, verdict, change, lacking, support, is_import, keyword, postponed)
+        event = ApiUse(
+            m.path.context(scope), use.node, raw, span.start, span.end, verdict, change, lacking, support,
+            use.is_import, use.keyword, use.postponed,
+        )  # fmt: skip
         mark = len(m.bus.emissions)
         m.bus.emit(event)
         # Neither a branch that is run on a guess nor a loop's rehearsal takes it back, and no caller makes it true.
@@ -202,7 +219,7 @@ class Versions:
         for i in range(2, len(parts) + 1):
             prefix = ".".join(parts[:i])
             if parts[i - 1] in self.parts and self._judge(scope, prefix)[3]:
-                self._use(m, scope, node, prefix, node.start, node.end, is_import=True)
+                self._use(m, scope, _Use(node, prefix, span_of(node), is_import=True))
                 return
 
     def _owner_stands(self, scope: ModuleScope, raw: str) -> bool:

@@ -1,12 +1,12 @@
-"""What has to be seen for a finding to be true, rule by rule: the oracles of the manual pages.
+"""What has to be seen for a finding to be true: the functions of which the oracles of the rules are made.
 
 Vocabulary
 ----------
-oracle   a function from observations to a verdict, and the way of running that it needs (``mode``, see ``child.observe``).
+judge    a function from observations to a verdict.
+oracle   a judge, and the way of running that it needs (``mode``, see ``child.observe``); ``oracles`` has one for a rule.
 seen     confirmed with a sentence that counts. not seen: the line ran the way the rule speaks of, and nothing happened.
 
-A line that did not run says nothing. Whatever is refuted is so for the inputs of this run alone. Not proved:
-``too-new-api`` (it needs the older JAX).
+A line that did not run says nothing. Whatever is refuted is so for the inputs of this run alone.
 """
 
 from __future__ import annotations
@@ -394,106 +394,6 @@ def replicas_drift(o: Observations) -> Verdict:
     return _unclear("no copies were seen to differ; all devices may have been given the same data")
 
 
-# --- the table -------------------------------------------------------------------------------------------------------
-
-_BOOL = raises("TracerBoolConversionError", "ConcretizationTypeError")
+ASKS_FOR_BOOL = raises("TracerBoolConversionError", "ConcretizationTypeError")
 """Errors that only tracers raise need no further condition."""
-_SIGNATURE = raises("TypeError", "ValueError", "AssertionError", "AttributeError", anywhere=True)
-
-ORACLES: dict[str, Oracle] = {
-    "traced-branch": Oracle(_BOOL),
-    "traced-while": Oracle(_BOOL),
-    "traced-range": Oracle(raises("TracerIntegerConversionError", "ConcretizationTypeError")),
-    "traced-iteration": Oracle(either(iterates_tracer, unrolls(2))),
-    "traced-shape": Oracle(
-        raises("TypeError", "TracerIntegerConversionError", "ConcretizationTypeError", "ValueError", staged=True)
-    ),
-    "data-dependent-shape": Oracle(
-        raises(
-            "NonConcreteBooleanIndexError",
-            "ConcretizationTypeError",
-            "TracerBoolConversionError",
-            "IndexError",
-            staged=True,
-        )
-    ),
-    "traced-slice": Oracle(raises("IndexError", "TracerIntegerConversionError", "TypeError", staged=True)),
-    "traced-container-index": Oracle(
-        raises(
-            "TracerIntegerConversionError",
-            "TracerArrayConversionError",
-            "ConcretizationTypeError",
-            "IndexError",
-            staged=True,
-        )
-    ),
-    "traced-hash": Oracle(raises("TypeError", "ConcretizationTypeError", staged=True)),
-    "traced-format": Oracle(raises("TypeError", "ConcretizationTypeError", staged=True)),
-    "builtin-on-tracer": Oracle(raises("TracerBoolConversionError", "ConcretizationTypeError", "TypeError", staged=True)),
-    "host-cast": Oracle(raises("ConcretizationTypeError", "TracerBoolConversionError", "TracerIntegerConversionError")),
-    "host-item": Oracle(raises("ConcretizationTypeError", "AttributeError", staged=True)),
-    "numpy-on-tracer": Oracle(
-        raises("TracerArrayConversionError", "ConcretizationTypeError", "TracerBoolConversionError", "TypeError", staged=True)
-    ),
-    "sync-in-staged": Oracle(runs_staged("it waits for nothing")),
-    "print-in-staged": Oracle(runs_staged("it prints a tracer, at trace time only")),
-    "sync-in-loop": Oracle(waits_in_loop, measures=True),
-    "key-reuse": Oracle(key_repeats(), "keys"),
-    "key-reuse-in-loop": Oracle(key_repeats(least=2), "keys"),
-    "key-used-after-split": Oracle(key_repeats(), "keys"),
-    "constant-key": Oracle(either(runs_staged("the key is the same in every call"), unrolls(2), runs("the seed is constant"))),
-    "host-rng-in-staged": Oracle(runs_staged("the number is drawn once and frozen")),
-    "legacy-prng-key": Oracle(runs("a legacy key is made")),
-    "discarded-split": Oracle(runs("new keys are made and dropped")),
-    "shared-key-in-vmap": Oracle(shared_by_lanes, "keys"),
-    "jit-in-loop": Oracle(compiles_again(anew="compiled anew in the loop")),
-    "jit-per-call": Oracle(compiles_again(anew="compiled anew in every call", across_runs=True)),
-    "unhashable-static": Oracle(raises("ValueError", "TypeError")),
-    "static-arg-mismatch": Oracle(
-        either(raises("ValueError", "TypeError", anywhere=True), warned("UserWarning"), warned("DeprecationWarning"))
-    ),
-    "jit-on-method": Oracle(
-        raises("TypeError", "ValueError", message="valid JAX type|non-array argument|interpret value|hashable", anywhere=True)
-    ),
-    "static-arg-in-loop": Oracle(compiles_again(anew="compiled for every value")),
-    "varying-shape-in-loop": Oracle(compiles_again(anew="compiled for every shape")),
-    "unrolled-loop": Oracle(unrolls(32)),
-    "captured-constant": Oracle(runs_staged("the array becomes a constant of the program")),
-    "transform-in-loop": Oracle(
-        either(compiles_again(anew="traced or compiled anew in the loop", traces=True), traces_again)
-    ),
-    "missing-donation": Oracle(keeps_both, keeps_old=True),
-    "donated-reuse": Oracle(raises("RuntimeError", "ValueError", message="deleted|donated")),
-    "non-array-argument": Oracle(raises("TypeError")),
-    "global-write": Oracle(runs_staged("the variable is rebound at trace time only")),
-    "captured-mutation": Oracle(runs_staged("the container changes at trace time only")),
-    "self-write": Oracle(runs_staged("the attribute is set at trace time only")),
-    "impure-call": Oracle(runs_staged("it is called once a compilation")),
-    "array-item-assignment": Oracle(raises("TypeError", "AttributeError")),
-    "discarded-update": Oracle(runs("the updated array is dropped")),
-    "stale-global": Oracle(runs_staged("the global is read once a compilation")),
-    "cached-tracer": Oracle(
-        either(raises("TypeError", "UnexpectedTracerError", anywhere=True), runs_staged("the cache keeps a tracer"))
-    ),
-    "discarded-result": Oracle(runs("the result is dropped")),
-    "generator-in-jit": Oracle(raises("TypeError", anywhere=True)),
-    "pmap": Oracle(runs("`pmap` is applied")),
-    "unbound-axis-name": Oracle(raises("NameError", "AssertionError", "ValueError")),
-    "unknown-mesh-axis": Oracle(raises("ValueError", "KeyError", "DuplicateSpecError", anywhere=True)),
-    "missing-gradient-sync": Oracle(replicas_drift, "replicas"),
-    "jit-of-pmap": Oracle(runs("a pmap is inside")),
-    "x64-disabled": Oracle(cut_to_32_bits),
-    "where-nan-grad": Oracle(nan_in_gradient, "nans"),
-    "unstable-expression": Oracle(either(loses_digits, not_finite), "keys"),
-    "nan-comparison": Oracle(compares_nan),
-    "control-flow-signature": Oracle(_SIGNATURE),
-    "transform-argument-mismatch": Oracle(_SIGNATURE),
-    "custom-rule-incomplete": Oracle(_SIGNATURE),
-    "integer-grad": Oracle(raises("TypeError", anywhere=True)),
-    "removed-api": Oracle(raises("AttributeError", "ImportError", "TypeError", "NotImplementedError")),
-    "deprecated-api": Oracle(warned("DeprecationWarning")),
-    "async-timing": Oracle(work_is_pending, measures=True),
-    "timing-compile": Oracle(compiled_in_region, measures=True),
-    "late-configuration": Oracle(set_too_late),
-    "leftover-debug": Oracle(runs("the aid for debugging is on")),
-}  # fmt: skip
+SIGNATURE_ERROR = raises("TypeError", "ValueError", "AssertionError", "AttributeError", anywhere=True)

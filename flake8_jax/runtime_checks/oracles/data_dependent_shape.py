@@ -1,0 +1,15 @@
+"""How a run shows that a finding of ``data-dependent-shape`` is true."""
+
+from __future__ import annotations
+
+from flake8_jax.runtime_checks.judges import Oracle, raises
+
+ORACLE = Oracle(
+    raises(
+        "NonConcreteBooleanIndexError",
+        "ConcretizationTypeError",
+        "TracerBoolConversionError",
+        "IndexError",
+        staged=True,
+    )
+)

@@ -1,0 +1,9 @@
+"""How a run shows that a finding of ``traced-shape`` is true."""
+
+from __future__ import annotations
+
+from flake8_jax.runtime_checks.judges import Oracle, raises
+
+ORACLE = Oracle(
+    raises("TypeError", "TracerIntegerConversionError", "ConcretizationTypeError", "ValueError", staged=True)
+)

@@ -1,0 +1,7 @@
+"""How a run shows that a finding of ``transform-in-loop`` is true."""
+
+from __future__ import annotations
+
+from flake8_jax.runtime_checks.judges import Oracle, compiles_again, either, traces_again
+
+ORACLE = Oracle(either(compiles_again(anew="traced or compiled anew in the loop", traces=True), traces_again))

@@ -1,0 +1,7 @@
+"""How a run shows that a finding of ``unstable-expression`` is true."""
+
+from __future__ import annotations
+
+from flake8_jax.runtime_checks.judges import Oracle, either, loses_digits, not_finite
+
+ORACLE = Oracle(either(loses_digits, not_finite), "keys")

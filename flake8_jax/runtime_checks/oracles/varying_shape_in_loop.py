@@ -1,0 +1,7 @@
+"""How a run shows that a finding of ``varying-shape-in-loop`` is true."""
+
+from __future__ import annotations
+
+from flake8_jax.runtime_checks.judges import Oracle, compiles_again
+
+ORACLE = Oracle(compiles_again(anew="compiled for every shape"))

@@ -1,0 +1,196 @@
+"""Statements that run one of several blocks: ``if`` and ``match``, and what they share with ``try``.
+
+Vocabulary
+----------
+arm         one block, with what is learnt on entering it. All arms run from the same state; those that go on are merged.
+doubtful    whether an arm is taken depends on a test that only the host can decide.
+chain       an ``if`` with its ``elif``s, run side by side, so that a long one costs no Python stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Writes
+from flake8_jax.semantics.domain.values import is_traced_array
+from flake8_jax.semantics.events.events import TruthTest
+from flake8_jax.semantics.interpreter.conditions import Condition, condition_of, picks_iteration
+from flake8_jax.semantics.interpreter.operators import as_array
+from flake8_jax.semantics.interpreter.patterns import bind_pattern, compares_by_value, compares_with_number
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
+
+MAX_PENDING = 12
+"""So many tests of a chain are run side by side; the rest of it is a block."""
+
+
+class Arm(msgspec.Struct, frozen=True, eq=False):
+    """One alternative: what is learnt on entering it, then what runs. ``guess``: taken only if the host says so. barred:
+    taken only where nothing is traced, and this is staged."""
+
+    run: Callable[[], int]
+    learn: tuple[Callable[[Machine], None], ...] = ()
+    key: Any = None
+    truth: bool = True
+    guess: bool = False
+    barred: bool = False
+
+
+def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
+    """Run all arms from the same state and merge those that fall through."""
+    live: list[Writes] = []
+    live_arms: list[Arm] = []
+    flows: list[int] = []
+    doubtful, doubts, around = frame.doubtful, [], m.path.arms
+    for arm in arms:
+        frame.doubtful = doubtful
+        m.path.arms = (*around, m.path.new_arm())
+        mark, reports, conditions = len(m.journal.entries), len(m.bus.emissions), len(m.path.conditions)
+        for learn in arm.learn:
+            learn(m)
+        if arm.key is not None:
+            m.path.conditions.append((arm.key, arm.truth))
+        frame.arms += 1
+        flow = arm.run()
+        frame.arms -= 1
+        del m.path.conditions[conditions:]
+        if arm.barred:
+            del m.bus.emissions[reports:]
+        elif arm.guess:
+            m.bus.drop_errors(reports)
+        writes = m.journal.take_back(mark)
+        flows.append(flow)
+        if flow == NORMAL:
+            live.append(writes)
+            live_arms.append(arm)
+            doubts.append(frame.doubtful)
+    m.path.arms = around
+    left = any(f in (RETURN, BREAK, CONTINUE) for f in flows)
+    frame.doubtful = doubtful or (
+        bool(live) and all(d or (left and a.guess) for a, d in zip(live_arms, doubts, strict=True))
+    )
+    if not live:
+        return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
+    m.journal.merge(live, [(a.key, a.truth) if a.key is not None else None for a in live_arms])
+    if len(live) == 1 and len(arms) > 1 and live_arms[0].key is not None:
+        m.path.conditions.append((live_arms[0].key, live_arms[0].truth))
+    return NORMAL
+
+
+class Chain(msgspec.Struct, frozen=True, eq=False):
+    """An ``if`` with its ``elif``s. pending: the tests whose outcome nobody knows. tail: what runs where all of them fail.
+    mark: the length of the journal behind the first test."""
+
+    pending: list[tuple[ir.If, Condition]]
+    tail: list[ir.Stmt]
+    mark: int
+
+
+def _if(m: Machine, frame: Frame, node: ir.If) -> int:
+    known = len(m.path.conditions)
+    chain = _tested(m, frame, node)
+    pending = chain.pending
+    if not pending:
+        return run_block(m, frame, chain.tail)
+    tests = m.journal.take_back(chain.mark)
+    del m.path.conditions[known:]
+    arms = _arms_of(m, frame, chain, tests)
+    loop = m.path.loops[-1] if m.path.loops else None
+    counting = [current for current, condition in pending if condition.counter]
+    if loop is None or not counting:
+        return branch(m, frame, arms)
+    loop.guards += 1
+    loop.tested = True
+    picked = any(picks_iteration(m, frame, current.test) for current in counting)
+    loop.picked += picked
+    flow = branch(m, frame, arms)
+    loop.picked -= picked
+    if not any(_leaves(current.body) for current, _ in pending):
+        loop.guards -= 1  # else ``if step % 100: continue`` guards the rest of the block, which takes it back
+    return flow
+
+
+def _tested(m: Machine, frame: Frame, node: ir.If) -> Chain:
+    """The chain of tests from ``node`` on, up to one that surely holds, or to so many that the rest is a block."""
+    pending: list[tuple[ir.If, Condition]] = []
+    current, mark = node, -1
+    while True:
+        condition = condition_of(m, frame, current.test, "elif" if current.is_elif else "if", current)
+        if mark < 0:
+            mark = len(m.journal.entries)
+        if condition.truth is True:
+            return Chain(pending, current.body, mark)
+        if condition.truth is None:
+            if m.path.loops and _moves_bound(current):
+                condition = msgspec.structs.replace(condition, counter=True)
+            pending.append((current, condition))
+            for learn in condition.when_false:
+                learn(m)
+        following = current.orelse
+        first = following[0] if len(following) == 1 else None
+        full = condition.truth is None and len(pending) > MAX_PENDING
+        if full or not isinstance(first, ir.If) or not first.is_elif:
+            return Chain(pending, following, mark)
+        current = first
+
+
+def _arms_of(m: Machine, frame: Frame, chain: Chain, tests: Writes) -> list[Arm]:
+    """An arm for each test, and one where all fail. tests: what evaluating them wrote."""
+    arms: list[Arm] = []
+    failed: tuple[Callable[[Machine], None], ...] = ()
+    guess = False
+    for current, condition in chain.pending:
+        guess = guess or condition.host
+        learn, barred = (*failed, *condition.when_true), condition.untraced is True
+        arms.append(Arm(partial(run_block, m, frame, current.body), learn, condition.key, True, guess, barred))
+        failed = (lambda m: m.journal.replay(tests),)
+    key = chain.pending[-1][1].key if len(chain.pending) == 1 else None
+    barred = any(condition.untraced is False for _, condition in chain.pending)
+    arms.append(Arm(partial(run_block, m, frame, chain.tail), failed, key, False, guess, barred))
+    return arms
+
+
+def _leaves(body: list[ir.Stmt]) -> bool:
+    """The block ends the iteration or the function."""
+    return bool(body) and isinstance(body[-1], (ir.Continue, ir.Return))
+
+
+def _match(m: Machine, frame: Frame, node: ir.Match) -> int:
+    subject = evaluate(m, frame, node.subject)
+    number = as_array(subject) if any(compares_with_number(c.pattern) for c in node.cases) else subject
+    if is_traced_array(number) and any(compares_by_value(c.pattern) for c in node.cases) and m.bus.wants(TruthTest):
+        m.bus.emit(TruthTest(m.path.context(frame.scope), node.subject, number, "match", node))
+    arms: list[Arm] = []
+    exhaustive = False
+    for case in node.cases:
+
+        def run(case: ir.MatchCase = case) -> int:
+            bind_pattern(m, frame, case.pattern, subject)
+            if case.guard is not None:
+                condition_of(m, frame, case.guard, "case", case.guard)
+            return run_block(m, frame, case.body)
+
+        arms.append(Arm(run))
+        if case.guard is None and isinstance(case.pattern, ir.MatchAs) and case.pattern.pattern is None:
+            exhaustive = True
+            break
+    if not exhaustive:
+        arms.append(Arm(lambda: NORMAL))
+    return branch(m, frame, arms)
+
+
+def _moves_bound(node: ir.If) -> bool:
+    """``if steps >= next_report: …; next_report += every``: once in a while, however the steps are counted."""
+    if not isinstance(node.test, ir.Compare) or _leaves(node.body):
+        return False
+    moved = {s.target.id for s in node.body if isinstance(s, ir.AugAssign) and isinstance(s.target, ir.Name)}
+    return any(isinstance(n, ir.Name) and n.id in moved for n in (node.test.left, *node.test.comparators))
+
+
+RUN.update({ir.If: _if, ir.Match: _match})

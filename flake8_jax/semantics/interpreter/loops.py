@@ -1,0 +1,313 @@
+"""Loops: ``for`` and ``while``.
+
+Vocabulary
+----------
+head        the state at the start of an iteration; each pass over the body joins into it what the pass left behind, until
+            nothing changes.
+heard       the last pass is the one that rules hear of: what they are told holds in every iteration.
+unrolled    a loop over a few known elements that differ runs once for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain import memo_keys
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Writes
+from flake8_jax.semantics.domain.values import (
+    MISSING,
+    Array,
+    Const,
+    GeneratorValue,
+    HostArray,
+    Static,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    known_elements,
+)
+from flake8_jax.semantics.events.events import DonatedUse, TruthTest
+from flake8_jax.semantics.events.facts import iterates
+from flake8_jax.semantics.interpreter.assignment import assign
+from flake8_jax.semantics.interpreter.conditions import condition_of
+from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
+from flake8_jax.semantics.trackers.freshness import note_staged_loop
+from flake8_jax.semantics.trackers.runs import Runs
+from flake8_jax.semantics.trackers.unrolling import trips_of, trips_of_while
+from flake8_jax.semantics.trackers.variation import Variations, forget
+
+MAX_PASSES = 3
+
+MAX_HEARD_LOOPS = 3
+"""In loops that are nested more deeply, all passes but the last run the loops within them once, unheard by the rules."""
+
+MAX_NESTED_LOOPS = 6
+"""Loops that stand in so many others of one function run once, and rules hear nothing of them."""
+
+MAX_UNROLLED = 8
+"""A loop over so many known elements is run element by element; half as many in an unrolled loop, and so on."""
+
+
+def _break(m: Machine, frame: Frame, node: ir.Break) -> int:
+    loop = frame.loops[-1]
+    loop.exits.append(m.journal.since(loop.base))
+    return BREAK
+
+
+def _continue(m: Machine, frame: Frame, node: ir.Continue) -> int:
+    loop = frame.loops[-1]
+    loop.continues.append(m.journal.since(loop.mark))
+    return CONTINUE
+
+
+def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], int]) -> None:
+    """Run ``once`` (one iteration) to a fixpoint and leave the state after the loop, ``break`` not included."""
+    note_staged_loop(m, loop.node)
+    m.path.passes += 1
+    m.journal.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
+    doubtful, around, told = frame.doubtful, frame.unheard, len(m.bus.emissions)
+    too_deep = len(frame.loops) >= MAX_NESTED_LOOPS
+    unheard = around or too_deep
+    if too_deep:
+        m.bus.count("loops nested too deeply")
+    limit = 0 if unheard else MAX_PASSES if m.path.passes <= 2 else 1
+    loop.base = len(m.journal.entries)
+    attempt = 0
+    while True:
+        last = attempt == limit
+        # Each loop in here would run its body at least twice, and each loop in those.
+        frame.unheard = unheard or (not last and m.path.passes > MAX_HEARD_LOOPS)
+        mark, reports = len(m.journal.entries), len(m.bus.emissions)
+        returns, yields = len(frame.returns), len(frame.yields)
+        exits, function_exits = len(loop.exits), len(frame.exits)
+        m.path.loops.append(loop)
+        m.trackers.iteration(loop)
+        frame.loops.append(loop)
+        loop.mark = mark
+        frame.arms += 1
+        loop.arms, loop.tested = frame.arms, False
+        flow = once()
+        frame.arms -= 1
+        frame.doubtful = doubtful
+        frame.loops.pop()
+        m.path.loops.pop()
+        writes = m.journal.take_back(mark)
+        arms = loop.continues
+        loop.continues = []
+        if flow == NORMAL:
+            arms.append(writes)
+        loop.again = loop.again or bool(arms)
+        if loop.runs and arms:
+            # There surely is a first iteration, and this was it: the fixpoint starts behind it.
+            loop.runs = False
+            m.journal.merge(arms)
+            if not unheard:
+                continue
+            arms = [{}]
+        changed = _widen_head(m, frame, loop, arms, give_up=attempt + 1 >= limit)
+        if last or (not changed and not frame.unheard):
+            break
+        # What the first iteration reads after it was donated stays deleted, whatever the others find there.
+        m.bus.emissions[reports:] = [
+            e for e in m.bus.emissions[reports:] if attempt == 0 and isinstance(e.event, DonatedUse)
+        ]
+        del frame.returns[returns:]
+        del frame.yields[yields:]
+        del loop.exits[exits:]
+        del frame.exits[function_exits:]
+        attempt += 1
+    if too_deep:
+        del m.bus.emissions[told:]
+    m.path.passes -= 1
+    frame.unheard = around
+    _end_variations(m, loop)
+
+
+def _end_variations(m: Machine, loop: LoopState) -> None:
+    if loop.again and not m.path.mode.staged:
+        m.bus.note_everywhere(iterates(loop))
+    if m.trackers[Variations].known or m.trackers[Variations].grown:
+        forget(m, loop)
+
+
+def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *, give_up: bool) -> bool:
+    """Join what the iteration left behind into the state at the loop's head; whether anything there changed."""
+    changed = False
+    if not arms:
+        return False
+    mark = len(m.journal.entries)
+    m.journal.merge([{}, *arms])
+    for slots, slot, old in m.journal.entries[mark:]:
+        now = slots.get(slot, MISSING)
+        if now is old or old is MISSING:
+            continue
+        if m.trackers.owner_of(slots) is not None:
+            changed = changed or now != old
+            continue
+        if not isinstance(now, Value) or not isinstance(old, Value):
+            changed = changed or now != old
+            continue
+        if memo_keys.equivalent(old, now):
+            continue
+        changed = True
+        if give_up:
+            slots[slot] = _widened(old, now)
+    # A key that came into use in this iteration must be seen by the next one.
+    for slots, _slot, old in m.journal.entries[mark:]:
+        if old is MISSING and m.trackers.owner_of(slots) is not None:
+            changed = True
+    return m.trackers.widen(frame, loop, arms, m.journal.entries[mark:]) or changed
+
+
+def _widened(old: Value, now: Value) -> Value:
+    if isinstance(now, (Array, Tree, Static)):
+        return now
+    if isinstance(now, UnionValue) and all(isinstance(v, (Array, Tree, Static, Const)) for v in now.members):
+        return now
+    return Unknown("loop")
+
+
+def _for(m: Machine, frame: Frame, node: ir.For) -> int:
+    iterable = evaluate(m, frame, node.iter)
+    loop = LoopState("for", node)
+    known = known_elements(iterable)
+    if known is not None and _worth_unrolling(m, known):
+        return _unrolled(m, frame, node, loop, known)
+    supply = iterated(m, frame, node.iter, iterable, "for", loop)
+    if supply is None:  # surely empty
+        if frame.fn is not None:
+            m.trackers[Runs].decided.add(id(frame.fn))
+        return run_block(m, frame, node.orelse)
+
+    loop.times = len(known) if known is not None else 0
+    loop.runs = bool(known) or (isinstance(iterable, GeneratorValue) and iterable.some)
+    m.trackers.loop_enter(frame, loop)
+
+    def once() -> int:
+        assign(m, frame, node.target, supply(), node.iter)
+        return run_block(m, frame, node.body)
+
+    run_loop(m, frame, loop, once)
+    m.trackers.loop_leave(frame, loop, node.iter, trips_of(iterable))
+    flow = run_block(m, frame, node.orelse) if node.orelse else NORMAL
+    return _leave_loop(m, frame, loop, flow)
+
+
+def _worth_unrolling(m: Machine, elements: tuple[Value, ...]) -> bool:
+    """A few elements that are so different from one another that their join would say nothing; or just one."""
+    if len(elements) == 1:
+        return True
+    depth = sum(loop.unrolled for loop in m.path.loops)
+    if not 1 < len(elements) <= (MAX_UNROLLED >> depth):
+        return False
+    parts = [p for e in elements for p in (e.elts if isinstance(e, TupleValue) else (e,))]
+    return any(
+        not isinstance(p, (Array, Tree, Unknown, Static, HostArray))
+        and not (isinstance(p, Const) and not isinstance(p.value, str))
+        for p in parts
+    )
+
+
+def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements: tuple[Value, ...]) -> int:
+    """A loop over a few known elements: one iteration each."""
+    loop.unrolled = True
+    loop.times = len(elements)
+    note_staged_loop(m, node)
+    m.trackers.loop_enter(frame, loop)
+    m.journal.keep_alive.append(loop)
+    doubtful = frame.doubtful
+    loop.base = loop.mark = len(m.journal.entries)
+    m.path.loops.append(loop)
+    frame.loops.append(loop)
+    frame.arms += 1
+    flow = NORMAL
+    for element in elements:
+        frame.doubtful = doubtful
+        m.trackers.iteration(loop)
+        assign(m, frame, node.target, element, node.iter)
+        flow = run_block(m, frame, node.body)
+        if loop.continues:
+            arms, loop.continues = loop.continues, []
+            writes = m.journal.take_back(loop.mark)
+            if flow == NORMAL:
+                arms.append(writes)
+            m.journal.merge(arms)
+            flow = NORMAL
+        if flow != NORMAL:
+            break
+    frame.arms -= 1
+    frame.doubtful = doubtful
+    frame.loops.pop()
+    m.path.loops.pop()
+    if m.trackers[Variations].known or m.trackers[Variations].grown:
+        forget(m, loop)
+    m.trackers.loop_leave(frame, loop, node.iter, None)
+    if flow == NORMAL and node.orelse:
+        flow = run_block(m, frame, node.orelse)
+    return _leave_loop(m, frame, loop, RAISE if flow == BREAK else flow)
+
+
+def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: int) -> int:
+    """Merge the paths that left by ``break`` with the one that ran to the end (if there is one)."""
+    if not loop.exits:
+        return flow
+    arms = loop.exits
+    writes = m.journal.take_back(loop.base)
+    if flow == NORMAL:
+        arms.append(writes)
+    m.journal.merge(arms)
+    return NORMAL
+
+
+def _while(m: Machine, frame: Frame, node: ir.While) -> int:
+    loop = LoopState("while", node)
+    endless, first = False, True
+    trips = trips_of_while(m, frame, node) if m.path.mode.compiled else None
+    m.trackers.loop_enter(frame, loop)
+
+    def once() -> int:
+        nonlocal endless, first
+        condition = condition_of(m, frame, node.test, "while", node)
+        loop.runs = first and condition.truth is True
+        first = False
+        endless = condition.truth is True
+        if condition.truth is False:
+            return RAISE
+        conditions = len(m.path.conditions)
+        for learn in condition.when_true:
+            learn(m)
+        flow = run_block(m, frame, node.body)
+        del m.path.conditions[conditions:]
+        if flow == NORMAL and m.path.mode.staged and condition.truth is None:
+            _test_again(m, frame, node)
+        return flow
+
+    run_loop(m, frame, loop, once)
+    m.trackers.loop_leave(frame, loop, node.test, trips)
+    flow = RAISE if endless else NORMAL
+    if node.orelse and not endless:
+        flow = run_block(m, frame, node.orelse)
+    flow = _leave_loop(m, frame, loop, flow)
+    if flow == RAISE and endless and (frame.exits or frame.returns or frame.yields):
+        return RETURN
+    return flow
+
+
+def _test_again(m: Machine, frame: Frame, node: ir.While) -> None:
+    """The test as the iteration leaves it: what it was before the loop may be no tracer, and no longer counts."""
+    mark, reports, conditions = len(m.journal.entries), len(m.bus.emissions), len(m.path.conditions)
+    condition_of(m, frame, node.test, "while", node)
+    kept = [e for e in m.bus.emissions[reports:] if isinstance(e.event, TruthTest)]
+    del m.bus.emissions[reports:]
+    m.bus.emissions += kept
+    del m.path.conditions[conditions:]
+    m.journal.take_back(mark)
+
+
+RUN.update({ir.For: _for, ir.While: _while, ir.Break: _break, ir.Continue: _continue})

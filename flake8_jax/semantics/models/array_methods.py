@@ -1,0 +1,175 @@
+"""The methods of JAX arrays, and of pytrees that must be arrays for the method to exist.
+
+Vocabulary
+----------
+host result  what ``item`` and ``tolist`` give: the device is done with the array by then.
+mapping      a pytree of unknown structure that is used like a dict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flake8_jax.core import ir
+from flake8_jax.knowledge.model import FunctionFact
+from flake8_jax.semantics.domain.arguments import Arguments, Call
+from flake8_jax.semantics.domain.dtypes import dtype_class
+from flake8_jax.semantics.domain.sizes import size_of_method
+from flake8_jax.semantics.domain.values import (
+    CONCRETE,
+    GRAD,
+    Array,
+    GeneratorValue,
+    ListValue,
+    Static,
+    Tree,
+    TupleValue,
+    Unknown,
+    Value,
+)
+from flake8_jax.semantics.events.events import MethodCall
+from flake8_jax.semantics.interpreter.containers import item_of
+from flake8_jax.semantics.interpreter.objects import value_of_descriptor
+from flake8_jax.semantics.interpreter.operators import as_array, dispatched_from, result_level
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.models.tables import methods_of
+from flake8_jax.semantics.trackers.buffers import read_by_method
+from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.reads import Reads
+from flake8_jax.semantics.trackers.recipes import note_method, pass_tangent, tell_wide_dtype
+from flake8_jax.semantics.trackers.variation import Variations, vary_method
+
+
+@methods_of(Array, Tree)
+def _array_method(m: Machine, base: Array | Tree, name: str, at: Call) -> Value:
+    facts = m.program.knowledge.class_("jax.Array")
+    fact = facts.methods.get(name) if facts is not None else None
+    if m.trackers[Reads].matter:
+        read_by_method(m, at.frame, at.node, base, name)
+    if isinstance(base, Tree) and fact is not None and fact.data_dependent and m.program.defines_method(name):
+        fact = None  # ``grid.compress(x)``: as likely that class as an array
+    _tell(m, base, name, at, fact)
+    given = _GIVEN.get(name)
+    if given is not None:
+        return given(base)
+    if isinstance(base, Tree) and name in _OF_MAPPING:
+        return _OF_MAPPING[name](m, base, at.args)
+    args = at.args
+    level = result_level(m, (base, *args.values, *args.kwargs.values()))
+    if m.trackers[Captures].constants:
+        embed(m, (base, *args.values))
+    result = _result(m, base, name, at, fact, level)
+    if m.trackers[Variations].known and (fact is not None or name == "astype"):
+        vary_method(m, name, base, result)
+    return result
+
+
+def _tell(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFact | None) -> None:
+    """Tell the rules of the call."""
+    rules = m.bus.hearers(MethodCall)
+    if not rules or not isinstance(at.node, ir.Call):
+        return
+    # ``x.item()`` makes sense for a lone array only, unless a class of the project has a method of that name.
+    alone = fact is not None and fact.sync is not None and not m.program.pytree_with(name)
+    args = at.args
+    m.bus.emit(
+        MethodCall(
+            m.path.context(at.frame.scope), at.node, as_array(base) if alone else base, name, tuple(args.values),
+            args.kwargs, tuple(args.nodes), args.keyword_nodes, at.used, fact,
+        ),
+        rules,
+    )  # fmt: skip
+
+
+# --- methods that give no array ---------------------------------------------------------------------------
+
+
+def _items(m: Machine, base: Tree, args: Arguments) -> Value:
+    return GeneratorValue(TupleValue((Static("str", guess=True), Tree(base.level))))
+
+
+def _keys(m: Machine, base: Tree, args: Arguments) -> Value:
+    return ListValue(None, Static("str", guess=True), is_tuple=True)
+
+
+def _values(m: Machine, base: Tree, args: Arguments) -> Value:
+    return ListValue(None, Tree(base.level), is_tuple=True)
+
+
+def _taken(m: Machine, base: Tree, args: Arguments) -> Value:
+    if not args.values:
+        return Tree(base.level)
+    found = item_of(m, base, args.values[0])
+    return found if len(args.values) == 1 else Unknown("item")
+
+
+def _same_mapping(m: Machine, base: Tree, args: Arguments) -> Value:
+    return Tree(base.level)
+
+
+_OF_MAPPING: dict[str, Callable[[Machine, Tree, Arguments], Value]] = {
+    "items": _items,
+    "keys": _keys,
+    "values": _values,
+    "get": _taken,
+    "pop": _taken,
+    "update": _same_mapping,
+    "copy": _same_mapping,
+}
+_GIVEN: dict[str, Callable[[Value], Value]] = {
+    "item": lambda base: Static(""),
+    "tolist": lambda base: ListValue(None, Static("")),
+    "block_until_ready": lambda base: base,
+}
+"""Methods whose results hang on nothing else."""
+
+
+# --- methods that give arrays -----------------------------------------------------------------------------
+
+
+def _result(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFact | None, level: int) -> Value:
+    """The array that a method gives, its arrays at ``level``."""
+    if name == "astype":
+        return _cast(m, base, at, level)
+    if fact is None:
+        unknown = Array(level, dispatched=dispatched_from(m, (base,))) if isinstance(base, Array) else Unknown(name)
+        pass_tangent(m, unknown, (base,))
+        return unknown
+    args = at.args
+    bound: dict[str, Value] = {"self": base}
+    bound.update(zip([p for p in fact.params if not p.startswith("*")], args.values, strict=False))
+    bound.update(args.kwargs)
+    result = value_of_descriptor(m, fact.returns, level, bound)
+    if isinstance(result, Array):
+        result.dispatched = result.dispatched or dispatched_from(m, (base, *args.values))
+        result.derived = result.derived or getattr(base, "derived", "")
+        result.size = size_of_method(base, name, args.values) if isinstance(base, Array) else 0
+        if result.ndim is None:
+            result.ndim = _rank(name, args)
+    note_method(m, at.frame, at.node, name, result, base)
+    return result
+
+
+def _cast(m: Machine, base: Array | Tree, at: Call, level: int) -> Array:
+    """``x.astype(dtype)``."""
+    args = at.args
+    target = args.values[0] if args.values else args.kwargs.get("dtype", Unknown("dtype"))
+    dtype = dtype_class(target)
+    if level == GRAD and dtype in ("int", "bool"):
+        level = CONCRETE
+    dispatched, derived = dispatched_from(m, (base,)), getattr(base, "derived", "")
+    size = size_of_method(base, "astype", args.values) if isinstance(base, Array) else 0
+    cast = Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived, size=size)
+    tell_wide_dtype(m, at.frame, at.node, target, cast)
+    pass_tangent(m, cast, (base,))
+    return cast
+
+
+_REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "ptp"})
+
+
+def _rank(name: str, args: Arguments) -> int | None:
+    """The rank of a reduction over everything is 0."""
+    if name in _REDUCTIONS and not args.values and "axis" not in args.kwargs and "keepdims" not in args.kwargs:
+        return 0
+    return None

@@ -1,0 +1,188 @@
+"""What the arguments of a library function say of the array that it gives: dtype, rank, leading length.
+
+Vocabulary
+----------
+refinement  a function that says it for some functions, by the last part of their names.
+conversion  ``asarray(x)``, ``array(x)``: the array that holds what ``x`` holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.boundary import note_rows
+from flake8_jax.semantics.domain.dtypes import dtype_class
+from flake8_jax.semantics.domain.values import (
+    CONCRETE,
+    GRAD,
+    Array,
+    Const,
+    HostArray,
+    ListValue,
+    Static,
+    TupleValue,
+    Value,
+    known_elements,
+)
+from flake8_jax.semantics.models.application import DescribedCall
+
+_REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "median",
+                         "nansum", "nanmean", "nanmax", "nanmin", "logsumexp", "norm", "amax", "amin", "vdot"})  # fmt: skip
+_ELEMENTWISE = frozenset({"exp", "log", "sin", "cos", "tanh", "sqrt", "abs", "square", "sign", "floor", "ceil", "round",
+                          "clip", "zeros_like", "ones_like", "isnan", "isfinite", "isinf", "logical_not", "negative",
+                          "cumsum", "cumprod", "flip", "sort", "argsort", "roll", "relu", "sigmoid", "softmax",
+                          "log_softmax", "log1p", "expm1", "rint", "stop_gradient", "invert", "astype"})  # fmt: skip
+_NUMBER_KINDS = ("bool", "int", "float", "complex")
+
+Bound = dict[str, Value]
+
+
+def refine(result: Array, app: DescribedCall) -> None:
+    """Give the result what its arguments say of it."""
+    dtype = app.bound.get("dtype")
+    if dtype is not None and dtype_class(dtype):
+        result.dtype = dtype_class(dtype)
+        if result.level == GRAD and result.dtype in ("int", "bool"):
+            result.level = CONCRETE
+    shape = app.bound.get("shape")
+    if shape is not None and "shape" in app.fact.shape_params:
+        _of_shape(result, shape)
+        return
+    refinement = _REFINEMENTS.get(app.short)
+    if refinement is not None:
+        refinement(result, app.bound)
+
+
+def _is_int(value: Value) -> bool:
+    return isinstance(value, Const) and type(value.value) is int
+
+
+def _of_shape(result: Array, shape: Value) -> None:
+    """``zeros(shape)``."""
+    if isinstance(shape, TupleValue):
+        result.ndim = len(shape.elts)
+        first = shape.elts[0] if shape.elts else None
+        if isinstance(first, Const) and type(first.value) is int:
+            result.length = first.value
+    elif isinstance(shape, Const) and type(shape.value) is int:
+        result.ndim, result.length = 1, shape.value
+    elif isinstance(shape, Static) and shape.kind == "int":
+        result.ndim = 1
+
+
+def _reduced(result: Array, bound: Bound) -> None:
+    if not any(k in bound for k in ("axis", "keepdims", "axes")):
+        result.ndim = 0
+
+
+def _elementwise(result: Array, bound: Bound) -> None:
+    first = next(iter(bound.values()), None)
+    result.ndim = getattr(first, "ndim", 0 if isinstance(first, (Const, Static)) else None)
+
+
+def _counted(result: Array, bound: Bound) -> None:
+    """``arange(start, stop, step)``."""
+    result.ndim = 1
+    ends = [bound[p] for p in ("start", "stop") if p in bound]
+    known: list[Any] = [end.value for end in ends if isinstance(end, Const) and type(end.value) is int]
+    if known and len(known) == len(ends) and "step" not in bound:
+        result.length = max(known[-1] - (known[0] if len(known) == 2 else 0), 0)
+    if not result.dtype and all(_is_int(v) or isinstance(v, Static) for v in bound.values()):
+        result.dtype = "int"
+
+
+def _chosen(result: Array, bound: Bound) -> None:
+    """``where(condition, x, y)``."""
+    kinds = {dtype_of(bound[p]) for p in ("x", "y") if p in bound}
+    if len(kinds) == 1:
+        result.dtype = kinds.pop()
+
+
+def _converted(result: Array, bound: Bound) -> None:
+    """``asarray(x)``."""
+    source = next((bound[k] for k in ("object", "a", "x") if k in bound), None)
+    convert = _CONVERSIONS.get(type(source))
+    if convert is not None:
+        convert(result, source)
+
+
+_REFINEMENTS: dict[str, Callable[[Array, Bound], None]] = {
+    **dict.fromkeys(_REDUCTIONS, _reduced),
+    **dict.fromkeys(_ELEMENTWISE, _elementwise),
+    "arange": _counted,
+    "asarray": _converted,
+    "array": _converted,
+    "where": _chosen,
+}
+
+
+# --- conversions, by what is converted --------------------------------------------------------------------
+
+
+def _of_array(result: Array, source: Array) -> None:
+    _of_host_array(result, source)
+    result.length = source.length
+    if source.dtype == "key":
+        result.origin = source
+
+
+def _of_host_array(result: Array, source: Array | HostArray) -> None:
+    result.dtype = result.dtype or source.dtype
+    result.ndim = source.ndim
+
+
+def _of_sequence(result: Array, source: TupleValue | ListValue) -> None:
+    elements = known_elements(source)
+    if elements is None:
+        return
+    result.length = len(elements)
+    result.dtype = result.dtype or _common_kind(elements)
+    if all(isinstance(e, (Const, Static)) for e in elements):
+        result.ndim = 1
+    elif result.recipe is None:
+        note_rows(result, elements)
+
+
+def _of_constant(result: Array, source: Const) -> None:
+    result.ndim = 0
+    if not result.dtype and type(source.value) in joining.NUMBERS:
+        result.dtype = joining.const_kind(source.value)
+
+
+def _of_static(result: Array, source: Static) -> None:
+    if source.kind in ("int", "float", "bool"):
+        result.ndim, result.dtype = 0, result.dtype or source.kind
+        result.derived = "static"
+    elif source.kind == "shape":
+        result.ndim, result.dtype, result.derived = 1, "int", "static"
+
+
+_CONVERSIONS: dict[type, Callable[[Array, Any], None]] = {
+    Array: _of_array,
+    HostArray: _of_host_array,
+    TupleValue: _of_sequence,
+    ListValue: _of_sequence,
+    Const: _of_constant,
+    Static: _of_static,
+}
+
+
+def dtype_of(value: Value) -> str:
+    """The dtype class of an operand; empty where it is not known."""
+    if isinstance(value, (Array, HostArray)):
+        return value.dtype
+    return joining.const_kind(value.value) if isinstance(value, Const) and type(value.value) in joining.NUMBERS else ""
+
+
+def _common_kind(elements: Sequence[Value], depth: int = 3) -> str:
+    """The dtype class of an array made of numbers, in rows or not; empty where one of them is not known."""
+    kinds: set[str] = set()
+    for element in elements:
+        rows = known_elements(element) if depth and isinstance(element, (TupleValue, ListValue)) else None
+        if rows is not None:
+            kinds.add(_common_kind(rows, depth - 1))
+        else:
+            kinds.add(element.kind if isinstance(element, Static) else dtype_of(element))
+    return max(kinds, key=_NUMBER_KINDS.index) if kinds and kinds <= set(_NUMBER_KINDS) else ""

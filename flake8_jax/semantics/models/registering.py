@@ -1,0 +1,57 @@
+"""Classes that code registers as pytrees, by a decorator or by a call.
+
+Vocabulary
+----------
+options     ``data_fields`` and ``meta_fields`` of ``register_dataclass``: by name or by position.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import NONE, ClassValue, ExternalInstance, FunctionValue, Value
+from flake8_jax.semantics.interpreter.classes import apply_class_decorator, note_leaves
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.models.tables import library
+from flake8_jax.semantics.trackers.pytree_contracts import note_methods, note_registration
+
+
+def register_class(m: Machine, name: str, args: Arguments) -> Value:
+    """``register_dataclass(cls, data_fields, meta_fields)`` and other decorators of classes; without the class a
+    decorator with options."""
+    if not args.values or not isinstance(args.values[0], ClassValue):
+        return ExternalInstance(name, dict(args.kwargs))
+    options = {**args.kwargs, **dict(zip(("data_fields", "meta_fields"), args.values[1:], strict=False))}
+    apply_class_decorator(m, args.values[0], name, options)
+    return args.values[0]
+
+
+@library("jax.tree_util.register_dataclass")
+def _register_dataclass(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return register_class(m, "jax.tree_util.register_dataclass", args)
+
+
+@library(
+    "jax.tree_util.register_pytree_node",
+    "jax.tree_util.register_pytree_with_keys",
+    "jax.tree_util.register_pytree_node_class",
+    "jax.tree_util.register_pytree_with_keys_class",
+)
+def _register_node(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``register_pytree_node(cls, flatten, unflatten)``."""
+    if not args.values or not isinstance(args.values[0], ClassValue):
+        note_registration(m, args)
+        return NONE
+    cls = args.values[0]
+    cls.traits.add("pytree")
+    if len(args.values) > 1 and isinstance(args.values[1], FunctionValue):
+        note_leaves(cls, args.values[1].fn.body)
+    elif len(args.values) > 1:
+        cls.leaf_names = frozenset()
+    if len(args.values) == 1 and not args.kwargs:
+        note_methods(m, cls)
+    else:
+        note_registration(m, args)
+    return cls

@@ -1,0 +1,81 @@
+"""Library functions that change a setting of JAX or of the process (see ``trackers.process``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import NONE, Const, ExternalInstance, HostArray, Unknown, Value
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.models.tables import library
+from flake8_jax.semantics.trackers.process import (
+    OPTIONS_AT_START,
+    STARTED,
+    Made,
+    excuse,
+    set_variable,
+    set_variables,
+    tell_setting,
+)
+
+
+@library("jax.config.update")
+def _config_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``jax.config.update(name, value)``."""
+    given = dict(zip(("name", "val"), args.values, strict=False)) | args.kwargs
+    name, value = given.get("name"), given.get("val", Unknown("value"))
+    if isinstance(name, Const) and isinstance(name.value, str):
+        excuse(m, frame, name.value.upper())
+        turn = STARTED if name.value in OPTIONS_AT_START else ""
+        tell_setting(m, frame, node, Made(name.value, "option", value, turn))
+    return NONE
+
+
+@library("os.environ.setdefault", "os.environ.__setitem__")
+def _environ_item(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``os.environ.setdefault(key, value)``, and ``__setitem__``."""
+    if len(args.values) > 1:
+        set_variable(m, frame, node, args.values[0], args.values[1])
+    return HostArray()
+
+
+@library("os.environ.update")
+def _environ_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    for values in args.values:
+        set_variables(m, frame, node, values)
+    for name, value in args.kwargs.items():
+        set_variable(m, frame, node, Const(name), value)
+    return NONE
+
+
+@library("jax.distributed.initialize")
+def _initialize(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``jax.distributed.initialize()``."""
+    tell_setting(m, frame, node, Made("jax.distributed.initialize", "call", NONE, STARTED))
+    return NONE
+
+
+@library("jax.debug.breakpoint")
+def _breakpoint(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """``jax.debug.breakpoint()``; one that passes on what it was given is a tool itself."""
+    if args.double_star is None:
+        tell_setting(m, frame, node, Made("jax.debug.breakpoint", "call", NONE))
+    return NONE
+
+
+def _switch(function: str, option: str) -> Any:
+    """A context manager that switches an option on or, given False, off."""
+
+    def handler(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+        value = next(iter((*args.values, *args.kwargs.values())), Const(True))
+        tell_setting(m, frame, node, Made(option, "context", value))
+        return ExternalInstance(function, dict(args.kwargs))
+
+    return handler
+
+
+library("jax.disable_jit")(_switch("jax.disable_jit", "jax_disable_jit"))
+library("jax.debug_nans")(_switch("jax.debug_nans", "jax_debug_nans"))
+library("jax.debug_infs")(_switch("jax.debug_infs", "jax_debug_infs"))
+library("jax.checking_leaks")(_switch("jax.checking_leaks", "jax_check_tracer_leaks"))
