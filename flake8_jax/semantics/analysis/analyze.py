@@ -26,6 +26,7 @@ from flake8_jax.semantics.analysis.findings import Reported, report_findings
 from flake8_jax.semantics.analysis.presumed import run_presumed
 from flake8_jax.semantics.analysis.recorded import run_recorded
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
+from flake8_jax.semantics.analysis.root_checks import check_derivative_rules, check_roots
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.events.events import ApiUse
 from flake8_jax.semantics.machine.core import Machine
@@ -68,6 +69,8 @@ def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple
     scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
     machine = _machine_for(scopes, request, rules)
     run_entries(machine, scopes, request.entries)
+    check_derivative_rules(machine)
+    check_roots(machine)
     if request.recorded:
         run_recorded(machine, scopes, request.recorded)
     if machine.trackers[Presuming].presumption is not None:

@@ -9,7 +9,7 @@ contract    a library class runs this method of a subclass as traced code.
 
 Order: the top level of each entered file; its functions, then the methods of its classes, from an unknown caller outside
 tracing; then, as long as runs add more of them, transform calls, contracts, partial transforms, and functions that nothing
-has run; last the derivative rules that the program sets.
+has run. ``root_checks`` follows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from flake8_jax.core.registry import DEFECTS
 from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.signatures import static_parameters
 from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
@@ -36,13 +35,11 @@ from flake8_jax.semantics.domain.values import (
     TransformedValue,
     Value,
 )
-from flake8_jax.semantics.events.events import JittedMethod
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut
-from flake8_jax.semantics.models.custom_rules import check_missing, check_settings
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.models.transforms import run_root
 from flake8_jax.semantics.trackers.process import Process
@@ -111,37 +108,41 @@ def run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] |
         m.worklist.deferred_functions[:] = [func for func in m.worklist.deferred_functions if is_entered(func.scope)]
         m.program.classes[:] = [cls for cls in m.program.classes if is_entered(cls.scope)]
     _run_pending(m, is_entered)
-    _check_derivative_rules(m)
-    _check_jitted_methods_and_missing_rules(m)
 
 
 # --- what runs ----------------------------------------------------------------------------------------
 
 
 def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
-    """Run roots, contracts, partial transforms and nested functions; running them may make more of each.
-
-    A root at the top level of a module counts only if that module is entered, not if it ran because it was needed.
-    """
+    """Run roots, contracts, partial transforms and nested functions; running them may make more of each."""
     roots, classes = _Growing(m.worklist.roots), _Growing(m.program.classes)
     partials, functions = _Growing(m.worklist.partial_roots), _Growing(m.worklist.deferred_functions)
     while roots or functions or classes or partials:
         for tv, node, scope, chain, staged in roots:
-            if (not tv.called and not staged) if chain else is_entered(scope) and not _is_skipped(m, tv):
+            if (not tv.called and not staged) if chain else _is_wanted(m, is_entered, scope, tv):
                 run_guarded(m, scope, functools.partial(run_root, m, tv, node, Frame(None, scope, None), chain))
-        for cls in classes:
-            if is_entered(cls.scope):
-                run_guarded(m, cls.scope, functools.partial(_run_contracts, m, cls))
+        for cls in filter(lambda cls: is_entered(cls.scope), classes):
+            run_guarded(m, cls.scope, functools.partial(_run_contracts, m, cls))
         for partial, node, scope, chain in partials:
-            if chain or (is_entered(scope) and not (partial.args and _is_skipped(m, partial.args[0]))):
-                run_guarded(
-                    m, scope, functools.partial(_run_partial, m, partial, node, Frame(None, scope, None), chain)
-                )
+            if chain or _is_wanted(m, is_entered, scope, partial.args[0] if partial.args else None):
+                frame = Frame(None, scope, None)
+                run_guarded(m, scope, functools.partial(_run_partial, m, partial, node, frame, chain))
         for func in functions:
-            if (func.closure is not None or is_entered(func.scope)) and id(func.fn) not in m.trackers[
-                Runs
-            ].called_functions:
-                run_guarded(m, func.scope, functools.partial(_run_function, m, func))
+            if func.closure is not None or is_entered(func.scope):
+                _run_uncalled(m, func)
+
+
+def _is_wanted(
+    m: Machine, is_entered: Callable[[ModuleScope], bool], scope: ModuleScope, operand: Value | None
+) -> bool:
+    """Whether a root at the top level of a module counts: the module is entered, and did not only run because it was
+    needed; and the request does not skip the operand."""
+    return is_entered(scope) and (operand is None or not _is_skipped(m, operand))
+
+
+def _run_uncalled(m: Machine, func: FunctionValue) -> None:
+    if id(func.fn) not in m.trackers[Runs].called_functions:
+        run_guarded(m, func.scope, functools.partial(_run_function, m, func))
 
 
 def _run_function(m: Machine, func: FunctionValue) -> None:
@@ -242,55 +243,7 @@ def _is_covered(m: Machine, fn: ir.Function) -> bool:
 
     Not so where a caller's arguments decided a test: there are lines that only others would run.
     """
-    if (
-        m.trackers[Recording].records is not None
-        or id(fn) not in m.trackers[Runs].callees
-        or id(fn) in m.trackers[Runs].decided
-    ):
+    runs = m.trackers[Runs]
+    if m.trackers[Recording].records is not None or id(fn) not in runs.callees or id(fn) in runs.decided:
         return False
-    return (id(fn), False) in m.trackers[Runs].contexts or (id(fn), True) in m.trackers[Runs].contexts
-
-
-# --- what is checked at the end ---------------------------------------------------------------------------
-
-
-def _check_derivative_rules(m: Machine) -> None:
-    """Check each derivative rule that the program sets, once for each place."""
-    done: set[int] = set()
-    for tv, name, args, node, scope in list(m.worklist.rule_settings):
-        if id(node) not in done:
-            done.add(id(node))
-            run_guarded(m, scope, functools.partial(check_settings, m, tv, name, args, node, scope))
-
-
-def _check_jitted_methods_and_missing_rules(m: Machine) -> None:
-    """Check the roots: ``jit`` on methods, and functions that need a derivative rule and have none."""
-    for tv, node, scope, chain, _staged in list(m.worklist.roots):
-        if tv.name == "jax.jit":
-            run_guarded(m, scope, functools.partial(_check_jitted_method, m, tv, node, scope))
-        if tv.fact.model == "custom" and not chain:
-            run_guarded(m, scope, functools.partial(check_missing, m, tv, node, scope))
-
-
-def _check_jitted_method(m: Machine, tv: TransformedValue, node: Any, scope: ModuleScope) -> None:
-    """Check ``@jax.jit`` on a method: ``self`` is an argument that JAX cannot take if the class is not a pytree."""
-    function = tv.operand
-    if (
-        not isinstance(function, FunctionValue)
-        or function.owner is None
-        or not m.bus.wants(JittedMethod)
-        or node is None
-    ):
-        return
-    owner, statics = function.owner, static_parameters(tv)
-    if owner.namespace.get(function.fn.name) is not tv or statics is None or 0 in statics[0]:
-        return
-    if any(_may_be_pytree(cls) for cls in (*mro_of(owner), *owner.subclasses)):
-        return
-    if owner.traits & {"namedtuple", "enum"} or not function.fn.params or function.fn.params[0].kind == "vararg":
-        return
-    m.bus.emit(JittedMethod(m.path.context(scope), node, owner.node.name, function.fn.name))
-
-
-def _may_be_pytree(cls: ClassValue) -> bool:
-    return cls.has_unknown_base or bool(cls.external_bases) or "pytree" in cls.traits
+    return (id(fn), False) in runs.contexts or (id(fn), True) in runs.contexts
