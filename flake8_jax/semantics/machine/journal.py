@@ -146,7 +146,7 @@ class Journal:
             self.write(slots, "n", None)
 
     def _join(
-        self, slots: dict[Any, Any], slot: Any, contents: list[Any], labels: list[tuple[Any, bool] | None] | None
+        self, slots: dict[Any, Any], slot: Any, contents: list[Any], labels: list[Condition | None] | None
     ) -> None:
         """Write what one slot holds if it holds any of ``contents``."""
         if type(slot) is tuple and any(c is MISSING for c in contents) and "open" in slots:
