@@ -32,7 +32,9 @@ from flake8_jax.semantics.domain.values import (
     TRUE,
     Array,
     FunctionValue,
+    Level,
     Static,
+    StaticKind,
     Unknown,
     Value,
 )
@@ -43,7 +45,7 @@ from flake8_jax.semantics.trackers.axes import ANY
 
 _ARRAY = re.compile(r"(bf|f|i|u|c)(\d+)\[([\d,]*)\]|(bool)\[([\d,]*)\]|key(?:\[([\d,]*)\])?")
 _DTYPES = {"f": "float", "bf": "float", "i": "int", "u": "int", "c": "complex", "bool": "bool"}
-_PLAIN = frozenset({"int", "float", "str", "complex"})
+_PLAIN: dict[str, StaticKind] = {"int": "int", "float": "float", "str": "str", "complex": "complex"}
 _CONSTANTS = {"NoneType": NONE, "True": TRUE, "False": FALSE}
 
 
@@ -110,11 +112,11 @@ def value_of(recorded: RecordedParameter, observed: int) -> Value:
 def _plain(avals: tuple[str, ...]) -> Value | None:
     """A flag is what it was in all calls: another setting of it may be what keeps checks out of traced code."""
     if len(avals) == 1:
-        return Static(avals[0]) if avals[0] in _PLAIN else _CONSTANTS.get(avals[0])
+        return Static(_PLAIN[avals[0]]) if avals[0] in _PLAIN else _CONSTANTS.get(avals[0])
     return Static("bool") if set(avals) == {"True", "False"} else None
 
 
-def _array(avals: tuple[str, ...], level: int) -> Value:
+def _array(avals: tuple[str, ...], level: Level) -> Value:
     """What the avals have in common."""
     found = [match for aval in avals if (match := _ARRAY.fullmatch(aval)) is not None]
     if not found or not len(found) == len(avals) < MOST_AVALS:

@@ -11,7 +11,7 @@ from flake8_jax.semantics.domain.values import TupleValue, Value
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import Frame
-    from flake8_jax.semantics.domain.stack import Mode
+    from flake8_jax.semantics.domain.stack import LinkKind, Mode
 
 
 class Arguments(msgspec.Struct, eq=False):
@@ -62,7 +62,7 @@ class CallingContext(msgspec.Struct, frozen=True, eq=False):
     """How a function comes to run. kind: of the link on the call stack. text: the sentence for evidence, empty for the
     usual one. mode: how its code runs, None: as the caller's. serial: the number of an earlier run that it is part of."""
 
-    kind: str = "call"
+    kind: LinkKind = "call"
     text: str = ""
     mode: Mode | None = None
     serial: int | None = None

@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.values import (
     FunctionValue,
     HostArray,
     Instance,
+    Level,
     Opaque,
     PartialValue,
     Recipe,
@@ -48,7 +49,7 @@ LANE = "[*]"
 """The step from a mapped value to what one lane sees of it."""
 
 
-def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
+def tracify(value: Value, level: Level, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
     """What ``value`` is inside a function staged at ``level``. ``lane``: vmap's view, with the leading axis gone.
 
     None, strings, functions and instances of classes that are no pytrees stay as they are.
@@ -76,27 +77,27 @@ def tracify(value: Value, level: int, *, lane: bool = False, depth: int = 8, roo
     return inside
 
 
-def _traced_tree(value: Opaque, level: int, lane: bool) -> Value:
+def _traced_tree(value: Opaque, level: Level, lane: bool) -> Value:
     tree = Tree(max(level, value.level) if isinstance(value, Tree) else level)
     tree.origin = lane_of(value) if lane else value
     return tree
 
 
-def _traced_const(value: Const, level: int, lane: bool) -> Value:
+def _traced_const(value: Const, level: Level, lane: bool) -> Value:
     return Array(level, const_kind(value.value), 0) if type(value.value) in NUMBERS else value
 
 
-def _traced_static(value: Static, level: int, lane: bool) -> Value:
+def _traced_static(value: Static, level: Level, lane: bool) -> Value:
     if value.kind in ("int", "bool", "float", "complex"):
         return Array(level, value.kind, 0)
     return value if value.kind in ("str", "dtype", "set") else Tree(level)
 
 
-def _traced_host_array(value: HostArray, level: int, lane: bool) -> Value:
+def _traced_host_array(value: HostArray, level: Level, lane: bool) -> Value:
     return Array(level, value.dtype, value.ndim - 1 if lane and value.ndim else value.ndim)
 
 
-def filter_in(value: Value, level: int, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
+def filter_in(value: Value, level: Level, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
     """equinox's and nnx' view: arrays become tracers, everything else stays static."""
     if isinstance(value, (Array, Tree)):
         return tracify(value, level, lane=lane)
@@ -123,7 +124,7 @@ def _forget_undeclared(value: Instance, inside: Value) -> None:
             inside.slots[name] = outside if name in value.cls.static_names else Unknown(name)  # type: ignore[attr-defined]
 
 
-def _inner_array(value: Array, level: int, lane: bool) -> Array:
+def _inner_array(value: Array, level: Level, lane: bool) -> Array:
     ndim = value.ndim
     if lane and ndim is not None:
         ndim = max(ndim - 1, 0)
@@ -135,7 +136,7 @@ def _inner_array(value: Array, level: int, lane: bool) -> Array:
     return made
 
 
-_TRACED_LEAVES: dict[type, Callable[[Any, int, bool], Value]] = {
+_TRACED_LEAVES: dict[type, Callable[[Any, Level, bool], Value]] = {
     Array: _inner_array,
     Unknown: _traced_tree,
     Tree: _traced_tree,
@@ -186,7 +187,7 @@ def key_taken(keys: Array, step: str) -> Value:
     return found
 
 
-def release(value: Value, level: int, depth: int = 8, *, dispatched: int = 0, room: Room | None = None) -> Value:
+def release(value: Value, level: Level, depth: int = 8, *, dispatched: int = 0, room: Room | None = None) -> Value:
     """What a staged function's result is outside: arrays of ``level``; a value that came in unchanged is itself again."""
     if isinstance(value, Array):
         if value.origin is not None:
@@ -243,7 +244,7 @@ def stack_axis(value: Value, depth: int = 8, room: Room | None = None) -> Value:
     return map_leaves(value, lambda v: stack_axis(v, depth - 1, room))
 
 
-def relevelled(value: Value, level: int, depth: int = 8, room: Room | None = None) -> Value:
+def relevelled(value: Value, level: Level, depth: int = 8, room: Room | None = None) -> Value:
     """A pytree of the same structure with new arrays of ``level`` for leaves."""
     if isinstance(value, Array):
         return Array(level, value.dtype, value.ndim, value.length, size=value.size)

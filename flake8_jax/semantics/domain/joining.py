@@ -29,9 +29,11 @@ from flake8_jax.semantics.domain.values import (
     FunctionValue,
     HostArray,
     Instance,
+    Level,
     ListValue,
     Room,
     Static,
+    StaticKind,
     Tree,
     TupleValue,
     UnionValue,
@@ -43,14 +45,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-_KIND_OF_CONST = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "str"}
+_KIND_OF_CONST: dict[type, StaticKind] = {
+    bool: "bool",
+    int: "int",
+    float: "float",
+    complex: "complex",
+    str: "str",
+    bytes: "str",
+}
 SHAPES = frozenset({"jax.ShapeDtypeStruct", "jax.core.ShapedArray"})
 """What stands for an array where only shapes are asked for."""
 NUMBERS = (bool, int, float, complex)
 MAX_JOINED = 5000
 
 
-def const_kind(value: object) -> str:
+def const_kind(value: object) -> StaticKind:
     """The ``Static.kind`` (or dtype class) of a Python constant."""
     return _KIND_OF_CONST.get(type(value), "")
 
@@ -60,7 +69,7 @@ def same_const(a: object, b: object) -> bool:
     return type(a) is type(b) and (a == b or a is b or repr(a) == repr(b))
 
 
-def join_levels(a: int, b: int) -> int:
+def join_levels(a: Level, b: Level) -> Level:
     """A level that holds on both paths."""
     if a == b:
         return a

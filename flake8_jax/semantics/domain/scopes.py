@@ -10,7 +10,7 @@ Not modelled: ``exec``, ``locals()``, ``del`` of a global seen from another modu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     from flake8_jax.core import ir
@@ -23,8 +23,14 @@ def is_test_file(path: str) -> bool:
     return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 
 
+State = Literal[0, 1, 2]
+NOT_RUN: Final = 0
+RUNNING: Final = 1
+RUN: Final = 2
+
+
 class ModuleScope:
-    """One file. ``state``: 0 not run, 1 running, 2 run. ``slots``: its global bindings. ``process``: the turns that its
+    """One file. ``state``: how far its top level has run. ``slots``: its global bindings. ``process``: the turns that its
     top level has taken (see ``settings``), None before it was run."""
 
     __slots__ = ("function_lines", "is_package", "name", "path", "process", "rebound", "slots", "state", "text", "tree")
@@ -35,7 +41,7 @@ class ModuleScope:
         self.is_package = is_package
         self.tree = tree
         self.slots: dict[str, Value] = {}
-        self.state = 0
+        self.state: State = NOT_RUN
         self.rebound = frozenset(tree.rebound_names)
         self.text = text
         self.process: dict[Any, Any] | None = None

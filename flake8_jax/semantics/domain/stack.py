@@ -12,7 +12,7 @@ writes      what one arm of a branch leaves behind.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
 
 
-NORMAL, RETURN, RAISE, BREAK, CONTINUE = range(5)
+NORMAL: Final = 0
+RETURN: Final = 1
+RAISE: Final = 2
+BREAK: Final = 3
+CONTINUE: Final = 4
+Flow = Literal[0, 1, 2, 3, 4]
+
+LinkKind = Literal["call", "root", "contract", "entry"]
+"""How one function leads to the next: it calls it, it stages it (a root), a library stages it by contract; or jaxlint
+itself enters the program there."""
 
 NEVER = 1 << 60
 """Later than anything."""
@@ -71,7 +80,7 @@ class Link(msgspec.Struct, frozen=True, eq=False):
 
     scope: ModuleScope
     node: Any
-    kind: str
+    kind: LinkKind
     function: str
     text: str
     serial: int

@@ -18,6 +18,7 @@ from flake8_jax.semantics.domain.values import (
     ExternalInstance,
     HostArray,
     Instance,
+    Level,
     ListValue,
     Room,
     Static,
@@ -104,7 +105,7 @@ def tree_of(value: Value | None) -> Value:
     return Tree(found) if found is not None else Unknown("tree")
 
 
-def _leaves_level(value: Value, depth: int = 8, room: Room | None = None) -> int | None:
+def _leaves_level(value: Value, depth: int = 8, room: Room | None = None) -> Level | None:
     """The level that all leaves of a pytree have, None where they differ or are not all known to be arrays."""
     if isinstance(value, (Array, Tree)):
         return value.level

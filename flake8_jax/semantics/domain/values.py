@@ -21,7 +21,7 @@ Not modelled: the contents of sets, bytes, strided views, array shapes beyond ra
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,7 +39,14 @@ class Condition(NamedTuple):
     truth: bool
 
 
-CONCRETE, MAYBE, GRAD, ABSTRACT = range(4)
+Level = Literal[0, 1, 2, 3]
+"""How an array stands to tracing; the higher of two levels is that of what is computed from both."""
+CONCRETE: Final = 0
+MAYBE: Final = 1
+GRAD: Final = 2
+ABSTRACT: Final = 3
+StaticKind = Literal["", "int", "bool", "str", "float", "complex", "shape", "dtype", "set", "ellipsis"]
+"""What is known of a host value: its type, a row of sizes, a dtype, a set, nothing."""
 NO_BIRTH = 1 << 60
 """Later than any trace: what carries it is never taken for something that a trace found there."""
 
@@ -92,7 +99,7 @@ class Tree(Opaque):
 
     __slots__ = ("level",)
 
-    def __init__(self, level: int, parent: Value | None = None, step: str = "") -> None:
+    def __init__(self, level: Level, parent: Value | None = None, step: str = "") -> None:
         self.parts: dict[str, Value] | None = None
         self.parent = parent
         self.step = step
@@ -115,7 +122,7 @@ class Array(Value):
 
     def __init__(  # noqa: PLR0913 - data
         self,
-        level: int,
+        level: Level,
         dtype: str = "",
         ndim: int | None = None,
         length: int | None = None,
@@ -174,7 +181,7 @@ MAX_HELD = 100
 
 
 class Static(Value):
-    """A host value known while tracing, but not to us. kind: ``int bool str float shape dtype set`` or ``""``.
+    """A host value known while tracing, but not to us. kind: what is known of its type.
 
     holds: the values interpolated into a string (``f"{x}"``) without a format spec, and what such a string among them holds.
     born: of a set. guess: the kind is only what is most likely, as that of a dict's keys is.
@@ -183,7 +190,7 @@ class Static(Value):
     __slots__ = ("born", "guess", "holds", "kind")
 
     def __init__(
-        self, kind: str = "", holds: tuple[Value, ...] = (), born: int = NO_BIRTH, *, guess: bool = False
+        self, kind: StaticKind = "", holds: tuple[Value, ...] = (), born: int = NO_BIRTH, *, guess: bool = False
     ) -> None:
         self.guess = guess
         self.kind = kind
@@ -412,7 +419,9 @@ class ExternalInstance(Value):
 
     __slots__ = ("born", "cls", "level", "slots")
 
-    def __init__(self, cls: str, slots: dict[Any, Any] | None = None, level: int = MAYBE, born: int = NO_BIRTH) -> None:
+    def __init__(
+        self, cls: str, slots: dict[Any, Any] | None = None, level: Level = MAYBE, born: int = NO_BIRTH
+    ) -> None:
         self.cls = cls
         self.slots: dict[Any, Any] = slots if slots is not None else {}
         self.level = level
@@ -500,7 +509,7 @@ class Instance(Value):
 
     __slots__ = ("born", "cls", "complete", "exact", "level", "slots")
 
-    def __init__(self, cls: ClassValue, *, exact: bool, level: int | None = None, born: int = NO_BIRTH) -> None:
+    def __init__(self, cls: ClassValue, *, exact: bool, level: Level | None = None, born: int = NO_BIRTH) -> None:
         self.cls = cls
         self.slots: dict[Any, Any] = {}
         self.exact = exact
@@ -637,7 +646,7 @@ class Room:
         return self.left >= 0
 
 
-def level_of(value: Value, depth: int = 4, room: Room | None = None) -> int:
+def level_of(value: Value, depth: int = 4, room: Room | None = None) -> Level:
     """The highest tracing level of any array in ``value``; CONCRETE where there is none, MAYBE where unknown."""
     if isinstance(value, (Array, Tree)):
         return value.level
@@ -649,7 +658,7 @@ def level_of(value: Value, depth: int = 4, room: Room | None = None) -> int:
     room = room if room is not None else Room()
     if not room.enter(value):
         return MAYBE
-    best = CONCRETE
+    best: Level = CONCRETE
     if isinstance(value, Instance) and value.level is not None:
         best = value.level
     for part in leveled(value):

@@ -22,6 +22,7 @@ from flake8_jax.semantics.domain.values import (
     HostArray,
     ListValue,
     Static,
+    StaticKind,
     TupleValue,
     Unknown,
     Value,
@@ -33,7 +34,7 @@ from flake8_jax.semantics.interpreter.types import ARRAY_CLASSES
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import DESCRIBE
 
-_STATIC = {"int": "int", "bool": "bool", "str": "str", "float": "float"}
+_STATIC: dict[str, StaticKind] = {"int": "int", "bool": "bool", "str": "str", "float": "float"}
 _SCALARS = frozenset({"jaxtyping.Scalar", "jaxtyping.ScalarLike"})
 _KEYS = frozenset(
     {"jaxtyping.PRNGKeyArray", "chex.PRNGKey", "jax.random.PRNGKeyArray", "jax.random.KeyArray", "jaxtyping.Key"}

@@ -36,6 +36,7 @@ from flake8_jax.semantics.domain.values import (
     PartialValue,
     PropertyValue,
     Static,
+    StaticKind,
     StaticMethodValue,
     SuperValue,
     TransformedValue,
@@ -61,7 +62,9 @@ from flake8_jax.semantics.trackers.globals import is_code, note_rebinding, tell_
 from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
 from flake8_jax.semantics.trackers.variation import Variations, look_at_size
 
-_STATIC_KINDS = {"shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "nbytes": "int", "itemsize": "int"}
+_STATIC_KINDS: dict[str, StaticKind] = {
+    "shape": "shape", "ndim": "int", "size": "int", "dtype": "dtype", "nbytes": "int", "itemsize": "int"
+}  # fmt: skip
 _NAMES = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 _OF_DICTS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy"})
 _HALVES = frozenset({"T", "mT", "real", "imag", "flat"})

@@ -28,6 +28,7 @@ from flake8_jax.semantics.domain.values import (
     External,
     FunctionValue,
     Instance,
+    Level,
     ListValue,
     Static,
     Tree,
@@ -376,7 +377,7 @@ def _bind_fields(m: Machine, cls: ClassValue, args: Arguments) -> dict[str, Valu
     return bound
 
 
-def generic_instance(m: Machine, cls: ClassValue, level: int | None = None) -> Value:
+def generic_instance(m: Machine, cls: ClassValue, level: Level | None = None) -> Value:
     """An instance of which only the class is known; with ``level``, the leaves of its pytree are of that level."""
     if "enum" in cls.traits:
         return Static("")

@@ -32,6 +32,7 @@ from flake8_jax.semantics.domain.values import (
     ListValue,
     SliceValue,
     Static,
+    StaticKind,
     Tree,
     TupleValue,
     UnionValue,
@@ -109,13 +110,21 @@ def _tell_wanted(m: Machine, frame: Frame, node: ir.Name | ir.Attribute, value: 
 # --- literals ---------------------------------------------------------------------------------------
 
 
+_KINDS_OF_LITERALS: dict[str, StaticKind] = {
+    "big": "int",
+    "complex": "complex",
+    "bytes": "str",
+    "ellipsis": "ellipsis",
+}
+"""Literals whose value is not kept."""
+
+
 def _constant(m: Machine, frame: Frame, node: ir.Constant) -> Value:
     kind = node.kind
     if kind == "none":
         return NONE
-    if kind in ("big", "complex", "bytes", "ellipsis"):
-        return Static({"big": "int", "complex": "complex", "bytes": "str"}.get(kind, "ellipsis"))
-    return Const(node.value)
+    static = _KINDS_OF_LITERALS.get(kind)
+    return Static(static) if static is not None else Const(node.value)
 
 
 def elements_of(m: Machine, frame: Frame, nodes: list[ir.Expr]) -> tuple[list[Value], Value | None]:

@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.values import (
     Instance,
     ListValue,
     Static,
+    StaticKind,
     Tree,
     TupleValue,
     UnionValue,
@@ -137,7 +138,7 @@ def _from_host_array(m: Machine, at: Iterating, value: HostArray) -> Supply:
 
 
 def _from_static(m: Machine, at: Iterating, value: Static) -> Supply:
-    kind = {"shape": "int", "str": "str"}.get(value.kind, "")
+    kind: StaticKind = "int" if value.kind == "shape" else "str" if value.kind == "str" else ""
     return lambda: Static(kind, guess=value.guess)
 
 

@@ -29,6 +29,7 @@ from flake8_jax.semantics.domain.values import (
     ExternalInstance,
     ExternalMethod,
     HostArray,
+    Level,
     ListValue,
     Static,
     Tree,
@@ -119,68 +120,68 @@ def parse_descriptor(text: str) -> tuple[str, tuple[Any, ...]]:
     return head, tuple(p.strip() for p in parts if p.strip())
 
 
-def value_of_descriptor(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
+def value_of_descriptor(m: Machine, text: str, level: Level, bound: dict[str, Value]) -> Value:
     """The value that a result descriptor describes, its arrays at ``level``."""
     head, parts = parse_descriptor(text)
     make = _DESCRIBED.get(head)
     return make(m, parts, level, bound) if make is not None else Unknown("library")
 
 
-def _described_collective(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+def _described_collective(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
     """A sum over all lanes of a vmap is the same in every lane: no tracer, if nothing else traces it."""
     return _collective(bound.get(parts[0]), MAYBE if level == ABSTRACT and not m.path.mode.ambient else level)
 
 
-def _described_discrete(dtype: str) -> Callable[[Machine, Parts, int, Bound], Value]:
+def _described_discrete(dtype: str) -> Callable[[Machine, Parts, Level, Bound], Value]:
     """An array without a tangent: under ``grad`` alone it is concrete."""
     return lambda m, parts, level, bound: Array(CONCRETE if level == GRAD else level, dtype)
 
 
-def _described_keys(ndim: int) -> Callable[[Machine, Parts, int, Bound], Value]:
+def _described_keys(ndim: int) -> Callable[[Machine, Parts, Level, Bound], Value]:
     return lambda m, parts, level, bound: Array(level if level != GRAD else CONCRETE, "key", ndim)
 
 
-def _described_static(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+def _described_static(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
     return Const(float(parts[0])) if parts else Static("")
 
 
-def _described_same(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+def _described_same(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
     found = bound.get(parts[0])
     return found if found is not None else Unknown("same")
 
 
-def _described_tree_like(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+def _described_tree_like(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
     found = bound.get(parts[0])
     return relevelled(found, level) if found is not None else Tree(level)
 
 
-def _described_arrays_like(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+def _described_arrays_like(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
     found = bound.get(parts[0])
     return joining.over_arrays(found, lambda v: relevelled(v, level)) if found is not None else Unknown("arrays")
 
 
-def _described_list(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+def _described_list(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
     return ListValue(None, value_of_descriptor(m, parts[0], level, bound) if parts else Unknown("element"))
 
 
-def _described_tuple(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+def _described_tuple(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
     if parts and parts[-1] == "...":
         return ListValue(None, value_of_descriptor(m, parts[0], level, bound), is_tuple=True)
     return TupleValue(tuple(value_of_descriptor(m, p, level, bound) for p in parts))
 
 
-def _described_unless(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+def _described_unless(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
     """The last part describes it where none of the other arguments is given."""
     if any(p in bound for p in parts[:-1]):
         return Unknown("unless")
     return value_of_descriptor(m, parts[-1], level, bound)
 
 
-def _described_one_or_list(m: Machine, parts: Parts, level: int, bound: Bound) -> Value:
+def _described_one_or_list(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
     return _one_or_list(m, parts[0], level, bound)
 
 
-_DESCRIBED: dict[str, Callable[[Machine, Parts, int, Bound], Value]] = {
+_DESCRIBED: dict[str, Callable[[Machine, Parts, Level, Bound], Value]] = {
     "array": lambda m, parts, level, bound: Array(level),
     "arrays_like": _described_arrays_like,
     "bool": _described_discrete("bool"),
@@ -209,7 +210,7 @@ _DESCRIBED: dict[str, Callable[[Machine, Parts, int, Bound], Value]] = {
 """What a descriptor describes, by its head; a head that is not here describes a value that nobody knows."""
 
 
-def _one_or_list(m: Machine, text: str, level: int, bound: dict[str, Value]) -> Value:
+def _one_or_list(m: Machine, text: str, level: Level, bound: dict[str, Value]) -> Value:
     """One result for one argument, else a list with one for each."""
     given = next(iter(bound.values()), None)
     count = len(given.elts) if isinstance(given, TupleValue) else len(bound)
@@ -219,7 +220,7 @@ def _one_or_list(m: Machine, text: str, level: int, bound: dict[str, Value]) -> 
     return ListValue(made, born=m.path.mode.trace) if made else Unknown("one or several")
 
 
-def _collective(value: Value | None, level: int) -> Value:
+def _collective(value: Value | None, level: Level) -> Value:
     """``psum`` and its kin: like the argument, but of a number they give another number (``psum(1, axis)``: lanes)."""
     if isinstance(value, UnionValue):
         return joining.union_of([_collective(v, level) for v in value.members])
@@ -231,7 +232,7 @@ def _collective(value: Value | None, level: int) -> Value:
     return relevelled(value, level)
 
 
-def _like(value: Value | None, level: int) -> Value:
+def _like(value: Value | None, level: Level) -> Value:
     if isinstance(value, Array):
         if level == GRAD and value.dtype in ("int", "bool"):
             level = CONCRETE
@@ -247,7 +248,7 @@ def _like(value: Value | None, level: int) -> Value:
 
 
 def make_instance(
-    m: Machine, cls: str, level: int, args: Arguments | None = None, given: dict[str, Value] | None = None
+    m: Machine, cls: str, level: Level, args: Arguments | None = None, given: dict[str, Value] | None = None
 ) -> Value:
     """An instance of a library class, from constructor arguments where there are any. given: the arguments of another
     function that makes it; those named as a field become that field."""

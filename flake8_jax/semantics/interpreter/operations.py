@@ -12,7 +12,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.classes import find_in_class
-from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.scopes import RUNNING, Frame, ModuleScope
 from flake8_jax.semantics.domain.values import (
     BuiltinValue,
     External,
@@ -159,7 +159,7 @@ def possible_here(m: Machine, value: UnionValue) -> Value:
 
 def _late_global(m: Machine, frame: Frame, name: str) -> Value:
     """A global that the running module has not bound yet: found if it is a def further down."""
-    if frame.scope.state == 1:
+    if frame.scope.state == RUNNING:
         return m.program.attribute(frame.scope, name)
     return Unknown(name)
 

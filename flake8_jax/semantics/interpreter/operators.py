@@ -31,10 +31,12 @@ from flake8_jax.semantics.domain.values import (
     FunctionValue,
     HostArray,
     Instance,
+    Level,
     ListValue,
     ModuleValue,
     Recipe,
     Static,
+    StaticKind,
     TransformedValue,
     Tree,
     TupleValue,
@@ -80,7 +82,7 @@ MAX_REPEATED = 64
 """So many elements of a sequence that is repeated are known one by one."""
 
 
-def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) -> int:
+def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) -> Level:
     """The level of an array computed from ``values``. library: computed by JAX itself, even from host values alone."""
     level, has_array, unknown = CONCRETE, library, False
     for value in values:
@@ -250,10 +252,10 @@ def _static_binary(left: Value, op: str, right: Value) -> Value:
     return Static(ka if ka == kb else "shape" if "shape" in (ka, kb) else "")
 
 
-def _kind(value: Value) -> str:
+def _kind(value: Value) -> StaticKind:
     if isinstance(value, Const):
         return joining.const_kind(value.value)
-    return getattr(value, "kind", "")
+    return value.kind if isinstance(value, Static) else ""
 
 
 def _joint_dtype(left: Value, right: Value) -> str:

@@ -29,6 +29,7 @@ from flake8_jax.semantics.domain.values import (
     Instance,
     ListValue,
     Static,
+    StaticKind,
     Tree,
     TupleValue,
     UnionValue,
@@ -47,7 +48,7 @@ _PYTHON_TYPES = frozenset({"int", "float", "bool", "str", "bytes", "complex", "t
                            "type", "slice", "range"})  # fmt: skip
 _LEAF_TYPES = frozenset({"int", "float", "bool", "str", "bytes", "complex", "numpy.ndarray", "numpy.generic"})
 """What no pytree of tracers is: it is a tracer itself, or a container of them."""
-_SCALARS = frozenset({"int", "bool", "str", "float"})
+_SCALARS: dict[str, StaticKind] = {"int": "int", "bool": "bool", "str": "str", "float": "float"}
 _PYTHON_MODULES = (
     "builtins.",
     "numpy.",
@@ -212,7 +213,7 @@ def value_of_class(m: Machine, value: Unknown | Tree, classes: Value) -> Value |
         array.origin = value
         return array
     if name in _SCALARS and isinstance(value, Unknown):
-        return Static(name)
+        return Static(_SCALARS[name])
     if isinstance(classes, ClassValue):
         return generic_instance(m, classes, level=value.level if isinstance(value, Tree) else None)
     return None

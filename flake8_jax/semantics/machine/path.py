@@ -125,7 +125,7 @@ class ExecutionPath:
             presumed=mode.presumed,
             shapes_only=mode.shapes_only,
             loop_ids=frozenset([id(loop) for loop in loops]) if loops else _NO_LOOPS,
-            in_main=any(link.function == "main" or link.kind == "main" for link in self.stack),
+            in_main=any(link.function == "main" for link in self.stack),
         )
         if not loops:
             self._last_context = (state, made)

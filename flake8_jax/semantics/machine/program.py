@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.scopes import ModuleScope
+from flake8_jax.semantics.domain.scopes import NOT_RUN, RUN, RUNNING, ModuleScope
 from flake8_jax.semantics.domain.values import (
     BuiltinValue,
     ClassValue,
@@ -101,10 +101,10 @@ class Program:
 
     def ensure_run(self, scope: ModuleScope) -> None:
         """Run a module's top level if nobody has."""
-        if scope.state == 0:
-            scope.state = 1
+        if scope.state == NOT_RUN:
+            scope.state = RUNNING
             self.run_module(scope)
-            scope.state = 2
+            scope.state = RUN
 
     def begin(self) -> tuple[int, int]:
         """An entry begins: what ``resume`` has to know."""
@@ -168,7 +168,7 @@ class Program:
     def _namespace(self, name: str) -> Value:
         """A namespace package: a module without a file."""
         scope = ModuleScope("", name, is_package=True, tree=ir.Module([], [0], 0))
-        scope.state = 2
+        scope.state = RUN
         self.by_name[name] = scope
         return ModuleValue(scope)
 
@@ -192,7 +192,7 @@ class Program:
             return External(canonical)
         if scope is None:
             return self.load(f"{module}.{name}") if self.is_project(f"{module}.{name}") else Unknown(name)
-        if self.lazy and scope.state == 0 and name in scope.tree.bound_names:
+        if self.lazy and scope.state == NOT_RUN and name in scope.tree.bound_names:
             return Deferred(scope, name)
         self.ensure_run(scope)
         return self.attribute(scope, name)
@@ -200,7 +200,7 @@ class Program:
     def attribute(self, scope: ModuleScope, name: str) -> Value:
         """``module.name`` as another file sees it."""
         value = scope.slots.get(name)
-        if value is None and scope.state == 0:
+        if value is None and scope.state == NOT_RUN:
             self.ensure_run(scope)
             value = scope.slots.get(name)
         known = self._own_transform(scope, name)
@@ -209,7 +209,7 @@ class Program:
         if value is not None:
             if isinstance(value, Deferred):
                 resolved = self.resolve(value)
-                if scope.state == 2:
+                if scope.state == RUN:
                     scope.slots[name] = resolved
                 return resolved
             if name in scope.rebound and isinstance(value, (Const, Static)):
@@ -218,7 +218,7 @@ class Program:
         below = f"{scope.name}.{name}"
         if self.is_project(below):
             return self.load(below)
-        if scope.state == 1:
+        if scope.state == RUNNING:
             return Deferred(scope, name) if name in scope.tree.bound_names else Unknown(name)
         return Unknown(name)
 

@@ -20,6 +20,7 @@ from flake8_jax.semantics.domain.values import (
     GRAD,
     Array,
     GeneratorValue,
+    Level,
     ListValue,
     Static,
     Tree,
@@ -127,7 +128,7 @@ _GIVEN: dict[str, Callable[[Value], Value]] = {
 # --- methods that give arrays -----------------------------------------------------------------------------
 
 
-def _result(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFact | None, level: int) -> Value:
+def _result(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFact | None, level: Level) -> Value:
     """The array that a method gives, its arrays at ``level``."""
     if name == "astype":
         return _cast(m, base, at, level)
@@ -150,7 +151,7 @@ def _result(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionF
     return result
 
 
-def _cast(m: Machine, base: Array | Tree, at: Call, level: int) -> Array:
+def _cast(m: Machine, base: Array | Tree, at: Call, level: Level) -> Array:
     """``x.astype(dtype)``."""
     args = at.args
     target = args.values[0] if args.values else args.kwargs.get("dtype", Unknown("dtype"))

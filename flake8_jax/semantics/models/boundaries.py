@@ -29,6 +29,7 @@ from flake8_jax.semantics.domain.values import (
     ExternalInstance,
     FunctionValue,
     Instance,
+    Level,
     ListValue,
     PartialValue,
     Static,
@@ -52,7 +53,7 @@ from flake8_jax.semantics.trackers.recipes import mark_tangents
 
 
 def result_outside(
-    m: Machine, tv: TransformedValue, args: Arguments, result: Value, level: int, dispatched: int
+    m: Machine, tv: TransformedValue, args: Arguments, result: Value, level: Level, dispatched: int
 ) -> Value:
     """What the call of a transformed function gives, where its operand returned ``result``."""
     kind = tv.fact.result
@@ -72,7 +73,7 @@ def result_outside(
     return Unknown(kind)
 
 
-def _same_outside(tv: TransformedValue, result: Value, level: int, dispatched: int) -> Value:
+def _same_outside(tv: TransformedValue, result: Value, level: Level, dispatched: int) -> Value:
     """A result that comes out as the operand returned it, but for its tracers."""
     if tv.fact.maps_axes is not None and not tv.fact.maps_axes.endswith("specs"):
         return _mapped_out(result, level, dispatched, filtered=tv.fact.filters)
@@ -81,7 +82,7 @@ def _same_outside(tv: TransformedValue, result: Value, level: int, dispatched: i
     return boundary.release(result, level, dispatched=dispatched)
 
 
-def _without_aux(tv: TransformedValue, result: Value, level: int) -> tuple[Value, Value | None]:
+def _without_aux(tv: TransformedValue, result: Value, level: Level) -> tuple[Value, Value | None]:
     """What is differentiated of a result, and what is passed on beside it."""
     option = tv.options.get(tv.fact.has_aux or "has_aux")
     if option is None or (isinstance(option, Const) and not option.value):
@@ -92,7 +93,7 @@ def _without_aux(tv: TransformedValue, result: Value, level: int) -> tuple[Value
     return pair[0], boundary.release(pair[1], level)
 
 
-def _mapped_out(value: Value, level: int, dispatched: int, *, filtered: bool) -> Value:
+def _mapped_out(value: Value, level: Level, dispatched: int, *, filtered: bool) -> Value:
     """A vmapped result: every leaf gains an axis."""
     if filtered:
         return joining.over_arrays(
@@ -102,7 +103,7 @@ def _mapped_out(value: Value, level: int, dispatched: int, *, filtered: bool) ->
     return boundary.release(stacked, level, dispatched=dispatched)
 
 
-def _gradients(tv: TransformedValue, args: Arguments, level: int, *, is_jacobian: bool) -> Value:
+def _gradients(tv: TransformedValue, args: Arguments, level: Level, *, is_jacobian: bool) -> Value:
     argnums = constants_of(tv.options.get(tv.fact.differentiates or "argnums"))
     option = tv.options.get(tv.fact.differentiates or "argnums")
     if argnums is None:
@@ -121,7 +122,7 @@ def _gradients(tv: TransformedValue, args: Arguments, level: int, *, is_jacobian
 Inward = Callable[[Value], Value]
 
 
-def cross(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Arguments:
+def cross(m: Machine, tv: TransformedValue, args: Arguments, level: Level) -> Arguments:
     """The arguments as the operand sees them."""
     fact, inward = tv.fact, _inward(m, tv, level)
     values = _as_annotated(m, tv.operand, args.values) if fact.filters else list(args.values)
@@ -154,7 +155,7 @@ def _with(args: Arguments, values: list[Value], kwargs: dict[str, Value]) -> Arg
     return msgspec.structs.replace(args, values=values, kwargs=kwargs)
 
 
-def _inward(m: Machine, tv: TransformedValue, level: int) -> Inward:
+def _inward(m: Machine, tv: TransformedValue, level: Level) -> Inward:
     """How one argument crosses that is mapped, staged or differentiated as a whole."""
     presumption = m.trackers[Presuming].presumption
 
@@ -224,7 +225,7 @@ def _axes_of(value: Value | None, count: int) -> list[Value | None]:
     return [None] * count
 
 
-def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int) -> Arguments:
+def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: Level) -> Arguments:
     """vmap, pmap, shard_map: mapped arguments lose an axis, unmapped ones stay as they are."""
     fact = tv.fact
     option = tv.options.get(fact.maps_axes or "")
@@ -252,7 +253,7 @@ def _cross_mapped(m: Machine, tv: TransformedValue, args: Arguments, level: int)
     return crossed
 
 
-def _cross_argument(m: Machine, tv: TransformedValue, value: Value, axis: Value | None, level: int) -> Value:
+def _cross_argument(m: Machine, tv: TransformedValue, value: Value, axis: Value | None, level: Level) -> Value:
     """An argument of ``vmap`` or ``pmap``, which is mapped over this axis."""
     presumption = m.trackers[Presuming].presumption
     if presumption is not None and isinstance(axis, Const) and axis.value is not None:
@@ -260,7 +261,7 @@ def _cross_argument(m: Machine, tv: TransformedValue, value: Value, axis: Value 
     return _cross_axis(value, axis, level, tv.fact.omnistaging)
 
 
-def _cross_axis(value: Value, axis: Value | None, level: int, omnistaging: bool, depth: int = 8) -> Value:
+def _cross_axis(value: Value, axis: Value | None, level: Level, omnistaging: bool, depth: int = 8) -> Value:
     """A value that is mapped over this axis, or its parts over those that ``in_axes`` has for them."""
     if depth == 0:
         return Unknown("mapped")
@@ -290,7 +291,7 @@ def _cross_sequence(value: TupleValue | ListValue, axis: Value, part: Callable[[
     return TupleValue(parts, value.cls, value.names) if isinstance(value, TupleValue) else ListValue(parts)
 
 
-def _cross_spec(value: Value, spec: Value | None, option: Value | None, level: int) -> Value:
+def _cross_spec(value: Value, spec: Value | None, option: Value | None, level: Level) -> Value:
     """shard_map: ``P(...)`` makes a tracer of anything; None leaves a Python value alone."""
     if isinstance(spec, Const) and spec.value is None:
         return value if not isinstance(value, Array) else boundary.tracify(value, level)

@@ -36,6 +36,7 @@ from flake8_jax.semantics.domain.values import (
     PropertyValue,
     SliceValue,
     Static,
+    StaticKind,
     StaticMethodValue,
     TransformedValue,
     Tree,
@@ -90,7 +91,7 @@ def call_builtin(m: Machine, func: BuiltinValue, at: Call) -> Value:
 # --- conversions and questions ----------------------------------------------------------------------------
 
 
-def _cast(kind: str) -> Callable[[Machine, Frame, Any, Arguments], Value]:
+def _cast(kind: StaticKind) -> Callable[[Machine, Frame, Any, Arguments], Value]:
     def handler(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         value = args.values[0] if args.values else Const(0)
         if isinstance(value, Const) and len(args.values) == 1:
@@ -100,7 +101,7 @@ def _cast(kind: str) -> Callable[[Machine, Frame, Any, Arguments], Value]:
     return handler
 
 
-def _cast_constant(kind: str, value: Any) -> Value:
+def _cast_constant(kind: StaticKind, value: Any) -> Value:
     try:
         if kind == "int" and isinstance(value, (int, float, str, bool)):
             return Const(int(value))
@@ -557,17 +558,18 @@ def _set(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return Static("set", born=m.path.mode.trace)
 
 
-def _static(kind: str) -> Callable[[Machine, Frame, Any, Arguments], Value]:
+def _static(kind: StaticKind) -> Callable[[Machine, Frame, Any, Arguments], Value]:
     return lambda m, frame, node, args: Static(kind)
 
 
 for _kind in ("int", "float", "complex"):
     builtin(_kind)(_cast(_kind))
-for _kind, _names in {
+_STATIC: dict[StaticKind, tuple[str, ...]] = {
     "int": ("id", "hash", "ord"),
     "str": ("chr", "bytes", "hex", "bin"),
     "bool": ("issubclass",),
     "set": ("frozenset",),
-}.items():
-    builtin(*_names)(_static(_kind))
+}
+for _given, _names in _STATIC.items():
+    builtin(*_names)(_static(_given))
 CALL[BuiltinValue] = call_builtin

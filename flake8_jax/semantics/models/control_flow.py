@@ -29,6 +29,7 @@ from flake8_jax.semantics.domain.values import (
     FunctionValue,
     HostArray,
     Instance,
+    Level,
     ListValue,
     PartialValue,
     Room,
@@ -52,7 +53,7 @@ from flake8_jax.semantics.models.tables import model
 from flake8_jax.semantics.trackers.presumption import Presuming
 
 
-def _inner(m: Machine, value: Value | None, level: int = ABSTRACT) -> Value:
+def _inner(m: Machine, value: Value | None, level: Level = ABSTRACT) -> Value:
     """A carry or an operand as the staged function sees it."""
     presumption = m.trackers[Presuming].presumption
     if presumption is not None and value is not None:

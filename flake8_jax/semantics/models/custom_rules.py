@@ -31,6 +31,7 @@ from flake8_jax.semantics.domain.values import (
     Const,
     FunctionValue,
     HostArray,
+    Level,
     PartialValue,
     Room,
     TransformedValue,
@@ -97,7 +98,7 @@ def _run_vjp(m: Machine, tv: TransformedValue, at: Call, result: Value) -> None:
     fixed = fixed_positions(tv)
     if fixed is None:
         return
-    level = ABSTRACT if m.path.mode.ambient or level_of(output) == ABSTRACT else CONCRETE
+    level: Level = ABSTRACT if m.path.mode.ambient or level_of(output) == ABSTRACT else CONCRETE
     leading = [at.args.values[i] for i in fixed if i < len(at.args.values)]
     call(m, at.frame, at.node, backward, Arguments([*leading, residuals, relevelled(_plain(output), level)]))
 

@@ -38,10 +38,12 @@ from flake8_jax.semantics.domain.values import (
     FunctionValue,
     HostArray,
     Instance,
+    Level,
     ListValue,
     PartialValue,
     Site,
     Static,
+    StaticKind,
     TransformedValue,
     Tree,
     TupleValue,
@@ -169,7 +171,7 @@ _INTEGERS = frozenset(
 _DTYPES = frozenset({"dtype", "result_type", "promote_types", "canonicalize_dtype"})
 
 
-def _static_kind(short: str) -> str:
+def _static_kind(short: str) -> StaticKind:
     """The kind of a host value, by the last part of the name of what gives it."""
     if short == "shape":
         return "shape"
@@ -206,7 +208,7 @@ def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dic
 def _host_number(head: str, parts: tuple[Any, ...], values: list[Value]) -> Value:
     """An array of the host; of numbers alone another number."""
     numbers = [v for v in values if isinstance(v, Const) and type(v.value) in (int, float)]
-    kind = head if head in ("int", "float", "bool") else ""
+    kind: StaticKind = "int" if head == "int" else "float" if head == "float" else "bool" if head == "bool" else ""
     if values and len(numbers) == len(values) and head != "host":
         return Static(kind or "float")
     return HostArray(kind)
@@ -269,7 +271,7 @@ def _key_call(m: Machine, app: DescribedCall) -> Value | None:
     return effect(m, app, key, level) if key is not None and effect is not None else None
 
 
-def _draw(m: Machine, app: DescribedCall, key: Value, level: int) -> Value | None:
+def _draw(m: Machine, app: DescribedCall, key: Value, level: Level) -> Value | None:
     fact, at = app.fact, app.at
     usage = Usage("consume", app.nodes.get(fact.key or ""), app.name, fact.key_effect == "consume")
     for one in _keys_in(key):
@@ -278,7 +280,7 @@ def _draw(m: Machine, app: DescribedCall, key: Value, level: int) -> Value | Non
     return None
 
 
-def _split(m: Machine, app: DescribedCall, key: Value, level: int) -> Value:
+def _split(m: Machine, app: DescribedCall, key: Value, level: Level) -> Value:
     use_key(m, Touch(app.at.frame, app.at.node, key), Usage("split", app.nodes.get(app.fact.key or "")))
     made = Array(level, "key", 1)
     number = app.bound.get("num")
@@ -293,17 +295,17 @@ def _split(m: Machine, app: DescribedCall, key: Value, level: int) -> Value:
     return made
 
 
-def _derive(m: Machine, app: DescribedCall, key: Value, level: int) -> Value:
+def _derive(m: Machine, app: DescribedCall, key: Value, level: Level) -> Value:
     made = derive_key(m, key, app.bound.get("data"))
     made.level = level
     return made
 
 
-def _clone(m: Machine, app: DescribedCall, key: Value, level: int) -> Value:
+def _clone(m: Machine, app: DescribedCall, key: Value, level: Level) -> Value:
     return Array(level, "key", getattr(key, "ndim", None))
 
 
-_KEY_EFFECTS: dict[str, Callable[[Machine, DescribedCall, Value, int], Value | None]] = {
+_KEY_EFFECTS: dict[str, Callable[[Machine, DescribedCall, Value, Level], Value | None]] = {
     "consume": _draw,
     "initialize": _draw,
     "split": _split,

@@ -18,7 +18,7 @@ from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import describe, opened, parameter_names
-from flake8_jax.semantics.domain.stack import Lane, Link, Mode
+from flake8_jax.semantics.domain.stack import Lane, Link, LinkKind, Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
@@ -28,6 +28,7 @@ from flake8_jax.semantics.domain.values import (
     BoundMethod,
     FunctionValue,
     Instance,
+    Level,
     ListValue,
     PartialValue,
     TransformedValue,
@@ -54,7 +55,7 @@ class Staging(msgspec.Struct, frozen=True, eq=False):
 
     name: str
     mode: Mode
-    kind: str = "root"
+    kind: LinkKind = "root"
     serial: int | None = None
 
 
@@ -118,7 +119,7 @@ def staged(m: Machine, operand: Value, at: Call, how: Staging, run: Callable[[],
     return result
 
 
-def outer_level(m: Machine, args: Arguments, operand: Value | None = None) -> int:
+def outer_level(m: Machine, args: Arguments, operand: Value | None = None) -> Level:
     """The level of a staged call's results, seen from outside: that of its arguments, or of what its operand (or a
     function among the arguments) closes over."""
     extra = [v for v in (args.star, args.double_star) if v is not None]

@@ -53,6 +53,7 @@ from flake8_jax.semantics.domain.values import (
     FunctionValue,
     HostArray,
     Instance,
+    Level,
     ListValue,
     PartialValue,
     Room,
@@ -342,7 +343,7 @@ def _call_now(m: Machine, app: Transformation) -> Value:
 
 def _inward(fact: TransformFact) -> Callable[[Value], Value]:
     """What a value is inside of the transform."""
-    level = GRAD if fact.tracing == "concrete" else ABSTRACT
+    level: Level = GRAD if fact.tracing == "concrete" else ABSTRACT
     return functools.partial(boundary.filter_in if fact.filters else boundary.tracify, level=level)
 
 
@@ -416,7 +417,8 @@ def _stage(m: Machine, app: Transformation) -> Value:
 
 def _passed(m: Machine, app: Transformation, operand: Value) -> list[Value]:
     """What the library passes to the operand, as far as the facts tell."""
-    descriptors, level = list(app.fact.passes), GRAD if app.fact.tracing == "concrete" else ABSTRACT
+    descriptors = list(app.fact.passes)
+    level: Level = GRAD if app.fact.tracing == "concrete" else ABSTRACT
     if not descriptors:
         return []
     names = parameter_names(operand)

@@ -16,7 +16,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.code import names_read
-from flake8_jax.semantics.domain.scopes import Frame, ModuleScope, is_test_file
+from flake8_jax.semantics.domain.scopes import RUNNING, Frame, ModuleScope, is_test_file
 from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
@@ -107,7 +107,7 @@ def tell_global(m: Machine, frame: Frame, node: Any, scope: ModuleScope, name: s
 
 def note_read(m: Machine, scope: ModuleScope, name: str, path: str, start: int) -> None:
     """Staged code that the top level of a module calls reads a variable at that place: once more, after it was rebound?"""
-    if scope.state != 1 or any(loop.node.start <= start < loop.node.end for loop in m.path.loops):
+    if scope.state != RUNNING or any(loop.node.start <= start < loop.node.end for loop in m.path.loops):
         return  # nobody calls it again, or it is defined anew in every iteration
     first = m.trackers[GlobalReads].staged.setdefault((scope.path, name), {})
     rebindings = m.trackers[GlobalReads].rebindings.get((scope.path, name), 0)

@@ -32,6 +32,7 @@ from flake8_jax.semantics.domain.values import (
     DictValue,
     GeneratorValue,
     Instance,
+    Level,
     ListValue,
     Opaque,
     Recipe,
@@ -433,7 +434,7 @@ def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, pa
         m.bus.emit(SharedKey(m.path.context(lane.call.scope), lane.call.node, lane.transform, False))
 
 
-def made_key(m: Machine, scope: ModuleScope, node: Any, level: int) -> Array:
+def made_key(m: Machine, scope: ModuleScope, node: Any, level: Level) -> Array:
     """A key made of a seed."""
     made = Array(level, "key", 0)
     site = Site(scope, node.start, node.end)
