@@ -52,14 +52,20 @@ class Context(msgspec.Struct, frozen=True, eq=False):
         return dispatched in self.loop_ids
 
 
+TestKind = Literal[
+    "if", "elif", "ternary", "while", "assert", "and", "or", "not", "comprehension", "match", "in", "compare", "case",
+    "filter"
+]  # fmt: skip
+"""What asks for the truth of a value."""
+
+
 class TruthTest(msgspec.Struct, frozen=True, eq=False):
-    """``value`` is asked for its truth. ``how``: if elif ternary while assert and or not comprehension match in
-    compare case filter. ``at``: the tested expression; ``whole``: the statement or expression around it."""
+    """``value`` is asked for its truth. ``at``: the tested expression; ``whole``: the statement or expression around it."""
 
     context: Context
     at: ir.Node
     value: Value
-    how: str
+    how: TestKind
     whole: ir.Node
 
 
@@ -104,16 +110,21 @@ class MethodCall(msgspec.Struct, frozen=True, eq=False):
     fact: FunctionFact | None
 
 
+IterationKind = Literal["for", "comprehension", "unpack", "zip", "enumerate", "star", "map", "list", "index"]
+"""What iterates; ``index``: ``x[tuple(value)]``, which has no more elements than ``x`` has axes."""
+
+
 class Iteration(msgspec.Struct, frozen=True, eq=False):
-    """``value`` is iterated. ``how``: for comprehension unpack zip enumerate star map list,
-    index (``x[tuple(value)]``, which has no more elements than ``x`` has axes). count: number of targets
-    when unpacking; for zip the least known length."""
+    """``value`` is iterated. count: number of targets when unpacking; for zip the least known length."""
 
     context: Context
     at: ir.Node
     value: Value
-    how: str
+    how: IterationKind
     count: int | None
+
+
+IndexMode = Literal["load", "at"]
 
 
 class Indexing(msgspec.Struct, frozen=True, eq=False):
@@ -123,7 +134,7 @@ class Indexing(msgspec.Struct, frozen=True, eq=False):
     at: ir.Subscript
     base: Value
     index: Value
-    mode: str
+    mode: IndexMode
 
 
 class Slicing(msgspec.Struct, frozen=True, eq=False):
@@ -136,36 +147,45 @@ class Slicing(msgspec.Struct, frozen=True, eq=False):
     lower: Value | None
     upper: Value | None
     step: Value | None
-    mode: str
+    mode: IndexMode
+
+
+HashKind = Literal["dict-key", "set-element", "membership", "dict-lookup", "cache"]
 
 
 class Hashing(msgspec.Struct, frozen=True, eq=False):
-    """``value`` is hashed. ``how``: dict-key set-element membership dict-lookup cache."""
+    """``value`` is hashed."""
 
     context: Context
     at: ir.Node
     value: Value
-    how: str
+    how: HashKind
+
+
+FormatKind = Literal["f-string", "percent", "format-method", "format-builtin"]
 
 
 class Formatting(msgspec.Struct, frozen=True, eq=False):
-    """``value`` goes through a non-empty format spec. ``how``: f-string percent format-method format-builtin.
-    spec: its text where known."""
+    """``value`` goes through a non-empty format spec. spec: its text where known."""
 
     context: Context
     at: ir.Node
     value: Value
-    how: str
+    how: FormatKind
     spec: str
 
 
+StoreKind = Literal["item", "item-augmented", "item-delete"]
+"""``x[i] = v``, ``x[i] += v``, ``del x[i]``."""
+
+
 class Store(msgspec.Struct, frozen=True, eq=False):
-    """An item is assigned to or deleted. ``how``: item (``x[i] = v``), item-augmented, item-delete. base: the container.
+    """An item is assigned to or deleted. base: the container.
     What is put into something older than the running trace, items or not, is a Mutation as well."""
 
     context: Context
     at: ir.Node
-    how: str
+    how: StoreKind
     base: Value | None
     value: Value | None
     name: str
@@ -417,11 +437,14 @@ class JittedMethod(msgspec.Struct, frozen=True, eq=False):
     method: str
 
 
+SettingKind = Literal["variable", "option", "context", "call"]
+
+
 class Setting(msgspec.Struct, frozen=True, eq=False):
     """Something is set that JAX reads once, or that switches a debugging aid (see ``settings``). ``at``: where it is set
     or, where that is done in time but for this caller, the call that leads there (``direct`` false).
 
-    name: of the variable, of the option, of the function called. kind: variable, option, context, call. turn: when it is
+    name: of the variable, of the option, of the function called. turn: when it is
     read (imported, started), the empty string where it always is. late: that is surely over, since ``since``.
     conditional: a test decides whether it is set. by_program: the top level of
     the same file, or its ``main``, leads to it.
@@ -430,7 +453,7 @@ class Setting(msgspec.Struct, frozen=True, eq=False):
     context: Context
     at: ir.Node
     name: str
-    kind: str
+    kind: SettingKind
     value: Value
     turn: str
     late: bool
@@ -440,18 +463,21 @@ class Setting(msgspec.Struct, frozen=True, eq=False):
     by_program: bool
 
 
+RepetitionKind = Literal["compiled", "body", "traced"]
+"""``at`` applies ``jit`` to a function object that is new in every iteration; it stages a new one, as ``scan`` does; or it
+calls what ``grad`` or ``vmap`` returned, so that Python runs the function again."""
+
+
 class Repetition(msgspec.Struct, frozen=True, eq=False):
     """In every iteration of an eager loop something is done that need be done once (see ``freshness``).
 
-    how: compiled (``at`` applies ``jit`` to a function object that is new in every iteration), body (``at`` stages a new
-    one, as ``scan`` does), traced (``at`` calls what ``grad`` or ``vmap`` returned, so Python runs the function again).
     name: canonical name of the transform; operand: the function. loop: the IR of the loop; own: it is one of the running
     function, else of a caller. given, unless: the facts on which a report hangs.
     """
 
     context: Context
     at: ir.Node
-    how: str
+    how: RepetitionKind
     name: str
     operand: Value
     loop: ir.Node
@@ -539,12 +565,15 @@ class CapturedConstant(msgspec.Struct, frozen=True, eq=False):
     bytes: int
 
 
+Verdict = Literal["removed", "deprecated", "too-new"]
+
+
 class ApiUse(msgspec.Struct, frozen=True, eq=False):
     """A name that a supported release of JAX lacks, or says farewell to, is used where nothing guards it (``versions``).
 
     name: the name as the imports spell it; ``NAME(keyword=)`` of an argument, ``NAME()`` of a transform called without its
     function. ``at``: the Attribute, imported name, import statement (of a module that is gone) or Call; start, end: of the
-    use itself. verdict: removed, deprecated, too-new. lacking: the newest release known to be without it. postponed: in an
+    use itself. lacking: the newest release known to be without it. postponed: in an
     annotation that Python does not evaluate.
     """
 
@@ -553,7 +582,7 @@ class ApiUse(msgspec.Struct, frozen=True, eq=False):
     name: str
     start: int
     end: int
-    verdict: str
+    verdict: Verdict
     change: Change | None
     lacking: Version | None
     support: Support

@@ -31,7 +31,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
     level_of,
 )
-from flake8_jax.semantics.events.events import Hashing, Iteration, Store
+from flake8_jax.semantics.events.events import Hashing, HashKind, Iteration, Store, StoreKind
 from flake8_jax.semantics.interpreter.attributes import store_attribute
 from flake8_jax.semantics.interpreter.containers import item_of, set_item
 from flake8_jax.semantics.interpreter.iteration import iterated
@@ -47,7 +47,7 @@ from flake8_jax.semantics.trackers.products import Products, check_unpacking
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
 
 
-def tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: str) -> None:
+def tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: HashKind) -> None:
     """Tell the rules that a value that holds a tracer is hashed."""
     if m.bus.wants(Hashing) and hashes_tracer(value, GRAD):
         m.bus.emit(Hashing(m.path.context(frame.scope), at, value, how))
@@ -62,7 +62,8 @@ def store_item(m: Machine, change: Change, index: Value) -> None:
         base = Unknown("no array")  # which has no such items: a guess somewhere above was wrong
         change = msgspec.structs.replace(change, target=base)
     if m.bus.wants(Store):
-        m.bus.emit(Store(m.path.context(frame.scope), node, change.how, base, value, "", change.op))
+        how: StoreKind = "item-augmented" if change.how == "item-augmented" else "item"
+        m.bus.emit(Store(m.path.context(frame.scope), node, how, base, value, "", change.op))
     if isinstance(base, External):
         note_stored_rule(m, base, value)
         if base.name == ENVIRON:

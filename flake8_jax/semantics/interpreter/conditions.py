@@ -39,7 +39,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     is_traced_array,
 )
-from flake8_jax.semantics.events.events import TruthTest
+from flake8_jax.semantics.events.events import TestKind, TruthTest
 from flake8_jax.semantics.interpreter.operators import as_array, compare, negated, test_truth, truth_of, unary
 from flake8_jax.semantics.interpreter.types import instance_test, untraced_outcome, value_of_class
 from flake8_jax.semantics.machine.core import Machine
@@ -70,7 +70,7 @@ class Test(msgspec.Struct, frozen=True, eq=False):
         return self.when_true if outcome else self.when_false
 
 
-def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) -> Test:
+def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: Any) -> Test:
     """Evaluate a test: tell the rules whose truth is asked for, and find what each outcome teaches."""
     made = _settled(m, frame, node, how, whole)
     if made.truth is not None:
@@ -81,7 +81,7 @@ def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) 
     return made
 
 
-def _settled(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) -> Test:
+def _settled(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: Any) -> Test:
     """A test, decided by an earlier one of the same where there is one; that of ``while`` is made again and again."""
     made = _condition(m, frame, node, how, whole)
     if made.truth is None and made.key is not None and how != "while":
@@ -110,7 +110,7 @@ def _known_truth(m: Machine, key: Any) -> bool | None:
     return None
 
 
-def _condition(m: Machine, frame: Frame, node: ir.Expr, how: str, whole: Any) -> Test:
+def _condition(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: Any) -> Test:
     if isinstance(node, ir.UnaryOp) and node.op == "not":
         return _negated(_condition(m, frame, node.operand, "not" if how != "while" else "while", whole))
     if isinstance(node, ir.BoolOp):
@@ -154,7 +154,7 @@ def _identity(m: Machine, value: Value) -> Any:
     return ("v", id(value))
 
 
-def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Test:
+def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: TestKind, whole: Any) -> Test:
     """``a and b``: b is tested only where a was true; where a tests the number of the iteration, it guards b."""
     if not m.path.loops:
         return _bool_operands(m, frame, node, how, whole)
@@ -165,15 +165,16 @@ def _bool_condition(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: 
     return made
 
 
-def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: str, whole: Any) -> Test:
+def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: TestKind, whole: Any) -> Test:
     """The operands of ``a and b`` in turn; everything learnt from one holds in the next."""
     conjunction = node.op == "and"
     operands, reports = _Operands(m), len(m.bus.emissions)
     learnt: list[Callable[[Machine], None]] = []
     host = untraced = undecided = False
     last = len(node.values) - 1
+    inner: TestKind = "while" if how == "while" else "and" if conjunction else "or"
     for i, operand in enumerate(node.values):
-        test = _settled(m, frame, operand, how if i == last or how == "while" else node.op, whole)
+        test = _settled(m, frame, operand, how if i == last else inner, whole)
         host = host or test.host
         untraced = untraced or test.untraced is conjunction
         if test.truth is (not conjunction):
@@ -265,7 +266,7 @@ class _Operands:
         return real
 
 
-def _compare_condition(m: Machine, frame: Frame, node: ir.Compare, how: str, whole: Any) -> Test:
+def _compare_condition(m: Machine, frame: Frame, node: ir.Compare, how: TestKind, whole: Any) -> Test:
     op = node.ops[0]
     left = evaluate(m, frame, node.left)
     right = evaluate(m, frame, node.comparators[0])
@@ -415,6 +416,7 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
     """``a and b`` as a value: one of the operands."""
     results: list[Value] = []
     last = len(node.values) - 1
+    connective: TestKind = "and" if node.op == "and" else "or"
     operands = _Operands(m)
     for i, operand in enumerate(node.values):
         if i == last:
@@ -424,13 +426,13 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
         if isinstance(operand, (ir.Compare, ir.BoolOp, ir.UnaryOp)) or (
             isinstance(operand, ir.Call) and isinstance(operand.func, ir.Name)
         ):
-            test = _condition(m, frame, operand, node.op, node)
+            test = _condition(m, frame, operand, connective, node)
             truth = test.truth
             value: Value = Static("bool") if truth is None else Const(truth)
         else:
             value = evaluate(m, frame, operand)
             numeric = isinstance(value, Tree) and _is_number(node.values[i + 1])
-            test_truth(m, frame, as_array(value) if numeric else value, node.op, operand, node)
+            test_truth(m, frame, as_array(value) if numeric else value, connective, operand, node)
             truth = truth_of(value)
             if isinstance(operand, ir.Name):
                 when_true, when_false = _narrow_truth(frame, operand.id, value)

@@ -41,7 +41,7 @@ from flake8_jax.semantics.domain.values import (
     holds_tracer,
     known_elements,
 )
-from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, Slicing
+from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, IndexMode, Slicing
 from flake8_jax.semantics.interpreter.assignment import tell_hash
 from flake8_jax.semantics.interpreter.attributes import field_of_tree
 from flake8_jax.semantics.interpreter.calls import call_evaluated
@@ -293,7 +293,7 @@ def _index_pairs(node: ir.Expr, index: Value) -> list[tuple[ir.Expr, Value]]:
     return [(node, index)]
 
 
-def _tell_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, mode: str) -> None:
+def _tell_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value, mode: IndexMode) -> None:
     context = None
     for part_node, part in _index_pairs(node.index, index):
         if isinstance(part, SliceValue) and m.bus.wants(Slicing):

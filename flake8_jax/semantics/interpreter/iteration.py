@@ -11,7 +11,7 @@ Not modelled: the number of iterations, ``async`` iteration.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Union
 
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.scopes import Frame
@@ -35,7 +35,7 @@ from flake8_jax.semantics.domain.values import (
     is_traced_array,
     known_elements,
 )
-from flake8_jax.semantics.events.events import Iteration
+from flake8_jax.semantics.events.events import Iteration, IterationKind
 from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
@@ -48,18 +48,23 @@ SMALL = 8
 
 
 Supply = Callable[[], Value]
+IterationMode = Union[IterationKind, Literal["quiet"]]
+"""``quiet``: the rules are not told."""
 
 
-def tell_iteration(m: Machine, frame: Frame, node: Any, value: Value, how: str, count: int | None = None) -> None:
+def tell_iteration(
+    m: Machine, frame: Frame, node: Any, value: Value, how: IterationKind, count: int | None = None
+) -> None:
     """Tell the rules that a traced array is iterated over. how, count: as in ``events.Iteration``."""
     if m.bus.wants(Iteration) and isinstance(value, (Array, UnionValue)):
         if is_traced_array(value) and getattr(value, "dtype", "") != "key":
             m.bus.emit(Iteration(m.path.context(frame.scope), node, value, how, count))
 
 
-def iterated(m: Machine, frame: Frame, node: Any, value: Value, how: str, loop: LoopState | None) -> Supply | None:
-    """How to get the element of one iteration; None if there is surely none. how: as in ``events.Iteration``, or
-    ``quiet``: the rules are not told."""
+def iterated(
+    m: Machine, frame: Frame, node: Any, value: Value, how: IterationMode, loop: LoopState | None
+) -> Supply | None:
+    """How to get the element of one iteration; None if there is surely none. how: what iterates."""
     if how != "quiet":
         tell_iteration(m, frame, node, value, how)
     if m.trackers[Reads].matter and isinstance(value, Array):

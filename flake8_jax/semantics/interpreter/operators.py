@@ -49,7 +49,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
     level_of,
 )
-from flake8_jax.semantics.events.events import Formatting, Hashing, NanComparison, TruthTest
+from flake8_jax.semantics.events.events import Formatting, Hashing, NanComparison, TestKind, TruthTest
 from flake8_jax.semantics.interpreter.operations import call_operator
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
@@ -490,7 +490,7 @@ def is_awaited(m: Machine, value: Value) -> bool:
     return dispatched != 0 and any(id(loop) == dispatched for loop in m.path.loops)
 
 
-def test_truth(m: Machine, frame: Frame, value: Value, how: str, at: Any, whole: Any) -> None:
+def test_truth(m: Machine, frame: Frame, value: Value, how: TestKind, at: Any, whole: Any) -> None:
     """Tell the rules that the truth of a traced value is asked for, or of one that a loop waits for."""
     if m.path.mode.staged and not m.path.mode.ambient and isinstance(value, Array):
         note_needs_python(m)

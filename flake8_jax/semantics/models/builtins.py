@@ -49,7 +49,7 @@ from flake8_jax.semantics.domain.values import (
     is_host_value,
     known_elements,
 )
-from flake8_jax.semantics.events.events import Formatting
+from flake8_jax.semantics.events.events import Formatting, IterationKind
 from flake8_jax.semantics.interpreter.attributes import tell_attribute
 from flake8_jax.semantics.interpreter.expressions import shown
 from flake8_jax.semantics.interpreter.iteration import iterated, tell_iteration
@@ -317,7 +317,7 @@ def _to_list(m: Machine, frame: Frame, node: Any, args: Arguments, *, is_tuple: 
         return TupleValue(known) if is_tuple else ListValue(known, born=m.path.mode.trace)
     if isinstance(args.values[0], Static) and args.values[0].kind == "shape":
         return Static("shape")
-    how = "index" if node is m.path.index else "list"
+    how: IterationKind = "index" if node is m.path.index else "list"
     supply = iterated(m, frame, _written(args, 0, node), args.values[0], how, None)
     if supply is None:
         return TupleValue(()) if is_tuple else ListValue((), born=m.path.mode.trace)

@@ -40,7 +40,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.interpreter.containers import item_of
-from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.iteration import IterationMode, iterated
 from flake8_jax.semantics.interpreter.operations import call, load_attribute
 from flake8_jax.semantics.interpreter.operators import binary, compare, negated, test_truth, unary
 from flake8_jax.semantics.machine.core import Machine
@@ -135,7 +135,7 @@ def _called_method(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
 # --- itertools ------------------------------------------------------------------------------------------
 
 
-def _element(m: Machine, frame: Frame, node: Any, value: Value, how: str = "map") -> Value | None:
+def _element(m: Machine, frame: Frame, node: Any, value: Value, how: IterationMode = "map") -> Value | None:
     """The element of one iteration; None where there is none."""
     supply = iterated(m, frame, node, value, how, None)
     return supply() if supply is not None else None

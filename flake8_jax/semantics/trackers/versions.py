@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -23,7 +23,7 @@ from flake8_jax.core import ir
 from flake8_jax.knowledge.history import Change, Histories, Support, Version
 from flake8_jax.knowledge.requirement import required_in_literals
 from flake8_jax.semantics.domain.values import Const, External, UnionValue, Unknown, Value
-from flake8_jax.semantics.events.events import ApiUse, Span
+from flake8_jax.semantics.events.events import ApiUse, Span, Verdict
 from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.guards import Guards
 
@@ -231,7 +231,9 @@ class Versions:
             owner = owner.rpartition(".")[0]
         return True
 
-    def _judge(self, scope: ModuleScope, raw: str) -> tuple[Change | None, Version | None, Support, str]:
+    def _judge(
+        self, scope: ModuleScope, raw: str
+    ) -> tuple[Change | None, Version | None, Support, Verdict | Literal[""]]:
         """What is known of a name, what is supported of its library there, and the verdict."""
         history = self.histories.of(raw)
         if history is None:
@@ -312,8 +314,8 @@ _STATEMENTS = frozenset(
 )  # fmt: skip
 
 
-def _verdict(change: Change | None, lacking: Version | None, support: Support) -> str:
-    """``removed``, ``deprecated``, ``too-new``, or nothing."""
+def _verdict(change: Change | None, lacking: Version | None, support: Support) -> Verdict | Literal[""]:
+    """What becomes of a name, if anything."""
     if change is not None and support.reaches(change.removed):
         return "removed"
     if lacking is not None and support.lowest is not None and support.lowest <= lacking:
