@@ -157,17 +157,17 @@ def _run_methods(m: Machine, cls: ClassValue, decorated: set[int]) -> None:
     """Run the methods of a class on a generic instance; inherited ones too, for their overrides."""
     self_value = generic_instance(m, cls)
     frame = Frame(None, cls.scope, None)
-    for value in _methods_to_enter(cls):
+    for value in _methods_to_enter(m, cls):
         target = function_in_class(value)
         if target is None or id(target) in decorated or _is_covered(m, target.fn) or _is_skipped(m, target):
             continue
         enter(m, target, first_argument(cls, value, self_value), frame)
 
 
-def _methods_to_enter(cls: ClassValue) -> Iterator[Value]:
+def _methods_to_enter(m: Machine, cls: ClassValue) -> Iterator[Value]:
     """What a class has in its namespace, and what it inherits from classes with few subclasses."""
     for owner in mro_of(cls):
-        if owner is not cls and (len(owner.subclasses) > MAX_HEIRS or not cls.namespace):
+        if owner is not cls and (len(m.program.subclasses(owner)) > MAX_HEIRS or not cls.namespace):
             continue
         for name, value in list(owner.namespace.items()):
             if owner is cls or (find_in_class(cls, name) or (owner, None))[0] is owner:

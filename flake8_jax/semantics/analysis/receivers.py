@@ -57,7 +57,7 @@ def carries_arrays(m: Machine, cls: ClassValue, within: tuple[ClassValue, ...] =
             return True
     if "dataclass" in cls.traits:
         return False  # it lists its own fields; those that subclasses add are not what its methods are about
-    heirs = [carries_arrays(m, heir, (*within, cls)) for heir in cls.subclasses]
+    heirs = [carries_arrays(m, heir, (*within, cls)) for heir in m.program.subclasses(cls)]
     return sum(heirs) * 2 > len(heirs)
 
 

@@ -59,19 +59,3 @@ def is_stub(fn: ir.Function) -> bool:
         return True
     first = body[0]
     return len(body) == 1 and isinstance(first, (ir.Pass, ir.Raise))
-
-
-MAX_HEIRS_SEARCHED = 1000
-
-
-def overrides_of(cls: ClassValue, name: str, limit: int = 12) -> list[tuple[ClassValue, Value]]:
-    """Definitions of an attribute in (transitive) subclasses."""
-    found: list[tuple[ClassValue, Value]] = []
-    todo, searched = list(cls.subclasses), 0
-    while todo and len(found) < limit and searched < MAX_HEIRS_SEARCHED:
-        sub = todo.pop()
-        searched += 1
-        if name in sub.namespace:
-            found.append((sub, sub.namespace[name]))
-        todo += sub.subclasses
-    return found

@@ -10,7 +10,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
-from flake8_jax.semantics.domain.classes import find_in_class, is_field, is_remade, is_stub, mro_of, overrides_of
+from flake8_jax.semantics.domain.classes import find_in_class, is_field, is_remade, is_stub, mro_of
 from flake8_jax.semantics.domain.code import names_read, reads_itself
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
@@ -309,7 +309,7 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
     if attr == "__dict__":
         return DictValue({k: v for k, v in base.slots.items() if isinstance(v, Value)}, is_open=True)
     found = find_in_class(cls, attr)
-    overrides = [] if base.exact else [o for o in overrides_of(cls, attr) if _comes_here(m, base, o[0])]
+    overrides = [] if base.exact else [o for o in m.program.overrides_of(cls, attr) if _comes_here(m, base, o[0])]
     if overrides and (found is None or isinstance(found[1], (FunctionValue, TransformedValue, PropertyValue))):
         candidates = _candidates(found, overrides, attr)
         if candidates is None:

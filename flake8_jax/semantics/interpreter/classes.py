@@ -71,7 +71,7 @@ def finish_class(m: Machine, cls: ClassValue) -> None:
         _traits_of_library_base(m, cls, own)
     for base in cls.bases:
         if isinstance(base, ClassValue):
-            _inherit(cls, base)
+            _inherit(m, cls, base)
         elif isinstance(base, External):
             cls.external_bases.append(base.name)
             _traits_of_library_base(m, cls, base.name)
@@ -81,9 +81,9 @@ def finish_class(m: Machine, cls: ClassValue) -> None:
         read_fields(m, cls)
 
 
-def _inherit(cls: ClassValue, base: ClassValue) -> None:
+def _inherit(m: Machine, cls: ClassValue, base: ClassValue) -> None:
     """What a class takes over of a base of the project."""
-    base.subclasses.append(cls)
+    m.program.add_subclass(base, cls)
     cls.traits |= base.traits
     cls.static_names |= base.static_names
     cls.leaf_names = base.leaf_names if cls.leaf_names is None else cls.leaf_names
@@ -390,11 +390,12 @@ def generic_instance(m: Machine, cls: ClassValue, level: Level | None = None) ->
         made: Value = TupleValue(values, cls, tuple(f.name for f in cls.fields))
         return boundary.tracify(made, level) if level is not None else made
     if level is None:
-        if cls.generic is None:
-            made_generic = cls.generic = Instance(cls, exact=False)
+        known = m.program.generic(cls)
+        if known is None:
+            known = made_generic = cls.generic = Instance(cls, exact=False)
             made_generic.born = birth_of_generic(m, made_generic)
             m.isolated(cls.scope.path, lambda: _initialise_generic(m, cls, made_generic))
-        return cls.generic
+        return known
     base = generic_instance(m, cls)
     if not isinstance(base, Instance) or "pytree" not in cls.traits:
         return base
@@ -445,7 +446,7 @@ def _initialise_generic(m: Machine, cls: ClassValue, made: Instance) -> None:
 def _assigned_later(m: Machine, cls: ClassValue) -> set[str]:
     """Attributes that methods other than the constructor assign: their first value is not their only one."""
     names: set[str] = set()
-    for owner in [*mro_of(cls), *cls.subclasses]:
+    for owner in [*mro_of(cls), *m.program.subclasses(cls)]:
         own = m.program.self_stores.get(id(owner.node))
         if own is None:
             own = m.program.self_stores[id(owner.node)] = set()

@@ -131,7 +131,7 @@ def define_class(m: Machine, frame: Frame, node: ir.ClassDef) -> Value:
     body = Frame(None, frame.scope, frame if frame.fn is not None or frame.parent is not None else None, owner=cls)
     run_block(m, body, node.body)
     cls.namespace.update({k: v for k, v in body.slots.items() if isinstance(v, Value)})
-    m.program.classes.append(cls)
+    m.program.add_class(cls)
     finish_class(m, cls)
     decorated: Value = cls
     for decorator in reversed(node.decorators):

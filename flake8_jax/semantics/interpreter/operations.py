@@ -106,7 +106,7 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
 
 def method_of(m: Machine, frame: Frame, node: Any, value: Instance, name: str) -> Value | None:
     """The bound method of an instance; None if its class has none that we know."""
-    if find_in_class(value.cls, name) is None and (value.exact or not value.cls.subclasses):
+    if find_in_class(value.cls, name) is None and (value.exact or not m.program.subclasses(value.cls)):
         if not any(library_member(m, b, name, value) for b in value.cls.external_bases):
             return None
     method = load_attribute(m, frame, node, value, name)

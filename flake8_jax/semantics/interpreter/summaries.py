@@ -327,7 +327,7 @@ def effects_of(m: Machine, func: FunctionValue, inner: Frame, inputs: Inputs, ma
             continue
         if id(slots) in index:
             of_inputs[(index[id(slots)], slot)] = slots.get(slot, MISSING)
-        elif id(slots) in outer_frames or id(slots) in m.program.slot_ids:
+        elif id(slots) in outer_frames or m.program.is_variable(slots):
             return None  # writes to variables of enclosing scopes: run it each time
     return Effects(written, [(i, slot, value) for (i, slot), value in of_inputs.items()])
 

@@ -53,7 +53,7 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value | None:
             if value is not None:
                 return m.program.resolve(value) if isinstance(value, Deferred) else value
             scope_frame = scope_frame.parent
-    value = frame.scope.slots.get(name)
+    value = m.program.variable(frame.scope, name)
     if value is not None:
         if isinstance(value, Deferred):
             value = m.program.resolve(value)

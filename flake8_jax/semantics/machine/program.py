@@ -19,6 +19,7 @@ from flake8_jax.semantics.domain.values import (
     Const,
     Deferred,
     External,
+    Instance,
     ModuleValue,
     Static,
     Unknown,
@@ -29,6 +30,7 @@ from flake8_jax.semantics.machine.limits import MAX_RESOLVING
 if TYPE_CHECKING:
     from flake8_jax.knowledge import Knowledge
 
+MAX_HEIRS_SEARCHED = 1000
 _BUILTIN_NAMES = frozenset(n for n in dir(builtins) if not n.startswith("_"))
 _BUILTIN_ERRORS = frozenset(
     n
@@ -39,6 +41,8 @@ _BUILTIN_ERRORS = frozenset(
 
 class Program:
     """All files of the project by module name, every class defined in them, and what libraries are known to have.
+
+    What a run asks about the program it asks here, so that one place knows what an entry has read.
 
     run_module, constant: how a module's top level runs, and what a constant of a library is; given by what runs code.
     library_objects: the values of ``library.name``, one each. instantiating: classes whose generic object is being made.
@@ -97,6 +101,34 @@ class Program:
         """Whether any class of the project has a method or an attribute of that name."""
         return any(name in cls.namespace for cls in self.classes)
 
+    def add_class(self, cls: ClassValue) -> None:
+        """A class statement has run, or what is as good as one."""
+        self.classes.append(cls)
+
+    def subclasses(self, cls: ClassValue) -> list[ClassValue]:
+        """The classes that have it for a direct base, of the modules that have run."""
+        return cls.subclasses
+
+    def add_subclass(self, base: ClassValue, cls: ClassValue) -> None:
+        """``cls`` has that base."""
+        base.subclasses.append(cls)
+
+    def overrides_of(self, cls: ClassValue, name: str, limit: int = 12) -> list[tuple[ClassValue, Value]]:
+        """Definitions of an attribute in (transitive) subclasses."""
+        found: list[tuple[ClassValue, Value]] = []
+        todo, searched = list(self.subclasses(cls)), 0
+        while todo and len(found) < limit and searched < MAX_HEIRS_SEARCHED:
+            sub = todo.pop()
+            searched += 1
+            if name in sub.namespace:
+                found.append((sub, sub.namespace[name]))
+            todo += self.subclasses(sub)
+        return found
+
+    def generic(self, cls: ClassValue) -> Instance | None:
+        """What instances of a class are like, once somebody has asked; None before."""
+        return cls.generic
+
     # --- running ---------------------------------------------------------------------------------
 
     def ensure_run(self, scope: ModuleScope) -> None:
@@ -150,6 +182,18 @@ class Program:
         drop = level - 1 if scope.is_package else level
         base = parts[: len(parts) - drop] if drop <= len(parts) else []
         return ".".join([*base, module] if module else base)
+
+    def variable(self, scope: ModuleScope, name: str) -> Value | None:
+        """What a module's variable holds, as its own code sees it; None before it is bound."""
+        return scope.slots.get(name)
+
+    def is_variable(self, slots: dict[Any, Any]) -> bool:
+        """Whether these slots are those of a module, or outlive a run as they do."""
+        return id(slots) in self.slot_ids
+
+    def scope_of(self, name: str) -> ModuleScope | None:
+        """The module of that absolute name, whether or not it has run."""
+        return self.by_name.get(name)
 
     def is_project(self, name: str) -> bool:
         return name in self.by_name or name in self.packages

@@ -282,7 +282,7 @@ def _namedtuple(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         ClassField(name, None, default, False, frame.scope) for name, default in zip(names, padded, strict=False)
     ]
     if not m.path.stack:
-        m.program.classes.append(made)
+        m.program.add_class(made)
     return made
 
 

@@ -258,7 +258,7 @@ def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
     if fact.model != "wrap" or fact.omnistaging or fact.tracing == "none" or not _may_tell(m):
         return
     maps = fact.maps_axes is not None
-    if not _runs_python(m, made.operand) or (maps and _is_short(made.operand)):
+    if not _runs_python(m, made.operand) or (maps and _is_short(m, made.operand)):
         return
     if any((e.report.level or e.rule.level) == "error" for e in m.bus.emissions[reports:]):
         return
@@ -287,7 +287,7 @@ def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False) -> 
         return True
     if "<locals>" in m.path.stack[0].function:  # whoever was given it may stage it
         return False
-    if any(_may_be_overridden(link) for link in m.path.stack[loop.links :]):
+    if any(_may_be_overridden(m, link) for link in m.path.stack[loop.links :]):
         return False
     place = m.path.stack[loop.links].node if len(m.path.stack) > loop.links else node
     return (
@@ -297,9 +297,9 @@ def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False) -> 
     )
 
 
-def _may_be_overridden(link: Link) -> bool:
+def _may_be_overridden(m: Machine, link: Link) -> bool:
     receiver = link.receiver
-    return isinstance(receiver, Instance) and not receiver.exact and bool(receiver.cls.subclasses)
+    return isinstance(receiver, Instance) and not receiver.exact and bool(m.program.subclasses(receiver.cls))
 
 
 def _is_of_library(m: Machine, loop: LoopState) -> bool:
@@ -341,24 +341,24 @@ def _only_calls_compiled(m: Machine, function: FunctionValue) -> bool:
     if len(body) != 1 or not isinstance(body[0], ir.Return) or not isinstance(body[0].value, ir.Call):
         return False
     callee = body[0].value.func
-    found = _looked_up(function, callee.id) if isinstance(callee, ir.Name) else None
+    found = _looked_up(m, function, callee.id) if isinstance(callee, ir.Name) else None
     return found is not None and not isinstance(found, External) and not _runs_python(m, found)
 
 
-def _is_short(value: Value) -> bool:
+def _is_short(m: Machine, value: Value) -> bool:
     """A lambda that calls no function of the project: a few operations, whoever sends them."""
     if not isinstance(value, FunctionValue) or not value.fn.is_lambda:
         return False
-    read = (_looked_up(value, name) for name in names_read(value.fn.body))
+    read = (_looked_up(m, value, name) for name in names_read(value.fn.body))
     return not any(isinstance(found, (FunctionValue, BoundMethod, PartialValue, Instance)) for found in read)
 
 
-def _looked_up(function: FunctionValue, name: str) -> Value | None:
+def _looked_up(m: Machine, function: FunctionValue, name: str) -> Value | None:
     """The value of a name that a function reads but does not bind."""
     frame = function.closure
     while frame is not None and name not in frame.slots:
         frame = frame.parent
-    found = frame.slots.get(name) if frame is not None else function.scope.slots.get(name)
+    found = frame.slots.get(name) if frame is not None else m.program.variable(function.scope, name)
     return found if isinstance(found, Value) else None
 
 

@@ -163,7 +163,7 @@ def note_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, modul
         if not f"{frame.scope.name}.".startswith(f"{module}."):
             names.append(module)  # the package around it runs first, unless it runs already
     for name in names:
-        scope = m.program.by_name.get(name)
+        scope = m.program.scope_of(name)
         if scope is not None and scope.process is not None:
             for turn in (IMPORTED, STARTED):
                 if scope.process[turn] is TAKEN:
