@@ -1,11 +1,16 @@
-"""Settings for every test: a busy machine is no failure, and what runs JAX is marked, kept together and left out."""
+"""Settings for every test: a busy machine is no failure, and only what is marked ``jax`` runs JAX."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.jax_guard import Guard
 from support.jax_programs import on_jax, programs_of
 
 __all__ = ["on_jax"]
@@ -42,3 +47,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("slow")
             if not JAX_INSTALLED:
                 item.add_marker(pytest.mark.skip(reason="JAX is not installed"))
+
+
+NO_JAX = pytest.StashKey[Guard]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[NO_JAX] = Guard(Path(tempfile.gettempdir()) / f"jaxlint-tests-{os.getpid()}-imported-jax")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool | None, bool | None]:
+    """Refuse JAX to what is not marked, fixtures included."""
+    if item.get_closest_marker("jax") is not None:
+        return (yield)
+    with item.config.stash[NO_JAX].active():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
+    yield
+    imports = item.config.stash[NO_JAX].take()
+    if imports:
+        pytest.fail(f"runs JAX, but is not marked `jax`:\n{imports}", pytrace=False)
+
+
+@pytest.fixture
+def no_jax(request: pytest.FixtureRequest) -> Guard:
+    """The guard of this test; whoever takes its notes does not fail by them."""
+    return request.config.stash[NO_JAX]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -134,7 +135,7 @@ def test_rules_and_fixers_know_values_and_events_alone() -> None:
         f"{own} must not import {name}"
         for own, names in modules().items()
         for name in sorted(names)
-        if own.split(".")[1] in ("rules", "fixers") and _floor(name) > FLOORS.index("events")
+        if own.split(".")[1:2] in (["rules"], ["fixers"]) and _floor(name) > FLOORS.index("events")
     ]
     assert not wrong, "\n".join(wrong)
 
@@ -143,6 +144,14 @@ def test_the_drawing_shows_the_imports() -> None:
     command = [sys.executable, PACKAGE.parent / "scripts" / "architecture_drawing.py", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_links_of_the_documentation_lead_somewhere() -> None:
+    pages = [*PACKAGE.parent.glob("*.md"), *PACKAGE.parent.glob("docs/**/*.md")]
+    assert pages
+    links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))]
+    wrong = [f"{page.name}: {link}" for page, link in links if "://" not in link and not (page.parent / link).exists()]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_only_values_and_scopes_import_each_other() -> None:

@@ -42,13 +42,16 @@ def _lines(text: str) -> list[str]:
 
 def _width(text: str) -> int:
     """Columns on a terminal, tabs shown as four blanks."""
+    if text.isascii():
+        return len(text) + 3 * text.count("\t")
     wide = sum(4 if c == "\t" else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
     return wide - sum(1 for c in text if unicodedata.combining(c))
 
 
 def _shown(line: str) -> str:
     """A source line for a terminal: no tabs, and nothing that would act on it or on a CI service."""
-    return one_line("".join(c if c.isprintable() else "�" for c in line.replace("\t", "    ").replace("\f", "")))
+    plain = line.replace("\t", "    ").replace("\f", "")
+    return one_line(plain if plain.isprintable() else "".join(c if c.isprintable() else "�" for c in plain))
 
 
 def _cut(line: str) -> str:

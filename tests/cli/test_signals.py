@@ -134,8 +134,8 @@ def test_watching(start: Callable[..., subprocess.Popen[str]]) -> None:
     assert until(lambda: not any(parent_of(worker) is not None for worker in workers), 5)
 
 
+@pytest.mark.jax
 def test_the_process_that_runs_user_code(start: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
-    pytest.importorskip("jax")
     (tmp_path / "sleeps.py").write_text("import os, time\nopen('begun', 'w').write(str(os.getpid()))\ntime.sleep(60)\n")
     process = start("record", "--root", "sleeps.py", "--", sys.executable, "sleeps.py")
     begun = tmp_path / "begun"

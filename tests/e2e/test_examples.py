@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 
 from tests.e2e.projects import ROOT, python, run
 
-needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
 PROGRAMS = ("train", "evaluate", "simulate")
 
 
@@ -21,16 +19,14 @@ def examples(tmp_path: Path) -> Path:
     return copy
 
 
-@needs_jax
-@pytest.mark.slow
+@pytest.mark.jax
 def test_as_it_is_it_fails_where_jaxlint_says(examples: Path) -> None:
     done = run(python("-m", "spirals.train"), examples, paths=[examples], JAX_PLATFORMS="cpu")
     assert done.returncode == 1
     assert "TracerArrayConversionError" in done.stderr and 'model.py", line 30' in done.stderr
 
 
-@needs_jax
-@pytest.mark.slow
+@pytest.mark.jax
 @pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch program")
 def test_repaired_it_runs(examples: Path) -> None:
     fixed = run(python("-m", "flake8_jax", "--fix", "--unsafe-fixes", "."), examples)

@@ -15,7 +15,7 @@ import pytest
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.model import ClassFact
 
-pytest.importorskip("jax")
+pytestmark = [pytest.mark.jax, pytest.mark.xdist_group("JAX in the process of the tests")]
 
 LIBRARIES = [
     "brax",

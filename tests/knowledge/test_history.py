@@ -99,9 +99,10 @@ def resolved(name: str) -> Any:
     raise AttributeError(name)
 
 
+@pytest.mark.jax
+@pytest.mark.xdist_group("JAX in the process of the tests")
 def test_against_the_installed_jax() -> None:
-    jax = pytest.importorskip("jax")
-    installed = version_of(jax.__version__)
+    installed = version_of(metadata.version("jax"))
     table = tomllib.loads(TEXTS["jax"])
     for name in table["changes"]:
         change = HISTORY.change(name)
@@ -119,6 +120,8 @@ def test_against_the_installed_jax() -> None:
         assert exists(older), name
 
 
+@pytest.mark.jax
+@pytest.mark.xdist_group("JAX in the process of the tests")
 @pytest.mark.parametrize("library", [library for library in LIBRARIES if library != "jax"])
 def test_against_the_installed_library(library: str) -> None:
     pytest.importorskip(library)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,8 +10,6 @@ from typing import Any
 import pytest
 
 from flake8_jax.cli import main
-
-needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 
 Command = Callable[..., tuple[int, str, str]]
 

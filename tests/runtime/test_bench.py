@@ -6,9 +6,9 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from runtime.measured import Command, command, data, needs_jax
+from runtime.measured import Command, command, data
 
-pytestmark = needs_jax
+pytestmark = pytest.mark.jax
 jaxlint = pytest.fixture(command)
 
 

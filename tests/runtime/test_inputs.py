@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runtime.measured import needs_jax
 
 from flake8_jax.runtime_checks.child import inputs
 from flake8_jax.runtime_checks.child.grammar import Array, InputError, Items, Key, Literal, default_dims
@@ -29,7 +28,7 @@ TEXTS = st.recursive(
 )
 
 
-@needs_jax
+@pytest.mark.jax
 @given(TEXTS)
 def test_what_is_made_of_a_text_is_described_by_it(text: str) -> None:
     assert inputs.describe(inputs.make(inputs.parse(text))) == text
@@ -83,7 +82,7 @@ def test_errors_name_the_column(text: str, column: int, message: str) -> None:
     assert message in str(raised.value)
 
 
-@needs_jax
+@pytest.mark.jax
 def test_dims_bind_over_a_call() -> None:
     case = inputs.parse_case("f32[n,3], f32[2*n], i32[m], n=5, flag=True")
     args, kwargs = inputs.make_case(case, parameters=["x", "y", "z", "flag"])
@@ -99,7 +98,7 @@ def test_default_dims_differ() -> None:
     assert default_dims(case.specs(), {"b": 4}) == {"a": 5, "b": 4, "c": 6}
 
 
-@needs_jax
+@pytest.mark.jax
 def test_numbers_hang_on_the_seed_alone() -> None:
     import numpy as np
 
@@ -112,7 +111,7 @@ def test_numbers_hang_on_the_seed_alone() -> None:
     assert (int(third.min()), int(third.max())) == (0, 3)
 
 
-@needs_jax
+@pytest.mark.jax
 def test_what_this_jax_cannot_have() -> None:
     with pytest.raises(InputError, match=r"f64\[2\]: JAX has 64-bit numbers switched off; .*write f32\[2\]"):
         inputs.make(inputs.parse("f64[2]"))
@@ -122,13 +121,13 @@ def test_what_this_jax_cannot_have() -> None:
         inputs.make(inputs.parse('key("no_such_generator")'))
 
 
-@needs_jax
+@pytest.mark.jax
 def test_abstract_inputs_take_no_memory() -> None:
     args, _ = inputs.make_case(inputs.parse_case("f32[1000000,1000000], key[4], 3"), abstract=True)
     assert inputs.describe_case(args, {}) == "f32[1000000,1000000], key[4], 3"
 
 
-@needs_jax
+@pytest.mark.jax
 def test_descriptions_of_values_that_no_text_makes() -> None:
     import jax.numpy as jnp
 
@@ -142,7 +141,7 @@ def test_descriptions_of_values_that_no_text_makes() -> None:
     assert "0x" not in inputs.describe(object())
 
 
-@needs_jax
+@pytest.mark.jax
 def test_candidates_from_signatures() -> None:
     import jax
 

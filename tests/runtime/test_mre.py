@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import json
 import os
 import subprocess
@@ -16,7 +15,6 @@ from flake8_jax.runtime_checks.flattening import FlatteningError, Place, Project
 from flake8_jax.runtime_checks.names import mentions, unbound
 from flake8_jax.runtime_checks.reduction import Reducer, tidied, without_comments
 
-needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
 ROOT = str(Path(__file__).parents[2])
 
 
@@ -91,7 +89,7 @@ def step(x, limit):
 """
 
 
-@needs_jax
+@pytest.mark.jax
 def test_a_defect_two_modules_away_from_its_jit(tmp_path: Path) -> None:
     folder = write(tmp_path, pkg__layers=LAYERS, pkg__model=MODEL, pkg__tables="SCALE = 2.0\nTABLE = {}\n")
     done = call(folder, "pkg/layers.py:16", "--output", "out.py", "--issue", "issue.md")
@@ -131,7 +129,7 @@ def tune(n):
 """
 
 
-@needs_jax
+@pytest.mark.jax
 def test_compilations_and_json(tmp_path: Path) -> None:
     done = call(write(tmp_path, code=LOOP), "code.py:10", "--output-format", "json")
     assert done.returncode == 0, done.stderr
@@ -160,7 +158,7 @@ def noise(key, shape):
 """
 
 
-@needs_jax
+@pytest.mark.jax
 def test_a_key_used_twice(tmp_path: Path) -> None:
     done = call(write(tmp_path, code=KEYS), "code.py:7")
     assert done.returncode == 0, done.stderr
@@ -184,7 +182,7 @@ def g(x):
 """
 
 
-@needs_jax
+@pytest.mark.jax
 def test_what_is_not_confirmed_is_not_written(tmp_path: Path) -> None:
     folder = write(tmp_path, code=FINE)
     words = ["code.py:7", "--output", "out.py", "--call", "with jax.disable_jit():\n    f(1, 4)"]

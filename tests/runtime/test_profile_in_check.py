@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("jax")
+pytestmark = pytest.mark.jax
 
 ROOT = Path(__file__).parents[2]
 

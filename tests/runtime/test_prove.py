@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,8 +18,6 @@ from flake8_jax.repair.passes import repair
 from flake8_jax.runtime_checks.project_copy import CopyError, copy_project, outermost
 from flake8_jax.runtime_checks.speed import confirmed, judged, sentence
 from flake8_jax.settings.resolver import Resolver
-
-needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 
 PROGRAM = """\
 import jax
@@ -98,7 +95,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return Project(tmp_path, capsys)
 
 
-@needs_jax
+@pytest.mark.jax
 def test_each_fix_gets_its_verdict_and_what_is_proved_is_written(project: Project) -> None:
     path = project.root / "main.py"
     path.write_text(PROGRAM)
@@ -149,7 +146,7 @@ print(good(), bad(jnp.ones(3)), meant(jnp.ones(3)))
 """
 
 
-@needs_jax
+@pytest.mark.jax
 def test_a_batch_that_differs_is_taken_apart(project: Project) -> None:
     (project.root / "main.py").write_text(DIFFERING)
     said = project.prove("--write", backend=fake_backend())
@@ -161,7 +158,7 @@ def test_a_batch_that_differs_is_taken_apart(project: Project) -> None:
     assert (project.root / "main.py").read_text() == DIFFERING.replace("np.sin", "jnp.sin").replace(" UNSAFE", " okay")
 
 
-@needs_jax
+@pytest.mark.jax
 def test_a_command_that_fails_first_blocks(project: Project) -> None:
     (project.root / "main.py").write_text('import model\nraise RuntimeError("no data here")\n')
     (project.root / "model.py").write_text(PROGRAM)
@@ -171,7 +168,7 @@ def test_a_command_that_fails_first_blocks(project: Project) -> None:
     assert (project.root / "model.py").read_text() == PROGRAM
 
 
-@needs_jax
+@pytest.mark.jax
 def test_a_command_that_takes_too_long_proves_nothing(project: Project) -> None:
     (project.root / "main.py").write_text(PROGRAM + "\nwhile True:\n    pass\n")
     said = project.prove("--timeout", "1.5", "--select", "numpy-on-tracer")
@@ -183,14 +180,14 @@ def test_a_command_that_takes_too_long_proves_nothing(project: Project) -> None:
     assert verdict["verdict"] == "inconclusive" and verdict["reason"].startswith("it ran longer than 0.5 s"), verdict
 
 
-@needs_jax
+@pytest.mark.jax
 def test_a_device_that_is_not_here_proves_nothing(project: Project) -> None:
     (project.root / "main.py").write_text(PROGRAM)
     verdict = project.prove("--target", "tpu", "--select", "numpy-on-tracer").verdict("numpy-on-tracer")
     assert verdict["verdict"] == "unsupported-target" and "no tpu device here" in verdict["reason"], verdict
 
 
-@needs_jax
+@pytest.mark.jax
 def test_check_can_prove_what_it_fixes(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     path = project.root / "main.py"
     text = DIFFERING.replace(" EURO", " okay")

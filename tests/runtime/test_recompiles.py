@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from runtime.measured import Command, command, data, needs_jax, remedies
+from runtime.measured import Command, command, data, remedies
 
-pytestmark = needs_jax
+pytestmark = pytest.mark.jax
 jaxlint = pytest.fixture(command)
 
 CASES = """\

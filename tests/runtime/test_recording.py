@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("jax")
+pytestmark = pytest.mark.jax
 
 ROOT = Path(__file__).parents[2]
 OWN_FUNCTION = "test_lib.py::test_a_profile_function_of_its_own"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import signal
@@ -21,8 +20,6 @@ from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import Limits
 from flake8_jax.runtime_checks.verify import Asked, Workload, verify
-
-needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
 
 DRIVER = """
 import importlib, pathlib, sys
@@ -62,7 +59,7 @@ SHOWN_OTHERWISE = {
 """Rules whose page demonstrates the defect in another way than by running every labelled line."""
 
 
-@needs_jax
+@pytest.mark.jax
 @pytest.mark.parametrize("mode", sorted({oracle.mode for oracle in all_oracles().values()}))
 def test_examples_of_the_manual_are_confirmed(mode: str, tmp_path: Path) -> None:
     asked: list[Asked] = []
@@ -126,7 +123,7 @@ def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-@needs_jax
+@pytest.mark.jax
 def test_verdicts_in_json_and_exit_status(tmp_path: Path) -> None:
     folder = project(tmp_path, "import lib\ntry:\n    lib.clip(1.0, 2.0)\nexcept Exception:\n    pass\n")
     done = call(folder, "--output-format", "json", "lib.py", "--", "python", "main.py")
@@ -142,7 +139,7 @@ def test_verdicts_in_json_and_exit_status(tmp_path: Path) -> None:
     assert second["verdict"]["reason"] == "the line did not run"
 
 
-@needs_jax
+@pytest.mark.jax
 def test_what_works_is_refuted(tmp_path: Path) -> None:
     folder = project(tmp_path, "import jax, lib\nwith jax.disable_jit():\n    lib.clip(1.0, 2.0)\n")
     done = call(folder, "lib.py", "--require", "confirmed", "--", "python", "main.py")
@@ -151,7 +148,7 @@ def test_what_works_is_refuted(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
-@needs_jax
+@pytest.mark.jax
 @pytest.mark.parametrize(
     ("main", "words", "said"),
     [
@@ -186,7 +183,7 @@ def test_wrong_calls(tmp_path: Path, words: list[str], said: str) -> None:
     assert done.returncode == 2
 
 
-@needs_jax
+@pytest.mark.jax
 def test_without_a_command_functions_are_called(tmp_path: Path) -> None:
     done = call(project(tmp_path, ""), "lib.py", "--output-format", "json")
     verdicts = [item["verdict"] for item in json.loads(done.stdout)]
@@ -195,7 +192,7 @@ def test_without_a_command_functions_are_called(tmp_path: Path) -> None:
     assert verdicts[1]["details"]["inputs"].startswith("half(")
 
 
-@needs_jax
+@pytest.mark.jax
 def test_a_profile_gives_the_inputs(tmp_path: Path) -> None:
     folder = project(tmp_path, "import lib\ntry:\n    lib.clip(1.0, 2.0)\nexcept Exception:\n    pass\n")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "JAX_PLATFORMS": "cpu"}
@@ -207,7 +204,7 @@ def test_a_profile_gives_the_inputs(tmp_path: Path) -> None:
     assert first["details"]["inputs"] == "clip(f32[], f32[])"
 
 
-@needs_jax
+@pytest.mark.jax
 def test_a_device_that_is_not_here(tmp_path: Path) -> None:
     main = "import lib\ntry:\n    lib.clip(1.0, 2.0)\nexcept Exception:\n    pass\n"
     done = call(
@@ -218,7 +215,7 @@ def test_a_device_that_is_not_here(tmp_path: Path) -> None:
     assert (verdict["verdict"], verdict["mode"], verdict["target"]) == ("confirmed", "lower", "tpu, traced on cpu")
 
 
-@needs_jax
+@pytest.mark.jax
 @pytest.mark.skipif(os.name != "posix", reason="signals to a group of processes")
 def test_an_interrupt_ends_the_child(tmp_path: Path) -> None:
     folder = project(tmp_path, "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(60)\n")
@@ -238,7 +235,7 @@ def test_an_interrupt_ends_the_child(tmp_path: Path) -> None:
         os.kill(child, 0)
 
 
-@needs_jax
+@pytest.mark.jax
 def test_the_same_defect_on_a_line_above(tmp_path: Path) -> None:
     folder = project(tmp_path, "import lib\ntry:\n    lib.both(1.0, 2.0)\nexcept Exception:\n    pass\n")
     both = (
@@ -256,7 +253,7 @@ def test_the_summary_of_a_run_without_a_device() -> None:
     assert summary(Counter(inconclusive=2), versions) == "2 inconclusive (jax 0.10.2, no device)"
 
 
-@needs_jax
+@pytest.mark.jax
 def test_lost_digits_are_measured_on_the_values_of_the_run(tmp_path: Path) -> None:
     folder = project(tmp_path, "import formulas\n")
     (folder / "formulas.py").write_text(

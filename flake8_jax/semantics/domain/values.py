@@ -120,7 +120,7 @@ class Array(Value):
 
     __slots__ = ("derived", "dispatched", "dtype", "length", "level", "ndim", "origin", "parts", "recipe", "size")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - data
         self,
         level: Level,
         dtype: str = "",

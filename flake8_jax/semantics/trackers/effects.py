@@ -234,6 +234,11 @@ def _of_library_function(m: Machine, func: External, args: Arguments) -> str:
     return _of_described(name, known.function, args)
 
 
+def _calls_back(fact: FunctionFact) -> bool:
+    """The library runs functions that it is given."""
+    return bool(fact.stages or fact.schedules or fact.callback)
+
+
 def _is_idle(name: str) -> bool:
     """A function that gives the device no work and waits for none."""
     return name in SPECIAL or name in CLOCKS or name in _PLACEMENT
@@ -257,7 +262,7 @@ def _of_described(name: str, fact: FunctionFact, args: Arguments) -> str:
         return WAIT
     if _is_idle(name) or fact.returns == "context":
         return ""
-    if fact.stages or fact.schedules or fact.callback:
+    if _calls_back(fact):
         return LOST
     if not name.startswith(_AROUND_JAX):
         return "" if fact.host in ("static", "inert") else _converted(args)
