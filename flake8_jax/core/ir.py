@@ -17,7 +17,7 @@ Not modelled: comments (see ``syntax.noqa``), type parameters' bounds, the text 
 
 from __future__ import annotations
 
-from typing import Union
+from typing import Literal, Union
 
 import msgspec
 
@@ -32,14 +32,19 @@ class Node(msgspec.Struct, gc=False, array_like=True):
 # --- expressions ---------------------------------------------------------------------------------
 
 
+ConstantKind = Literal["none", "bool", "int", "float", "str", "bytes", "ellipsis", "complex", "big"]
+ComprehensionKind = Literal["list", "set", "dict", "generator"]
+ParameterKind = Literal["posonly", "positional", "vararg", "kwonly", "kwarg"]
+
+
 class Constant(Node, tag=1):
-    """A literal. ``kind`` is one of ``none bool int float str bytes ellipsis complex big``.
+    """A literal.
 
     ``big`` is an integer outside 64 bits or a float that JSON-like formats cannot hold; ``value`` is then None.
     Adjacent string literals without replacement fields are one constant, as in ``ast``.
     """
 
-    kind: str
+    kind: ConstantKind
     value: Union[bool, int, float, str, None] = None
 
 
@@ -160,9 +165,9 @@ class Generator(msgspec.Struct, gc=False, array_like=True):
 
 
 class Comprehension(Node, tag=18):
-    """``kind`` is ``list``, ``set``, ``dict`` or ``generator``; ``key`` is set for a dict only."""
+    """``key`` is set for a dict only."""
 
-    kind: str
+    kind: ComprehensionKind
     key: Expr | None
     element: Expr
     generators: list[Generator]
@@ -213,12 +218,12 @@ Expr = Union[
 
 
 class Parameter(msgspec.Struct, gc=False, array_like=True):
-    """``kind`` is ``posonly``, ``positional``, ``vararg``, ``kwonly`` or ``kwarg``. ``start``/``end``: the name alone."""
+    """``start``/``end``: the name alone."""
 
     start: int
     end: int
     name: str
-    kind: str = "positional"
+    kind: ParameterKind = "positional"
     annotation: Expr | None = None
     default: Expr | None = None
 

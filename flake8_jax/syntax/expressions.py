@@ -51,7 +51,11 @@ _for = token("for")
 _async_for = token("async for")
 _in = token("in")
 
-_WORDS: dict[str, tuple[str, bool | None]] = {"None": ("none", None), "True": ("bool", True), "False": ("bool", False)}
+_WORDS: dict[str, tuple[ir.ConstantKind, bool | None]] = {
+    "None": ("none", None),
+    "True": ("bool", True),
+    "False": ("bool", False),
+}
 
 
 def expression(cursor: Cursor, node: cst.BaseExpression) -> ir.Expr:
@@ -143,7 +147,7 @@ def _chain(cursor: Cursor, elements: Sequence[cst.BaseElement]) -> ir.Expr:
     return value
 
 
-def _number(convert: Callable[[str], tuple[str, literals.Value]]) -> Leaf:
+def _number(convert: Callable[[str], tuple[ir.ConstantKind, literals.Value]]) -> Leaf:
     def number(cursor: Cursor, node: Any) -> ir.Expr:
         start = cursor.pos
         end = cursor.pos = start + len(node.value)
@@ -242,7 +246,7 @@ def _replacement_field(cursor: Cursor, node: Any, values: list[ir.Expr], is_raw:
 def _concatenated_string(cursor: Cursor, node: cst.ConcatenatedString) -> ir.Expr:
     start = cursor.pos
     values: list[ir.Expr] = []
-    kind = "str"
+    kind: ir.ConstantKind = "str"
     joined = False
     pieces: list[Any] = []
     current: Any = node
@@ -544,7 +548,7 @@ def _generators(cursor: Cursor, node: cst.CompFor | None) -> list[ir.Generator]:
     return generators
 
 
-def _comprehension(kind: str, closing: Matcher | None) -> Leaf:
+def _comprehension(kind: ir.ComprehensionKind, closing: Matcher | None) -> Leaf:
     def comprehension(cursor: Cursor, node: Any) -> ir.Expr:
         start = cursor.pos
         if closing is not None:
@@ -602,7 +606,7 @@ def parameters(cursor: Cursor, node: cst.Parameters) -> list[ir.Parameter]:
     return params
 
 
-def _parameter(cursor: Cursor, node: cst.Param, kind: str, stars: int) -> ir.Parameter:
+def _parameter(cursor: Cursor, node: cst.Param, kind: ir.ParameterKind, stars: int) -> ir.Parameter:
     cursor.skip()
     if stars:
         cursor.advance(stars)

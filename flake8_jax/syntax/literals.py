@@ -17,6 +17,8 @@ import re
 import unicodedata
 from math import isinf
 
+from flake8_jax.core.ir import ConstantKind
+
 Value = bool | int | float | str | None
 
 MAX_INTEGER = 2**63 - 1
@@ -35,7 +37,7 @@ _text_escape = re.compile(rf"\\(?:{_NUMERIC}{_WIDE}{_REST})")
 _field_text_escape = re.compile(rf"\\(?:{_NUMERIC}{_WIDE}{_REST})|\{{(?P<brace>\{{)|\}}(?P<close>\}})")
 
 
-def integer(raw: str) -> tuple[str, Value]:
+def integer(raw: str) -> tuple[ConstantKind, Value]:
     """Kind and value of an integer literal."""
     digits = raw.replace("_", "")
     if len(digits) > _MAX_DIGITS:
@@ -44,19 +46,19 @@ def integer(raw: str) -> tuple[str, Value]:
     return ("int", value) if value <= MAX_INTEGER else ("big", None)
 
 
-def real(raw: str) -> tuple[str, Value]:
+def real(raw: str) -> tuple[ConstantKind, Value]:
     """Kind and value of a floating-point literal."""
     value = float(raw)
     return ("big", None) if isinf(value) else ("float", value)
 
 
-def imaginary(raw: str) -> tuple[str, Value]:
+def imaginary(raw: str) -> tuple[ConstantKind, Value]:
     """Kind and imaginary part of an imaginary literal; the part is None where it overflows."""
     value = float(raw[:-1])
     return "complex", None if isinf(value) else value
 
 
-def string(raw: str) -> tuple[str, str]:
+def string(raw: str) -> tuple[ConstantKind, str]:
     """Kind (``str`` or ``bytes``) and value of a string literal without replacement fields."""
     quote = raw[-1]
     opening = raw.index(quote)
@@ -65,7 +67,7 @@ def string(raw: str) -> tuple[str, str]:
     if opening == 0:
         return "str", unescape(body, _text_escape) if "\\" in body or "\r" in body else body
     prefix = raw[:opening].lower()
-    kind = "bytes" if "b" in prefix else "str"
+    kind: ConstantKind = "bytes" if "b" in prefix else "str"
     if "r" in prefix:
         return kind, normalize_newlines(body)
     return kind, unescape(body, _bytes_escape if kind == "bytes" else _text_escape)

@@ -1,4 +1,11 @@
-"""The arguments of a call, before and after they are bound to parameters of a library function."""
+"""The arguments of a call, before and after they are bound to parameters of a library function.
+
+Vocabulary
+----------
+call        what stands in the program: a node with evaluated arguments, in a frame.
+bound       arguments by the names of the parameters that take them.
+context     how a function comes to run: called, staged, by contract, as an entry.
+"""
 
 from __future__ import annotations
 

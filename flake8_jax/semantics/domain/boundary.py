@@ -7,7 +7,8 @@ release     outwards: tracers of the inner trace turn into arrays of the outer o
 lane        what one element of a mapped axis sees; *stack* puts the lanes together again.
 seed, rows  recipes: of a key that was made of a seed, of an array that was made of rows of known length.
 
-Pure: a crossing makes new values and changes none.
+A crossing makes new values. Of those outside it changes nothing but the parts that stand for a lane, a key or a seed:
+they are remembered there, so that a second crossing gives the same again.
 """
 
 from __future__ import annotations

@@ -1,5 +1,11 @@
 """Questions about project classes that their values answer alone: ancestors, attributes, overriding methods.
 
+Vocabulary
+----------
+ancestor    a project class in which an attribute is looked for; the class itself is the first.
+override    the definition of an attribute in a subclass.
+stub        a method that only says what subclasses must do.
+
 Not modelled: C3 linearization where it differs from the last place of each ancestor; ``__mro_entries__``.
 """
 

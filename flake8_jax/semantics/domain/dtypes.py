@@ -1,4 +1,9 @@
-"""The class of a dtype: ``bool int float complex``, as far as a name tells."""
+"""The class of a dtype, as far as a name tells.
+
+Vocabulary
+----------
+dtype class ``bool``, ``int``, ``float`` or ``complex``; empty where the name says nothing.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ Vocabulary
 ----------
 join        the least of what holds on either of two paths.
 map         apply a function to every leaf of a container of known structure.
+
+Joining makes new values and changes neither operand.
 """
 
 from __future__ import annotations
@@ -287,7 +289,7 @@ def any_element(value: ListValue, depth: int = 6, room: Room | None = None) -> V
 _CONTAINERS = frozenset({TupleValue, ListValue, DictValue, Instance, ExternalInstance, UnionValue})
 
 
-# --- staging boundaries ---------------------------------------------------------------------------
+# --- containers, layer by layer -------------------------------------------------------------------
 
 
 def over_arrays(value: Value, f: Callable[[Value], Value], depth: int = 8, room: Room | None = None) -> Value:
@@ -375,6 +377,3 @@ def copied(value: Value, born: int = NO_BIRTH, depth: int = 4, room: Room | None
             if isinstance(part, Value):
                 made.slots[slot] = copied(part, born, depth - 1, room)  # type: ignore[attr-defined]
     return made
-
-
-# --- fingerprints ----------------------------------------------------------------------------------

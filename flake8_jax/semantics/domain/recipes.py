@@ -1,4 +1,9 @@
-"""Whether an array hangs on an argument that is differentiated by."""
+"""Whether an array hangs on an argument that is differentiated by.
+
+Vocabulary
+----------
+tangent     the array was computed from such an argument, so a derivative flows through it.
+"""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ RUN: Final = 2
 
 class ModuleScope:
     """One file. ``state``: how far its top level has run. ``slots``: its global bindings. ``process``: the turns that its
-    top level has taken (see ``settings``), None before it was run."""
+    top level has taken (see ``process``), None before it was run."""
 
     __slots__ = ("function_lines", "is_package", "name", "path", "process", "rebound", "slots", "state", "text", "tree")
 

@@ -1,5 +1,10 @@
 """The leaves of pytrees of known structure.
 
+Vocabulary
+----------
+leaf        what JAX does not take apart: an array, a number, an unknown value.
+children    what a node of a pytree holds directly; None where not all of it is known.
+
 Three walks with bounds of their own, because their callers want different things: all leaves in order
 (``collect_leaves``), one list value of them (``listed_leaves``), and what may be read or donated (``leaves_of``).
 """

@@ -10,10 +10,11 @@ opaque      an Unknown or a Tree: nothing is known of its structure. Its parts a
 identity    values are compared by identity where it matters which one it is (PRNG keys, containers, instances):
             the same Python object means the same run-time value.
 birth       number of the trace in which a container or an object was made (``born``; 0: eager). ``NO_BIRTH``: not
-            known. Below zero: while a generic instance was being made (see ``births``).
+            known. Below zero: while a generic instance was being made (see ``allocations``).
 
-Mutable run-time objects (lists, dicts, instances) keep their contents in a plain dict named ``slots`` that only the
-interpreter writes, through its journal, so that the arms of a branch can be run one after the other and merged.
+Mutable run-time objects (lists, dicts, instances) keep their contents in a plain dict named ``slots``. The interpreter
+writes it through its journal, so that the arms of a branch can be run one after the other and merged; only what a first
+reading makes (an attribute that nobody set) goes there directly, for it is the same on every path.
 
 Not modelled: the contents of sets, bytes, strided views, array shapes beyond rank and leading length.
 """

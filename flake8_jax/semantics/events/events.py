@@ -4,6 +4,12 @@ A rule is a function whose first parameter is annotated with one of these classe
 once for every such event and returns what it has to say. Events carry abstract values, never syntax to be matched by
 name. ``at`` is always the expression (an IR node of ``scope``) on which a finding should stand unless a rule's
 page says otherwise; ``context`` tells how the code is running.
+
+Vocabulary
+----------
+how         in what way the event came about: a Literal type beside the event lists the ways.
+certain     every path to the event leads through what the event is about.
+Context     how the code at an event runs.
 """
 
 from __future__ import annotations
@@ -26,8 +32,8 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     shapes_only: the innermost trace only asks for shapes (``eval_shape``). loop_ids: identities of the running loops.
     staged: while JAX traces it, for sure. ambient: inside abstract tracing with omnistaging.
     trace: number of the innermost trace, 0 when eager. function: innermost function's qualname ("" at module level).
-    loop: depth of eager Python loops of the innermost function around the event; loops_all: over all callers since
-    the innermost staging. guarded: inside an ``if`` of a running loop whose test looks at a loop counter.
+    loop: depth of eager Python loops of the innermost function around the event.
+    guarded: inside an ``if`` of a running loop whose test looks at a loop counter.
     caught: inside a ``try`` whose handlers catch what the event would raise.
     inner: the IR of the innermost function, None at module level.
     presumed: no known caller stages this; it is run as a library's user would (preview rules only).
@@ -336,7 +342,7 @@ ChangeKind = Literal["item", "item-augmented", "method", "attribute", "global", 
 
 
 class Mutation(msgspec.Struct, frozen=True, eq=False):
-    """Staged code changes what is older than the innermost trace (see ``births``): the change outlasts it.
+    """Staged code changes what is older than the innermost trace (see ``allocations``): the change outlasts it.
 
     target: the container or object, None for a variable. value: what is put in, None where that is nothing.
     name: the attribute, variable or method. op: as in Store. once: it is also older than the innermost trace that is
@@ -441,7 +447,7 @@ SettingKind = Literal["variable", "option", "context", "call"]
 
 
 class Setting(msgspec.Struct, frozen=True, eq=False):
-    """Something is set that JAX reads once, or that switches a debugging aid (see ``settings``). ``at``: where it is set
+    """Something is set that JAX reads once, or that switches a debugging aid (see ``process``). ``at``: where it is set
     or, where that is done in time but for this caller, the call that leads there (``direct`` false).
 
     name: of the variable, of the option, of the function called. turn: when it is

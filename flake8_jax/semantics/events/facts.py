@@ -1,6 +1,11 @@
 """Names of facts that are noted of a place or of the whole program, and that reports may depend on.
 
 A report made ``unless`` a fact holds is superseded as soon as some path notes it.
+
+Vocabulary
+----------
+fact        a sentence about a place (file and offset), or about the program as a whole.
+noted       some path has shown that the fact holds; it is never taken back.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-recipe        see ``semantics.recipes``: the operation that made an array, and its operands.
+recipe        see ``trackers.recipes``: the operation that made an array, and its operands.
 formula       a value as a function of one other value (*variable*), evaluated with plain floats at sample points.
 singular      a point where an operation, or its derivative, is not finite.
 

@@ -2,6 +2,11 @@
 and configuration classes mean static; ``jax.Array``, jaxtyping and known pytree classes mean what they say.
 
 Under a transform the boundary decides, not the annotation: ``n: int`` under plain ``jax.jit`` is traced.
+
+Vocabulary
+----------
+generic     an annotation with parts in brackets: ``tuple[int, ...]``, ``Float[Array, ...]``.
+described   a value of which nothing is known but what the annotation says.
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""Reading and writing attributes of abstract values."""
+"""Reading and writing attributes of abstract values.
+
+Vocabulary
+----------
+found       an attribute of a class, before it is bound to the object that it is read through.
+override    a definition in a subclass: the object may be of that class.
+part        an attribute of an opaque value, made when it is first read.
+
+Limitations: descriptors of the project other than properties, ``__getattribute__``, attributes set through ``__dict__``.
+"""
 
 from __future__ import annotations
 

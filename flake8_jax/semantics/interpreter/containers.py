@@ -1,4 +1,13 @@
-"""Lists, dicts, tuples and strings: items, and the methods that read or change them."""
+"""Lists, dicts, tuples and strings: items, and the methods that read or change them.
+
+Vocabulary
+----------
+known       every element is known, one by one.
+rest        what stands for all elements, or for all values under unknown keys (slot ``*``).
+closed      a dict all of whose keys are known.
+
+Limitations: the number of elements that a loop appends, contents of sets, keys that are no constants.
+"""
 
 from __future__ import annotations
 

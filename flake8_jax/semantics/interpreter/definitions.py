@@ -1,4 +1,11 @@
-"""``def``, ``class``, ``import``: statements that make functions, classes and modules."""
+"""``def``, ``class``, ``import``: statements that make functions, classes and modules.
+
+Vocabulary
+----------
+altered     a decorator that nobody knows may have made something else of a function or class.
+replaced    that decorator was computed, so what a call gives is not known either.
+disguised   a function behind such a decorator: whether Python runs it again, nobody knows.
+"""
 
 from __future__ import annotations
 

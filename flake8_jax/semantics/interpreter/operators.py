@@ -2,6 +2,12 @@
 
 Under omnistaging an operation on a concrete JAX array inside ``jit`` gives a tracer too; one on NumPy or Python values
 does not (https://docs.jax.dev/en/latest/notebooks/How_JAX_primitives_work.html).
+
+Vocabulary
+----------
+truth       what ``bool(value)`` gives, None where that is not certain.
+awaited     dispatched by a loop that still runs: asking for the truth waits for the device.
+subject     what ``in`` looks for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""``match`` patterns: what they test by value, and what they bind."""
+"""``match`` patterns: what they test by value, and what they bind.
+
+Vocabulary
+----------
+subject     the value that a pattern is matched with.
+by value    matching asks for the truth of ``subject == value``.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,10 @@
 
 On a tracer ``isinstance(x, jax.Array)`` and ``isinstance(x, jax.core.Tracer)`` hold and NumPy's and Python's own
 types do not; whatever is not certain is answered with None.
+
+Vocabulary
+----------
+asked       the class on the right of ``isinstance``, with the name of one of a library or of Python.
 """
 
 from __future__ import annotations

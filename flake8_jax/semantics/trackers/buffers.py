@@ -6,7 +6,7 @@ donated     given to a compiled call that reuses its memory for the results: the
 read        anything that needs the contents: arithmetic, a library function, indexing, another compiled call. Shape,
             dtype, identity, and handing the array on need none.
 
-A donation is kept among the uses of keys (``Machine.uses``) under the identity of the donated leaf: branches, loops and
+A donation is kept among the uses of keys (``Keys.uses``) under the identity of the donated leaf: branches, loops and
 remembered runs are the same for both. The first read raises, so it takes the donation back: what follows is not reached.
 
 Not modelled: aliases that ``jnp.asarray`` and the like may make, reads in staged code of what it captures, what unknown

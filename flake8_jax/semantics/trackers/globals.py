@@ -5,6 +5,12 @@ noted: a staged read (``GlobalRead``), and a change by code that runs later: a f
 and rebinds it, one that puts something into a list or dict, an assignment to a module's attribute, or a second
 assignment at the top level below a call.
 
+Vocabulary
+----------
+rebound     a module-level variable gets another value after staged code may have read it.
+changed     so does the contents of a module-level list or dict.
+code        a function, class or module: replacing one is no change of data.
+
 What fills itself when it is first asked for (``if CACHE is None``, ``if key not in TABLE``), and what collects functions
 or classes (a registry), does not count as changing. Not modelled: changes through other names of the same list or dict
 that are unknown to the interpreter, attributes of objects.

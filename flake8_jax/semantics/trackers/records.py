@@ -1,4 +1,11 @@
-"""What ``jaxlint inspect`` shows: for every function, how it was run and what its parameters were."""
+"""What ``jaxlint inspect`` shows: for every function, how it was run and what its parameters were.
+
+Vocabulary
+----------
+record      what is shown of a function, a parameter or a root; part of the JSON output.
+kind        what a parameter was in some run: ``traced``, ``pytree``, ``concrete``, ``static`` …
+chain       the calls from the transform that stages a function to the function.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from flake8_jax.semantics.domain.values import Const, TransformedValue, TupleValue, UnionValue, Value, canonical_key
+from flake8_jax.semantics.domain.values import (
+    Const,
+    TransformedValue,
+    TupleValue,
+    UnionValue,
+    Value,
+    canonical_key,
+    held_by,
+)
 from flake8_jax.semantics.events.events import MissingSync
 from flake8_jax.semantics.machine.tracker import Tracker
 
@@ -80,12 +88,9 @@ def leave_replica(m: Machine, replica: Replica, result: Value) -> None:
 def _parts(value: Value, depth: int = 4) -> Iterable[Value]:
     """The value and what it holds."""
     yield value
-    if depth and isinstance(value, TupleValue):
-        for element in value.elts:
-            yield from _parts(element, depth - 1)
-    elif depth and isinstance(value, UnionValue):
-        for member in value.members:
-            yield from _parts(member, depth - 1)
+    if depth and isinstance(value, (TupleValue, UnionValue)):
+        for part in held_by(value):
+            yield from _parts(part, depth - 1)
 
 
 def note_gradient(m: Machine, frame: Frame, node: Any, tv: TransformedValue, result: Value) -> None:

@@ -11,7 +11,7 @@ growth      an array that was concatenated from others: where it takes the place
             iteration, it grows. Likewise a number that is stepped (``n += 1``), and a list that is appended to.
 ragged      a slice between two such numbers has one size but in the last iteration, which gets what is left.
 
-A loop's variations are known while it runs (``Machine.variations``) and forgotten when it ends. Nothing varies in staged
+A loop's variations are known while it runs (``Variations.known``) and forgotten when it ends. Nothing varies in staged
 code: what a loop there does is unrolled.
 
 Not modelled: what the contents of arrays make of sizes (but for masks), iterables of unknown elements, attributes of
