@@ -37,7 +37,7 @@ class Spanned(Protocol):
 class Report:
     """What a rule returns: where, and the sentence. ``level`` overrides the rule's own (a shortfall in certainty
     makes an error a warning); ``preview`` keeps it back unless preview rules are asked for. ``unless``: a fact that,
-    noted at the same place on any other path (``Machine.note``), takes the report back. ``given``: a fact without which,
+    noted at the same place on any other path (``EventBus.note``), takes the report back. ``given``: a fact without which,
     noted anywhere, there is nothing to report."""
 
     at: Spanned
