@@ -10,7 +10,10 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "fuzz.py"
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the children have limits of POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="the children have limits of POSIX"),
+]
 
 
 def fuzz(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -38,6 +38,7 @@ def shell(project: Path, words: str, *, module: str = "-m flake8_jax") -> tuple[
 
 
 @posix
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "status"),
     [

@@ -16,6 +16,7 @@ from scripts.consoles import DOCUMENTS, ROOT, agrees, commands_of, rerun
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#([^)\s]*))?\)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_sessions_print_what_is_shown(document: str) -> None:
     _, differences = rerun(document)

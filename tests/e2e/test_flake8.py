@@ -12,6 +12,8 @@ import pytest
 from scripts.consoles import declare_plugin
 from tests.e2e.projects import FILES, FINDING, python, run, write_project
 
+pytestmark = pytest.mark.slow
+
 PATH, ROW, COLUMN, CODE = FINDING
 Flake8 = Callable[..., "CompletedProcess[str]"]
 

@@ -14,7 +14,10 @@ import yaml
 from tests.e2e.projects import FILES, FINDING, ROOT, python, run, write_project
 
 pytest.importorskip("pre_commit")
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="pre-commit needs git")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("git") is None, reason="pre-commit needs git"),
+]
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 IDENTITY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.invalid", "-c", "commit.gpgsign=false")
@@ -111,7 +114,6 @@ def test_a_commit_fails_where_a_notebook_was_repaired(project: Path, tmp_path: P
     assert run(["git", "show", "HEAD:a.ipynb"], project).stdout == after
 
 
-@pytest.mark.slow
 def test_the_hook_installs_itself(tmp_path: Path) -> None:
     """``try-repo`` makes an environment and installs this package with what it depends on: it needs an index."""
     listed = subprocess.run(

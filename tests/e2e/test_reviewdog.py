@@ -22,7 +22,10 @@ from tests.e2e.projects import ROOT, python, run
 
 REVIEWDOG = shutil.which("reviewdog")
 needs_reviewdog = pytest.mark.skipif(REVIEWDOG is None, reason="reviewdog is not installed")
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="it needs git")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("git") is None, reason="it needs git"),
+]
 
 SCHEMA = json.loads((ROOT / "tests" / "reporters" / "data" / "rdjson.schema.json").read_text())
 FAR = "far.py"

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from support.language_client import LanguageClient, Message, codes
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 WRONG = """import jax
 import jax.numpy as jnp

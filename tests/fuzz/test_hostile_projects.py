@@ -17,7 +17,10 @@ import pytest
 
 from fuzz.hostile import Event, Harness, Watched, fill, fill_git
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the project has a FIFO")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the project has a FIFO"),
+]
 
 _FIXING = ("train.py", "pkg/__init__.py", "n.ipynb")
 

@@ -12,7 +12,10 @@ from fuzz import broke, running
 from fuzz.case import Broken, Case, Failure, Tally
 from fuzz.shrinking import shrunk
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the children have limits of POSIX")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="the children have limits of POSIX"),
+]
 
 SAMPLES = {
     "programs": 150,

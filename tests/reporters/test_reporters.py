@@ -281,6 +281,7 @@ def test_sarif_says_how_the_run_went() -> None:
     ] == ["below/%C3%BC%20no.py", "b.py"]
 
 
+@pytest.mark.slow
 def test_sarif_stays_within_the_limits_of_code_scanning() -> None:
     (item,) = report().diagnostics
     minor = msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, code="JAX900", level="upgrade"))

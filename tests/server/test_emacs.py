@@ -166,6 +166,7 @@ def _run(emacs: dict[str, str], root: Path, script: Path) -> str:
     return b"".join(drawn).decode(errors="replace")
 
 
+@pytest.mark.slow
 def test_emacs_shows_findings_moves_them_and_repairs_them(emacs: dict[str, str], tmp_path: Path) -> None:
     root = write_project(tmp_path / "project", {**FILES, ".dir-locals.el": PAGE["Settings"]})
     (root / ".git").rmdir()

@@ -6,6 +6,7 @@ import pytest
 from fuzz import lsp_messages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_server_survives_wrong_messages(seed: int) -> None:
     pytest.importorskip("pygls", reason="the extra `server` is not installed")

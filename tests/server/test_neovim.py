@@ -95,6 +95,7 @@ def test_the_page_says_what_is_run_here() -> None:
 
 
 @pytest.mark.skipif(shutil.which("nvim") is None, reason="Neovim is not installed (Debian: apt-get install neovim)")
+@pytest.mark.slow
 @pytest.mark.parametrize("since", sorted(SETUPS), ids=_dotted)
 def test_neovim_shows_findings_moves_them_and_repairs_them(tmp_path: Path, since: tuple[int, ...]) -> None:
     pytest.importorskip("pygls", reason="the extra `server` is not installed")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import ast
 import symtable
 import warnings
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
+from support.lazily import Lazy
 from syntax.oracle import disagreements
 
 from flake8_jax.syntax.lower import SyntaxProblem, lower
 
-hypothesmith = pytest.importorskip("hypothesmith")
-
+hypothesmith = Lazy("hypothesmith")
+needs_hypothesmith = pytest.mark.skipif(find_spec("hypothesmith") is None, reason="hypothesmith is not installed")
 SLOW = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -36,14 +38,18 @@ def check(text: str) -> None:
         assert disagreements(text, module) == []
 
 
+@pytest.mark.slow
+@needs_hypothesmith
 @SLOW
-@given(hypothesmith.from_grammar())
+@given(st.deferred(lambda: hypothesmith.from_grammar()))
 def test_programs_from_the_grammar(text: str) -> None:
     check(text)
 
 
+@pytest.mark.slow
+@needs_hypothesmith
 @SLOW
-@given(hypothesmith.from_node())
+@given(st.deferred(lambda: hypothesmith.from_node()))
 def test_programs_from_trees(text: str) -> None:
     check(text)
 
