@@ -101,7 +101,7 @@ def call_function_value(
         return Unknown("raises")  # a way that no run of the program takes: a guess somewhere above was wrong
     bound = bind(m, func, args)
     if func.cached:
-        _tell_cached(m, frame, node, func, args)
+        _tell_hashed_arguments(m, frame, node, args)
     run_mode = context.mode if context.mode is not None else m.path.mode
     presumption = m.trackers[Presuming].presumption
     if presumption is not None:
@@ -194,7 +194,8 @@ def _descends(m: Machine, func: FunctionValue, args: Arguments, running: list[Li
     return False
 
 
-def _tell_cached(m: Machine, frame: Frame, node: Any, func: FunctionValue, args: Arguments) -> None:
+def _tell_hashed_arguments(m: Machine, frame: Frame, node: Any, args: Arguments) -> None:
+    """Tell the rules that a function that keeps its results is called with a tracer: its cache hashes the arguments."""
     if not m.bus.wants(Hashing) or node is None:
         return
     for value in (*args.values, *args.kwargs.values()):
