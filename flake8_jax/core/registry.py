@@ -7,6 +7,7 @@ walking the package: there is no list to edit.
 from __future__ import annotations
 
 import inspect
+import traceback
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +21,12 @@ EVERYWHERE: frozenset[Where] = frozenset({"eager", "loop", "staged"})
 DEFECTS = (
     AttributeError, TypeError, ValueError, LookupError, AssertionError, ArithmeticError, NameError,
 )  # fmt: skip
-"""Exceptions that a defect of the interpreter or of a fixer raises; it is reported, and the rest goes on."""
+"""Exceptions that a defect of the interpreter, of a rule or of a fixer raises; it is reported, and the rest goes on."""
+
+
+def traceback_of(defect: BaseException) -> str:
+    """The text that a report of a defect shows."""
+    return "".join(traceback.format_exception(type(defect), defect, defect.__traceback__))
 
 
 class Spanned(Protocol):
