@@ -93,6 +93,8 @@ class Rule:
     """One rule. ``doc`` is the manual page (markdown): the docstring of ``check``.
 
     names, where, arrays, effects: see ``Subscription``.
+    raises: where it reports an error, JAX raises an error about a tracer. The code behind the place does not run, and a
+        handler that catches such errors takes the report back.
     settle: for rules whose reports may show one defect twice. It sees the reports of all rules that declare it.
     """
 
@@ -108,6 +110,7 @@ class Rule:
     where: frozenset[Where] = EVERYWHERE
     arrays: bool = False
     effects: frozenset[str] | None = None
+    raises: bool = False
     settle: Settle | None = None
 
     @property
@@ -141,13 +144,14 @@ def event_types(function: Callable[..., Any]) -> tuple[type, ...]:
     return typing.get_args(hint) or (hint,)
 
 
-def rule(
+def rule(  # noqa: PLR0913 - data
     code: str,
     level: Level,
     *,
     fixable: Fixable = "never",
     opt_in: bool = False,
     only: Subscription = ALL_EVENTS,
+    raises: bool = False,
     settle: Settle | None = None,
 ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
     """Declare ``def traced_branch(event: TruthTest) -> Report | None`` to be the rule ``traced-branch``."""
@@ -166,6 +170,7 @@ def rule(
             where=only.where,
             arrays=only.arrays,
             effects=only.effects,
+            raises=raises,
             settle=settle,
         )
         setattr(check, _RULE_MARK, made)
