@@ -21,7 +21,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import CALLED, Arguments, Call, CallingContext
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Link, Mode
+from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Flow, Link, Mode
 from flake8_jax.semantics.domain.values import (
     GRAD,
     NONE,
@@ -255,7 +255,7 @@ def _link_to(m: Machine, func: FunctionValue, at: Call, made: Invocation, inner:
 
 def _run_body(
     m: Machine, inner: Frame, link: Link, mode: Mode, func: FunctionValue
-) -> tuple[int, dict[type[Tracker], Any]]:
+) -> tuple[Flow, dict[type[Tracker], Any]]:
     """Run the body of a function on the path with one more link: how it ends, and the marks of the trackers."""
     path = m.path
     saved_mode, saved_base, saved_conditions = path.mode, path.loop_base, len(path.conditions)
@@ -273,7 +273,7 @@ def _run_body(
     return flow, marks
 
 
-def _result_of(m: Machine, inner: Frame, fn: ir.Function, flow: int) -> Value:
+def _result_of(m: Machine, inner: Frame, fn: ir.Function, flow: Flow) -> Value:
     """What a run gives whose body has ended with ``flow``."""
     if fn.is_generator:
         element = joining.union_of(inner.yields) if inner.yields else Unknown("yield")

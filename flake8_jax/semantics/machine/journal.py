@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.conditions import either_key, labelled
-from flake8_jax.semantics.domain.stack import Watched, Writes
+from flake8_jax.semantics.domain.stack import Flow, Watched, Writes
 from flake8_jax.semantics.domain.values import MISSING, Condition, UnionValue, Unknown, Value
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class Journal:
             taken[(id(slots), slot)] = (slots, slot, slots.get(slot, MISSING))
         return taken
 
-    def watch(self, run: Callable[[], int]) -> tuple[int, Watched]:
-        """Run something that an exception may interrupt: its result, and every value that it wrote anywhere."""
+    def watch(self, run: Callable[[], Flow]) -> tuple[Flow, Watched]:
+        """Run something that an exception may interrupt: how it ends, and every value that it wrote anywhere."""
         self.watches.append({})
         result = run()
         seen = self.watches.pop()
