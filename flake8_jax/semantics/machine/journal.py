@@ -132,18 +132,20 @@ class Journal:
                 if contents[0] is not now:
                     self.write(slots, slot, contents[0])
             elif slot in ("n", "open") and not any(isinstance(c, Value) for c in contents):
-                if slot == "open":
-                    self.write(slots, slot, any(contents))
-                elif all(c == contents[0] for c in contents):
-                    self.write(slots, slot, contents[0])
+                if slot == "open" or all(c == contents[0] for c in contents):
+                    self.write(slots, slot, any(contents) if slot == "open" else contents[0])
                 else:
                     resized.append(slots)
             else:
                 self._join(slots, slot, contents, labels)
         for slots in resized:
-            elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]
-            self.write(slots, "*", joining.join_all(elements))
-            self.write(slots, "n", None)
+            self._forget_length(slots)
+
+    def _forget_length(self, slots: dict[Any, Any]) -> None:
+        """A list is of another length on another arm: its elements become one."""
+        elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]
+        self.write(slots, "*", joining.join_all(elements))
+        self.write(slots, "n", None)
 
     def _join(
         self, slots: dict[Any, Any], slot: Any, contents: list[Any], labels: list[Condition | None] | None
