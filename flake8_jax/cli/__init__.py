@@ -1,4 +1,4 @@
-"""The command ``jaxlint``. This module finds out which sub-command is meant, and does nothing else, so that it starts fast.
+"""The command ``jaxlint``: this module finds out which sub-command is meant, and no more, so that it starts fast.
 
 Vocabulary
 ----------
