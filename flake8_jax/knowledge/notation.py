@@ -14,7 +14,7 @@ role   what follows a parameter's colon, where the parameter means something spe
     axis_name                         names a mapped axis
 
 flag   ``pure``, ``make`` (a key comes out, none goes in), or ``field=value`` for ``host``, ``twin``, ``impure``,
-       ``sync``, ``data_dependent``, ``data_dependent_on``.
+       ``sync``, ``data_dependent``, ``data_dependent_on``, ``rank``.
 
 Parameters and result are those of ``FunctionFact``; ``... -> array`` leaves the signature open. Parsing a table of
 such lines costs a third of parsing the same facts as TOML tables, and a reader sees one function a line.
@@ -38,7 +38,7 @@ LIST_ROLES = {
     "schedule": "schedules",
 }
 SINGLE_ROLES = {"size": "size_param", "axis_name": "axis_name"}
-VALUE_FLAGS = frozenset({"host", "twin", "impure", "sync", "data_dependent", "data_dependent_on"})
+VALUE_FLAGS = frozenset({"host", "twin", "impure", "sync", "data_dependent", "data_dependent_on", "rank"})
 
 
 class NotationError(ValueError):
