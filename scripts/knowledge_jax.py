@@ -47,14 +47,17 @@ RANKS = {
     """), "same"),
 }  # fmt: skip
 """What is known of the axes of a result, by the last part of a name."""
+IDLE = frozenset(words("array asarray zeros_like ones_like full_like empty_like from_dlpack dtype"))
+"""Functions that let the device compute nothing, by the last part of a name."""
 
 
-def with_ranks(writer: Writer) -> Writer:
+def with_judgement(writer: Writer) -> Writer:
     """The table, whose functions say so."""
     for name, line in writer.functions.items():
-        rank = RANKS.get(name.rpartition(".")[2])
-        if rank is not None:
-            writer.functions[name] = f"{line}; rank={rank}"
+        short = name.rpartition(".")[2]
+        idle = "; idle" if short in IDLE else ""
+        rank = f"; rank={RANKS[short]}" if short in RANKS else ""
+        writer.functions[name] = line + idle + rank
     return writer
 
 

@@ -80,6 +80,7 @@ class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     stages: parameters that are functions which it stages with *unknown* arguments (a contract).
     schedules: parameters that are functions of a step count which it stages on a traced integer (a contract).
     pure: no effect but its result; a statement that drops the result is a mistake.
+    idle: the device computes nothing for it: it places or describes arrays, or makes them of constants.
     rank: of the array that it gives. ``number``: it has no axes, unless the call passes ``axis``, ``axes`` or ``keepdims``
         (``sum``). ``same``: it has the axes of the first argument (``exp``).
     axis_name: the parameter that names a mapped axis, which something around the call has to bind (``psum``, ``axis_index`` …).
@@ -103,6 +104,7 @@ class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     stages: list[str] = []
     schedules: list[str] = []
     pure: bool = False
+    idle: bool = False
     rank: Literal["", "number", "same"] = ""
     axis_name: str | None = None
 
