@@ -6,7 +6,7 @@ event       what the interpreter saw: a truth test of a value, a call of a libra
 check       the rule itself: a function from an event to a report, to several of them, or to nothing.
 report      the place and the message. It becomes a finding unless another path disproves it.
 settle      a function that picks the findings from reports of several rules that show one defect.
-page        the manual page of a rule: the docstring of its check (``_pages``). Tests run its examples.
+page        the manual page of a rule: the docstring of its check. Tests run its examples.
 
 ::
 
@@ -15,7 +15,7 @@ page        the manual page of a rule: the docstring of its check (``_pages``). 
                           ├─ what are these values? _tracers, _variation, _changes
                           ├─ what does the library do with them? _facts, _binding, _versions
                           └─ how to say it: _keys, _fresh
-    docstring of check ─ _pages ─► ``jaxlint rule CODE``, docs/rules.md, tests
+    docstring of check ─► ``jaxlint rule CODE``, docs/rules.md, tests
 
 A check looks at values and facts, never at names or syntax. Files with a leading underscore hold what rules share.
 """
