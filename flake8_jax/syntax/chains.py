@@ -16,8 +16,8 @@ cut        an end of the first operand or of a link.
 stand-in   the name that stands for a chain in the text that is parsed.
 level      how tightly operators bind; a chain has operators of one level, or none.
 
-Only logical lines with very many operators or deep brackets are looked at. Where the text is not understood there is no chain, and a text
-that cannot be parsed with stand-ins is parsed without.
+Only logical lines with very many operators or deep brackets are looked at. Where the text is not understood there is no
+chain, and a text that cannot be parsed with stand-ins is parsed without.
 
 Limitations: chains inside f-strings.
 """
