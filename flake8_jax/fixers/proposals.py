@@ -4,6 +4,8 @@ Vocabulary
 ----------
 proposal   the fix that the first fixer of a rule makes of a finding's event; later fixers are asked if it makes none.
 refused    a proposal that is nested too deeply to be made.
+shared     a fix that several findings have, such as all operands of ``a and b and …``. Each of them carries it, unless that
+           makes very long output.
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ from flake8_jax.core.registry import DEFECTS, Fixer, traceback_of
 from flake8_jax.core.stack import run_deep
 from flake8_jax.fixers import all_fixers
 from flake8_jax.fixers._callers import Program
+
+MAX_REPEATED = 1 << 20
+"""Characters that a shared fix may take in all of its findings together. Further findings go without it."""
 
 
 @dataclass
@@ -41,15 +46,28 @@ def propose_fixes(
     program = Program(files)
     known = all_fixers() if fixers is None else fixers
     made = Proposals()
+    repeated: dict[tuple[str, Fix], int] = {}
 
     def work() -> None:
         with collector_paused():
             for finding, event in reported:
                 fix = _proposal(finding, event, program, known.get(finding.name, ()), made)
+                if fix is not None and not _has_room(repeated, finding.path, fix):
+                    fix = None
                 made.findings.append(finding if fix is None else msgspec.structs.replace(finding, fix=fix))
 
     run_deep(work)
     return made
+
+
+def _has_room(repeated: dict[tuple[str, Fix], int], path: str, fix: Fix) -> bool:
+    """Whether one more finding may carry a fix; the first may. repeated: characters that findings carry, by fix."""
+    before = repeated.get((path, fix), 0)
+    after = before + sum(len(edit.content) for edit in fix.edits)
+    if before and after > MAX_REPEATED:
+        return False
+    repeated[path, fix] = after
+    return True
 
 
 def _proposal(finding: Finding, event: Any, program: Program, fixers: tuple[Fixer, ...], made: Proposals) -> Fix | None:

@@ -21,6 +21,7 @@ import pkgutil
 from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace as replaced
 
 from flake8_jax.core.cells import without_cells
 from flake8_jax.core.report import RunReport, as_text, data_as_text
@@ -33,8 +34,10 @@ __all__ = ["View", "formats", "render"]
 
 def _writable(report: RunReport, view: View) -> tuple[RunReport, View]:
     """Without surrogates, which no output can hold: file names have them, and source files in some encodings."""
+    fixes = {id(item.finding.fix): item.finding.fix for item in report.diagnostics}  # many findings may share one
+    others = tuple(replaced(d, finding=replaced(d.finding, fix=None), edits=()) for d in report.diagnostics)
     try:
-        msgspec.msgpack.encode(report)
+        msgspec.msgpack.encode((replaced(report, diagnostics=others), list(fixes.values())))
     except UnicodeEncodeError:
         plain = data_as_text(msgspec.to_builtins(report))
         return msgspec.convert(plain, RunReport), replace(view, cwd=as_text(view.cwd))

@@ -6,11 +6,15 @@ head        the state at the start of an iteration; each pass over the body join
             nothing changes.
 heard       the last pass is the one that rules hear of: what they are told holds in every iteration.
 unrolled    a loop over a few known elements that differ runs once for each.
+too deep    nested in so many loops of one function that it runs once and rules hear nothing of it. In passes that rules do
+            not hear of, not even that: what its last run left behind stands for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+
+import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import memo_keys
@@ -54,6 +58,17 @@ MAX_UNROLLED = 8
 """A loop over so many known elements is run element by element; half as many in an unrolled loop, and so on."""
 
 
+class _DeepRun(msgspec.Struct, frozen=True, eq=False):
+    """What a loop that is nested too deeply left behind: writes, and paths that ended in it."""
+
+    writes: Writes
+    loop_exits: list[Writes]
+    again: bool
+    exits: list[Writes]
+    returns: list[Value]
+    yields: list[Value]
+
+
 def _break(m: Machine, frame: Frame, node: ir.Break) -> Flow:
     loop = frame.loops[-1]
     loop.exits.append(m.journal.since(loop.base))
@@ -73,6 +88,12 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
     m.journal.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
     doubtful, around, told = frame.doubtful, frame.unheard, len(m.bus.emissions)
     too_deep = len(frame.loops) >= MAX_NESTED_LOOPS
+    before = frame.deep_loops.get(id(loop.node)) if around and too_deep else None
+    if before is not None:
+        m.path.passes -= 1
+        _repeat_deep(m, frame, loop, before)
+        return
+    left = len(frame.exits), len(frame.returns), len(frame.yields)
     unheard = around or too_deep
     if too_deep:
         m.bus.count("loops nested too deeply")
@@ -124,8 +145,27 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         attempt += 1
     if too_deep:
         del m.bus.emissions[told:]
+        ended = frame.exits[left[0] :], frame.returns[left[1] :], frame.yields[left[2] :]
+        writes = m.journal.since(loop.base)
+        frame.deep_loops[id(loop.node)] = _DeepRun(writes, loop.exits[:], loop.again, *ended)
     m.path.passes -= 1
     frame.unheard = around
+    _end_variations(m, loop)
+
+
+def _repeat_deep(m: Machine, frame: Frame, loop: LoopState, before: _DeepRun) -> None:
+    """Do again what a loop that is nested too deeply did before. The state may differ by now, so values are widened."""
+    loop.base = len(m.journal.entries)
+    writes: Writes = {}
+    for where, (slots, slot, value) in before.writes.items():
+        known = isinstance(value, Value) and m.trackers.owner_of(slots) is None
+        writes[where] = (slots, slot, _widened(value, value) if known else value)
+    m.journal.weaken(writes)
+    loop.exits += before.loop_exits
+    loop.again = before.again
+    frame.exits += before.exits
+    frame.returns += before.returns
+    frame.yields += before.yields
     _end_variations(m, loop)
 
 
