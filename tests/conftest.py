@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -17,6 +18,10 @@ __all__ = ["on_jax"]
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+# Tests start hundreds of children, which spend half of their time on compiling jaxlint where no bytecode may be written.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 JAX_INSTALLED = importlib.util.find_spec("jax") is not None
 
@@ -54,6 +59,18 @@ NO_JAX = pytest.StashKey[Guard]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[NO_JAX] = Guard(Path(tempfile.gettempdir()) / f"jaxlint-tests-{os.getpid()}-imported-jax")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Refuse JAX to what is collected: tests import it when they run."""
+    guard = session.config.stash[NO_JAX]
+    with guard.active():
+        result = yield
+    imports = guard.take()
+    if imports:
+        raise pytest.UsageError(f"collecting the tests runs JAX:\n{imports}")
+    return result
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
