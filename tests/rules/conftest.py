@@ -29,7 +29,7 @@ def findings_of(
     root: Path,
     texts: Mapping[str, str],
     opt_in: frozenset[str] = frozenset(),
-    request: AnalysisRequest = AnalysisRequest(),
+    request: AnalysisRequest | None = None,
 ) -> Analysis:
     """What every rule that is on by default or named in ``opt_in`` says of a project of these files.
 
@@ -46,7 +46,7 @@ def findings_of(
         for file, text in texts.items()
     ]
     rules = [rule for rule in all_rules() if not rule.opt_in or rule.name in opt_in]
-    analysis = analyze(files, request, rules)
+    analysis = analyze(files, request or AnalysisRequest(), rules)
     assert not analysis.crashes, "\n".join(trace for _, _, trace in analysis.crashes)
     return analysis
 
