@@ -15,6 +15,7 @@ from support.jax_guard import Guard
 from support.jax_programs import on_jax, programs_of
 
 __all__ = ["on_jax"]
+pytest_plugins = ["support.groups"] if importlib.util.find_spec("xdist") else []
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
@@ -24,13 +25,6 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 JAX_INSTALLED = importlib.util.find_spec("jax") is not None
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_cmdline_main(config: pytest.Config) -> None:
-    """With ``-n`` of xdist, tests of one group share a worker, so that their fixtures are made once."""
-    if getattr(config.option, "numprocesses", None) and config.option.dist in ("no", "load"):
-        config.option.dist = "loadgroup"
 
 
 @pytest.hookimpl(tryfirst=True)
