@@ -1,0 +1,170 @@
+"""Findings that are more or less certain than their rule says have a level of their own."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from rules.conftest import findings_of
+
+import flake8_jax.rules
+from flake8_jax.core.findings import Positions
+from flake8_jax.semantics.analysis.request import AnalysisRequest
+from flake8_jax.syntax.lower import lower
+
+RULES = Path(flake8_jax.rules.__file__).parent
+_LEVEL = re.compile(r"# (error|warning): ([a-z-]+)$", re.MULTILINE)
+PROGRAMS = {
+    "a key that one path has used": """\
+import jax
+
+
+def surely(key):
+    a = jax.random.normal(key)
+    return a + jax.random.normal(key)  # error: key-reuse
+
+
+def perhaps(key, flag):
+    a = 0.0
+    if flag:
+        a = jax.random.normal(key)
+    return a + jax.random.normal(key)  # warning: key-reuse
+
+
+def picks(key, xs, ys):
+    return jax.random.choice(key, xs), jax.random.choice(key, ys)  # warning: key-reuse
+""",
+    "a key that one path has split": """\
+import jax
+
+
+def surely(key):
+    a, b = jax.random.split(key)
+    return jax.random.normal(a) + jax.random.normal(b) + jax.random.normal(key)  # error: key-used-after-split
+
+
+def perhaps(key, flag):
+    a = 0.0
+    if flag:
+        sub, own = jax.random.split(key)
+        a = jax.random.normal(sub) + jax.random.normal(own)
+    return a + jax.random.normal(key)  # warning: key-used-after-split
+""",
+    "a key of a loop that one path uses": """\
+import jax
+
+
+def surely(key, n):
+    return [jax.random.normal(key) for _ in range(n)]  # error: key-reuse-in-loop
+
+
+def perhaps(key, flags):
+    total = 0.0
+    for flag in flags:
+        if flag:
+            total += jax.random.normal(key)  # warning: key-reuse-in-loop
+    return total
+""",
+    "a buffer that one path has donated": """\
+import functools
+
+import jax
+import jax.numpy as jnp
+
+
+@functools.partial(jax.jit, donate_argnums=0)
+def scale(x, factor):
+    return x * factor
+
+
+def surely(n):
+    x = jnp.ones(n)
+    y = scale(x, 2.0)
+    return y - x  # error: donated-reuse
+
+
+def perhaps(n, fast):
+    x = jnp.ones(n)
+    y = scale(x, 2.0) if fast else 2.0 * x
+    return y - x  # warning: donated-reuse
+""",
+    "random numbers in a trace, and for each lane": """\
+import jax
+import numpy as np
+
+
+@jax.jit
+def compiled(x):
+    return x + np.random.normal()  # error: host-rng-in-staged
+
+
+def lane(x):
+    return x + np.random.normal()  # warning: host-rng-in-staged
+
+
+def mapped(xs):
+    return jax.vmap(lane)(xs)
+""",
+    "an option that comes too late": """\
+import jax
+import jax.numpy as jnp
+
+GRID = jnp.ones(2)
+jax.config.update("jax_num_cpu_devices", 2)  # error: late-configuration
+jax.config.update("jax_platforms", "cpu")  # warning: late-configuration
+""",
+    "a size in a function that no caller is known of": """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def surely(x):
+    return x[: int(jnp.ceil(x.shape[0] / 2))]  # error: traced-shape
+
+
+def perhaps(x):
+    y = jnp.sin(x)
+    return y[: int(jnp.ceil(y.shape[0] / 2))]  # warning: traced-shape
+""",
+    "a removed name in an annotation": """\
+from __future__ import annotations
+
+import jax
+
+
+def postponed(x: jax.tree_map):  # warning: removed-api
+    return x
+
+
+def called(x):
+    return jax.tree_map(abs, x)  # error: removed-api
+""",
+}
+
+
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
+def test_levels(text: str, tmp_path: Path) -> None:
+    positions = Positions(lower(text).line_starts)
+    request = AnalysisRequest(preview=True, collect_functions=True)
+    found = {
+        (positions.row(finding.start), finding.level, finding.name)
+        for finding in findings_of(tmp_path, {"a.py": text}, request=request).findings
+    }
+    assert found == {
+        (row, *match.groups()) for row, line in enumerate(text.splitlines(), 1) if (match := _LEVEL.search(line))
+    }
+
+
+def test_every_rule_that_has_several_is_here() -> None:
+    shown = {name for text in PROGRAMS.values() for _, name in _LEVEL.findall(text)}
+    several = {
+        path.stem.replace("_", "-")
+        for path in RULES.glob("[!_]*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Report"
+        if len(node.args) > 2 or any(keyword.arg == "level" for keyword in node.keywords)
+    }
+    assert several <= shown
