@@ -124,5 +124,5 @@ def key_reuse(event: KeyUse) -> Report | None:
     return Report(
         event.at,
         f"{key} is consumed again{by_callee(event)}, first on {where}: the draws repeat; split it first",
-        level=None if event.certain else "warning",
+        level=None if event.certain and not event.intent else "warning",
     )

@@ -130,5 +130,5 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     return Report(
         event.at,
         f"{key} is consumed{by_callee(event)} in every iteration and gives the same numbers each time; {advice}",
-        level=None if event.certain else "warning",
+        level=None if event.certain and not event.intent else "warning",
     )

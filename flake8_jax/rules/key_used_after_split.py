@@ -97,5 +97,5 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     return Report(
         event.at,
         f"{key} is {used}{by_callee(event)} after it was split on {place(earlier, context)}; use one of the parts",
-        level=None if event.certain else "warning",
+        level=None if event.certain and not event.intent else "warning",
     )

@@ -14,7 +14,7 @@ Not modelled: keys that pass through unknown library calls (such a call is no us
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
@@ -30,6 +30,7 @@ from flake8_jax.semantics.domain.values import (
     Condition,
     Const,
     DictValue,
+    FunctionValue,
     GeneratorValue,
     Instance,
     Level,
@@ -53,6 +54,7 @@ from flake8_jax.semantics.events.events import KeyEffect, KeyUse, SharedKey
 from flake8_jax.semantics.events.facts import DRAWN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.key_intent import intent_of
 
 DONATE: Final = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
@@ -60,17 +62,21 @@ DONATE: Final = "donate"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One step of a use's path: a node of a function run known by its serial."""
+    """One step of a use's path: a node of a function run known by its serial. function: in whose body the node stands,
+    None for a module. link: what leads from the node into the next function, if it does; staged: by way of a transform."""
 
     serial: int
     node: Any
     scope: ModuleScope
+    function: ir.Function | None = field(default=None, compare=False)
+    link: Link | None = field(default=None, compare=False)
+    staged: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
     """One use of a key, as it is remembered. argument: the IR of a donated argument. draws: what comes out are numbers,
-    neither other keys nor an object that starts with them."""
+    neither other keys nor an object that starts with them. inner: the rest of the path of a use in a remembered run."""
 
     effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
@@ -79,6 +85,12 @@ class Use:
     sampler: str = ""
     argument: Any = None
     draws: bool = False
+    inner: tuple[Place, ...] = field(default=(), compare=False)
+
+    @property
+    def last(self) -> Place:
+        """Where the key itself is used."""
+        return self.inner[-1] if self.inner else self.path[-1]
 
     @property
     def summary(self) -> tuple[str]:
@@ -129,7 +141,11 @@ class Keys(Tracker):
         if self.uses:
             settle_splits(self.m, mark, result)
 
-    def since(self, mark: None, run: FinishedRun) -> list[UseOfInput] | None:
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> int:
+        """How many steps of a path lead to what the function does."""
+        return sum(link.node is not None for link in self.m.path.stack)
+
+    def since(self, mark: int, run: FinishedRun) -> list[UseOfInput] | None:
         """The uses of keys that came with the inputs."""
         written = [slot for slots, slot in run.written if slots is self.uses]
         if not written:
@@ -145,7 +161,7 @@ class Keys(Tracker):
         for key in written:
             where = _from_input(key, index, taken)
             if where is not None:
-                found[where] = self.uses.get(key, ())
+                found[where] = tuple(_as_remembered(use, mark) for use in self.uses.get(key, ()))
         return [(i, steps, uses) for (i, steps), uses in found.items()] or None
 
     def replay(self, record: list[UseOfInput], replay: Replay) -> None:
@@ -160,7 +176,7 @@ class Keys(Tracker):
             if any(use.draws for use in uses):
                 note_drawn(m, key)
             earlier = self.uses.get(key, ())
-            here = [_here(m, use, replay.scope, replay.node) for use in uses]
+            here = [_here(m, use, replay) for use in uses]
             m.journal.write(self.uses, key, (*earlier, *here)[-6:])
 
     def enter(self) -> dict[Value, Any]:
@@ -191,21 +207,29 @@ def _from_input(
     return index_of_key[id(value)], tuple(reversed(steps))
 
 
-def _here(m: Machine, use: Use, scope: ModuleScope, node: Any) -> Use:
+def _as_remembered(use: Use, depth: int) -> Use:
+    """A use as a remembered run keeps it: the path from the run's function on, and nothing of the values of then."""
+    inner = (*use.path[depth:], *use.inner)
+    return replace(use, inner=tuple(replace(place, link=None) for place in inner))
+
+
+def _here(m: Machine, use: Use, replay: Replay) -> Use:
     """A use inside a remembered run, as it stands on the present call path."""
-    path = current_path(m, scope, node if node is not None else use.path[-1].node)
+    node = replay.node if replay.node is not None else use.path[-1].node
+    path = current_path(m, replay.scope, node)
+    path = (*path[:-1], replace(path[-1], link=replay.outside[-1]))
     return replace(use, path=path, conditions=frozenset(m.path.conditions))
 
 
 def current_path(m: Machine, scope: ModuleScope, node: Any) -> tuple[Place, ...]:
     """The path of something that happens right now at ``node``."""
     places: list[Place] = []
-    serial = 0
+    serial, function = 0, None
     for link in m.path.stack:
         if link.node is not None:
-            places.append(Place(serial, link.node, link.scope))
-        serial = link.serial
-    places.append(Place(serial, node, scope))
+            places.append(Place(serial, link.node, link.scope, function, link))
+        serial, function = link.serial, link.fn
+    places.append(Place(serial, node, scope, function))
     return tuple(places)
 
 
@@ -332,7 +356,7 @@ def _tell_collision(
     if path[level].node is not earlier.path[level].node:
         while level < limit - 1 and _held_by_receiver(m, level, key):
             level += 1
-    here, there = path[level], earlier.path[level]
+    here, there = _step(path, level), _step(earlier.path, level)
     in_loop = here.node is there.node
     innermost = level == len(path) - 1
     assert earlier.effect != DONATE
@@ -344,6 +368,11 @@ def _tell_collision(
             effect=usage.effect if innermost else "consume",
             earlier=site_of(there.scope, there.node),
             earlier_effect=earlier.effect,
+            first=site_of(earlier.last.scope, earlier.last.node),
+            first_in=there.link.function if there.link is not None else "",
+            last=site_of(path[-1].scope, path[-1].node),
+            draws=usage.draws and earlier.draws,
+            intent=intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop),
             in_loop=in_loop,
             loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
             same_call=False,
@@ -354,6 +383,19 @@ def _tell_collision(
             earlier_sampler=earlier.sampler,
         )
     )
+
+
+def _around(path: tuple[Place, ...], level: int) -> Link | None:
+    """What led to the function in whose body a step of a path stands."""
+    return path[level - 1].link if level else None
+
+
+def _step(path: tuple[Place, ...], level: int) -> Place:
+    """A step of a path, with the link that leads to the function of the project that runs there: a transform stages it."""
+    for place in path[level:]:
+        if place.link is None or place.link.fn is not None:
+            return replace(path[level], link=place.link, staged=path[level].link is not place.link)
+    return path[level]
 
 
 def _held_by_receiver(m: Machine, level: int, key: Value) -> bool:
