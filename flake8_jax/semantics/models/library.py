@@ -20,6 +20,7 @@ from flake8_jax.knowledge.model import ClassFact, FunctionFact
 from flake8_jax.semantics.domain.arguments import Call, bind_parameters
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
+    Const,
     External,
     ExternalInstance,
     FunctionValue,

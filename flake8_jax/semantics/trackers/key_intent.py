@@ -72,7 +72,9 @@ def _passes_key(place: Place, key: Value) -> bool:
         return True
     parameters = [p.name for p in link.fn.params] if link.fn is not None else []
     offset = 1 if link.receiver is not None else 0
-    given = {a.keyword for a in node.args if a.keyword} | set(parameters[: offset + sum(not a.keyword for a in node.args)])
+    given = {a.keyword for a in node.args if a.keyword} | set(
+        parameters[: offset + sum(not a.keyword for a in node.args)]
+    )
     return any(a.star for a in node.args) or any(_holds(link.bound.get(name), key) for name in given)
 
 

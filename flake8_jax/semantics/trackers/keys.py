@@ -369,8 +369,12 @@ def _tell_collision(
             earlier=site_of(there.scope, there.node),
             earlier_effect=earlier.effect,
             first=site_of(earlier.last.scope, earlier.last.node),
-            first_in=there.link.function if there.link is not None else "",
+            first_in=_name_of(earlier.last.function),
+            last_in=_name_of(path[-1].function),
             last=site_of(path[-1].scope, path[-1].node),
+            spelled="" if innermost else _spelled(m, path, level, key),
+            inner_key=usage.argument,
+            was_split=not earlier.draws and not earlier.sampler,
             draws=usage.draws and earlier.draws,
             intent=intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop),
             in_loop=in_loop,
@@ -383,6 +387,10 @@ def _tell_collision(
             earlier_sampler=earlier.sampler,
         )
     )
+
+
+def _name_of(function: ir.Function | None) -> str:
+    return function.qualname if function is not None else ""
 
 
 def _around(path: tuple[Place, ...], level: int) -> Link | None:
@@ -432,6 +440,60 @@ def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
         if _is_key(link.bound.get(name), canonical_key(key)):
             if isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
                 return argument.value
+    return None
+
+
+def _spelled(m: Machine, path: tuple[Place, ...], level: int, key: Value) -> str:
+    """How the code at a step of the path gets at the key: by an argument or the object that holds it; empty if unclear."""
+    link, node = _step(path, level).link, path[level].node
+    if link is None or link.bound is None or link.fn is None or not isinstance(node, ir.Call):
+        return ""
+    text = path[level].scope.text
+    names = [p.name for p in link.fn.params if p.kind in ("positional", "posonly")]
+    plain = [a for a in node.args if a.star == 0]
+    offset = 1 if link.receiver is not None else 0
+    if sum(not a.keyword for a in plain) + offset > len(names) or path[level].link is not link:
+        return ""  # a library stands in between and takes arguments for itself
+    for i, argument in enumerate(plain):
+        name = argument.keyword or (names[i + offset] if i + offset < len(names) else "")
+        steps = _steps_to(link.bound.get(name), canonical_key(key))
+        if steps is not None and isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
+            return text[argument.value.start : argument.value.end] + steps
+    steps = _steps_to(link.receiver, canonical_key(key))
+    if steps is not None and isinstance(node.func, ir.Attribute):
+        return text[node.func.value.start : node.func.value.end] + steps
+    return ""
+
+
+def _steps_to(value: Value | None, key: Value, depth: int = 3) -> str | None:
+    """The attributes and items that lead from a value to the key in it: ``.rng``, ``["rng"]``."""
+    if _is_key(value, key):
+        return ""
+    if isinstance(value, Opaque):
+        return _steps_from(canonical_key(value), key)
+    parts: list[tuple[str, Any]] = []
+    if isinstance(value, TupleValue):
+        parts = [(f".{value.names[i]}" if value.names else f"[{i}]", v) for i, v in enumerate(value.elts)]
+    elif isinstance(value, DictValue):
+        parts = [(f'["{name}"]' if isinstance(name, str) else f"[{name}]", v) for name, v in value.items()]
+    elif isinstance(value, Instance):
+        parts = [(f".{name}", v) for name, v in value.slots.items()]
+    for step, part in parts if depth else ():
+        rest = _steps_to(part, key, depth - 1) if isinstance(part, Value) else None
+        if rest is not None:
+            return step + rest
+    return None
+
+
+def _steps_from(whole: Value, key: Value) -> str | None:
+    """The steps by which a key was taken out of an opaque value."""
+    steps = ""
+    part: Any = key
+    while isinstance(part, Opaque) and part.parent is not None:
+        steps = part.step + steps
+        part = canonical_key(part.parent)
+        if part is whole:
+            return steps if "*" not in steps else None
     return None
 
 
