@@ -138,7 +138,10 @@ def key_reuse(event: KeyUse) -> Report | None:
     if is_common_pick(event):
         message = f"{key} was already used {where}, so this call picks the same elements; split it if that is not meant"
         return Report(event.at, message, level="warning", uses=uses)
-    again = f", and {name_of(event.through)} uses it again" if event.through else ""
+    again = ""
+    if event.through or not event.draws:
+        by = name_of(event.through) if event.through else "this call"
+        again = f", and {by} {'splits' if event.effect == 'split' else 'uses'} it again"
     then = "so both calls draw the same numbers" if event.draws else "so the two results are not independent"
     verb = "split" if event.was_split else "used"
     return Report(

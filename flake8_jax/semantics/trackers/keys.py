@@ -452,8 +452,10 @@ def _spelled(m: Machine, path: tuple[Place, ...], level: int, key: Value) -> str
     names = [p.name for p in link.fn.params if p.kind in ("positional", "posonly")]
     plain = [a for a in node.args if a.star == 0]
     offset = 1 if link.receiver is not None else 0
-    if sum(not a.keyword for a in plain) + offset > len(names) or path[level].link is not link:
+    if sum(not a.keyword for a in plain) + offset > len(names):
         return ""  # a library stands in between and takes arguments for itself
+    if path[level].link is not link and len(plain) + offset != len(link.fn.params):
+        return ""  # a transform stages it, and may pass arguments of its own
     for i, argument in enumerate(plain):
         name = argument.keyword or (names[i + offset] if i + offset < len(names) else "")
         steps = _steps_to(link.bound.get(name), canonical_key(key))
