@@ -64,6 +64,12 @@ def first_use(event: KeyUse) -> str:
     return f"in {name_of(event.first_in)} ({where}, reached from {place(reached, event.context)})"
 
 
+def is_within_call(event: KeyUse) -> bool:
+    """The first use is in a function that is called from the code of the finding."""
+    first, reached = event.first, event.earlier
+    return first is not None and reached is not None and bool(event.first_in) and not _is_inside(first, reached)
+
+
 def _is_inside(site: Site, around: Site) -> bool:
     """The place is in the expression ``around``, or is that."""
     return site.scope is around.scope and around.start <= site.start and site.end <= around.end

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._keys import first_use, is_loop_reuse, name_of, name_of_key, report_where_given, uses_of
+from flake8_jax.rules._keys import (
+    first_use,
+    is_loop_reuse,
+    is_within_call,
+    name_of,
+    name_of_key,
+    report_where_given,
+    uses_of,
+)
 from flake8_jax.semantics.events.events import KeyUse
 
 
@@ -97,10 +105,11 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     ):
         return None
     by = name_of(event.through) if event.through else "this call"
+    advice = "give each of the calls a key of its own" if is_within_call(event) else "use a key that split returned"
     again = "splits it again" if event.effect == "split" else "uses it again"
     return Report(
         event.at,
-        f"{name_of_key(event)} was already split {first_use(event)}, and {by} {again}; use a key that split returned",
+        f"{name_of_key(event)} was already split {first_use(event)}, and {by} {again}; {advice}",
         level=None if event.certain and not event.intent else "warning",
         uses=uses_of(event),
     )

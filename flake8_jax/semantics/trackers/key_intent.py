@@ -55,8 +55,10 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     first, second = _statement_of(statements, there.node), _statement_of(statements, here.node)
     if _is_discarded(first, there) or _is_discarded(second, here):
         return "discarded"
-    if _same_data(key, here, there, around) and (first is None or not _feeds(first, here.node)):
-        return "same-data"
+    if _same_data(key, here, there, around):
+        # The gradient that one call gives is the update before the other; other results are the next step's state.
+        compared = here.staged is not there.staged or first is None or not _feeds(first, here.node)
+        return "same-data" if compared else ""
     return ""
 
 

@@ -495,7 +495,7 @@ def _steps_from(whole: Value, key: Value) -> str | None:
         steps = part.step + steps
         part = canonical_key(part.parent)
         if part is whole:
-            return steps if "*" not in steps else None
+            return steps.replace("'", '"') if "*" not in steps else None
     return None
 
 
