@@ -8,7 +8,6 @@ refused    a proposal that is nested too deeply to be made.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +17,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.collector import collector_paused
 from flake8_jax.core.findings import Finding, Fix
-from flake8_jax.core.registry import DEFECTS, Fixer
+from flake8_jax.core.registry import DEFECTS, Fixer, traceback_of
 from flake8_jax.core.stack import run_deep
 from flake8_jax.fixers import all_fixers
 from flake8_jax.fixers._callers import Program
@@ -64,8 +63,7 @@ def _proposal(finding: Finding, event: Any, program: Program, fixers: tuple[Fixe
             made.refused.append((finding.path, f"a fix of {finding.code} is nested too deeply"))
             continue
         except DEFECTS as error:
-            text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-            made.crashes.append((f"fixer of {finding.name}", finding.path, text))
+            made.crashes.append((f"fixer of {finding.name}", finding.path, traceback_of(error)))
             continue
         if fix is not None:
             return fix

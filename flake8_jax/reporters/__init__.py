@@ -1,7 +1,17 @@
 """Output formats, one a module: ``concise.py`` is ``--output-format concise``, ``json_lines.py`` is ``json-lines``.
 
-A format is a module here, without a leading underscore, with ``render(report, view) -> str``. Adding the file adds
-the format; there is no list to edit. Reporters know ``core`` alone.
+Vocabulary
+----------
+report      the diagnostics of one run, with the texts of their files, troubles and counts (``core.report``).
+view        how a report is looked at: the current directory, color, whether unsafe fixes are shown (``_view``).
+format      a module here, without a leading underscore, with ``render(report, view) -> str``.
+cell        a cell of a notebook. A format that does not know cells gets rows of the whole notebook.
+
+::
+
+    pipeline ─► RunReport ─ render ─► writable text ─► cells or rows ─► the format's module ─► text ─► cli
+
+Adding the file adds the format; there is no list to edit. Reporters import ``core`` alone.
 """
 
 from __future__ import annotations

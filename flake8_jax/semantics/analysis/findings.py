@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core.findings import Finding, Level, Positions, Step
-from flake8_jax.core.registry import Candidate, Settle
+from flake8_jax.core.registry import DEFECTS, Candidate, Settle, traceback_of
 from flake8_jax.semantics.analysis.request import AnalysisRequest
 from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.machine.bus import Emission
@@ -35,7 +35,7 @@ class Reported(msgspec.Struct, frozen=True, eq=False):
 def report_findings(m: Machine, request: AnalysisRequest) -> list[Reported]:
     """The findings of a run, by file and place. None of them has a fix yet."""
     found = [
-        Reported(_finding(emission, uses), emission.event) for emission, uses in _without_superseded(_best(m, request))
+        Reported(_finding(emission, uses), emission.event) for emission, uses in _without_superseded(m, _best(m, request))
     ]
     found.sort(key=lambda one: (one.finding.path, one.finding.start, one.finding.code))
     return found
@@ -74,8 +74,11 @@ def _report_rank(m: Machine, emission: Emission) -> tuple[int, bool]:
     return _SEVERITY[emission.report.level or emission.rule.level], complete
 
 
-def _without_superseded(emissions: list[Emission]) -> list[tuple[Emission, tuple[Step, ...]]]:
-    """The reports that become findings, with the places that their evidence names beside the call chain."""
+def _without_superseded(m: Machine, emissions: list[Emission]) -> list[tuple[Emission, tuple[Step, ...]]]:
+    """The reports that become findings, with the places that their evidence names beside the call chain.
+
+    Where a rule fails to say which reports are superseded, all of them stay.
+    """
     groups: dict[Settle, list[tuple[Candidate, Emission]]] = {}
     for emission in emissions:
         report, rule = emission.report, emission.rule
@@ -84,7 +87,13 @@ def _without_superseded(emissions: list[Emission]) -> list[tuple[Emission, tuple
             groups.setdefault(rule.settle, []).append((candidate, emission))
     uses: dict[Emission, tuple[Step, ...] | None] = {}
     for settle, group in groups.items():
-        kept = {(c.code, id(c.event)): c.uses for c in settle([candidate for candidate, _ in group])}
+        try:
+            settled = settle([candidate for candidate, _ in group])
+        except DEFECTS as error:
+            first = group[0][1]
+            m.bus.crashes.append((first.rule.name, first.scope.path, traceback_of(error)))
+            continue
+        kept = {(c.code, id(c.event)): c.uses for c in settled}
         uses |= {emission: kept.get((c.code, id(c.event))) for c, emission in group}
     chosen: list[tuple[Emission, tuple[Step, ...]]] = []
     for emission in emissions:

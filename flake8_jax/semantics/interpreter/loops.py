@@ -15,7 +15,7 @@ from collections.abc import Callable
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import memo_keys
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Writes
+from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, LoopState, Writes
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
@@ -54,19 +54,19 @@ MAX_UNROLLED = 8
 """A loop over so many known elements is run element by element; half as many in an unrolled loop, and so on."""
 
 
-def _break(m: Machine, frame: Frame, node: ir.Break) -> int:
+def _break(m: Machine, frame: Frame, node: ir.Break) -> Flow:
     loop = frame.loops[-1]
     loop.exits.append(m.journal.since(loop.base))
     return BREAK
 
 
-def _continue(m: Machine, frame: Frame, node: ir.Continue) -> int:
+def _continue(m: Machine, frame: Frame, node: ir.Continue) -> Flow:
     loop = frame.loops[-1]
     loop.continues.append(m.journal.since(loop.mark))
     return CONTINUE
 
 
-def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], int]) -> None:
+def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]) -> None:
     """Run ``once`` (one iteration) to a fixpoint and leave the state after the loop, ``break`` not included."""
     note_staged_loop(m, loop.node)
     m.path.passes += 1
@@ -173,7 +173,7 @@ def _widened(old: Value, now: Value) -> Value:
     return Unknown("loop")
 
 
-def _for(m: Machine, frame: Frame, node: ir.For) -> int:
+def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
     iterable = evaluate(m, frame, node.iter)
     loop = LoopState("for", node)
     known = known_elements(iterable)
@@ -189,13 +189,13 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> int:
     loop.runs = bool(known) or (isinstance(iterable, GeneratorValue) and iterable.some)
     m.trackers.loop_enter(frame, loop)
 
-    def once() -> int:
+    def once() -> Flow:
         assign(m, frame, node.target, supply(), node.iter)
         return run_block(m, frame, node.body)
 
     run_loop(m, frame, loop, once)
     m.trackers.loop_leave(frame, loop, node.iter, trips_of(iterable))
-    flow = run_block(m, frame, node.orelse) if node.orelse else NORMAL
+    flow: Flow = run_block(m, frame, node.orelse) if node.orelse else NORMAL
     return _leave_loop(m, frame, loop, flow)
 
 
@@ -214,7 +214,7 @@ def _worth_unrolling(m: Machine, elements: tuple[Value, ...]) -> bool:
     )
 
 
-def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements: tuple[Value, ...]) -> int:
+def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements: tuple[Value, ...]) -> Flow:
     """A loop over a few known elements: one iteration each."""
     loop.unrolled = True
     loop.times = len(elements)
@@ -226,7 +226,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     m.path.loops.append(loop)
     frame.loops.append(loop)
     frame.arms += 1
-    flow = NORMAL
+    flow: Flow = NORMAL
     for element in elements:
         frame.doubtful = doubtful
         m.trackers.iteration(loop)
@@ -253,7 +253,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     return _leave_loop(m, frame, loop, RAISE if flow == BREAK else flow)
 
 
-def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: int) -> int:
+def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: Flow) -> Flow:
     """Merge the paths that left by ``break`` with the one that ran to the end (if there is one)."""
     if not loop.exits:
         return flow
@@ -265,13 +265,13 @@ def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: int) -> int:
     return NORMAL
 
 
-def _while(m: Machine, frame: Frame, node: ir.While) -> int:
+def _while(m: Machine, frame: Frame, node: ir.While) -> Flow:
     loop = LoopState("while", node)
     endless, first = False, True
     trips = trips_of_while(m, frame, node) if m.path.mode.compiled else None
     m.trackers.loop_enter(frame, loop)
 
-    def once() -> int:
+    def once() -> Flow:
         nonlocal endless, first
         condition = condition_of(m, frame, node.test, "while", node)
         loop.runs = first and condition.truth is True
@@ -290,7 +290,7 @@ def _while(m: Machine, frame: Frame, node: ir.While) -> int:
 
     run_loop(m, frame, loop, once)
     m.trackers.loop_leave(frame, loop, node.test, trips)
-    flow = RAISE if endless else NORMAL
+    flow: Flow = RAISE if endless else NORMAL
     if node.orelse and not endless:
         flow = run_block(m, frame, node.orelse)
     flow = _leave_loop(m, frame, loop, flow)

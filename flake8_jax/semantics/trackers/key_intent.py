@@ -36,9 +36,8 @@ from flake8_jax.semantics.domain.values import (
 )
 
 if TYPE_CHECKING:
-    from flake8_jax.semantics.domain.stack import Link
+    from flake8_jax.semantics.domain.stack import Link, Place
     from flake8_jax.semantics.events.events import Intent
-    from flake8_jax.semantics.trackers.keys import Place
 
 
 def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_loop: bool) -> Intent:

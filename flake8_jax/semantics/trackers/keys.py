@@ -23,7 +23,7 @@ from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_taken
 from flake8_jax.semantics.domain.conditions import contradict, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import Lane, Link
+from flake8_jax.semantics.domain.stack import Lane, Link, Place
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
@@ -58,19 +58,6 @@ from flake8_jax.semantics.trackers.key_intent import intent_of
 
 DONATE: Final = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One step of a use's path: a node of a function run known by its serial. function: in whose body the node stands,
-    None for a module. link: what leads from the node into the next function, if it does; staged: by way of a transform."""
-
-    serial: int
-    node: Any
-    scope: ModuleScope
-    function: ir.Function | None = field(default=None, compare=False)
-    link: Link | None = field(default=None, compare=False)
-    staged: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
