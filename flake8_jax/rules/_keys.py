@@ -6,6 +6,7 @@ import posixpath
 from bisect import bisect_right
 from dataclasses import replace
 
+from flake8_jax.core.cells import SUFFIX, Rows
 from flake8_jax.core.findings import Step
 from flake8_jax.core.registry import Candidate
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
@@ -126,19 +127,25 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
-    """Of reports on further uses of one key, keep the first; the keys are told apart by name and first use."""
+    """Of reports on further uses of one key, keep the first of a file, or of a cell of a notebook.
+
+    Keys are told apart by name and first use.
+    """
     groups: dict[tuple[object, ...], list[Candidate]] = {}
+    cells: dict[str, Rows] = {}
     for candidate in sorted(candidates, key=lambda one: (one.path, one.start)):
         event: KeyUse = candidate.event
         earlier = event.earlier
         if earlier is None or event.in_loop or event.same_call:
-            alone: tuple[object, ...] = (id(candidate),)
-            groups[alone] = [candidate]
-        else:
-            name = name_of_key(event)
-            groups.setdefault((candidate.path, candidate.code, earlier.scope.path, earlier.start, name), []).append(
-                candidate
-            )
+            groups[id(candidate),] = [candidate]
+            continue
+        scope, cell = event.context.scope, 0
+        if candidate.path.endswith(SUFFIX):
+            if candidate.path not in cells:
+                cells[candidate.path] = Rows(scope.text)
+            cell = cells[candidate.path].place(bisect_right(scope.tree.line_starts, candidate.start))[0]
+        origin = (earlier.scope.path, earlier.start)
+        groups.setdefault((candidate.path, cell, candidate.code, origin, name_of_key(event)), []).append(candidate)
     kept: list[Candidate] = []
     for first, *others in groups.values():
         known = {(step.path, step.start) for step in first.uses}
