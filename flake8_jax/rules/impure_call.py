@@ -10,6 +10,7 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import effect
 from flake8_jax.rules._tracers import speaks
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall, Mutation, NameUse
+from flake8_jax.semantics.events.facts import WRITTEN
 
 _TIME, _FILES, _ENVIRONMENT = "time", "io", "environment"
 _ENVIRON = "os.environ"
@@ -29,6 +30,7 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     Why it bites: Python runs a staged function only while JAX traces it, so the call happens once for each compilation,
     and its result is a constant of the compiled program: every later call sees the same time, the same batch.
+    `grad` and `vmap` alone keep no trace, so there the call happens every time, and jaxlint reports nothing.
 
     Bad:
 
@@ -102,7 +104,7 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     Proof: two calls at different times give the same result.
     """
-    if not speaks(event.context):
+    if not speaks(event.context) or not event.context.once:
         return None
     if isinstance(event, Mutation):
         if event.how != "next" or not event.once:
@@ -111,7 +113,8 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
     if isinstance(event, NameUse):
         if event.name != _ENVIRON or event.is_import:
             return None
-        return Report(event.at, f"os.environ is read once, while JAX traces; {_INSTEAD[_ENVIRONMENT]}")
+        message = f"os.environ is read once, while JAX traces; {_INSTEAD[_ENVIRONMENT]}"
+        return Report(event.at, message, unless=WRITTEN)
     found = effect(event)
     if found not in _EFFECTS or (isinstance(event, LibraryCall) and event.name.startswith(_ENVIRON)):
         return None

@@ -96,4 +96,5 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     if not any(contains_tracer(value) for value in (*event.args, *event.kwargs.values(), *formatted)):
         return None
     verb = "prints" if what == PRINT else "logs"
-    return Report(event.at, f"this {verb} a tracer, once per compilation, and no value; use jax.debug.print")
+    when = ", once per compilation," if context.once else ""
+    return Report(event.at, f"this {verb} a tracer{when} and no value; use jax.debug.print")

@@ -52,6 +52,9 @@ OFF = "switched off again"
 
 GUARDED = "guarded by where"
 
+WRITTEN = "environment written"
+"""The fact that the name of the environment stands there for a change to it, not for reading it."""
+
 IN_NEST = "inside an unrolled loop"
 
 

@@ -116,6 +116,8 @@ class ExecutionPath:
             scope=scope,
             staged=mode.staged,
             ambient=mode.ambient,
+            once=mode.compiled > 0,
+            mapped=bool(mode.lanes),
             trace=mode.trace,
             function=inner.function if inner is not None else "",
             inner=inner.fn if inner is not None else None,
