@@ -71,6 +71,7 @@ from flake8_jax.semantics.trackers.captures import note_part, note_variable
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_yield
 from flake8_jax.semantics.trackers.effects import note_shown
 from flake8_jax.semantics.trackers.globals import MAY_CHANGE, is_global, tell_global
+from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back
 from flake8_jax.semantics.trackers.unrolling import note_pick, note_variety
@@ -230,6 +231,7 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
     if has_spec and not node.conversion and isinstance(value, (Array, Tree, UnionValue)) and m.bus.wants(Formatting):
         if holds_tracer(value, GRAD) or is_awaited(m, value):
             m.bus.emit(Formatting(m.path.context(frame.scope), node.value, value, "f-string", node.spec_text or ""))
+            note_read(m, (value,))
         return Static("str")
     if isinstance(value, Instance) and not has_spec:
         value = shown(m, frame, node, value, "__repr__" if node.conversion in ("r", "a") else "__str__")
