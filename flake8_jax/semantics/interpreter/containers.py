@@ -44,6 +44,7 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     known_elements,
     part_of,
+    shaped_of,
 )
 from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import result_level
@@ -103,7 +104,9 @@ def _const_item(m: Machine, base: Const, index: Value) -> Value:
 def _unknown_item(m: Machine, base: Unknown, index: Value) -> Value:
     if isinstance(index, Const) and isinstance(index.value, (int, str)):
         return part_of(base, f"[{index.value!r}]", lambda: Unknown(base.label))
-    return Unknown("item", host_test=base.host_test)
+    item = Unknown("item", host_test=base.host_test)
+    item.formula = base.formula
+    return item
 
 
 def _library_item(m: Machine, base: External, index: Value) -> Value:
@@ -208,7 +211,9 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
         embed(m, (base,))
     if level == GRAD and base.dtype in ("int", "bool"):
         level = CONCRETE
-    return Array(level, base.dtype, _taken_rank(base, index), _taken_length(base, index), dispatched=base.dispatched)
+    item = Array(level, base.dtype, _taken_rank(base, index), _taken_length(base, index), dispatched=base.dispatched)
+    item.recipe = shaped_of(base)
+    return item
 
 
 def _one_key(m: Machine, keys: Array, index: Const) -> Value:

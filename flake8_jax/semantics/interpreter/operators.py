@@ -233,7 +233,14 @@ def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
         return HostArray(dtype, _rank((left, right)), joint_size((left, right)) // (4 if op in COMPARISONS else 1))
     if _is_static(left) and _is_static(right):
         return _static_binary(left, op, right)
-    return Unknown("operator", host_test=getattr(left, "host_test", False) or getattr(right, "host_test", False))
+    made = Unknown("operator", host_test=getattr(left, "host_test", False) or getattr(right, "host_test", False))
+    if op in _FORMULAS:
+        made.formula = Recipe(op, (left, right), node, m.path.stack[-1].fn if m.path.stack else None)
+    return made
+
+
+_FORMULAS = frozenset("+-*/")
+"""Arithmetic that values of which nothing else is known remember."""
 
 
 def _is_text(value: Value) -> bool:
