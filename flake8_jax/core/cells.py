@@ -33,6 +33,11 @@ def cells_of(text: str) -> Iterator[tuple[int, str]]:
         yield int(heading[1]), text[heading.end() + 1 : following.start() if following else len(text)]
 
 
+def cell_starts(text: str) -> list[int]:
+    """Where the heading of each cell begins."""
+    return [heading.start() for heading in _HEADINGS.finditer(text)]
+
+
 def is_mark(line: str) -> bool:
     """A line as only this module and ``notebooks`` write it."""
     return MAGIC in line or _HEADINGS.fullmatch(line) is not None
