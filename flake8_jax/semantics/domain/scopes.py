@@ -36,17 +36,18 @@ class ModuleScope:
     """One file. ``state``: how far its top level has run. ``slots``: its global bindings. ``process``: the turns that its
     top level has taken (see ``process``), None before it was run.
 
-    cells: of a notebook, where each begins. versions: of a notebook that has run, the values of names that several cells bind,
-    each with the number of the cell that left it."""
+    key: its name, told apart from those of other files (see ``imports``). cells: of a notebook, where each begins. versions: of
+    a notebook that has run, the values of names that several cells bind, each with the number of the cell that left it.
+    """
 
     __slots__ = (
-        "cells", "function_lines", "is_package", "name", "path", "process", "rebound", "slots", "state", "text", "tree",
+        "cells", "function_lines", "is_package", "key", "name", "path", "process", "rebound", "slots", "state", "text", "tree",
         "versions",
     )  # fmt: skip
 
     def __init__(self, path: str, name: str, *, is_package: bool, tree: ir.Module, text: str = "") -> None:
         self.path = path
-        self.name = name
+        self.name = self.key = name
         self.is_package = is_package
         self.tree = tree
         self.slots: dict[str, Value] = {}

@@ -314,11 +314,12 @@ def _import(m: Machine, frame: Frame, node: ir.Import) -> int:
     for name in node.names:
         if versions is not None:
             versions.imported(m, frame.scope, name)
+        module = m.program.absolute(frame.scope, name.name, 0)
         if name.alias:
-            m.journal.write(frame.slots, name.alias, m.program.load(name.name))
+            m.journal.write(frame.slots, name.alias, m.program.load(module))
         else:
-            m.journal.write(frame.slots, name.name.split(".")[0], m.program.load_top(name.name))
-        note_import(m, frame, node, name.name)
+            m.journal.write(frame.slots, name.name.split(".")[0], m.program.load_top(module))
+        note_import(m, frame, node, module)
     return NORMAL
 
 

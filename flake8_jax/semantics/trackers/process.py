@@ -160,7 +160,7 @@ def note_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, modul
         names += [f"{module}.{name.name}" for name in node.names]
     while "." in module:
         module = module.rpartition(".")[0]
-        if not f"{frame.scope.name}.".startswith(f"{module}."):
+        if not f"{frame.scope.key}.".startswith(f"{module}."):
             names.append(module)  # the package around it runs first, unless it runs already
     for name in names:
         scope = m.program.scope_of(name)
