@@ -50,11 +50,18 @@ class Report:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A report that is about to become a finding: where it stands, and the event that it is about."""
+    """A report that is about to become a finding: where it stands, and the event that it is about. note: what the message
+    of ``of`` says in addition, if that is kept."""
 
     path: str
     start: int
     event: Any
+    note: str = ""
+    of: Candidate | None = None
+
+    def noted(self, note: str) -> Candidate:
+        """The same with a note."""
+        return Candidate(self.path, self.start, self.event, note, self)
 
 
 Settle = Callable[[list[Candidate]], list[Candidate]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
-from flake8_jax.rules._facts import LOG, PRINT, effect
+from flake8_jax.rules._facts import LOG, PRINT, effect, is_test
 from flake8_jax.rules._tracers import contains_tracer
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
@@ -87,7 +87,7 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     Proof: the output holds the text of a tracer, on the first call only.
     """
     context = event.context
-    if not context.staged or context.presumed:
+    if not context.staged or context.presumed or is_test(context):
         return None
     what = effect(event)
     if what not in (PRINT, LOG):

@@ -55,7 +55,9 @@ def test_missing_path(project: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_a_line_is_in_the_innermost_function_around_it(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = "import jax\n\n@jax.jit\ndef f(x):\n    def g(y):\n        return y\n\n    return g(x)\n\n\nh = lambda z: z\n"
+    text = (
+        "import jax\n\n@jax.jit\ndef f(x):\n    def g(y):\n        return y\n\n    return g(x)\n\n\nh = lambda z: z\n"
+    )
     (tmp_path / "b.py").write_text(text)
     named = {}
     for line in range(1, 13):

@@ -288,3 +288,10 @@ def test_a_cell_does_not_reach_back(folder: Path, capsys: pytest.CaptureFixture[
     write(folder / "n.ipynb", notebook(*cells, "@jax.jit\ndef second(x):\n    return noise(x)"))
     _, out = lint(capsys, "--output-format", "concise", "n.ipynb")
     assert [line.split(": ")[0] for line in out.splitlines() if "JAX305" in line] == ["n.ipynb:cell 5:2:16"]
+
+
+def test_a_script_in_cells_shows_their_last_expressions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "# %%\nimport jax.numpy as jnp\njnp.sum(jnp.ones(2))\n# %% [markdown]\n# text\n# %%\njnp.sum(jnp.ones(3))\ny = 1\n"
+    (folder / "n.py").write_text(text)
+    _, out = lint(capsys, "--output-format", "concise", "n.py")
+    assert [line.split(": ")[0] for line in out.splitlines() if "JAX" in line] == ["n.py:7:1"]

@@ -10,6 +10,7 @@ superseded  a report that shows the same defect as another one (``Rule.settle``)
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import msgspec
@@ -79,10 +80,19 @@ def _without_superseded(emissions: list[Emission]) -> list[Emission]:
             candidate = Candidate(emission.scope.path, emission.report.at.start, emission.event)
             groups.setdefault(emission.rule.settle, {})[candidate] = emission
     superseded: set[Emission] = set()
+    notes: dict[Emission, str] = {}
     for settle, group in groups.items():
-        kept = set(settle(list(group)))
+        kept = {candidate.of or candidate: candidate.note for candidate in settle(list(group))}
         superseded |= {emission for candidate, emission in group.items() if candidate not in kept}
-    return [emission for emission in emissions if emission not in superseded]
+        notes |= {group[candidate]: note for candidate, note in kept.items() if note}
+    return [_noted(emission, notes.get(emission, "")) for emission in emissions if emission not in superseded]
+
+
+def _noted(emission: Emission, note: str) -> Emission:
+    if not note:
+        return emission
+    report = dataclasses.replace(emission.report, message=f"{emission.report.message}; {note}")
+    return msgspec.structs.replace(emission, report=report)
 
 
 def _finding(emission: Emission) -> Finding:

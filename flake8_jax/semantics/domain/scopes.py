@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from flake8_jax.core.cells import SUFFIX, cell_starts
+from flake8_jax.core.cells import cell_starts
 
 if TYPE_CHECKING:
     from flake8_jax.core import ir
@@ -55,7 +55,7 @@ class ModuleScope:
         self.rebound = frozenset(tree.rebound_names)
         self.text = text
         self.process: dict[Any, Any] | None = None
-        self.cells: list[int] = cell_starts(text) if path.endswith(SUFFIX) else []
+        self.cells: list[int] = cell_starts(text) if "%%" in text else []
         self.versions: dict[str, list[tuple[int, Value]]] = {}
 
     def cell_of(self, start: int) -> int:
