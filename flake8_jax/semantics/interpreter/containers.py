@@ -51,7 +51,7 @@ from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.recipes import pass_tangent
-from flake8_jax.semantics.trackers.variation import note_appended, note_shortened
+from flake8_jax.semantics.trackers.variation import note_appended, note_filled_up, note_shortened
 
 
 def item_of(m: Machine, base: Value, index: Value) -> Value:
@@ -333,6 +333,7 @@ def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: An
     n = base.slots["n"]
     if m.path.loops:
         note_appended(m, base)
+        note_filled_up(m, base, node)
     if known is not None and n is not None and n + len(known) <= 32 and not m.path.loops[m.path.loop_base :]:
         for i, v in enumerate(known):
             m.journal.write(base.slots, n + i, v)
@@ -365,6 +366,8 @@ def _list_append(m: Machine, call: Call, base: ListValue) -> Value:
     if not call.args.values:
         return Unknown("list method")
     append(m, base, call.args.values[0])
+    if m.path.loops:
+        note_filled_up(m, base, call.node)
     return NONE
 
 
