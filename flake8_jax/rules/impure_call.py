@@ -15,6 +15,7 @@ from flake8_jax.semantics.events.facts import WRITTEN
 _TIME, _FILES, _ENVIRONMENT = "time", "io", "environment"
 _ENVIRON = "os.environ"
 _EFFECTS = frozenset({_TIME, _FILES, _ENVIRONMENT})
+_HOUSEKEEPING = ("os.path.", "os.mkdir", "os.makedirs", "os.remove", "os.unlink", "os.rename", "os.replace", "shutil.")
 _INSTEAD = {
     _TIME: "take the time outside and pass it in",
     _FILES: "read and write outside, or in a jax.experimental.io_callback",
@@ -119,4 +120,6 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
     if found not in _EFFECTS or (isinstance(event, LibraryCall) and event.name.startswith(_ENVIRON)):
         return None
     name = event.name if isinstance(event, LibraryCall) else f".{event.method}"
+    if name.startswith(_HOUSEKEEPING):
+        return None  # to look whether a file is there, and to make room for one, is meant to happen once
     return Report(event.at, f"{name}() runs once, while JAX traces, not at every call; {_INSTEAD[str(found)]}")
