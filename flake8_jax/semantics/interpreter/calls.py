@@ -20,7 +20,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
-from flake8_jax.semantics.domain.conditions import normal_condition
+from flake8_jax.semantics.domain.conditions import contradict, normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
@@ -44,7 +44,7 @@ from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operations import call, method_of, perform
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.dispatch import CALL, EVALUATE, evaluate
+from flake8_jax.semantics.machine.dispatch import CALL, EVALUATE
 from flake8_jax.semantics.trackers.freshness import Freshness
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products
@@ -88,11 +88,6 @@ def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
         elif args.star is not None:
             args.star = joining.join(args.star, value)
     return args
-
-
-def evaluate_call(m: Machine, frame: Frame, node: ir.Call, *, used: bool = True) -> Value:
-    """A call expression."""
-    return call_evaluated(m, frame, node, evaluate(m, frame, node.func), used=used)
 
 
 def call_evaluated(m: Machine, frame: Frame, node: ir.Call, func: Value, *, used: bool = True) -> Value:
@@ -155,7 +150,7 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     suits = [not isinstance(member, FunctionValue) or _suits(member, at.args) for member in func.members]
     chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
     for member, conditions, suited in zip(func.members, held, suits, strict=True):
-        if isinstance(member, Const) or (not suited and any(suits)):
+        if isinstance(member, Const) or (not suited and any(suits)) or contradict(m.path.assumed, conditions):
             continue
         mark, assumed, around = len(m.journal.entries), m.path.assumed, m.path.arms
         m.path.assumed, m.path.arms = assumed | conditions, (*around, m.path.new_arm())
