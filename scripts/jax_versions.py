@@ -29,6 +29,8 @@ TARGET = HERE.parent / "flake8_jax" / "knowledge" / "versions" / "jax.toml"
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 NEWEST = "0.10.2"
 """The newest release that the history was compared with: what is announced for a later one has not happened."""
+OLDEST = "0.4.20"
+"""The oldest one: of what happened before, the history does not know when."""
 
 
 def key(version: str) -> tuple[int, ...]:
@@ -144,6 +146,7 @@ def write(rows: dict[str, dict[str, Any]], by_hand: dict[str, Any], probed: dict
         "",
         "[releases]",
         f'"newest" = "{NEWEST}"',
+        f'"oldest" = "{OLDEST}"',
         '"title" = "JAX"',
     ]
     for section, entries in (("changes", rows), ("arguments", by_hand["arguments"])):

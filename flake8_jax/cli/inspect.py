@@ -82,6 +82,8 @@ def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backen
         records += [msgspec.to_builtins(function) for function in project.functions]
     records = [record for record in records if record["filename"] in found.asked]
     for path, line in lines.items():
+        if path in found.asked and not any(_is_in(record, path, line) for record in records):
+            messages.append(f"{path}:{line}: this line is in no function that jaxlint analyzed")
         records = _narrowed(records, path, line)
     records.sort(key=lambda record: (record["filename"], record["first_line"], record["qualname"]))
     view = View(cwd)
@@ -114,10 +116,14 @@ def _compare(records: list[dict[str, Any]], profile: str, output_format: str) ->
     say(f"{said_of(agreed)}\n" + "".join(f"  {one_line(line)}\n" for line in disagreements(params)))
 
 
+def _is_in(record: dict[str, Any], path: str, line: int) -> bool:
+    return bool(record["filename"] == path and record["first_line"] <= line <= record["last_line"])
+
+
 def _narrowed(records: list[dict[str, Any]], path: str, line: int) -> list[dict[str, Any]]:
-    """Of the functions in ``path``, the last one that starts at or before the line."""
-    before = [r for r in records if r["filename"] == path and r["first_line"] <= line]
-    chosen = max(before, key=lambda record: record["first_line"], default=None)
+    """Of the functions in ``path``, the innermost one that the line is in."""
+    around = [record for record in records if _is_in(record, path, line)]
+    chosen = max(around, key=lambda record: (record["first_line"], -record["last_line"]), default=None)
     return [r for r in records if r["filename"] != path or r is chosen]
 
 

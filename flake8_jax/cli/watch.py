@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -9,9 +10,10 @@ from pathlib import Path
 
 from flake8_jax.core.printable import one_line
 from flake8_jax.pipeline.discovery import SUFFIXES
+from flake8_jax.settings.requirements import says_versions
 from flake8_jax.settings.tables import ConfigError
 
-_WATCHED = (*SUFFIXES, ".toml", "setup.cfg", "requirements.txt")
+_WATCHED = (*SUFFIXES, ".toml")
 _PULSE = 200  # milliseconds
 _CLEAR = "\x1b[2J\x1b[H"
 
@@ -29,7 +31,7 @@ def watch(lint: Callable[[], int], paths: Sequence[str]) -> int:
 
     class Filter(DefaultFilter):
         def __call__(self, change: Change, path: str) -> bool:
-            return path.endswith(_WATCHED) and super().__call__(change, path)
+            return (path.endswith(_WATCHED) or says_versions(os.path.basename(path))) and super().__call__(change, path)
 
     begun = False
     try:

@@ -22,6 +22,7 @@ HEADING = "# %% [jaxlint: cell {}]"
 MAGIC = "# [jaxlint: magic] "
 """What stands behind it is a magic: a line for IPython, replaced by something harmless."""
 _HEADINGS = re.compile(r"^# %% \[jaxlint: cell (\d+)\]$", re.MULTILINE)
+_CELLS = re.compile(r"^# ?%%", re.MULTILINE)
 _MAGICS = re.compile(r"(?:pass  |get_ipython\(\)  |)" + re.escape(MAGIC))
 _LINE = re.compile(r"\bline (\d+)\b")
 
@@ -31,6 +32,11 @@ def cells_of(text: str) -> Iterator[tuple[int, str]]:
     headings = list(_HEADINGS.finditer(text))
     for heading, following in zip(headings, [*headings[1:], None]):
         yield int(heading[1]), text[heading.end() + 1 : following.start() if following else len(text)]
+
+
+def cell_starts(text: str) -> list[int]:
+    """Where the heading of each cell begins, of a notebook that is written as a script too (``# %%``)."""
+    return [heading.start() for heading in _CELLS.finditer(text)]
 
 
 def is_mark(line: str) -> bool:

@@ -10,7 +10,7 @@ import inspect
 import traceback
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from flake8_jax.core.findings import Fix, Level, Step
@@ -58,13 +58,18 @@ class Report:
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
     """A report that is about to become a finding: where it stands, the event that it is about, and the places that its
-    evidence names."""
+    evidence names. note: what its message says in addition."""
 
     path: str
     start: int
     event: Any
     code: str = ""
     uses: tuple[Step, ...] = ()
+    note: str = ""
+
+    def noted(self, note: str) -> Candidate:
+        """The same with a note."""
+        return replace(self, note=note)
 
 
 Settle = Callable[[list[Candidate]], list[Candidate]]

@@ -94,6 +94,8 @@ class History:
         self._modules: dict[str, str] = sections["modules"]
         self._older: dict[str, str] = sections.get("older", {})
         self.newest = version_of(sections["releases"]["newest"])
+        oldest = sections["releases"].get("oldest")
+        self.oldest = version_of(oldest) if oldest is not None else ()
         self.title = sections["releases"]["title"]
         self.parts = frozenset(
             [
@@ -150,6 +152,10 @@ class History:
 
     def is_module(self, name: str) -> bool:
         return name in self._modules
+
+    def speaks_of(self, support: Support) -> bool:
+        """Some supported release is as new as the oldest that the table knows."""
+        return support.reaches(self.oldest) or self.oldest < support.highest
 
     def support(self, asked: str | None) -> Support:
         """What a version (``0.6.2``) or a specifier (``>=0.4.30,<0.8``) asks for."""
@@ -219,12 +225,12 @@ class Histories:
         """
         jax = self._histories["jax"].support(asked.get("jax"))
         held_back = not jax.reaches(self._histories["jax"].newest)
-        return {
-            library: Support(None, (), text="")
-            if held_back and library not in asked
-            else history.support(asked.get(library))
-            for library, history in self._histories.items()
-        }
+        found: dict[str, Support] = {}
+        for library, history in self._histories.items():
+            support = history.support(asked.get(library))
+            silent = (held_back and library not in asked) or not history.speaks_of(support)
+            found[library] = Support(None, (), text="") if silent else support
+        return found
 
 
 @cache

@@ -1,6 +1,6 @@
 """Requirements of JAX and of the libraries around it, as packaging files and scripts (PEP 723) write them.
 
-Not modelled: environment markers, direct references (``jax @ https://…``), several bounds on one library.
+Limitations: environment markers, several bounds on one library, git references.
 """
 
 from __future__ import annotations
@@ -23,6 +23,21 @@ _EXTRAS = rf"(?:\[[^\]\n]{{0,500}}\]{_SPACES})?"
 _BOUND = rf"{_SPACES}{_EXTRAS}(?:\({_SPACES})?({_CLAUSE}(?:{_SPACES},{_SPACES}{_CLAUSE})*)"
 _LITERAL = re.compile(rf"""["']{_SPACES}{_NAME}{_BOUND}""", re.IGNORECASE)
 _LINE = re.compile(rf"^{_SPACES}{_NAME}{_BOUND}", re.MULTILINE | re.IGNORECASE)
+_RELEASE = r"[0-9]{1,18}(?:\.[0-9]{1,18}){1,8}"
+# ``jaxlib-0.4.7+cuda11.cudnn82-cp310-cp310-manylinux2014_x86_64.whl`` at the end of a URL, ``%2B`` for the plus sign.
+_WHEEL = re.compile(rf"/{_NAME}-({_RELEASE})(?:(?:\+|%2B|[-.])[^\s/\"']{{0,200}})?\.(?:whl|tar\.gz|zip)", re.IGNORECASE)
+# ``- conda-forge::jax=0.4.13=cuda*``, and the lines of its pip section.
+_CONDA = re.compile(
+    rf"""^{_SPACES}-{_SPACES}["']?(?:[\w-]{{1,100}}::)?{_NAME}{_EXTRAS}{_SPACES}=({_RELEASE}(?:\.\*)?)(?![\w.=*])""",
+    re.MULTILINE | re.IGNORECASE,
+)
+_CONDA_BUILD = re.compile(
+    rf"""^{_SPACES}-{_SPACES}["']?(?:[\w-]{{1,100}}::)?{_NAME}{_SPACES}=({_RELEASE})=(?!=)""",
+    re.MULTILINE | re.IGNORECASE,
+)
+_ITEM = re.compile(rf"""^{_SPACES}-{_SPACES}["']?(?:[\w-]{{1,100}}::)?{_NAME}{_BOUND}""", re.MULTILINE | re.IGNORECASE)
+_LOCKED = re.compile(rf"""^name = "{_NAME}"\nversion = "({_RELEASE})[^"\n]{{0,100}}"$""", re.MULTILINE)
+_PIPFILE = re.compile(rf""""{_NAME}":\s{{0,50}}\{{[^{{}}]{{0,20000}}"version":\s{{0,50}}"=={{1,2}}({_RELEASE})""")
 _LONGEST = 200
 """Characters of a bound. Python does not even convert versions of thousands of digits."""
 
@@ -34,7 +49,41 @@ def library_of(distribution: str) -> str | None:
 
 def required(text: str) -> Iterator[tuple[str, str]]:
     """(library, specifier) of every bound in lines such as ``jax[cpu] >= 0.4.30, < 0.8``."""
-    return _found(_LINE, text)
+    yield from _found(_LINE, text)
+    yield from _wheels(text)
+
+
+def required_by_conda(text: str) -> Iterator[tuple[str, str]]:
+    """(library, specifier) of every bound in an environment of conda, its pip section included."""
+    for pattern, suffix in ((_CONDA_BUILD, ""), (_CONDA, ".*")):
+        for found in pattern.finditer(text):
+            library, release = library_of(found[1]), found[2].removesuffix(".*")
+            if library is not None:  # ``jax=0.4`` stands for all of 0.4, ``jax=0.4.13`` for one release
+                yield library, f"=={release}{suffix if release.count('.') < 2 else ''}"
+    yield from _found(_ITEM, text)
+    yield from _wheels(text)
+
+
+def locked(text: str) -> Iterator[tuple[str, str]]:
+    """(library, specifier) of every library in a lock file of uv, Poetry, PDM or pipenv."""
+    for pattern in (_LOCKED, _PIPFILE):
+        for found in pattern.finditer(text):
+            library = library_of(found[1])
+            if library is not None:
+                yield library, f"=={found[2]}"
+
+
+def has_upper_bound(specifier: str) -> bool:
+    """Not every newer release fits."""
+    return any(clause.startswith(("<", "==", "~=")) for clause in specifier.split(","))
+
+
+def _wheels(text: str) -> Iterator[tuple[str, str]]:
+    """(library, specifier) of what a URL of a distribution pins."""
+    for found in _WHEEL.finditer(text):
+        library = library_of(found[1])
+        if library is not None:
+            yield library, f"=={found[2]}"
 
 
 def required_in_literals(text: str) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ Not modelled: seeds read from configuration; what code that nobody knows draws o
 from __future__ import annotations
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.semantics.domain.values import Const
@@ -59,8 +60,9 @@ def constant_key(event: LibraryCall) -> Report | None:
         main()
     ```
 
-    Also good: at module level, in tests, from a seed that is an argument, where only shapes are wanted, and where nothing
-    is drawn of it: a key to begin with.
+    Also good: at module level, in tests, from a seed that is an argument or a named constant, where only shapes are wanted,
+    in place of an argument that is missing, for a layer that does not train, and where nothing is drawn of it: a key to
+    begin with.
 
     ```python
     import jax
@@ -103,6 +105,8 @@ def constant_key(event: LibraryCall) -> Report | None:
         return None
     if not isinstance(event.args[0], Const) or not _is_literal(event.nodes[0], context):
         return None
+    if _is_idle(event.at, context.inner):
+        return None
     each = "call of this traced code" if context.staged else "iteration"
     return Report(
         event.at,
@@ -112,12 +116,54 @@ def constant_key(event: LibraryCall) -> Report | None:
 
 
 def _is_literal(node: ir.Expr | None, context: Context) -> bool:
-    """A literal, or a name of the module level: not an argument that happens to be constant, nor a loop's target.
-
-    So is an attribute of such a name: ``settings.SEED``.
-    """
-    while isinstance(node, ir.Attribute):
-        node = node.value
+    """A number, or a name of the module level that is none of a constant: those, and settings, are seeds that were chosen."""
     if isinstance(node, ir.Name):
-        return context.inner is not None and node.id not in context.inner.local_names
+        return context.inner is not None and node.id not in context.inner.local_names and not node.id.isupper()
     return isinstance(node, ir.Constant)
+
+
+def _is_idle(call: ir.Call, fn: ir.Function) -> bool:
+    """Nothing random comes of the key: it stands in for a missing argument, goes to a layer that is told not to train, or
+    the function only returns shapes."""
+    nodes = [node for statement in fn.body for node in walk(statement)]
+    returned = [node.value for node in nodes if isinstance(node, ir.Return) and node.value is not None]
+    if returned and all(map(_is_shape, returned)):
+        return True
+    return any(_is_told_not_to_train(node, call) or _is_default(node, call) for node in nodes)
+
+
+def _is_shape(node: ir.Node | ir.Expr) -> bool:
+    """``x.shape``, and what is taken of it."""
+    if isinstance(node, ir.Call):
+        return len(node.args) == 1 and isinstance(node.func, ir.Name) and _is_shape(node.args[0].value)
+    if isinstance(node, ir.Subscript):
+        return _is_shape(node.value)
+    return isinstance(node, ir.Attribute) and node.attr in _SHAPES
+
+
+def _is_told_not_to_train(node: object, call: ir.Call) -> bool:
+    if not isinstance(node, ir.Call) or not _is_inside(call, node):
+        return False
+    return any(
+        argument.keyword in _SWITCHES
+        and isinstance(argument.value, ir.Constant)
+        and argument.value.value is _SWITCHES[argument.keyword]
+        for argument in node.args
+        if argument.keyword is not None
+    )
+
+
+def _is_default(node: object, call: ir.Call) -> bool:
+    """``if key is None: key = …``, or ``… if key is None else key``."""
+    if not isinstance(node, (ir.If, ir.IfExp)) or not isinstance(node.test, ir.Compare):
+        return False
+    nothing = any(isinstance(n, ir.Constant) and n.kind == "none" for n in node.test.comparators)
+    return nothing and _is_inside(call, node)
+
+
+def _is_inside(call: ir.Call, node: ir.Node) -> bool:
+    return node is not call and node.start <= call.start and call.end <= node.end
+
+
+_SHAPES = frozenset({"shape", "ndim", "dtype", "size"})
+_SWITCHES = {"train": False, "training": False, "is_training": False, "deterministic": True, "inference": True}

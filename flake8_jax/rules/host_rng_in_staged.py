@@ -13,7 +13,8 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
     Why it bites: the call runs while JAX traces, once per compilation, and its result is baked into the program as a
     constant: every later call uses the same numbers. It is silent. Use `jax.random` with a key that is passed in.
-    Under `vmap` alone, which compiles nothing, it is a warning: one draw serves all lanes.
+    Under `vmap` alone, which keeps no trace, it is a warning: one draw serves all lanes. Under `grad` alone Python runs the
+    call every time, so jaxlint reports nothing.
 
     Bad:
 
@@ -78,8 +79,10 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     if not context.staged or context.presumed or effect(event) != RANDOM:
         return None
     name = event.name if isinstance(event, LibraryCall) else f".{event.method}"
-    if not context.ambient:
-        # Nothing compiles this code: Python runs it at every call, and only the lanes of a vmap share the result.
+    if not context.once:
+        # JAX keeps no trace of this code: Python runs it at every call, and only the lanes of a vmap share the result.
+        if not context.mapped:
+            return None
         message = f"{name}() runs once for all lanes of a `vmap`; use jax.random with a key for each"
         return Report(event.at, message, level="warning")
     return Report(

@@ -10,10 +10,12 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import effect
 from flake8_jax.rules._tracers import speaks
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall, Mutation, NameUse
+from flake8_jax.semantics.events.facts import WRITTEN
 
 _TIME, _FILES, _ENVIRONMENT = "time", "io", "environment"
 _ENVIRON = "os.environ"
 _EFFECTS = frozenset({_TIME, _FILES, _ENVIRONMENT})
+_HOUSEKEEPING = ("os.path.", "os.mkdir", "os.makedirs", "os.remove", "os.unlink", "os.rename", "os.replace", "shutil.")
 _INSTEAD = {
     _TIME: "take the time outside and pass it in",
     _FILES: "read and write outside, or in a jax.experimental.io_callback",
@@ -29,6 +31,7 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     Why it bites: Python runs a staged function only while JAX traces it, so the call happens once for each compilation,
     and its result is a constant of the compiled program: every later call sees the same time, the same batch.
+    `grad` and `vmap` alone keep no trace, so there the call happens every time, and jaxlint reports nothing.
 
     Bad:
 
@@ -102,7 +105,7 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     Proof: two calls at different times give the same result.
     """
-    if not speaks(event.context):
+    if not speaks(event.context) or not event.context.once:
         return None
     if isinstance(event, Mutation):
         if event.how != "next" or not event.once:
@@ -111,9 +114,12 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
     if isinstance(event, NameUse):
         if event.name != _ENVIRON or event.is_import:
             return None
-        return Report(event.at, f"os.environ is read once, while JAX traces; {_INSTEAD[_ENVIRONMENT]}")
+        message = f"os.environ is read once, while JAX traces; {_INSTEAD[_ENVIRONMENT]}"
+        return Report(event.at, message, unless=WRITTEN)
     found = effect(event)
     if found not in _EFFECTS or (isinstance(event, LibraryCall) and event.name.startswith(_ENVIRON)):
         return None
     name = event.name if isinstance(event, LibraryCall) else f".{event.method}"
+    if name.startswith(_HOUSEKEEPING):
+        return None  # to look whether a file is there, and to make room for one, is meant to happen once
     return Report(event.at, f"{name}() runs once, while JAX traces, not at every call; {_INSTEAD[str(found)]}")

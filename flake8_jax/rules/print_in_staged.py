@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
-from flake8_jax.rules._facts import LOG, PRINT, effect
+from flake8_jax.rules._facts import LOG, PRINT, effect, is_test
 from flake8_jax.rules._tracers import contains_tracer
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
@@ -87,7 +87,7 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     Proof: the output holds the text of a tracer, on the first call only.
     """
     context = event.context
-    if not context.staged or context.presumed:
+    if not context.staged or context.presumed or is_test(context):
         return None
     what = effect(event)
     if what not in (PRINT, LOG):
@@ -96,4 +96,5 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     if not any(contains_tracer(value) for value in (*event.args, *event.kwargs.values(), *formatted)):
         return None
     verb = "prints" if what == PRINT else "logs"
-    return Report(event.at, f"this {verb} a tracer, once per compilation, and no value; use jax.debug.print")
+    when = ", once per compilation," if context.once else ""
+    return Report(event.at, f"this {verb} a tracer{when} and no value; use jax.debug.print")

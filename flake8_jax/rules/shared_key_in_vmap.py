@@ -6,7 +6,7 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.events.events import SharedKey
 
 
-@rule("JAX308", "warning")
+@rule("JAX308", "warning", opt_in=True)
 def shared_key_in_vmap(event: SharedKey) -> Report | None:
     """A vmapped or pmapped function consumes a PRNG key that all lanes share.
 
@@ -14,6 +14,9 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     same numbers: an ensemble of equal members, parallel environments that all see the same noise. Sometimes that is
     meant (common random numbers); if it is not, nothing tells. Split the key over the axis, or fold in the lane's
     index.
+
+    Opt-in: of the findings that were judged on public code none was a mistake; shared keys are a common way to compare
+    members of a population on equal terms.
 
     Bad:
 

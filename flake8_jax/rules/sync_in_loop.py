@@ -10,6 +10,9 @@ from flake8_jax.semantics.domain.values import Value
 from flake8_jax.semantics.events.events import Formatting, LibraryCall, MethodCall, TruthTest
 
 _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
+_SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
+_FEW = 100
+"""So many waits are not worth a thought: they take milliseconds, all told."""
 _READING_METHODS = frozenset({"item", "tolist"})
 
 
@@ -19,7 +22,9 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
 
     Why it bites: a compiled call returns at once, and the device works while Python goes on to prepare the next one.
     `float(loss)`, `.item()`, `np.asarray(loss)`, `print(loss)` and `if loss < …` wait for the value: the device then
-    idles while Python runs, and Python while the device does. Read every N steps, or after the loop.
+    idles while Python runs, and Python while the device does. Read every N steps, or after the loop. jaxlint reports the
+    first read since the last compiled call, since the others no longer wait, and nothing in loops of at most 100 iterations
+    or in `__init__`.
 
     Bad:
 
@@ -70,7 +75,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
         return w, [float(loss) for loss in history]
     ```
 
-    Also good: reading what no compiled call of the loop has produced, and asserting.
+    Also good: reading what no compiled call of the loop has produced, asserting, and reading after a wait.
 
     ```python
     import jax
@@ -92,6 +97,13 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
             print(name, w.shape)
             assert jnp.isfinite(w).all()
         return w
+
+
+    def timed(w, files):
+        for name in files:
+            w = jax.block_until_ready(train_step(w, np.load(name)))
+            print(name, w)
+        return w
     ```
 
     Fix: none. Where to read instead is the author's choice.
@@ -99,7 +111,9 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
     Proof: the time per step, with the reading and without, in the steady state.
     """
     context = event.context
-    if context.guarded or context.staged or context.presumed:
+    if context.guarded or context.staged or context.presumed or context.ready or context.first:
+        return None
+    if 0 < context.iterations <= _FEW or (context.inner is not None and context.inner.name in _SETTING_UP):
         return None
     value = _read_value(event)
     if value is None or not is_dispatched(value, context):

@@ -103,12 +103,15 @@ def timing_compile(event: Timed) -> list[Report] | None:
         return w, time.time() - start
     ```
 
+    At the top level of a script or notebook, where a program that runs once tells how long it took, jaxlint reports nothing,
+    nor where async-timing reports the same timer.
+
     Fix: none. What a call to warm up may be given is the author's to say.
 
     Proof: the first measurement is many times the second.
     """
     context = event.context
-    if context.staged or context.presumed:
+    if context.staged or context.presumed or (context.inner is None and not context.loop) or event.pending is not None:
         return None
     return [
         Report(

@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Candidate, Report, rule
 from flake8_jax.knowledge.history import show
 from flake8_jax.semantics.events.events import ApiUse, Span
 
 
-@rule("JAX803", "warning", fixable="sometimes")
+def report_once(candidates: list[Candidate]) -> list[Candidate]:
+    """A project's lower bound that is too low is one mistake, however many names show it: the first use of what needs the
+    newest release counts. A script that has a bound of its own says all of it."""
+    kept = [candidate for candidate in candidates if _SCRIPT in candidate.event.context.scope.text]
+    groups: dict[tuple[str, str], list[Candidate]] = {}
+    for candidate in candidates:
+        if candidate not in kept:
+            event = candidate.event
+            groups.setdefault((event.name.partition(".")[0], event.support.text), []).append(candidate)
+    for group in groups.values():
+        newest = max(candidate.event.lacking or () for candidate in group)
+        first = min(
+            (candidate for candidate in group if candidate.event.lacking == newest), key=lambda c: (c.path, c.start)
+        )
+        others = len(group) - 1
+        note = f"{others} other {'use needs' if others == 1 else 'uses need'} a newer JAX than that, too"
+        kept.append(first.noted(note) if others else first)
+    return kept
+
+
+_SCRIPT = "# /// script"
+
+
+@rule("JAX803", "warning", fixable="sometimes", settle=report_once)
 def too_new_api(event: ApiUse) -> Report | None:
     """A name, an argument or a form of call is newer than the oldest JAX that the project supports.
 
     Why it bites: who installs that release gets an ImportError, AttributeError or TypeError. Which one is the oldest is
     said by the lower bound of `target-jax`, or of what the project (or the script itself) requires of `jax`; without
-    one, nothing is reported.
+    one, nothing is reported. A project's bound that is too low is reported once, where what needs the newest release is first
+    used, with the number of other uses.
 
     Bad:
 

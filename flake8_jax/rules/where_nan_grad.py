@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.semantics.events.events import Computation
+from flake8_jax.semantics.events.facts import STOPPED
 from flake8_jax.semantics.events.singularities import guarded_singularity
 
 
@@ -80,5 +81,7 @@ def where_nan_grad(event: Computation) -> Report | None:
     singular, _operand, _when = found
     shown = {"/": "the division", "**": "the power"}.get(singular.name, f"`{singular.name}`")
     return Report(
-        event.at, f"the gradient of {shown} is NaN where this `where` hides its value; guard its operand as well"
+        event.at,
+        f"the gradient of {shown} is NaN where this `where` hides its value; guard its operand as well",
+        unless=STOPPED,
     )

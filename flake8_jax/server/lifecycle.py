@@ -18,20 +18,28 @@ from flake8_jax.server.preferences import ours, preferences, usable
 from flake8_jax.server.schedule import Schedule
 from flake8_jax.server.state import Server
 from flake8_jax.settings.options import FILE_NAMES
+from flake8_jax.settings.requirements import says_versions
 
 _WATCHED = (
     "**/pyproject.toml",
     "**/jaxlint.toml",
     "**/.gitignore",
     "**/setup.cfg",
-    "**/requirements.txt",
+    "**/*requirements*.txt",
+    "**/*environment*.yml",
+    "**/*.lock",
     "**/*.py",
     "**/*.pyi",
     "**/*.ipynb",
 )
-_CONFIGURING = frozenset({*FILE_NAMES, ".gitignore", "setup.cfg", "setup.py", "requirements.txt"})
-"""Files that settings are read from: exclusions, rules, and the versions that the project supports."""
+_CONFIGURING = frozenset({*FILE_NAMES, ".gitignore"})
+"""Files that settings are read from, beside those that say which versions the project supports."""
 _ENCODINGS = {"utf-8": "utf-8", "utf-32": "utf-32"}
+
+
+def _configures(name: str) -> bool:
+    """A file of this name holds settings."""
+    return name in _CONFIGURING or says_versions(name)
 
 
 def register(server: Server) -> None:
@@ -137,7 +145,7 @@ def did_change(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
 
 
 def did_save(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
-    if os.path.basename(params.text_document.uri) in _CONFIGURING:
+    if _configures(os.path.basename(params.text_document.uri)):
         ls.schedule.reconfigured(ls.schedule.setup, ls.schedule.debounce)
     ls.schedule.saved(params.text_document.uri)
 
@@ -192,7 +200,7 @@ async def did_change_configuration(ls: Server, params: types.DidChangeConfigurat
 
 def did_change_watched_files(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
     names = {os.path.basename(change.uri) for change in params.changes}
-    if names & _CONFIGURING:
+    if any(map(_configures, names)):
         ls.schedule.reconfigured(ls.schedule.setup, ls.schedule.debounce)
     else:
         ls.schedule.files_changed()

@@ -12,5 +12,5 @@ required    the versions of JAX and of other libraries that the project asks for
     jaxlint.toml, pyproject.toml ─┐
     --config 'key = value'       ─┼─► options ─ override ─► settings of one project ─► pipeline
     flags of the command line    ─┘                             ▲
-    pyproject.toml, setup.cfg, setup.py, requirements.txt ─► required versions
+    pyproject.toml, setup.cfg, requirements, locks … ─► required versions
 """

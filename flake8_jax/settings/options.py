@@ -85,7 +85,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
         str | None,
         _doc(
             'The versions of JAX that the code supports: "0.6.2" or ">=0.4.30,<0.8". '
-            "Default: what pyproject.toml, setup.cfg, setup.py or requirements.txt asks for, else the newest known release."
+            "Default: what the packaging, requirements, conda or lock files ask for, else the newest known release."
         ),
     ] = None
     output_format: Annotated[str | None, _doc("How findings are printed. Default: `full`.")] = None

@@ -1,11 +1,13 @@
 """Which versions of JAX and of the libraries around it a project asks for, in whatever file it says so.
 
 The nearest directory with packaging files counts; in it, the first of these that speaks of a library: pyproject.toml
-(``project.dependencies``, Poetry's, then the optional ones), setup.cfg, setup.py (string literals), requirements.txt.
-A bound on ``jax`` goes before one on ``jaxlib``.
+(``project.dependencies``, Poetry's, then the optional ones and groups), setup.cfg, setup.py (string literals), files of
+requirements and constraints, environments of conda, lock files. Where that one sets no upper bound, the first of the others
+that does adds its own: a project that asks for ``jax`` and locks 0.4.30 does not run on newer releases. A bound on ``jax``
+goes before one on ``jaxlib``.
 
-Limitations: requirements that are computed or included (``-r``), environment markers, dependency groups; files of more
-than 10 MB.
+Limitations: requirements that are computed or included (``-r``), environment markers, other hosts' requirements in one
+folder; files of more than 10 MB.
 """
 
 from __future__ import annotations
@@ -16,30 +18,75 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from flake8_jax.core.reading import read_regular
-from flake8_jax.knowledge.requirement import library_of, required, required_in_literals
+from flake8_jax.knowledge.requirement import (
+    has_upper_bound,
+    library_of,
+    locked,
+    required,
+    required_by_conda,
+    required_in_literals,
+)
 
 LoadToml = Callable[[str], tuple[dict[str, Any], str]]
 
-_TEXTS = ("setup.cfg", "setup.py", "requirements.txt", "requirements/requirements.txt")
-_FILES = ("pyproject.toml", *_TEXTS)
+_MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py")
+_LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock")
+_LISTS = re.compile(r"[\w.-]*(?:requirements|constraints)[\w.-]*\.(?:txt|in)", re.IGNORECASE)
+_ENVIRONMENTS = re.compile(r"[\w.-]*environment[\w.-]*\.ya?ml|conda[\w.-]*\.ya?ml", re.IGNORECASE)
+_FOLDER = "requirements"
 _LARGEST = 10_000_000
+
+
+def says_versions(name: str) -> bool:
+    """A file of this name may say which versions a project asks for."""
+    return name in (*_MANIFESTS, *_LOCKS) or bool(_LISTS.fullmatch(name) or _ENVIRONMENTS.fullmatch(name))
 
 
 def supported_versions(directory: str, load_toml: LoadToml) -> dict[str, str]:
     """What the project around ``directory`` asks for: specifiers by the import name of the library."""
     folder = directory
     while True:
-        present = [name for name in _FILES if os.path.isfile(os.path.join(folder, name))]
+        present = _packaging_files(folder)
         found: dict[str, str] = {}
         for name in present:
             asked = dict(reversed(list(_asked_in(os.path.join(folder, name), load_toml))))
             if "jaxlib" in asked:
                 asked.setdefault("jax", asked.pop("jaxlib"))
-            found = {**asked, **found}
+            for library, bound in asked.items():
+                found[library] = _joined(found.get(library), bound)
         above = os.path.dirname(folder)
-        if present or above == folder or os.path.lexists(os.path.join(folder, ".git")):
-            return found
+        # A folder that only has lists for some purpose of its own says nothing of the project.
+        stands_alone = bool(found) or any(name in _MANIFESTS for name in present)
+        if stands_alone or above == folder or os.path.lexists(os.path.join(folder, ".git")):
+            return {library: bound for library, bound in found.items() if bound}
         folder = above
+
+
+def _packaging_files(folder: str) -> list[str]:
+    """Those files of a folder that may speak of versions, the most telling first."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    lists = [name for name in names if _LISTS.fullmatch(name)]
+    if _FOLDER in names and os.path.isdir(os.path.join(folder, _FOLDER)):
+        lists += [
+            f"{_FOLDER}/{name}" for name in sorted(os.listdir(os.path.join(folder, _FOLDER))) if name.endswith(".txt")
+        ]
+    lists.sort(key=lambda name: os.path.basename(name) != "requirements.txt")
+    environments = [name for name in names if _ENVIRONMENTS.fullmatch(name)]
+    candidates = (*_MANIFESTS, *lists, *environments, *_LOCKS)
+    return [name for name in candidates if os.path.isfile(os.path.join(folder, name))]
+
+
+def _joined(first: str | None, other: str) -> str:
+    """What a file asks for, and of another one the upper bound that it does not have."""
+    if first is None:
+        return other
+    if has_upper_bound(first):
+        return first
+    uppers = [clause for clause in other.split(",") if has_upper_bound(clause)]
+    return ",".join([first, *[re.sub(r"^(?:===|==)", "<=", clause) for clause in uppers]])
 
 
 def _asked_in(path: str, load_toml: LoadToml) -> Iterator[tuple[str, str]]:
@@ -53,7 +100,14 @@ def _asked_in(path: str, load_toml: LoadToml) -> Iterator[tuple[str, str]]:
         text = read_regular(path, _LARGEST).decode("utf-8", "replace")
     except OSError:
         return
-    yield from required_in_literals(text) if name == "setup.py" else required(text)
+    if name == "setup.py":
+        yield from required_in_literals(text)
+    elif name in _LOCKS:
+        yield from locked(text)
+    elif _ENVIRONMENTS.fullmatch(name):
+        yield from required_by_conda(text)
+    else:
+        yield from required(text)
 
 
 def _dependencies(table: dict[str, Any]) -> Iterator[str]:
@@ -62,15 +116,29 @@ def _dependencies(table: dict[str, Any]) -> Iterator[str]:
         yield from _strings(project.get("dependencies"))
     tool = table.get("tool")
     poetry = tool.get("poetry") if isinstance(tool, dict) else None
-    asked = poetry.get("dependencies") if isinstance(poetry, dict) else None
-    for name, bound in asked.items() if isinstance(asked, dict) else ():
-        if library_of(name) is not None:
-            bound = bound.get("version") if isinstance(bound, dict) else bound
-            if isinstance(bound, str):
-                yield name + _plain(bound)
+    if isinstance(poetry, dict):
+        yield from _of_poetry(poetry.get("dependencies"))
     optional = project.get("optional-dependencies") if isinstance(project, dict) else None
-    for extra in optional.values() if isinstance(optional, dict) else ():
+    for extra in (*_values(optional), *_values(table.get("dependency-groups"))):
         yield from _strings(extra)
+    for group in _values(poetry.get("group") if isinstance(poetry, dict) else None):
+        yield from _of_poetry(group.get("dependencies") if isinstance(group, dict) else None)
+
+
+def _of_poetry(asked: object) -> Iterator[str]:
+    """A table of dependencies by name."""
+    for name, bound in asked.items() if isinstance(asked, dict) else ():
+        if library_of(name) is None:
+            continue
+        if isinstance(bound, dict) and isinstance(bound.get("url"), str):
+            yield f"{name} @ {bound['url']}"
+        bound = bound.get("version") if isinstance(bound, dict) else bound
+        if isinstance(bound, str):
+            yield name + _plain(bound)
+
+
+def _values(table: object) -> list[object]:
+    return list(table.values()) if isinstance(table, dict) else []
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -78,7 +146,11 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _plain(bound: str) -> str:
-    """Poetry's ``^0.4.30`` and ``0.4.30`` as a specifier."""
+    """Poetry's ``^0.4.30``, ``~0.4.30`` and ``0.4.30`` as a specifier."""
+    tilde = re.fullmatch(r"~\s*(\d{1,18}(?:\.\d{1,18})*)", bound.strip())
+    if tilde is not None:
+        kept = tilde[1].split(".")[:2]
+        return f">={tilde[1]},<{'.'.join([*kept[:-1], str(int(kept[-1]) + 1)])}"
     caret = re.fullmatch(r"\^\s*(\d{1,18})((?:\.\d{1,18})*)", bound.strip())
     if caret is not None:
         numbers = [int(caret[1]), *[int(part) for part in caret[2].split(".")[1:]]]

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from flake8_jax.core.reading import SizeLimits
 from flake8_jax.settings.options import (
@@ -147,6 +148,15 @@ class Resolver:
             self._loaded[path] = load_options(path)
         return self._loaded[path]
 
+    def _load_manifest(self, path: str) -> tuple[dict[str, Any], str]:
+        """A pyproject.toml, for the requirements in it. Whoever asks for no configuration hears nothing of its mistakes."""
+        try:
+            return load_toml(path)
+        except ConfigError:
+            if not self.isolated:
+                raise
+            return {}, ""
+
     def settings_for(self, directory: str) -> Settings:
         """The settings that hold in an absolute directory."""
         config = self.config_of(directory)
@@ -156,7 +166,7 @@ class Resolver:
         if key not in self._settings:
             written = self._load(config) if config is not None else None
             sources = _Sources(config, written or Options(), self.inline, self.flags)
-            required = {} if self.isolated else supported_versions(directory, load_toml)
+            required = supported_versions(directory, self._load_manifest)
             root = home if config is not None else (project_root or home)
             self._settings[key] = sources.settings(root, project_root, required, self.cwd)
         return self._settings[key]

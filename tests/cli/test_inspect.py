@@ -27,6 +27,7 @@ def test_json_holds_the_functions_of_the_files_asked_for(project: Path, capsys: 
     assert records[0]["params"] == [{"name": "x", "kinds": ["traced", "static"]}]
     assert set(records[0]) == {
         "filename", "qualname", "line", "first_line", "staged", "ambient", "roots", "params", "contexts",
+        "last_line",
     }  # fmt: skip
 
 
@@ -49,3 +50,21 @@ def test_the_cache_of_findings_is_not_asked_for_functions(project: Path, capsys:
 def test_missing_path(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["no.py", "--no-cache"], fake_backend()) == 2
     assert "no.py: there is no such file" in capsys.readouterr().err
+
+
+def test_a_line_is_in_the_innermost_function_around_it(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "import jax\n\n@jax.jit\ndef f(x):\n    def g(y):\n        return y\n\n    return g(x)\n\n\nh = lambda z: z\n"
+    )
+    (tmp_path / "b.py").write_text(text)
+    named = {}
+    for line in range(1, 13):
+        run([f"b.py:{line}", "--no-cache"])
+        said = capsys.readouterr()
+        named[line] = [row.split(": ")[1] for row in said.out.splitlines() if row.startswith("b.py:")]
+        assert bool(named[line]) is not (f"b.py:{line}: this line is in no function" in said.err)
+    f, g = "f", "f.<locals>.g"
+    found = {line: names[0] for line, names in named.items() if names}
+    assert found == {3: f, 4: f, 5: g, 6: g, 7: f, 8: f, 11: "<lambda>"}

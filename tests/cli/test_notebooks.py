@@ -258,3 +258,41 @@ def test_cells_that_python_cannot_parse_take_linear_time(cell: str) -> None:
     started = time.process_time()
     assert without_magics(cell + "\n%timeit 1 1\n").splitlines()[0] == cell.splitlines()[0]
     assert time.process_time() - started < 1
+
+
+def test_the_last_expression_of_a_cell_is_its_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = [
+        "import jax\nimport jax.numpy as jnp\ny = jnp.ones(3)\njnp.argmax(y)",
+        "jnp.argmax(y)\njnp.sum(y);",
+        "if True:\n    jnp.argmax(y)",
+        "jnp.argmax(y)\n!ls",
+        "y.at[0].set(1)",
+        "y.sort()  # shown",
+        "jax.random.split(jax.random.key(0))",
+    ]
+    write(folder / "n.ipynb", notebook(*cells))
+    _, out = lint(capsys, "--output-format", "concise", "n.ipynb")
+    places = [line.split(": ")[0] for line in out.splitlines() if "JAX509" in line]
+    assert places == [f"n.ipynb:cell {cell}" for cell in ("3:1:1", "3:2:1", "4:2:5", "5:1:1")], out
+    assert out.count("JAX") == 4, out
+
+
+def test_a_cell_does_not_reach_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = [
+        "import jax\nimport numpy as np\ndef noise(x):\n    return x",
+        "@jax.jit\ndef first(x, flag=None):\n    if flag is not None:\n        return x\n    return noise(x) + bias(x)",
+        "def bias(x):\n    return x\ny = first(1.0)",
+        "def noise(x):\n    return x + np.random.normal()\ndef bias(x):\n    return x + np.random.normal()",
+    ]
+    write(folder / "n.ipynb", notebook(*cells))
+    assert lint(capsys, "n.ipynb")[0] == 0
+    write(folder / "n.ipynb", notebook(*cells, "@jax.jit\ndef second(x):\n    return noise(x)"))
+    _, out = lint(capsys, "--output-format", "concise", "n.ipynb")
+    assert [line.split(": ")[0] for line in out.splitlines() if "JAX305" in line] == ["n.ipynb:cell 5:2:16"]
+
+
+def test_a_script_in_cells_shows_their_last_expressions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "# %%\nimport jax.numpy as jnp\njnp.sum(jnp.ones(2))\n# %% [markdown]\n# text\n# %%\njnp.sum(jnp.ones(3))\ny = 1\n"
+    (folder / "n.py").write_text(text)
+    _, out = lint(capsys, "--output-format", "concise", "n.py")
+    assert [line.split(": ")[0] for line in out.splitlines() if "JAX" in line] == ["n.py:7:1"]

@@ -145,7 +145,13 @@ def test_supported_jax_comes_from_the_dependencies(tmp_path: Path) -> None:
     target = Resolver(str(tmp_path)).settings_for(str(tmp_path)).required["jax"]
     assert target is not None
     assert sorted(target.split(",")) == ["<0.8", ">=0.4.30"]
-    assert Resolver(str(tmp_path), isolated=True).settings_for(str(tmp_path)).required == {}
+    assert Resolver(str(tmp_path), isolated=True).settings_for(str(tmp_path)).required == {"jax": target}
+
+
+def test_isolated_passes_over_a_manifest_that_cannot_be_read(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[project\n")
+    write(tmp_path / "requirements.txt", "jax==0.4.30\n")
+    assert Resolver(str(tmp_path), isolated=True).settings_for(str(tmp_path)).required == {"jax": "==0.4.30"}
 
 
 def test_project_root(tmp_path: Path) -> None:
@@ -178,6 +184,25 @@ def test_inline_pairs_are_checked() -> None:
         ("requirements.txt", "# comment\njax[cuda12]==0.4.23 -f https://x.org  # pinned\n", "==0.4.23"),
         ("requirements.txt", "jax-md==0.2\njaxopt>=0.8\n", None),
         ("requirements.txt", "  jax [cpu] ( >= 0.4.30 )\n", ">=0.4.30"),
+        ("requirements-gpu.txt", "jax==0.4.13\n", "==0.4.13"),
+        ("requirements/base.txt", "jax==0.4.13\n", "==0.4.13"),
+        ("requirements.txt", "jaxlib @ https://x.org/cuda/jaxlib-0.4.7+cuda11-cp310-x86_64.whl\n", "==0.4.7"),
+        ("requirements.txt", "https://x.org/jax-releases/jaxlib-0.3.15%2Bcuda11-cp38-none-any.whl\n", "==0.3.15"),
+        (
+            "pyproject.toml",
+            "[tool.poetry.dependencies]\njax = { url = 'https://x.org/jax-0.4.13.tar.gz' }\n",
+            "==0.4.13",
+        ),
+        ("pyproject.toml", "[tool.poetry.dependencies]\njax = '~0.4.13'\n", ">=0.4.13,<0.5"),
+        ("pyproject.toml", "[dependency-groups]\ndev = ['jax<0.7']\n", "<0.7"),
+        ("environment.yml", "dependencies:\n  - conda-forge::jax=0.4.13\n  - python=3.10\n", "==0.4.13"),
+        ("environment-gpu.yaml", "dependencies:\n  - jaxlib=0.4.13=cuda112py310\n", "==0.4.13"),
+        ("environment.yml", "dependencies:\n  - jax=0.4\n", "==0.4.*"),
+        ("environment.yml", "dependencies:\n  - pip:\n      - jax[cuda]==0.4.13\n", "==0.4.13"),
+        ("environment.yml", "dependencies:\n  - jax-md=0.4.13\n", None),
+        ("uv.lock", '[[package]]\nname = "jax"\nversion = "0.4.38"\nsource = {}\n', "==0.4.38"),
+        ("poetry.lock", '[[package]]\nname = "jaxlib"\nversion = "0.4.20+cuda"\n', "==0.4.20"),
+        ("Pipfile.lock", '{"default": {"jax": {"hashes": ["a"], "version": "==0.4.1"}}}', "==0.4.1"),
         ("requirements.txt", f"jax>={'9' * 5_000}\n", None),
         ("pyproject.toml", f"[tool.poetry.dependencies]\njax = '^{'9' * 5_000}'\n", None),
         ("pyproject.toml", f"[tool.poetry.dependencies]\njax = '^1{'.0' * 5_000}'\n", None),
@@ -189,7 +214,23 @@ def test_supported_jax_is_read_wherever_it_stands(tmp_path: Path, name: str, tex
     assert Resolver(str(tmp_path)).settings_for(str(tmp_path / "package")).required.get("jax") == asked
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "setup.py", "setup.cfg"])
+def test_a_lock_bounds_what_the_manifest_leaves_open(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[project]\ndependencies = ['jax>=0.4.20', 'flax<0.9']\n")
+    write(tmp_path / "requirements-dev.txt", "jax>=0.4.25,<0.6\nflax==0.8.0\n")
+    locked = '[[package]]\nname = "{}"\nversion = "{}"\n'
+    write(tmp_path / "uv.lock", locked.format("jax", "0.4.30") + locked.format("optax", "0.2.0"))
+    required = Resolver(str(tmp_path)).settings_for(str(tmp_path)).required
+    assert required == {"jax": ">=0.4.20,<0.6", "flax": "<0.9", "optax": "==0.2.0"}
+
+
+def test_a_list_for_another_purpose_leaves_the_question_to_the_project(tmp_path: Path) -> None:
+    write(tmp_path / "requirements.txt", "jax==0.4.30\n")
+    write(tmp_path / "docs" / "requirements.txt", "sphinx\n")
+    (tmp_path / ".git").mkdir()
+    assert Resolver(str(tmp_path)).settings_for(str(tmp_path / "docs")).required == {"jax": "==0.4.30"}
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "setup.py", "setup.cfg", "environment.yml", "uv.lock"])
 @pytest.mark.parametrize(
     "text",
     [

@@ -41,6 +41,14 @@ def test_the_file_is_toml_that_reads_as_it_is_read(library: str) -> None:
         assert read.lacking(name) is not None
 
 
+def test_nothing_is_known_of_releases_older_than_the_table() -> None:
+    nothing = Support(None, (), text="")
+    assert load_histories().supports({"jax": "==0.3.25"})["jax"] == nothing
+    assert load_histories().supports({"jax": "<0.4.20"})["jax"] == nothing
+    assert load_histories().supports({"jax": ">=0.3,<=0.4.20"})["jax"] != nothing
+    assert load_histories().supports({"jax": ">=0.3"})["jax"] != nothing
+
+
 def test_a_project_that_holds_jax_back_is_not_judged_by_the_newest_of_the_others() -> None:
     histories = load_histories()
     newest = histories.supports({})["flax"].highest

@@ -82,6 +82,7 @@ class Function(msgspec.Struct):
     roots: list[dict[str, object]]
     params: list[dict[str, object]]
     contexts: int = 1
+    last_line: int = 0
 
 
 def _functions(file: SourceFile) -> list[Function]:
@@ -95,7 +96,9 @@ def _functions(file: SourceFile) -> list[Function]:
         }
     ]
     return [
-        Function(file.path, match[1], row, row, True, True, roots, [{"name": "x", "kinds": ["traced", "static"]}])
+        Function(
+            file.path, match[1], row, row, True, True, roots, [{"name": "x", "kinds": ["traced", "static"]}], 1, row + 1
+        )
         for row, line in enumerate(file.text.splitlines(), 1)
         if (match := re.match(r"\s*def (\w+)", line))
     ]

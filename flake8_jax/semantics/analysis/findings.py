@@ -10,6 +10,7 @@ superseded  a report that shows the same defect as another one (``Rule.settle``)
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import msgspec
@@ -85,7 +86,7 @@ def _without_superseded(m: Machine, emissions: list[Emission]) -> list[tuple[Emi
         if rule.settle is not None:
             candidate = Candidate(emission.scope.path, report.at.start, emission.event, rule.code, report.uses)
             groups.setdefault(rule.settle, []).append((candidate, emission))
-    uses: dict[Emission, tuple[Step, ...] | None] = {}
+    told: dict[Emission, Candidate | None] = {}
     for settle, group in groups.items():
         try:
             settled = settle([candidate for candidate, _ in group])
@@ -93,14 +94,22 @@ def _without_superseded(m: Machine, emissions: list[Emission]) -> list[tuple[Emi
             first = group[0][1]
             m.bus.crashes.append((first.rule.name, first.scope.path, traceback_of(error)))
             continue
-        kept = {(c.code, id(c.event)): c.uses for c in settled}
-        uses |= {emission: kept.get((c.code, id(c.event))) for c, emission in group}
+        kept = {(c.code, id(c.event)): c for c in settled}
+        told |= {emission: kept.get((c.code, id(c.event))) for c, emission in group}
     chosen: list[tuple[Emission, tuple[Step, ...]]] = []
     for emission in emissions:
-        places = uses.get(emission, emission.report.uses)
-        if places is not None:
-            chosen.append((emission, places))
+        if emission not in told:
+            chosen.append((emission, emission.report.uses))
+        elif (settled_as := told[emission]) is not None:
+            chosen.append((_noted(emission, settled_as.note), settled_as.uses))
     return chosen
+
+
+def _noted(emission: Emission, note: str) -> Emission:
+    if not note:
+        return emission
+    report = dataclasses.replace(emission.report, message=f"{emission.report.message}; {note}")
+    return msgspec.structs.replace(emission, report=report)
 
 
 def _finding(emission: Emission, uses: tuple[Step, ...]) -> Finding:

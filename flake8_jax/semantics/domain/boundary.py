@@ -19,6 +19,7 @@ from typing import Any
 from flake8_jax.semantics.domain.joining import NUMBERS, SHAPES, const_kind, map_leaves, over_arrays
 from flake8_jax.semantics.domain.values import (
     MAYBE,
+    SHAPED,
     Array,
     BoundMethod,
     Const,
@@ -162,7 +163,7 @@ def lane_of(value: Array | Opaque) -> Value:
 def row_length(value: Array) -> int | None:
     """How long the rows of an array are, where it was made of a literal's."""
     recipe = value.recipe
-    if recipe is None and isinstance(value.origin, Array):
+    if (recipe is None or recipe.name == SHAPED) and isinstance(value.origin, Array):
         recipe = value.origin.recipe
     if recipe is None or recipe.name != ROWS:
         return None

@@ -62,6 +62,22 @@ def names_used(node: Any) -> set[str]:
     return found
 
 
+def is_only_read_in(fn: ir.Function, made: Any, use: Any) -> bool:
+    """The function binds the expression ``made`` to a variable, and from there on reads that inside of ``use`` alone, or
+    once ``use`` is bound to it. Limitations: loops, other functions."""
+    nodes = [n for statement in fn.body for n in walk(statement)]
+    assigned = [
+        n for n in nodes if isinstance(n, ir.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], ir.Name)
+    ]
+    names = [path_of(n.targets[0]) for n in assigned if n.value.start <= made.start and made.end <= n.value.end]
+    if len(names) != 1:
+        return False
+    bound = {n.targets[0].start for n in assigned}
+    again = any(n.value.start <= use.start < n.value.end and path_of(n.targets[0]) == names[0] for n in assigned)
+    reads = [n.start for n in nodes if isinstance(n, ir.Name) and n.id == names[0] and n.start not in bound]
+    return not any(at > made.end and not use.start <= at < use.end and not (again and at > use.end) for at in reads)
+
+
 def reads_itself(scope: ModuleScope, target: ir.Expr, source: ir.Expr | None) -> bool:
     """The new value is an expression over the old one: ``d[k] = d[k] + 1``, ``n = max(n, 1)``."""
     if source is None:

@@ -10,7 +10,10 @@ Not modelled: ``exec``, ``locals()``, ``del`` of a global seen from another modu
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from flake8_jax.core.cells import cell_starts
 
 if TYPE_CHECKING:
     from flake8_jax.core import ir
@@ -31,13 +34,20 @@ RUN: Final = 2
 
 class ModuleScope:
     """One file. ``state``: how far its top level has run. ``slots``: its global bindings. ``process``: the turns that its
-    top level has taken (see ``process``), None before it was run."""
+    top level has taken (see ``process``), None before it was run.
 
-    __slots__ = ("function_lines", "is_package", "name", "path", "process", "rebound", "slots", "state", "text", "tree")
+    key: its name, told apart from those of other files (see ``imports``). cells: of a notebook, where each begins. versions: of
+    a notebook that has run, the values of names that several cells bind, each with the number of the cell that left it.
+    """
+
+    __slots__ = (
+        "cells", "function_lines", "is_package", "key", "name", "path", "process", "rebound", "slots", "state", "text", "tree",
+        "versions",
+    )  # fmt: skip
 
     def __init__(self, path: str, name: str, *, is_package: bool, tree: ir.Module, text: str = "") -> None:
         self.path = path
-        self.name = name
+        self.name = self.key = name
         self.is_package = is_package
         self.tree = tree
         self.slots: dict[str, Value] = {}
@@ -45,6 +55,21 @@ class ModuleScope:
         self.rebound = frozenset(tree.rebound_names)
         self.text = text
         self.process: dict[Any, Any] | None = None
+        self.cells: list[int] = cell_starts(text) if "%%" in text else []
+        self.versions: dict[str, list[tuple[int, Value]]] = {}
+
+    def cell_of(self, start: int) -> int:
+        """The number of the cell, from 1, in which the offset is; 0 where there are none."""
+        return bisect_right(self.cells, start)
+
+    def version(self, name: str, start: int) -> Value | None:
+        """What a name holds for code at the offset that nothing else in the notebook calls: what the last cell up to there
+        left in it, or the first one behind; None where just one cell binds it."""
+        versions = self.versions.get(name)
+        if not versions:
+            return None
+        cell = self.cell_of(start)
+        return next((value for number, value in reversed(versions) if number <= cell), versions[0][1])
 
 
 class Frame:

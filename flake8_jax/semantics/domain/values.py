@@ -79,10 +79,11 @@ class Unknown(Opaque):
     """Anything. Never flagged. ``label`` says where it came from, for ``inspect`` and debugging.
 
     host_test: its truth is decided by the host in a way that the analysis cannot follow (``isinstance`` of an unknown,
-    a module flag): what happens behind such a test is no evidence.
+    a module flag): what happens behind such a test is no evidence. formula: the arithmetic that gave it, which proves that
+    a rule about numbers has nothing to say.
     """
 
-    __slots__ = ("host_test", "label")
+    __slots__ = ("formula", "host_test", "label")
 
     def __init__(
         self, label: str = "", parent: Value | None = None, step: str = "", *, host_test: bool = False
@@ -93,6 +94,7 @@ class Unknown(Opaque):
         self.origin: Value | None = None
         self.label = label
         self.host_test = host_test
+        self.formula: Recipe | None = None
 
 
 class Tree(Opaque):
@@ -746,9 +748,13 @@ class SliceValue(Value):
 def freshen(value: Value, depth: int = 6) -> Value:
     """The same value, but another one: what a second iteration or another unknown index gives."""
     if isinstance(value, Array):
-        return Array(value.level, value.dtype, value.ndim, value.length, dispatched=value.dispatched, size=value.size)
+        made = Array(value.level, value.dtype, value.ndim, value.length, dispatched=value.dispatched, size=value.size)
+        made.recipe = shaped_of(value)
+        return made
     if isinstance(value, Unknown):
-        return Unknown(value.label, host_test=value.host_test)
+        unknown = Unknown(value.label, host_test=value.host_test)
+        unknown.formula = value.formula
+        return unknown
     if isinstance(value, Tree):
         return Tree(value.level)
     if isinstance(value, TupleValue) and depth:
@@ -756,6 +762,18 @@ def freshen(value: Value, depth: int = 6) -> Value:
     if isinstance(value, UnionValue) and depth:
         return UnionValue(tuple(freshen(v, depth - 1) for v in value.members))
     return value
+
+
+SHAPED = "shaped"
+"""The recipe of an array that holds elements of its operands."""
+
+
+def shaped_of(value: Array) -> Recipe | None:
+    """The recipe of an array that holds elements of ``value``; None where nothing is known of how that was computed."""
+    recipe = value.recipe
+    if recipe is None or value.dtype == "key" or recipe.name == SHAPED:
+        return recipe if recipe is not None and recipe.name == SHAPED else None
+    return Recipe(SHAPED, (value,), None, None)
 
 
 class ExternalMethod(Value):

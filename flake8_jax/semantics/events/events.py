@@ -31,8 +31,12 @@ class Context(msgspec.Struct, frozen=True, eq=False):
 
     shapes_only: the innermost trace only asks for shapes (``eval_shape``). loop_ids: identities of the running loops.
     staged: while JAX traces it, for sure. ambient: inside abstract tracing with omnistaging.
-    trace: number of the innermost trace, 0 when eager. function: innermost function's qualname ("" at module level).
-    loop: depth of eager Python loops of the innermost function around the event.
+    once: JAX keeps the trace, so Python runs this code once (``jit``, ``scan``; not ``grad`` or ``vmap`` alone).
+    mapped: inside a ``vmap`` or ``pmap``. trace: number of the innermost trace, 0 when eager.
+    function: innermost function's qualname ("" at module level).
+    loop: depth of eager Python loops of the innermost function around the event. iterations: how often the loops around
+    run, all told; 0 where that is not known. first: this is the first iteration of a loop, and there may be no other.
+    ready: the device is done with everything that loops have dispatched.
     guarded: inside an ``if`` of a running loop whose test looks at a loop counter.
     caught: inside a ``try`` whose handlers catch what the event would raise.
     inner: the IR of the innermost function, None at module level.
@@ -42,10 +46,15 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     scope: ModuleScope
     staged: bool
     ambient: bool
+    once: bool
+    mapped: bool
     trace: int
     function: str
     inner: ir.Function | None
     loop: int
+    iterations: int
+    first: bool
+    ready: bool
     guarded: bool
     caught: bool
     presumed: bool

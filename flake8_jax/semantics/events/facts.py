@@ -58,6 +58,12 @@ OFF = "switched off again"
 
 GUARDED = "guarded by where"
 
+STOPPED = "gradient stopped"
+"""The fact that no gradient flows through the result of an expression."""
+
+WRITTEN = "environment written"
+"""The fact that the name of the environment stands there for a change to it, not for reading it."""
+
 IN_NEST = "inside an unrolled loop"
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
-from flake8_jax.semantics.domain.values import Array, Const, Recipe, Value, canonical_key
+from flake8_jax.semantics.domain.values import Array, Const, Opaque, Recipe, Unknown, Value, canonical_key
 from flake8_jax.semantics.events.events import Computation
 
 DEEPEST = 10
@@ -27,6 +27,20 @@ def recipe_of(event: Computation, value: Value) -> Recipe | None:
     if recipe is None or (recipe.function is not None and id(recipe.function) in event.foreign):
         return None
     return recipe
+
+
+def written_as(value: Value) -> Recipe | None:
+    """How ``value`` was computed on this path, arithmetic on what is not known and what came in through a staging boundary
+    included: enough to be silent, not to report something."""
+    for _ in range(DEEPEST):
+        recipe = value.formula if isinstance(value, Unknown) else value.recipe if isinstance(value, Array) else None
+        outer = value.origin if isinstance(value, (Array, Opaque)) else None
+        if outer is None and isinstance(value, Opaque):
+            outer = value.parent
+        if recipe is not None or outer is None:
+            return recipe
+        value = outer
+    return None
 
 
 def made_by(event: Computation, value: Value, *names: str) -> Recipe | None:

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterator
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.recipes import has_tangent
-from flake8_jax.semantics.domain.values import Array, Recipe, Tree, Value
+from flake8_jax.semantics.domain.values import SHAPED, Array, Recipe, Tree, Value
 from flake8_jax.semantics.events.events import Computation
-from flake8_jax.semantics.events.formulas import evaluated, made_by, number, parts, recipe_of, same
+from flake8_jax.semantics.events.formulas import DEEPEST, evaluated, made_by, number, parts, recipe_of, same, written_as
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">": lambda a, b: a > b,
@@ -178,14 +178,14 @@ def instability(event: Computation) -> Finding | None:
 
 
 def _of_logarithm(event: Computation, operand: Value) -> Finding | None:
-    if made_by(event, operand, "softmax") is not None:
+    if _is_of_array(made_by(event, operand, "softmax")):
         return "`log(softmax(x))` is -inf for small probabilities", "jax.nn.log_softmax"
-    if made_by(event, operand, "sigmoid") is not None:
+    if _is_of_array(made_by(event, operand, "sigmoid")):
         return "`log(sigmoid(x))` is -inf for very negative x", "jax.nn.log_sigmoid"
     total = made_by(event, operand, "sum")
     if total is not None and total.operands:
         terms = made_by(event, total.operands[0], "exp")
-        if terms is not None and not _is_shifted(event, terms):
+        if terms is not None and not _is_shifted(terms):
             return "`log(sum(exp(x)))` overflows for large x", "jax.scipy.special.logsumexp"
     one = made_by(event, operand, "+")
     if one is not None and _is_written_here(event, one) and 1.0 in (number(one.operands[0]), number(one.operands[1])):
@@ -195,20 +195,34 @@ def _of_logarithm(event: Computation, operand: Value) -> Finding | None:
     return None
 
 
+def _is_of_array(recipe: Recipe | None) -> bool:
+    """Such an operation gave the value, and not on a number that is known."""
+    return recipe is not None and (not recipe.operands or number(recipe.operands[0]) is None)
+
+
 def _is_written_here(event: Computation, recipe: Recipe) -> bool:
     """The operation stands inside the expression itself: a name for it may have other uses."""
     node = recipe.node
     return node is not None and event.at.start <= node.start and node.end <= event.at.end
 
 
-def _is_shifted(event: Computation, exponential: Recipe) -> bool:
-    """Something is subtracted from the exponents, such as their maximum: as computed, or, where what is computed with is
-    not known, as written."""
-    computed = parts(event, exponential.operands[0])
-    if any(recipe.name in _SHIFTS for _value, recipe in computed):
-        return True
+def _is_shifted(exponential: Recipe) -> bool:
+    """Something is subtracted from the exponents, such as their maximum, or they are bounded: as computed, or as written."""
     written = exponential.node.args if isinstance(exponential.node, ir.Call) else []
-    return any(_subtracts(argument.value) for argument in written)
+    return any(_subtracts(argument.value) for argument in written) or _is_bounded(exponential.operands[0])
+
+
+def _is_bounded(value: Value, depth: int = DEEPEST) -> bool:
+    """Something on the way to the value keeps it from growing, or may do so."""
+    if number(value) is not None:
+        return True
+    recipe = written_as(value)
+    if recipe is None or depth == 0:
+        return False
+    if recipe.name in _SHIFTS:
+        return True
+    operands = recipe.operands[1:] if recipe.name in ("where", "select") else recipe.operands
+    return any(_is_bounded(v, depth - 1) for v in operands if number(v) is None)
 
 
 def _subtracts(node: ir.Expr) -> bool:
@@ -217,7 +231,8 @@ def _subtracts(node: ir.Expr) -> bool:
     return isinstance(node, ir.UnaryOp) and _subtracts(node.operand)
 
 
-_SHIFTS = frozenset({"-", "minimum", "clip", "log_softmax", "log_sigmoid"})
+_SHIFTS = frozenset({"-", "minimum", "clip", "log_softmax", "log_sigmoid", "negative", "tanh", "sigmoid", "softmax", "cos",
+                     "sin"})  # fmt: skip
 
 
 def _of_product(event: Computation, a: Value, b: Value) -> Finding | None:
@@ -225,11 +240,25 @@ def _of_product(event: Computation, a: Value, b: Value) -> Finding | None:
         logarithm = made_by(event, other, "log")
         if logarithm is None or not logarithm.operands or not isinstance(factor, (Array, Tree)):
             continue
-        if same(event, factor, logarithm.operands[0]) and _may_be_zero(event, factor):
+        if same(event, factor, logarithm.operands[0]) and _may_be_zero(factor):
             return "`x * log(x)` is NaN at zero", "jax.scipy.special.xlogy"
     return None
 
 
-def _may_be_zero(event: Computation, value: Value) -> bool:
-    recipe: Recipe | None = recipe_of(event, value)
-    return recipe is None or recipe.name not in ("exp", "clip", "maximum", "+", "softmax", "sigmoid", "softplus")
+def _may_be_zero(value: Value, depth: int = DEEPEST) -> bool:
+    """Nothing on the way to the value keeps it from zero."""
+    recipe = written_as(value)
+    if recipe is None or depth == 0:
+        return number(value) in (None, 0.0)
+    if recipe.name in _PRODUCTS:
+        return any(_may_be_zero(v, depth - 1) for v in recipe.operands)
+    return recipe.name not in _NONZERO and (
+        recipe.name not in _ZERO_AT_ZERO or not recipe.operands or _may_be_zero(recipe.operands[0], depth - 1)
+    )
+
+
+_NONZERO = frozenset({"exp", "clip", "maximum", "max", "+", "softmax", "sigmoid", "softplus", "where", "select"})
+"""Operations whose results are not zero, or on which the author has surely thought of it."""
+_PRODUCTS = frozenset({"*", SHAPED})
+_ZERO_AT_ZERO = frozenset({"/", "**", "sqrt", "abs", "square", "sum", "mean", "stop_gradient", "asarray"})
+"""Operations that give zero, of what the rule is about, only where their first operand is zero."""

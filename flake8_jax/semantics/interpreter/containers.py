@@ -45,13 +45,14 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     known_elements,
     part_of,
+    shaped_of,
 )
 from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.recipes import pass_tangent
-from flake8_jax.semantics.trackers.variation import note_appended, note_shortened
+from flake8_jax.semantics.trackers.variation import note_appended, note_filled_up, note_shortened
 
 
 def item_of(m: Machine, base: Value, index: Value) -> Value:
@@ -104,7 +105,9 @@ def _const_item(m: Machine, base: Const, index: Value) -> Value:
 def _unknown_item(m: Machine, base: Unknown, index: Value) -> Value:
     if isinstance(index, Const) and isinstance(index.value, (int, str)):
         return part_of(base, f"[{index.value!r}]", lambda: Unknown(base.label))
-    return Unknown("item", host_test=base.host_test)
+    item = Unknown("item", host_test=base.host_test)
+    item.formula = base.formula
+    return item
 
 
 def _library_item(m: Machine, base: External, index: Value) -> Value:
@@ -209,7 +212,9 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
         embed(m, (base,))
     if level == GRAD and base.dtype in ("int", "bool"):
         level = CONCRETE
-    return Array(level, base.dtype, _taken_rank(base, index), _taken_length(base, index), dispatched=base.dispatched)
+    item = Array(level, base.dtype, _taken_rank(base, index), _taken_length(base, index), dispatched=base.dispatched)
+    item.recipe = shaped_of(base)
+    return item
 
 
 def _one_key(m: Machine, keys: Array, index: Const) -> Value:
@@ -329,6 +334,7 @@ def extend_list(m: Machine, frame: Frame, base: ListValue, more: Value, node: An
     n = base.slots["n"]
     if m.path.loops:
         note_appended(m, base)
+        note_filled_up(m, base, node)
     if known is not None and n is not None and n + len(known) <= 32 and not m.path.loops[m.path.loop_base :]:
         for i, v in enumerate(known):
             m.journal.write(base.slots, n + i, v)
@@ -361,6 +367,8 @@ def _list_append(m: Machine, call: Call, base: ListValue) -> Value:
     if not call.args.values:
         return Unknown("list method")
     append(m, base, call.args.values[0])
+    if m.path.loops:
+        note_filled_up(m, base, call.node)
     return NONE
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.sizes import is_large
 from flake8_jax.semantics.domain.values import (
     GRAD,
@@ -71,6 +71,7 @@ from flake8_jax.semantics.trackers.captures import note_part, note_variable
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_yield
 from flake8_jax.semantics.trackers.effects import note_shown
 from flake8_jax.semantics.trackers.globals import MAY_CHANGE, is_global, tell_global
+from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back
 from flake8_jax.semantics.trackers.unrolling import note_pick, note_variety
@@ -230,6 +231,7 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
     if has_spec and not node.conversion and isinstance(value, (Array, Tree, UnionValue)) and m.bus.wants(Formatting):
         if holds_tracer(value, GRAD) or is_awaited(m, value):
             m.bus.emit(Formatting(m.path.context(frame.scope), node.value, value, "f-string", node.spec_text or ""))
+            note_read(m, (value,))
         return Static("str")
     if isinstance(value, Instance) and not has_spec:
         value = shown(m, frame, node, value, "__repr__" if node.conversion in ("r", "a") else "__str__")
@@ -376,6 +378,9 @@ def evaluate_statement(m: Machine, frame: Frame, node: ir.ExprStmt) -> None:
     """An expression whose value is dropped."""
     if isinstance(node.value, ir.Constant):
         return
+    if frame.scope.cells and frame.slots is frame.scope.slots and _is_shown(frame.scope, node):
+        evaluate(m, frame, node.value)
+        return
     name = ""
     if isinstance(node.value, ir.Call):
         func = _callee(m, frame, node.value.func)
@@ -387,6 +392,13 @@ def evaluate_statement(m: Machine, frame: Frame, node: ir.ExprStmt) -> None:
         value = evaluate(m, frame, node.value)
     if name and not frame.attempts and (m.bus.discards_wanted is None or name in m.bus.discards_wanted):
         m.bus.emit(Discarded(m.path.context(frame.scope), node.value, value, name, _is_pure(m, name)))
+
+
+def _is_shown(scope: ModuleScope, node: ir.ExprStmt) -> bool:
+    """The last expression of a notebook's cell is its output, unless a semicolon hides it."""
+    cell = scope.cell_of(node.start)
+    last = [s for s in scope.tree.body if scope.cell_of(s.start) == cell][-1]
+    return last is node and not scope.text[node.end : node.end + 20].lstrip(" \t").startswith(";")
 
 
 def _is_pure(m: Machine, name: str) -> bool:

@@ -18,6 +18,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import memo_keys
+from flake8_jax.semantics.domain.code import names_read
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, LoopState, Writes
 from flake8_jax.semantics.domain.values import (
@@ -217,6 +218,7 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
     iterable = evaluate(m, frame, node.iter)
     loop = LoopState("for", node)
     known = known_elements(iterable)
+    loop.turns = _turns(frame, node, iterable)
     if known is not None and _worth_unrolling(m, known):
         return _unrolled(m, frame, node, loop, known)
     supply = iterated(m, frame, node.iter, iterable, "for", loop)
@@ -237,6 +239,14 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
     m.trackers.loop_leave(frame, loop, node.iter, trips_of(iterable))
     flow: Flow = run_block(m, frame, node.orelse) if node.orelse else NORMAL
     return _leave_loop(m, frame, loop, flow)
+
+
+def _turns(frame: Frame, node: ir.For, iterable: Value) -> int:
+    """How often the loop runs, whoever calls the function around; 0 where that is not known."""
+    if frame.fn is not None and not {p.name for p in frame.fn.params}.isdisjoint(names_read(node.iter)):
+        return 0
+    known = known_elements(iterable)
+    return len(known) if known is not None else trips_of(iterable) or 0
 
 
 def _worth_unrolling(m: Machine, elements: tuple[Value, ...]) -> bool:

@@ -69,6 +69,7 @@ from flake8_jax.semantics.trackers.clocks import (
     tell_difference,
 )
 from flake8_jax.semantics.trackers.freshness import note_needs_python
+from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.recipes import note_operator, pass_tangent
 from flake8_jax.semantics.trackers.unrolling import LoopNests, note_variety
@@ -232,7 +233,14 @@ def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
         return HostArray(dtype, _rank((left, right)), joint_size((left, right)) // (4 if op in COMPARISONS else 1))
     if _is_static(left) and _is_static(right):
         return _static_binary(left, op, right)
-    return Unknown("operator", host_test=getattr(left, "host_test", False) or getattr(right, "host_test", False))
+    made = Unknown("operator", host_test=getattr(left, "host_test", False) or getattr(right, "host_test", False))
+    if op in _FORMULAS:
+        made.formula = Recipe(op, (left, right), node, m.path.stack[-1].fn if m.path.stack else None)
+    return made
+
+
+_FORMULAS = frozenset("+-*/")
+"""Arithmetic that values of which nothing else is known remember."""
 
 
 def _is_text(value: Value) -> bool:
@@ -405,6 +413,7 @@ def _percent_format(m: Machine, frame: Frame, node: Any, left: Value, right: Val
     for spec, value in zip(specs, values, strict=False):
         if spec[-1] not in "sra" and (holds_tracer(value, GRAD) or is_awaited(m, value)):
             m.bus.emit(Formatting(m.path.context(frame.scope), node, value, "percent", spec))
+            note_read(m, (value,))
 
 
 def _percent_specs(text: str) -> list[str] | None:
@@ -506,6 +515,8 @@ def test_truth(m: Machine, frame: Frame, value: Value, how: TestKind, at: Any, w
         read(m, frame, at, value)
     if m.bus.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value)):
         m.bus.emit(TruthTest(m.path.context(frame.scope), at, value, how, whole))
+    if m.path.loops:
+        note_read(m, (value,))
 
 
 def surely_not_none(value: Value) -> bool:

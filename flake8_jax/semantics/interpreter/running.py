@@ -13,6 +13,7 @@ Not modelled: recursion beyond the second call, unless a constant argument count
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import msgspec
@@ -72,10 +73,28 @@ def run_module(m: Machine, scope: ModuleScope) -> None:
         scope.slots["__file__"] = Unknown("__file__")
         process = m.trackers[Process]
         process.turns = new_process()
-        run_block(m, frame, scope.tree.body)
+        if scope.cells:
+            _run_cells(m, frame)
+        else:
+            run_block(m, frame, scope.tree.body)
         scope.process = process.turns
 
     m.isolated(scope.path, run)
+
+
+def _run_cells(m: Machine, frame: Frame) -> None:
+    """Run a notebook cell by cell. What a cell rebinds holds for the cells behind it: nobody calls older ones then."""
+    scope = frame.scope
+    first: dict[str, tuple[int, Value]] = {}
+    for cell, statements in itertools.groupby(scope.tree.body, lambda statement: scope.cell_of(statement.start)):
+        flow = run_block(m, frame, list(statements))
+        for name, value in scope.slots.items():
+            if first.setdefault(name, (cell, value))[1] is not value:
+                versions = scope.versions.setdefault(name, [first[name]])
+                if versions[-1][1] is not value:
+                    versions.append((cell, value))
+        if flow != NORMAL:
+            break
 
 
 MAX_DESCENT = 8

@@ -45,7 +45,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
 from flake8_jax.semantics.trackers.globals import GlobalReads
-from flake8_jax.semantics.trackers.process import ENVIRON, note_import, set_variables
+from flake8_jax.semantics.trackers.process import ENVIRON, note_import, note_written, set_variables
 from flake8_jax.semantics.trackers.steps import TrainingSteps, give_back, tell_steps
 from flake8_jax.semantics.trackers.variation import Variations, note_augmented, note_self_update, vary_binary
 from flake8_jax.semantics.trackers.versions import ApiUses
@@ -159,6 +159,8 @@ def _delete(m: Machine, frame: Frame, node: ir.Delete) -> Flow:
             if m.bus.wants(Store) and isinstance(base, (Array, Tree)):
                 m.bus.emit(Store(m.path.context(frame.scope), target, "item-delete", base, None, "", ""))
             undo_changes(m, base)
+            if isinstance(base, External) and base.name == ENVIRON:
+                note_written(m, frame, target)
             delete_item(m, base, index)
         elif isinstance(target, ir.Name) and target.id in frame.slots:
             m.journal.write(frame.slots, target.id, Unknown("deleted"))
@@ -312,11 +314,12 @@ def _import(m: Machine, frame: Frame, node: ir.Import) -> Flow:
     for name in node.names:
         if versions is not None:
             versions.imported(m, frame.scope, name)
+        module = m.program.absolute(frame.scope, name.name, 0)
         if name.alias:
-            m.journal.write(frame.slots, name.alias, m.program.load(name.name))
+            m.journal.write(frame.slots, name.alias, m.program.load(module))
         else:
-            m.journal.write(frame.slots, name.name.split(".")[0], m.program.load_top(name.name))
-        note_import(m, frame, node, name.name)
+            m.journal.write(frame.slots, name.name.split(".")[0], m.program.load_top(module))
+        note_import(m, frame, node, module)
     return NORMAL
 
 

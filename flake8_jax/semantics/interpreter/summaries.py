@@ -8,6 +8,7 @@ transplant  a remembered result for other inputs: inputs are exchanged, everythi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -55,6 +56,7 @@ from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.clocks import DeviceWork
 from flake8_jax.semantics.trackers.freshness import now
 from flake8_jax.semantics.trackers.keys import Keys
+from flake8_jax.semantics.trackers.readiness import is_ready
 from flake8_jax.semantics.trackers.variation import Variations
 
 
@@ -295,7 +297,8 @@ def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
         mode.presumed,
         m.path.caught > 0,
         bool(mode.lanes),
-        waiting,
+        waiting and not any(loop.runs for loop in m.path.loops) and not is_ready(m),
+        math.prod([loop.turns for loop in m.path.loops]) if waiting else 0,
         mode.differentiated,
         mode.axes,
         mode.axes_closed and bool(mode.axes),

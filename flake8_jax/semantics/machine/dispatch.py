@@ -8,6 +8,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
+from flake8_jax.semantics.domain.scopes import RUN as HAS_RUN
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import NORMAL, Flow
 from flake8_jax.semantics.domain.values import Const, Deferred, Static, Unknown, Value
@@ -54,6 +55,8 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value | None:
                 return m.program.resolve(value) if isinstance(value, Deferred) else value
             scope_frame = scope_frame.parent
     value = m.program.variable(frame.scope, name)
+    if frame.scope.versions and fn is not None and frame.scope.state == HAS_RUN:
+        value = frame.scope.version(name, fn.body[0].start) or value
     if value is not None:
         if isinstance(value, Deferred):
             value = m.program.resolve(value)

@@ -12,9 +12,11 @@ Not modelled: threads, signals, the order of evaluation where Python leaves none
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain.stack import Mode
+from flake8_jax.semantics.domain.values import Const
 from flake8_jax.semantics.events.events import Context
 from flake8_jax.semantics.machine.limits import MAX_FORWARDED, MAX_STATEMENTS_PER_ENTRY
 
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 
 _NO_LOOPS: frozenset[int] = frozenset()
 
+DISPATCHED = "dispatched"
+"""What loops have given the device: the slot of ``ExecutionPath.device`` that says whether it is ``DONE``."""
+DONE = Const(True)
+
 
 class ExecutionPath:
     """The path that runs. What is listed first is of the running entry alone, see ``begin``.
@@ -35,13 +41,14 @@ class ExecutionPath:
     passes: so many loops around are run more than once. arms: the alternatives that may not be taken. forwarded: for each
     call of an object that is under way, how many functions were running when it began. steps: statements run so far.
 
+    device: slots that say whether the device is done with what loops have given it (see ``readiness``).
     identified: values that conditions are about, by identity. index: the subscript that is being evaluated.
     body_serials: the serial of the run that a staged body had before.
     """
 
     __slots__ = (
         "_last_context", "arms", "arms_made", "assumed", "body_serials", "caught", "condition_base", "conditions",
-        "forwarded", "identified", "index", "loop_base", "loops", "mode", "passes", "serial", "stack", "step_limit",
+        "device", "forwarded", "identified", "index", "loop_base", "loops", "mode", "passes", "serial", "stack", "step_limit",
         "steps", "traces",
     )  # fmt: skip
 
@@ -49,6 +56,7 @@ class ExecutionPath:
         self._clear()
         self.identified: dict[int, Value] = {}
         self.index: ir.Expr | None = None
+        self.device: dict[Any, Any] = {}
         self.body_serials: dict[Any, int] = {}
         self.arms_made = 0
         self.serial = 0
@@ -116,10 +124,15 @@ class ExecutionPath:
             scope=scope,
             staged=mode.staged,
             ambient=mode.ambient,
+            once=mode.compiled > 0,
+            mapped=bool(mode.lanes),
             trace=mode.trace,
             function=inner.function if inner is not None else "",
             inner=inner.fn if inner is not None else None,
             loop=len(loops) - self.loop_base,
+            iterations=math.prod([loop.turns for loop in loops]) if loops else 0,
+            first=any(loop.runs for loop in loops) if loops else False,
+            ready=bool(loops) and self.device.get(DISPATCHED) is DONE,
             guarded=any(loop.guards for loop in loops) if loops else False,
             caught=self.caught > 0 if caught is None else caught,
             presumed=mode.presumed,

@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.machine.imports import Roots, plain_name
 from flake8_jax.semantics.machine.limits import MAX_RESOLVING
 
 if TYPE_CHECKING:
@@ -69,10 +70,13 @@ class Program:
         self.self_stores: dict[int, set[str]] = {}
         self.instantiating: list[Any] = []
         self._resolving = 0
+        scopes = list(scopes)
+        self.roots = Roots(scopes, knowledge.libraries | {"numpy", "scipy"})
         for scope in scopes:
-            self.by_name.setdefault(scope.name, scope)
+            scope.key = self.roots.key(scope)
+            self.by_name.setdefault(scope.key, scope)
             self.slot_ids.add(id(scope.slots))
-            parts = scope.name.split(".")
+            parts = scope.key.split(".")
             for i in range(1, len(parts)):
                 self.packages.add(".".join(parts[:i]))
 
@@ -175,10 +179,10 @@ class Program:
         return found
 
     def absolute(self, scope: ModuleScope, module: str, level: int) -> str:
-        """The absolute name of a (relative) import."""
+        """The key of what an import names (see ``imports``)."""
         if level == 0:
-            return module
-        parts = scope.name.split(".")
+            return self.roots.meant(scope, module)
+        parts = scope.key.split(".")
         drop = level - 1 if scope.is_package else level
         base = parts[: len(parts) - drop] if drop <= len(parts) else []
         return ".".join([*base, module] if module else base)
@@ -207,7 +211,7 @@ class Program:
             return ModuleValue(scope)
         if name in self.packages:
             return self._namespace(name)
-        return External(self.knowledge.canonical(name))
+        return External(self.knowledge.canonical(plain_name(name)))
 
     def _namespace(self, name: str) -> Value:
         """A namespace package: a module without a file."""
@@ -220,7 +224,7 @@ class Program:
         """``import a.b.c`` binds ``a`` (and makes sure that ``a.b.c`` can be found below it)."""
         top = dotted.split(".")[0]
         if not self.is_project(top):
-            return External(top)
+            return External(plain_name(top))
         if self.by_name.get(dotted) is not None and not self.lazy:
             self.ensure_run(self.by_name[dotted])
         return self.load(top)
@@ -229,7 +233,7 @@ class Program:
         """``from module import name``."""
         scope = self.by_name.get(module)
         if scope is None and module not in self.packages:
-            canonical = self.knowledge.canonical(f"{module}.{name}" if module else name)
+            canonical = self.knowledge.canonical(f"{plain_name(module)}.{name}" if module else name)
             if self.knowledge.constant(canonical) is not None:
                 owner, _, attr = canonical.rpartition(".")
                 return self.constant(owner, attr)
@@ -259,7 +263,7 @@ class Program:
             if name in scope.rebound and isinstance(value, (Const, Static)):
                 return Unknown(name, host_test=True)
             return value
-        below = f"{scope.name}.{name}"
+        below = f"{scope.key}.{name}"
         if self.is_project(below):
             return self.load(below)
         if scope.state == RUNNING:

@@ -36,6 +36,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.tables import methods_of
 from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.recipes import note_method, pass_tangent, tell_wide_dtype
 from flake8_jax.semantics.trackers.variation import Variations, vary_method
@@ -67,6 +68,12 @@ def _array_method(m: Machine, base: Array | Tree, name: str, at: Call) -> Value:
 
 def _tell(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFact | None) -> None:
     """Tell the rules of the call."""
+    _emit(m, base, name, at, fact)
+    if m.path.loops and fact is not None and fact.sync is not None:
+        note_read(m, (base,), fact.sync)
+
+
+def _emit(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFact | None) -> None:
     rules = m.bus.hearers(MethodCall)
     if not rules or not isinstance(at.node, ir.Call):
         return

@@ -29,8 +29,11 @@ from flake8_jax.semantics.events.events import LibraryCall
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import DescribedCall
 from flake8_jax.semantics.trackers.buffers import read_by_library
+from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
 
+_SHOWING = ("print", "log")
+_CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex", "builtins.print"})
 _NO_VALUES: dict[str, Value] = {}
 _NO_NODES: dict[str, ir.Expr] = {}
 
@@ -49,6 +52,30 @@ def tell_call(
     nodes: dict[str, ir.Expr] = _NO_NODES,
 ) -> None:
     """Tell the rules of a call of a library function. bound, nodes: its arguments by parameter, where those are known."""
+    _emit_call(m, name, at, fact, bound, nodes)
+    if m.path.loops:
+        known = fact if fact is not None else m.program.knowledge.entry(name).function
+        values, sync = [*at.args.values, *at.args.kwargs.values()], known.sync if known is not None else None
+        if sync is not None or _reads(m, name, known):
+            note_read(m, values, sync)
+
+
+def _reads(m: Machine, name: str, known: FunctionFact | None) -> bool:
+    """The function needs its arguments on the host."""
+    if known is not None:
+        return known.host == "converts" or known.impure in _SHOWING or name in _CASTS
+    namespace = m.program.knowledge.entry(name).namespace
+    return name in _CASTS or (namespace is not None and (namespace.host == "converts" or namespace.impure in _SHOWING))
+
+
+def _emit_call(
+    m: Machine,
+    name: str,
+    at: Call,
+    fact: FunctionFact | None,
+    bound: dict[str, Value],
+    nodes: dict[str, ir.Expr],
+) -> None:
     args = at.args
     if m.trackers[Reads].matter:
         read_by_library(m, at.frame, at.node, name, [*args.values, *args.kwargs.values()])

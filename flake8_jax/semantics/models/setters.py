@@ -19,6 +19,7 @@ from flake8_jax.semantics.trackers.process import (
     STARTED,
     Made,
     excuse,
+    note_written,
     set_variable,
     set_variables,
     tell_setting,
@@ -40,6 +41,7 @@ def _config_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
 @library("os.environ.setdefault", "os.environ.__setitem__")
 def _environ_item(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``os.environ.setdefault(key, value)``, and ``__setitem__``."""
+    note_written(m, frame, node)
     if len(args.values) > 1:
         set_variable(m, frame, node, args.values[0], args.values[1])
     return HostArray()
@@ -47,6 +49,7 @@ def _environ_item(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value
 
 @library("os.environ.update")
 def _environ_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    note_written(m, frame, node)
     for values in args.values:
         set_variables(m, frame, node, values)
     for name, value in args.kwargs.items():

@@ -97,6 +97,7 @@ from flake8_jax.semantics.trackers.freshness import tell_compiling, tell_control
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, note_turn
 from flake8_jax.semantics.trackers.products import Products, tell_mismatch
+from flake8_jax.semantics.trackers.readiness import note_dispatch
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, note_gradient
 from flake8_jax.semantics.trackers.variation import Variations
 from flake8_jax.semantics.trackers.versions import ApiUses
@@ -265,7 +266,10 @@ def _dispatched(m: Machine, tv: TransformedValue, at: Call) -> int:
         return 0
     if tv.fact.result == "same":
         note_turn(m, at.frame.scope, at.node, STARTED)
-    return id(m.path.loops[-1]) if m.path.loops else 1
+    if not m.path.loops:
+        return 1
+    note_dispatch(m)
+    return id(m.path.loops[-1])
 
 
 def _tell_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, runs: bool) -> None:

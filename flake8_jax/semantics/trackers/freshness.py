@@ -24,10 +24,13 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain.code import blocks, bound_paths, names_read, paths_read
+from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, is_test_file
 from flake8_jax.semantics.domain.stack import Link, LoopState
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
+    ClassValue,
+    Const,
     DictValue,
     External,
     ExternalMethod,
@@ -35,6 +38,7 @@ from flake8_jax.semantics.domain.values import (
     Instance,
     ListValue,
     PartialValue,
+    Static,
     TransformedValue,
     TupleValue,
     UnionValue,
@@ -54,6 +58,8 @@ _CONTROL_FLOW = frozenset({"scan", "map", "fori_loop", "while_loop", "cond", "sw
 _ONCE = frozenset({"__init__", "__post_init__", "__new__", "setup", "__init_subclass__"})
 _FEW = 4
 """So few iterations of Python are over before anybody notices."""
+_SHORT = 100
+"""The same of a loop that says so itself, and so is no example of a longer one."""
 _MADE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, ExternalMethod)
 
 
@@ -130,6 +136,28 @@ def _counts(loop: LoopState, value: Value, *, own: bool) -> bool:
     return own and loop.times > 1 and isinstance(value, FunctionValue) and not _depends(loop, value)
 
 
+def _is_one_of_a_kind(m: Machine, frame: Frame, loop: LoopState, value: Value) -> bool:
+    """The function is for what the loop takes out of a collection of names, functions or objects: nothing of it can be
+    made before the loop."""
+    if not isinstance(value, FunctionValue) or not isinstance(loop.node, ir.For) or not _depends(loop, value):
+        return False
+    targets = [frame.slots.get(name) for name in names_read(loop.node.target)]
+    return any(
+        isinstance(v, (FunctionValue, ClassValue, Instance, BoundMethod, PartialValue, TransformedValue))
+        or (isinstance(v, Const) and isinstance(v.value, str))
+        or (isinstance(v, Static) and v.kind == "str")
+        for target in targets
+        if target is not None
+        for v in members_of(target)
+    )
+
+
+def _may_be_staged(m: Machine, loop: LoopState) -> bool:
+    """A caller that nobody knows leads here, over several functions: it may have staged all of it."""
+    stack = m.path.stack
+    return bool(stack) and stack[0].kind == "entry" and stack[0].function != "main" and len(stack) - loop.links > 1
+
+
 def _depends(loop: LoopState, function: FunctionValue) -> bool:
     """The function reads a variable that the loop binds."""
     local = set(function.fn.local_names)
@@ -177,6 +205,8 @@ def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
     if found is None:
         return
     loop, own = found
+    if own and _is_one_of_a_kind(m, frame, loop, operand):
+        return
     if not _goes_on(m, node, loop) or _is_a_setting(m, node, operand, loop if own else None):
         return
     made.maker = m.path.stack[-1] if m.path.stack else None
@@ -203,7 +233,9 @@ def tell_control_flow(
             found = _loop_around(m, member)
             if found is not None and _is_eager(m, node, found[0]) and _goes_on(m, node, found[0]):
                 loop, own = found
-                if not own and _is_of_library(m, loop):
+                if not own and (_is_of_library(m, loop) or _may_be_staged(m, loop)):
+                    return
+                if 0 < loop.turns <= _SHORT or (own and _is_one_of_a_kind(m, frame, loop, member)):
                     return
                 against = _against(loop.node)
                 m.bus.emit(
@@ -267,6 +299,7 @@ def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
         if (
             not loop.unrolled
             and not 0 < loop.times <= _FEW
+            and not 0 < loop.turns <= _SHORT
             and _is_eager(m, node, loop, here=maps)
             and _goes_on(m, node, loop)
         ):

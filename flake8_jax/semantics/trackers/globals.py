@@ -1,15 +1,21 @@
 """Module-level variables that change after staged code may have read them.
 
 A compiled function keeps what it read while it was traced, so a later change has no effect on it. Here both halves are
-noted: a staged read (``GlobalRead``), and a change by code that runs later: a function that declares the name ``global``
-and rebinds it, one that puts something into a list or dict, an assignment to a module's attribute, or a second
-assignment at the top level below a call.
+noted: a read in a trace that JAX keeps (``GlobalRead``), and a change by code that runs later: a function that declares the
+name ``global`` and rebinds it, one that puts something into a list or dict, an assignment to a module's attribute, or a
+second assignment at the top level below a call.
+
+A change counts if it surely comes after a read: the same entry has read the variable before, or reads it in a loop around
+both. A function that nobody in the project calls is called at any time, so its change counts as well, unless it reads
+the variable in a trace afterwards (then it is the program that makes its settings first), is called ``main``, has a
+decorator that is not known (a command of hydra or click), or the top level of a module makes its settings by such calls.
 
 Vocabulary
 ----------
 rebound     a module-level variable gets another value after staged code may have read it.
 changed     so does the contents of a module-level list or dict.
 code        a function, class or module: replacing one is no change of data.
+setting     a change before which the entry has read nothing.
 
 What fills itself when it is first asked for (``if CACHE is None``, ``if key not in TABLE``), and what collects functions
 or classes (a registry), does not count as changing. Not modelled: changes through other names of the same list or dict
@@ -23,6 +29,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.code import names_read
 from flake8_jax.semantics.domain.scopes import RUNNING, Frame, ModuleScope, is_test_file
+from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
@@ -42,9 +49,13 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import GlobalRead
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.tracker import Replay, Tracker
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.freshness import Freshness
+from flake8_jax.semantics.trackers.runs import Runs
 
 _CODE = (FunctionValue, ClassValue, BoundMethod, PartialValue, TransformedValue, ModuleValue)
+_PROGRAMS = frozenset({"main", "_main"})
+"""Names of functions that are the program: they run once."""
 _DATA = (Const, Static, Unknown, Array, HostArray, TupleValue)
 
 
@@ -53,18 +64,84 @@ MAY_CHANGE = frozenset({ListValue, DictValue, *_DATA})
 
 
 class GlobalReads(Tracker):
-    """staged: global variables that staged code has read. rebindings: where they are bound again."""
+    """staged: global variables that staged code has read. rebindings: where they are bound again.
+
+    read: facts of what the entry has read in traces. made: its settings, with the loops around them. depth: of entries in
+    entries. uncalled: settings of entries by unknown callers, with the function. imported: settings made at a top level.
+    changes: facts of all changes, in order.
+    """
 
     def __init__(self, m: Machine) -> None:
         self.staged: dict[tuple[str, str], dict[tuple[str, int], int]] = {}
         self.rebindings: dict[tuple[str, str], int] = {}
+        self.read: set[str] = set()
+        self.made: dict[str, tuple[ir.Function | None, tuple[LoopState, ...]]] = {}
+        self.depth = 0
+        self.uncalled: list[tuple[str, int]] = []
+        self.changes: list[str] = []
+        self.imported: set[str] = set()
         self.m = m
 
-    def replay_events(self, record: None, replay: Replay) -> None:
+    def enter(self) -> tuple[set[str], dict[str, tuple[ir.Function | None, tuple[LoopState, ...]]]]:
+        saved = self.read, self.made
+        self.read, self.made = set(), {}
+        self.depth += 1
+        return saved
+
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        self.depth -= 1
+        for fact, (entered, _loops) in self.made.items():
+            if entered is None:
+                self.imported.add(fact)
+            elif fact not in self.read and entered.name not in _PROGRAMS:
+                self.uncalled.append((fact, id(entered)))
+        inner = self.read
+        self.read, self.made = saved
+        if self.depth:  # an import in the middle of an entry
+            self.read = self.read | inner
+
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> int:
+        return len(self.changes)
+
+    def since(self, mark: int, run: FinishedRun) -> tuple[str, ...] | None:
+        return tuple(dict.fromkeys(self.changes[mark:])) or None
+
+    def replay(self, record: tuple[str, ...], replay: Replay) -> None:
+        for fact in record:
+            self.note_change(fact)
+
+    def replay_events(self, record: tuple[str, ...] | None, replay: Replay) -> None:
         """A remembered run reads again what it read."""
         for event in replay.events:
             if isinstance(event, GlobalRead):
+                self.note_kept_read(event.fact)
                 note_read(self.m, event.scope, event.name, event.context.scope.path, event.at.start)
+
+    def note_kept_read(self, fact: str) -> None:
+        """A trace that JAX keeps reads a variable."""
+        self.read.add(fact)
+        made = self.made.get(fact)
+        if made is not None and any(loop in made[1] for loop in self.m.path.loops):
+            self.m.bus.note_everywhere(fact)  # the next iteration changes it
+
+    def note_change(self, fact: str) -> None:
+        """Eager code changes a variable."""
+        path = self.m.path
+        self.changes.append(fact)
+        if fact in self.read:
+            self.m.bus.note_everywhere(fact)
+        elif fact not in self.made:
+            first = path.stack[0] if path.stack else None
+            entered = first.fn if first is not None and first.kind == "entry" else None
+            self.made[fact] = entered, tuple(path.loops)
+
+
+def judge_settings(m: Machine) -> None:
+    """Everything has run: a function that changes a variable and that nobody calls may be called at any time."""
+    globals_read, called = m.trackers[GlobalReads], m.trackers[Runs].callees | m.trackers[Freshness].disguised
+    for fact, function in globals_read.uncalled:
+        if function not in called and fact not in globals_read.imported:
+            m.bus.note_everywhere(fact)
 
 
 def is_global(frame: Frame, name: str) -> bool:
@@ -95,8 +172,8 @@ def changed(value: Value) -> str:
 
 
 def tell_global(m: Machine, frame: Frame, node: Any, scope: ModuleScope, name: str, value: Value) -> None:
-    """Tell the rules that staged code reads a module-level variable."""
-    if m.path.mode.presumed or node is None or not m.bus.wants(GlobalRead):
+    """Tell the rules that code reads a module-level variable in a trace that JAX keeps."""
+    if not m.path.mode.compiled or m.path.mode.presumed or node is None or not m.bus.wants(GlobalRead):
         return
     if isinstance(value, (ListValue, DictValue)) and not getattr(value, "is_tuple", False):
         m.journal.keep_alive.append(value)
@@ -108,6 +185,7 @@ def tell_global(m: Machine, frame: Frame, node: Any, scope: ModuleScope, name: s
             return
     else:
         return
+    m.trackers[GlobalReads].note_kept_read(fact)
     m.bus.emit(GlobalRead(m.path.context(frame.scope), node, value, name, fact, scope))
 
 
@@ -133,7 +211,7 @@ def note_rebinding(m: Machine, frame: Frame, name: str, scope: ModuleScope | Non
     """Eager code rebinds a module-level variable: ``global``, or an attribute of a module."""
     if m.path.mode.staged or m.path.mode.presumed or _fills_itself(m, frame.fn, name) or _is_temporary(frame):
         return
-    m.bus.note_everywhere(rebound(scope if scope is not None else frame.scope, name))
+    m.trackers[GlobalReads].note_change(rebound(scope if scope is not None else frame.scope, name))
 
 
 def note_contents(
@@ -151,7 +229,7 @@ def note_contents(
     base = _base_name(node)
     if any(isinstance(v, _DATA) for v in held) and (base is None or not _fills_itself(m, frame.fn, base)):
         m.journal.keep_alive.append(value)
-        m.bus.note_everywhere(changed(value))
+        m.trackers[GlobalReads].note_change(changed(value))
 
 
 def _is_temporary(frame: Frame) -> bool:

@@ -34,7 +34,7 @@ from flake8_jax.semantics.domain.values import (
     site_of,
 )
 from flake8_jax.semantics.events.events import Setting
-from flake8_jax.semantics.events.facts import MOOT, OFF, is_on
+from flake8_jax.semantics.events.facts import MOOT, OFF, WRITTEN, is_on
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Tracker
 
@@ -160,7 +160,7 @@ def note_import(m: Machine, frame: Frame, node: ir.Import | ir.ImportFrom, modul
         names += [f"{module}.{name.name}" for name in node.names]
     while "." in module:
         module = module.rpartition(".")[0]
-        if not f"{frame.scope.name}.".startswith(f"{module}."):
+        if not f"{frame.scope.key}.".startswith(f"{module}."):
             names.append(module)  # the package around it runs first, unless it runs already
     for name in names:
         scope = m.program.scope_of(name)
@@ -193,6 +193,7 @@ def note_spawn(m: Machine, frame: Frame, name: str) -> None:
 
 def set_variable(m: Machine, frame: Frame, node: Any, key: Value, value: Value) -> None:
     """``os.environ[key] = value``."""
+    note_written(m, frame, node)
     if isinstance(key, Const) and isinstance(key.value, str):
         name = key.value
         turn = IMPORTED if name in READ_AT_IMPORT else STARTED if name in READ_AT_START else ""
@@ -202,10 +203,17 @@ def set_variable(m: Machine, frame: Frame, node: Any, key: Value, value: Value) 
 
 def set_variables(m: Machine, frame: Frame, node: Any, values: Value) -> None:
     """``os.environ.update(values)``."""
+    note_written(m, frame, node)
     if isinstance(values, DictValue):
         for slot, value in list(values.slots.items()):
             if type(slot) is tuple and slot[0] == "k" and isinstance(value, Value):
                 set_variable(m, frame, node, Const(slot[1]), value)
+
+
+def note_written(m: Machine, frame: Frame, node: Any) -> None:
+    """The expression at ``node``, which starts with the name of the environment, changes it."""
+    if node is not None:
+        m.bus.note(WRITTEN, frame.scope, node.start)
 
 
 class Made(msgspec.Struct, frozen=True):

@@ -8,7 +8,9 @@ tangent     a value that hangs on an argument by which an enclosing ``grad`` dif
 foreign     a recipe noted by a function that is still running further out: whoever remembers the run of the inner
             function would see it for other callers too, so it proves nothing inside.
 
-Not modelled: indexing, reshaping, what library functions outside ``RECORDED`` compute, loops (a carried value has no
+shaped      what rearranges the elements of an array: its result remembers only that.
+
+Not modelled: what library functions outside ``RECORDED`` compute, loops (a carried value has no
 recipe), tangents of what a loop carries.
 """
 
@@ -17,9 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from flake8_jax.semantics.domain.code import is_only_read_in
 from flake8_jax.semantics.domain.recipes import has_tangent
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
+    SHAPED,
     Array,
     Const,
     External,
@@ -28,11 +32,12 @@ from flake8_jax.semantics.domain.values import (
     Room,
     Tree,
     TupleValue,
+    Unknown,
     Value,
     contents_of,
 )
 from flake8_jax.semantics.events.events import Computation, WideDtype
-from flake8_jax.semantics.events.facts import GUARDED
+from flake8_jax.semantics.events.facts import GUARDED, STOPPED
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Replay, Tracker
 
@@ -43,9 +48,16 @@ RECORDED = frozenset({
     "logical_not", "logical_or", "logsumexp", "maximum", "mean", "minimum", "multiply", "negative", "norm",
     "not_equal", "pow", "power", "reciprocal", "relu", "rsqrt", "select", "sigmoid", "logistic", "softmax", "softplus",
     "sqrt", "square", "stop_gradient", "subtract", "sum", "true_divide", "where", "max", "amax", "cos", "sin",
-    "asarray", "tanh",
+    "asarray", "tanh", "sub", "mul", "div",
 })  # fmt: skip
 """Functions of JAX, by the last part of their names, whose results remember how they were made."""
+
+REARRANGING = frozenset({
+    "reshape", "squeeze", "expand_dims", "transpose", "swapaxes", "moveaxis", "ravel", "flatten", "broadcast_to", "atleast_1d",
+    "atleast_2d", "concatenate", "stack", "hstack", "vstack", "take", "take_along_axis", "pad", "tile", "repeat", "astype",
+    "array", "roll", "flip", "dynamic_slice", "dynamic_slice_in_dim", "convert_element_type", "sort",
+})  # fmt: skip
+"""Functions and methods that rearrange the elements of their first argument."""
 
 NO_TANGENT = frozenset({"jax.lax.stop_gradient", "jax.numpy.round", "jax.numpy.floor", "jax.numpy.ceil", "jax.numpy.sign",
                         "jax.numpy.zeros_like", "jax.numpy.ones_like", "jax.numpy.rint", "jax.numpy.trunc",
@@ -60,7 +72,7 @@ _SYNONYMS = {
     "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/", "add": "+", "power": "**", "pow": "**",
     "float_power": "**", "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=", "equal": "==",
     "not_equal": "!=", "absolute": "abs", "fabs": "abs", "expit": "sigmoid", "logistic": "sigmoid", "amax": "max",
-    "acos": "arccos", "asin": "arcsin", "atanh": "arctanh", "acosh": "arccosh",
+    "sub": "-", "mul": "*", "div": "/", "acos": "arccos", "asin": "arcsin", "atanh": "arctanh", "acosh": "arccosh",
 }  # fmt: skip
 
 
@@ -80,6 +92,11 @@ def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bou
     if m.path.mode.differentiated and name not in NO_TANGENT:
         pass_tangent(m, result, list(bound.values())[1:] if name.endswith((".where", ".select")) else bound.values())
     last = name.rpartition(".")[2]
+    if last == "stop_gradient" and m.path.mode.differentiated:
+        for value in _values_of(bound):
+            _note_stopped(m, frame, node, value)
+    if last in REARRANGING and name.startswith(NAMESPACES):
+        note_shaped(m, result, tuple(bound.values())[:1])
     if last not in RECORDED or not (name.startswith(NAMESPACES) or name == "jax.numpy.linalg.norm"):
         return
     values = tuple(bound.values())
@@ -87,6 +104,24 @@ def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bou
         for value in values[1:]:
             _note_guarded(m, frame, value)
     _note(m, frame, result, _recipe(m, node, _SYNONYMS.get(last, last), values), tell=last in TOLD)
+
+
+def _values_of(bound: dict[str, Value]) -> list[Value]:
+    """What a function was given, and what sequences among that hold."""
+    return [part for value in bound.values() for part in (contents_of(value) or (value,))]
+
+
+def _note_stopped(m: Machine, frame: Frame, node: Any, value: Value, depth: int = 6) -> None:
+    """No gradient flows through what the value was computed from, as far as nothing else uses that."""
+    recipe = value.recipe if isinstance(value, Array) else None
+    if recipe is None or depth == 0:
+        return
+    made, inner = recipe.node, m.path.stack[-1].fn if m.path.stack else None
+    if recipe.name in ("where", "select") and made is not None and inner is not None and recipe.function is inner:
+        if node.start <= made.start < node.end or is_only_read_in(inner, made, node):
+            m.bus.note(STOPPED, frame.scope, made.start)
+    for operand in recipe.operands:
+        _note_stopped(m, frame, node, operand, depth - 1)
 
 
 def _note_guarded(m: Machine, frame: Frame, value: Value, depth: int = 4) -> None:
@@ -103,8 +138,24 @@ def _note_guarded(m: Machine, frame: Frame, value: Value, depth: int = 4) -> Non
 def note_method(m: Machine, frame: Frame, node: Any, name: str, result: Value, base: Value) -> None:
     """A method of an array gave ``result``."""
     pass_tangent(m, result, (base,))
+    if name in REARRANGING:
+        note_shaped(m, result, (base,))
     if name in ("sum", "mean", "max"):
         _note(m, frame, result, _recipe(m, node, name, (base,)), tell=name != "max")
+
+
+def note_shaped(m: Machine, result: Value, operands: tuple[Value, ...]) -> None:
+    """``result`` holds elements of the operands, or of what a sequence among them holds."""
+    if type(result) is Array and result.recipe is None:
+        held = [part for value in operands for part in (contents_of(value) or (value,))][:8]
+        if any(_formula(value) is not None for value in held):
+            result.recipe = _recipe(m, None, SHAPED, tuple(held))
+
+
+def _formula(value: Value) -> Recipe | None:
+    if isinstance(value, Unknown):
+        return value.formula
+    return value.recipe if isinstance(value, Array) else None
 
 
 def note_operator(m: Machine, frame: Frame, node: Any, op: str, result: Value, operands: tuple[Value, ...]) -> None:

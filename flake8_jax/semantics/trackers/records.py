@@ -78,7 +78,8 @@ class ParameterRecord(msgspec.Struct, frozen=True):
 
 
 class FunctionRecord(msgspec.Struct, frozen=True):
-    """One function, method or lambda. ``line``: of the ``def``; ``first_line``: of its first decorator.
+    """One function, method or lambda. ``line``: of the ``def``; ``first_line``: of its first decorator; ``last_line``: of the
+    end of its body.
 
     presumed: it was (also) run as a library's users would stage it; kinds then include what it would see there.
     """
@@ -93,6 +94,7 @@ class FunctionRecord(msgspec.Struct, frozen=True):
     params: tuple[ParameterRecord, ...]
     contexts: int
     presumed: bool = False
+    last_line: int = 0
 
 
 class _Notes:
@@ -279,6 +281,7 @@ class Records:
                         params=tuple(ParameterRecord(p.name, tuple(sorted(_kinds(notes, p.name)))) for p in fn.params),
                         contexts=notes.contexts,
                         presumed=notes.presumed,
+                        last_line=positions.row(fn.body[-1].end),
                     )
                 )
         return found

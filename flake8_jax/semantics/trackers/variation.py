@@ -26,7 +26,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain import joining, varying
+from flake8_jax.semantics.domain.code import path_of
 from flake8_jax.semantics.domain.values import (
     Array,
     Const,
@@ -183,6 +185,36 @@ def note_shortened(m: Machine, value: Value) -> None:
         for loop in m.path.loops:
             loop.shortened.add(id(value))
         m.trackers[Variations].known.pop(value, None)
+
+
+def note_filled_up(m: Machine, value: ListValue, node: Any) -> None:
+    """A list gets as many elements as it lacks: ``b.extend([0] * (n - len(b)))``, ``while len(b) < n: b.append(0)``. How long
+    it is then, has nothing to do with the loops around."""
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+        path, given = path_of(node.func.value), [argument.value for argument in node.args]
+    elif isinstance(node, ir.AugAssign):
+        path, given = path_of(node.target), [node.value]
+    else:
+        path, given = "", []
+    if path and any(_measures(one, path) for one in given):
+        note_shortened(m, value)
+    innermost = m.path.loops[-1] if m.path.loops else None
+    if innermost is not None and isinstance(innermost.node, ir.While) and _measures(innermost.node.test, path):
+        m.journal.keep_alive.append(value)
+        for loop in m.path.loops[:-1]:
+            loop.shortened.add(id(value))
+
+
+def _measures(node: Any, path: str) -> bool:
+    """``len(path)`` stands in an expression."""
+    return bool(path) and any(
+        isinstance(n, ir.Call)
+        and isinstance(n.func, ir.Name)
+        and n.func.id == "len"
+        and len(n.args) == 1
+        and path_of(n.args[0].value) == path
+        for n in walk(node)
+    )
 
 
 def note_growth(

@@ -137,7 +137,9 @@ class Versions:
 
     def imported(self, m: Machine, scope: ModuleScope, name: ir.ImportedName) -> None:
         """``import name``."""
-        if self.is_wanted(scope) and not m.program.is_project(name.name.partition(".")[0]):
+        if self.is_wanted(scope) and not m.program.is_project(
+            m.program.absolute(scope, name.name, 0).partition(".")[0]
+        ):
             self._module_use(m, scope, name, name.name)
 
     def called(self, m: Machine, callee: str, at: Call) -> None:

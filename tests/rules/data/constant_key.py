@@ -13,7 +13,7 @@ def staged(x):
 
 @jax.jit
 def by_module_constant(x):
-    return x + jax.random.normal(jax.random.PRNGKey(SEED), x.shape)  # expect: constant-key
+    return x + jax.random.normal(jax.random.PRNGKey(SEED), x.shape)
 
 
 def helper(x):
@@ -69,7 +69,7 @@ def add_noise(key, x):
 
 @jax.jit
 def default(x, key=None):
-    key = jax.random.key(0) if key is None else key  # expect: constant-key
+    key = jax.random.key(0) if key is None else key
     return add_noise(key, x)
 
 

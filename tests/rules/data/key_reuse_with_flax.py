@@ -8,6 +8,12 @@ import jax.numpy as jnp
 class Net(nn.Module):
     @nn.compact
     def __call__(self, x):
+        return nn.Dropout(0.5, deterministic=False)(nn.Dense(2)(x))
+
+
+class Plain(nn.Module):
+    @nn.compact
+    def __call__(self, x):
         return nn.Dense(2)(x)
 
 
@@ -27,3 +33,10 @@ def distinct_collections(key, x):
 
 
 # runs: distinct_collections(jax.random.key(0), jnp.ones((1, 2)))
+
+
+def nothing_draws_from_the_second(key, x):
+    return Plain().init({"params": key, "dropout": key}, x)
+
+
+# runs: nothing_draws_from_the_second(jax.random.key(0), jnp.ones((1, 2)))

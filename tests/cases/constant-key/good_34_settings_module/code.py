@@ -5,7 +5,7 @@ import settings
 
 
 def lane(x):
-    key = jax.random.key(settings.SEED)  # expect: constant-key
+    key = jax.random.key(settings.SEED)
     return x + settings.NOISE * jax.random.normal(key, x.shape)
 
 
