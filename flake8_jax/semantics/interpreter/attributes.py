@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
+    UNKNOWN_RANK,
     Array,
     AtValue,
     BoundMethod,
@@ -79,6 +80,16 @@ _OF_DICTS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy"
 _HALVES = frozenset({"T", "mT", "real", "imag", "flat"})
 
 
+def size_attribute(base: Value, attr: str) -> Value:
+    """The rank, shape, size or dtype of an array."""
+    if attr not in ("shape", "ndim"):
+        return Static(_STATIC_KINDS[attr])
+    rank = base.ndim if isinstance(base, (Array, HostArray)) else None
+    if rank is not None and attr == "ndim":
+        return Const(rank)
+    return Static(_STATIC_KINDS[attr], rank=UNKNOWN_RANK if rank is None else rank)
+
+
 MAX_CANDIDATES = 6
 """Of a method with more definitions than these, which one runs is not asked."""
 
@@ -105,7 +116,7 @@ def _module_attribute(m: Machine, frame: Frame, node: Any, base: ModuleValue, at
 
 def _host_array_attribute(m: Machine, frame: Frame, node: Any, base: HostArray, attr: str) -> Value:
     if attr in _STATIC_KINDS:
-        return Static(_STATIC_KINDS[attr])
+        return size_attribute(base, attr)
     if attr in ("T", "real", "imag", "flat"):
         return HostArray(base.dtype, size=base.size)
     return BuiltinValue("." + attr, base)
@@ -150,7 +161,7 @@ def _array_attribute(m: Machine, frame: Frame, node: Any, base: Array, attr: str
     if attr in _STATIC_KINDS:
         if m.trackers[Variations].known:
             look_at_size(m, base)
-        return Static(_STATIC_KINDS[attr])
+        return size_attribute(base, attr)
     if attr == "at":
         return AtValue(base)
     if attr in _HALVES:
@@ -173,7 +184,7 @@ def _opaque_attribute(m: Machine, frame: Frame, node: Any, base: Opaque, attr: s
     if attr in ("shape", "ndim", "dtype") and not (base.parts and "." + attr in base.parts):
         if m.trackers[Variations].known:
             look_at_size(m, base)
-        return Static(_STATIC_KINDS[attr])
+        return size_attribute(base, attr)
     if attr == "at":
         return AtValue(base)
     if isinstance(base, Tree):

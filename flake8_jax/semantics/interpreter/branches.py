@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 arm         one block, with what is learnt on entering it. All arms run from the same state; those that go on are merged.
-doubtful    whether an arm is taken depends on a test that only the host can decide.
+doubtful    whether an arm is taken is a guess.
 chain       an ``if`` with its ``elif``s, run side by side, so that a long one costs no Python stack.
 """
 
@@ -31,8 +31,8 @@ MAX_PENDING = 12
 
 
 class Arm(msgspec.Struct, frozen=True, eq=False):
-    """One alternative: what is learnt on entering it, then what runs. ``guess``: taken only if the host says so. barred:
-    taken only where nothing is traced, and this is staged."""
+    """One alternative: what is learnt on entering it, then what runs. guess: no evidence says that it may be taken (see
+    ``conditions``). barred: taken only where nothing is traced, and this is staged."""
 
     run: Callable[[], int]
     learn: tuple[Callable[[Machine], None], ...] = ()
@@ -144,15 +144,16 @@ def _arms_of(m: Machine, frame: Frame, chain: Chain, tests: Writes) -> list[Arm]
     """An arm for each test, and one where all fail. tests: what evaluating them wrote."""
     arms: list[Arm] = []
     failed: tuple[Callable[[Machine], None], ...] = ()
-    guess = False
+    doubtful = False
     for current, condition in chain.pending:
-        guess = guess or condition.host
+        guess = doubtful or True in condition.guesses
+        doubtful = doubtful or False in condition.guesses
         learn, barred = (*failed, *condition.when_true), condition.untraced is True
         arms.append(Arm(partial(run_block, m, frame, current.body), learn, condition.key, True, guess, barred))
         failed = (lambda m: m.journal.replay(tests),)
     key = chain.pending[-1][1].key if len(chain.pending) == 1 else None
     barred = any(condition.untraced is False for _, condition in chain.pending)
-    arms.append(Arm(partial(run_block, m, frame, chain.tail), failed, key, False, guess, barred))
+    arms.append(Arm(partial(run_block, m, frame, chain.tail), failed, key, False, doubtful, barred))
     return arms
 
 

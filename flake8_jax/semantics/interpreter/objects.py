@@ -199,6 +199,7 @@ _DESCRIBED: dict[str, Callable[[Machine, Parts, Level, Bound], Value]] = {
     "list": _described_list,
     "none": lambda m, parts, level, bound: NONE,
     "one_or_list": _described_one_or_list,
+    "reflection": lambda m, parts, level, bound: Unknown("reflection", host_test=True),
     "same": _described_same,
     "static": _described_static,
     "tree": lambda m, parts, level, bound: Tree(level),

@@ -42,7 +42,7 @@ from flake8_jax.semantics.domain.values import (
     GRAD,
     MAYBE,
     NO_BIRTH,
-    NONE,
+    OMITTED,
     Array,
     BoundMethod,
     ClassValue,
@@ -479,7 +479,7 @@ def _optional_arguments(tv: TransformedValue) -> dict[str, Value]:
     if fact.tracing != "abstract" or fact.filters or fact.maps_axes or fact.differentiates or statics is None:
         return {}
     return {
-        name: UnionValue((NONE, Tree(MAYBE)))
+        name: UnionValue((OMITTED, Tree(MAYBE)))
         for name, default in default_values(tv.operand).items()
         if isinstance(default, Const) and default.value is None and name not in statics[1]
     }
