@@ -55,7 +55,7 @@ class Frame:
     doubtful: whether the code is reached from here on depends on a test that only the host can decide. trace: number of
     the trace that it runs in, and so the birth of its variables. attempts: so many ``try`` and ``with`` blocks are open
     whose statements may be there for what they raise. unheard: a loop runs its body only to find the values at its head, so
-    loops in it run once.
+    loops in it run once. failed: the call that could not bind its arguments, if the running statement has one.
     """
 
     __slots__ = (
@@ -64,6 +64,7 @@ class Frame:
         "doubtful",
         "ended",
         "exits",
+        "failed",
         "fn",
         "loops",
         "mark",
@@ -98,3 +99,4 @@ class Frame:
         self.ended = False
         self.trace = 0
         self.unheard = False
+        self.failed: Any = None

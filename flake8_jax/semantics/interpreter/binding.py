@@ -9,7 +9,6 @@ refined     an opaque argument together with what was said.
 
 from __future__ import annotations
 
-from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.values import (
@@ -148,9 +147,3 @@ def refined(value: Unknown | Tree, said: Value) -> Value:
     if isinstance(said, Instance) and "pytree" in said.cls.traits:
         return boundary.tracify(said, value.level)
     return value
-
-
-def is_given_twice(fn: ir.Function, args: Arguments) -> bool:
-    """A parameter gets an argument by position and another by name: TypeError."""
-    given = fn.params[: len(args.values)]
-    return any(p.kind == "positional" and p.name in args.kwargs for p in given)

@@ -9,7 +9,7 @@ from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import NORMAL
+from flake8_jax.semantics.domain.stack import NORMAL, RAISE
 from flake8_jax.semantics.domain.values import Const, Deferred, Static, Unknown, Value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import BudgetSpentError
@@ -75,6 +75,10 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
         if m.path.steps > m.path.step_limit:
             raise BudgetSpentError
         flow = RUN[type(statement)](m, frame, statement)
+        if frame.failed is not None:
+            whole, frame.failed = frame.failed is getattr(statement, "value", None), None
+            if whole and flow == NORMAL:
+                flow = RAISE
         if flow != NORMAL:
             break
         if frame.doubtful and not doubtful:
