@@ -15,10 +15,11 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.stack import NORMAL, RAISE, RETURN, Watched
+from flake8_jax.semantics.domain.stack import NORMAL, RAISE, RETURN, Tried, Watched
 from flake8_jax.semantics.domain.values import (
     NONE,
     Array,
+    BuiltinValue,
     Condition,
     DictValue,
     External,
@@ -179,12 +180,17 @@ def _pass(m: Machine, frame: Frame, node: ir.Stmt) -> int:
 
 
 def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
-    catches = any(_catches_tracer_errors(m, frame, handler.type) for handler in node.handlers)
+    catching = [h for h in node.handlers if _catches_tracer_errors(m, frame, h.type) and not _raises_again(h)]
+    catches, around = bool(catching), m.path.tried
+    named = catches and not any(_catches_all(m, frame, handler.type) for handler in catching)
 
     def body() -> int:
         reports = len(m.bus.emissions)
         frame.attempts += bool(node.handlers)
+        if catches:
+            m.path.tried = Tried(len(m.path.stack), named)
         flow = run_block(m, frame, node.body)
+        m.path.tried = around
         frame.attempts -= bool(node.handlers)
         if catches and _drop_caught(m, reports) and flow == NORMAL:
             return RAISE  # the body fails on a tracer: what goes on are the handlers
@@ -241,6 +247,19 @@ def _catches_tracer_errors(m: Machine, frame: Frame, kind: ir.Expr | None) -> bo
     return False
 
 
+def _catches_all(m: Machine, frame: Frame, kind: ir.Expr | None) -> bool:
+    """``except Exception``: whatever goes wrong, rather than an error that is expected."""
+    value = evaluate(m, frame, kind) if kind is not None else None
+    name = value.name if isinstance(value, (External, BuiltinValue)) else ""
+    return value is None or name.rpartition(".")[2] in ("Exception", "BaseException")
+
+
+def _raises_again(handler: ir.ExceptHandler) -> bool:
+    """The handler ends with a bare ``raise``."""
+    last = handler.body[-1] if handler.body else None
+    return isinstance(last, ir.Raise) and last.exc is None
+
+
 def _with(m: Machine, frame: Frame, node: ir.With) -> int:
     saved_mode, saved_caught, saved_attempts = m.path.mode, m.path.caught, frame.attempts
     entered: list[Instance] = []
@@ -251,13 +270,14 @@ def _with(m: Machine, frame: Frame, node: ir.With) -> int:
                 m.path.mode = msgspec.structs.replace(m.path.mode, ambient=False)
             elif manager.cls in ("jax.disable_jit", "chex.fake_jit"):
                 m.path.mode = msgspec.structs.replace(m.path.mode, presumed=True)
-            elif manager.cls in ("contextlib.suppress", "pytest.raises"):
+            elif manager.cls == "contextlib.suppress":
                 m.path.caught += 1
                 frame.attempts += 1
         elif isinstance(manager, Unknown):
             frame.attempts += 1
-        if expects_error(item.context):
+        if expects_error(m, frame, item.context):
             m.path.caught += 1
+            frame.attempts += 1
         value = _entered(m, frame, node, manager)
         if isinstance(manager, Instance):
             entered.append(manager)
