@@ -482,6 +482,8 @@ def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 @builtin("iter")
 def _iter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0] if args.values else Unknown("iter")
+    if isinstance(value, Instance) and len(args.values) == 1:
+        return call_method(m, frame, node, value, "__iter__") or value
     if isinstance(value, (Array, Tree, Unknown)):
         supply = iterated(m, frame, node, value, "quiet", None)
         return GeneratorValue(supply() if supply is not None else Unknown("iter"), born=m.path.mode.trace)
