@@ -20,7 +20,7 @@ from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Writes
 from flake8_jax.semantics.domain.values import Condition, is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
-from flake8_jax.semantics.interpreter.conditions import Test, condition_of, picks_iteration
+from flake8_jax.semantics.interpreter.conditions import Test, condition_of, picks_iteration, picks_others
 from flake8_jax.semantics.interpreter.operators import as_array
 from flake8_jax.semantics.interpreter.patterns import bind_pattern, compares_by_value, compares_with_number
 from flake8_jax.semantics.machine.core import Machine
@@ -110,7 +110,8 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> int:
     picked = any(picks_iteration(m, frame, current.test) for current in counting)
     loop.picked += picked
     flow = branch(m, frame, arms)
-    loop.picked -= picked
+    rest = len(pending) == 1 and _leaves(node.body) and picks_others(m, frame, node.test)
+    loop.picked -= picked and not rest
     if not any(_leaves(current.body) for current, _ in pending):
         loop.guards -= 1  # else ``if step % 100: continue`` guards the rest of the block, which takes it back
     return flow

@@ -460,10 +460,32 @@ def picks_iteration(m: Machine, frame: Frame, node: ir.Expr) -> bool:
         return any(picks_iteration(m, frame, v) for v in node.values)
     if isinstance(node, ir.UnaryOp):
         return picks_iteration(m, frame, node.operand)
+    if isinstance(node, ir.Name):
+        value = lookup(m, frame, node.id)
+        return isinstance(value, Static) and value.kind == "bool" and _is_counter(m, frame, node)
     if not isinstance(node, ir.Compare):
         return False
-    values = [lookup(m, frame, n.id) for n in (node.left, *node.comparators) if isinstance(n, ir.Name)]
-    return any(id(v) in loop.counters for v in values if v is not None for loop in m.path.loops)
+    return any(_is_counter(m, frame, n) for n in (node.left, *node.comparators))
+
+
+def picks_others(m: Machine, frame: Frame, node: ir.Expr) -> bool:
+    """``i < n - 1``, ``not last``: where the test fails, the iteration is picked."""
+    if isinstance(node, ir.UnaryOp) and node.op == "not":
+        return isinstance(node.operand, ir.Name) and picks_iteration(m, frame, node.operand)
+    if not isinstance(node, ir.Compare) or len(node.ops) != 1:
+        return False
+    right = _is_counter(m, frame, node.comparators[0])
+    if not right and not _is_counter(m, frame, node.left):
+        return False
+    return node.ops[0] in (("!=", ">", ">=") if right else ("!=", "<", "<="))
+
+
+def _is_counter(m: Machine, frame: Frame, node: ir.Expr) -> bool:
+    """The number of the iteration, or so many more or less than that; or whether it compares so and so."""
+    while isinstance(node, ir.BinOp) and node.op in ("+", "-"):
+        node = node.left
+    value = lookup(m, frame, node.id) if isinstance(node, ir.Name) else None
+    return value is not None and any(id(value) in loop.counters for loop in m.path.loops)
 
 
 def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
@@ -548,6 +570,9 @@ def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:
             if truth_of(result) is False:
                 return result
         left = right
+    if m.path.loops and type(result) is Static and picks_iteration(m, frame, node):
+        m.journal.keep_alive.append(result)
+        m.path.loops[-1].counters.add(id(result))
     return result
 
 

@@ -69,7 +69,7 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
     flow = NORMAL
     doubtful, doubt_from = frame.doubtful, -1
     loop = m.path.loops[-1] if m.path.loops else None
-    guards = loop.guards if loop is not None else 0
+    guards, picked = (loop.guards, loop.picked) if loop is not None else (0, 0)
     for statement in body:
         m.path.steps += 1
         if m.path.steps > m.path.step_limit:
@@ -87,6 +87,6 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
     if doubt_from >= 0:
         m.bus.drop_errors(doubt_from)
     if loop is not None:
-        loop.guards = guards
+        loop.guards, loop.picked = guards, picked
     del m.path.conditions[conditions:]
     return flow
