@@ -58,7 +58,7 @@ from flake8_jax.semantics.domain.values import (
     level_of,
     part_of,
 )
-from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.interpreter.classes import assigned_later, generic_instance, stored_by
 from flake8_jax.semantics.interpreter.objects import external_attribute, library_member
 from flake8_jax.semantics.interpreter.operations import call, load_attribute
 from flake8_jax.semantics.interpreter.operators import result_level
@@ -90,6 +90,7 @@ def size_attribute(base: Value, attr: str) -> Value:
     return Static(_STATIC_KINDS[attr], rank=UNKNOWN_RANK if rank is None else rank)
 
 
+_STRUCTURED = frozenset({TupleValue, ListValue, DictValue})
 MAX_CANDIDATES = 6
 """Of a method with more definitions than these, which one runs is not asked."""
 
@@ -321,9 +322,13 @@ _BINDERS: dict[type, Callable[[Machine, Frame, Any, Found], Value]] = {
 
 def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
     value = base.slots.get(attr)
-    if value is not None:
-        return m.program.resolve(value)
     cls = base.cls
+    if value is not None:
+        if not base.exact and type(value) in _STRUCTURED and attr in assigned_later(m, cls, inherited=False):
+            if frame.fn is None or attr not in stored_by(m, frame.fn):
+                # A subclass has another one, for the methods that it overrides. Two reads must give one value.
+                base.slots[attr] = value = Unknown(attr)
+        return m.program.resolve(value)
     if attr == "__class__":
         return cls
     if attr == "__dict__":

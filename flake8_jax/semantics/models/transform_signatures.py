@@ -207,7 +207,8 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> None:
     problem = ""
     if name in _DERIVATIVES or name in _COUNTED_STATICS:
         problem = _missing_positions(tv, len(args.values))
-    unbound = "" if problem or _is_overridden(m, tv.operand) else call_error(tv.operand, args)
+    plain = name.startswith("jax.") and not problem  # other libraries take arguments of their own
+    unbound = call_error(tv.operand, args) if plain and not _is_overridden(m, tv.operand) else ""
     if unbound:
         problem = f"`{describe(tv.operand)}` {unbound}"
     if problem or name not in _MAPPING | _SHARDING or _has_statics(name, tv.options):

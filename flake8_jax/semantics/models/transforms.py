@@ -21,6 +21,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import boundary, joining
@@ -28,6 +30,7 @@ from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_paramete
 from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import (
+    call_error,
     constants_of,
     default_values,
     defaults_of,
@@ -245,6 +248,8 @@ def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
     """What the operand returns, inside of the transform."""
     fact = tv.fact
     crossed = cross(m, tv, at.args, GRAD if fact.tracing == "concrete" else ABSTRACT)
+    if not tv.name.startswith("jax.") and call_error(tv.operand, crossed):
+        crossed = msgspec.structs.replace(crossed, unknown_rest=True)  # the library keeps, or adds, arguments of its own
     lane: Lane | None = None
     if fact.maps_axes is not None and not _has_specs(fact):
         call_link = Link(at.frame.scope, at.node, "root", describe(tv.operand), "", 0, None)
