@@ -198,9 +198,15 @@ def _run_contracts(m: Machine, cls: ClassValue) -> None:
         fact = m.program.knowledge.class_(name)
         for method in fact.staged_methods if fact is not None else ():
             found = cls.namespace.get(method)
-            if isinstance(found, FunctionValue) and not _is_skipped(m, found):
+            if isinstance(found, FunctionValue) and not _is_skipped(m, found) and not _is_eager(m, found):
                 bound = BoundMethod(found, generic_instance(m, cls))
                 stage_unknown(m, Frame(None, cls.scope, None), cls.node, Contract(name, method, bound))
+
+
+def _is_eager(m: Machine, method: FunctionValue) -> bool:
+    """A script runs the method itself, and the project stages nothing: nobody traces it."""
+    worklist = m.worklist
+    return id(method.fn) in m.trackers[Runs].scripted and not worklist.roots and not worklist.partial_roots
 
 
 def _run_partial(m: Machine, partial: PartialValue, node: Any, frame: Frame, chain: tuple[Link, ...]) -> None:

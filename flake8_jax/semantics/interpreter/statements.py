@@ -14,6 +14,7 @@ from functools import partial
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import NORMAL, RAISE, RETURN, Tried, Watched
 from flake8_jax.semantics.domain.values import (
@@ -42,6 +43,7 @@ from flake8_jax.semantics.interpreter.containers import delete_item, extend_list
 from flake8_jax.semantics.interpreter.expressions import load_item
 from flake8_jax.semantics.interpreter.operations import call_method, resolve_name
 from flake8_jax.semantics.interpreter.operators import binary
+from flake8_jax.semantics.interpreter.types import has_attribute
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
@@ -210,8 +212,9 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
 
         def handle(handler: ir.ExceptHandler = handler) -> int:
             m.journal.interrupted(seen)
-            if handler.type is not None:
-                evaluate(m, frame, handler.type)
+            caught = evaluate(m, frame, handler.type) if handler.type is not None else None
+            if isinstance(caught, (External, BuiltinValue)) and caught.name.rpartition(".")[2] == "AttributeError":
+                _forget_arrays(m, frame, node.body)
             if handler.name:
                 m.journal.write(frame.slots, handler.name, Unknown("exception"))
             return run_block(m, frame, handler.body)
@@ -223,6 +226,16 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
         if final != NORMAL:
             return final
     return flow
+
+
+def _forget_arrays(m: Machine, frame: Frame, body: list[ir.Stmt]) -> None:
+    """``x.astype`` raised AttributeError: then x is not an array, although one would have come here."""
+    for node in (n for statement in body for n in walk(statement)):
+        if not isinstance(node, ir.Attribute) or not isinstance(node.value, ir.Name):
+            continue
+        value = frame.slots.get(node.value.id)
+        if isinstance(value, Array) and has_attribute(m, value, node.attr):
+            m.journal.write(frame.slots, node.value.id, Unknown("not an array"))
 
 
 def _drop_caught(m: Machine, reports: int) -> bool:

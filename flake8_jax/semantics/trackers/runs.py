@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Runs(Tracker):
     """memo: remembered runs by function and key. callees: functions that code calls, called_functions: also those that a
     transform runs. dared: functions that have daring calls, trusted: those that have others, with the entries that these
-    start at, 0 for a module. calls: who calls whom, None
-    unless asked for."""
+    start at, 0 for a module. scripted: functions that the top level of a module runs outside of tracing. calls: who
+    calls whom, None unless asked for."""
 
     def __init__(self, m: Machine) -> None:
         self.caps = LINT_CAPS
@@ -37,6 +37,7 @@ class Runs(Tracker):
         self.callees: set[int] = set()
         self.dared: set[int] = set()
         self.trusted: dict[int, set[int]] = {}
+        self.scripted: set[int] = set()
         self.decided: set[int] = set()
         self.calls: CallGraph | None = None
         self.function_names: dict[int, FunctionName] = {}
@@ -53,6 +54,8 @@ def note_called(m: Machine, func: FunctionValue, kind: str) -> None:
     """A function is about to be run, or an earlier run of it repeated."""
     fn, runs = func.fn, m.trackers[Runs]
     runs.called_functions.add(id(fn))
+    if kind == "call" and not m.path.mode.staged and not (m.path.stack and m.path.stack[0].kind == "entry"):
+        runs.scripted.add(id(fn))
     if kind != "entry":
         if m.path.expects_error():
             runs.dared.add(id(fn))
