@@ -106,6 +106,7 @@ def _finding(emission: Emission) -> Finding:
         end=report.at.end,
         message=report.message,
         evidence=_evidence(emission.chain),
+        confidence="likely" if rule.level == "error" and report.level == "warning" else "certain",
     )
 
 
