@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """A ``try`` that catches what tracers raise. depth: so many links the call stack had. named: it names the errors, rather
-    than catch whatever goes wrong."""
+    """A ``try`` of a script that catches what tracers raise. depth: so many links the call stack had. named: it names the
+    errors, rather than catch whatever goes wrong."""
 
     depth: int
     named: bool

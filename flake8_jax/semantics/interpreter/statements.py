@@ -189,7 +189,7 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> Flow:
     def body() -> Flow:
         reports = len(m.bus.emissions)
         frame.attempts += bool(node.handlers)
-        if catches:
+        if catches and frame.fn is None:  # a script shows an error; a function may just be careful
             m.path.tried = Tried(len(m.path.stack), named)
         flow = run_block(m, frame, node.body)
         m.path.tried = around
