@@ -580,8 +580,11 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
     test = condition_of(m, frame, node.test, "ternary", node)
     if test.truth is not None:
         return evaluate(m, frame, node.body if test.truth else node.orelse)
+    start = len(m.bus.emissions)
     yes, written = _evaluate_branch(m, frame, node.body, test, outcome=True)
+    middle = len(m.bus.emissions)
     no, written_else = _evaluate_branch(m, frame, node.orelse, test, outcome=False)
+    _judge_both(m, test, start, middle)
     m.journal.merge([written, written_else])
     joined = _either(m, test, yes, no)
     if test.guesses == EITHER and not isinstance(joined, Unknown) and yes is not no:
@@ -592,7 +595,7 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
 
 def _evaluate_branch(m: Machine, frame: Frame, node: ir.Expr, test: Test, *, outcome: bool) -> tuple[Value, Writes]:
     """The value of an expression that runs where a test came out so, and what evaluating it writes."""
-    mark, reports, conditions = len(m.journal.entries), len(m.bus.emissions), len(m.path.conditions)
+    mark, conditions = len(m.journal.entries), len(m.path.conditions)
     for step in test.taught(outcome):
         step(m)
     if test.key is not None:
@@ -604,8 +607,20 @@ def _evaluate_branch(m: Machine, frame: Frame, node: ir.Expr, test: Test, *, out
     if loop is not None:
         loop.guards -= 1
     del m.path.conditions[conditions:]
-    judge_reports(m, test, reports, outcome=outcome)
     return value, m.journal.take_back(mark)
+
+
+def _judge_both(m: Machine, test: Test, start: int, middle: int) -> None:
+    """``judge_reports`` of both outcomes: an error that each of them makes is no guess."""
+    rules = [{e.rule.code for e in part if (e.report.level or e.rule.level) == "error"}
+             for part in (m.bus.emissions[start:middle], m.bus.emissions[middle:])]  # fmt: skip
+    if test.untraced is None and not rules[0].isdisjoint(rules[1]):
+        return
+    judge_reports(m, test, middle, outcome=False)
+    other = m.bus.emissions[middle:]
+    del m.bus.emissions[middle:]
+    judge_reports(m, test, start, outcome=True)
+    m.bus.emissions += other
 
 
 def _either(m: Machine, test: Test, yes: Value, no: Value) -> Value:
