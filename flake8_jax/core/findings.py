@@ -76,7 +76,8 @@ class Verdict(msgspec.Struct, frozen=True):
 class Finding(msgspec.Struct, frozen=True):
     """One defect. ``path`` is absolute; ``code`` is ``JAX101``; ``name`` is ``traced-branch``.
 
-    confidence: ``certain`` or ``likely``. noqa_end: the offset of the end of the logical line, where a
+    confidence: ``certain`` (it fails on a path that the program takes), or ``likely`` where a rule for errors lacks part of
+    the evidence and so warns. noqa_end: the offset of the end of the logical line, where a
     ``# noqa`` also counts. verdict: of the finding; fix_verdict: of its fix.
     """
 

@@ -23,6 +23,7 @@ from flake8_jax.core.registry import DEFECTS, traceback_of
 from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.signatures import underlying
 from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
@@ -117,7 +118,8 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
     partials, functions = _Growing(m.worklist.partial_roots), _Growing(m.worklist.deferred_functions)
     while roots or functions or classes or partials:
         for tv, node, scope, chain, staged in roots:
-            if (not tv.called and not staged) if chain else _is_wanted(m, is_entered, scope, tv):
+            wanted = (not tv.called and not staged) if chain else _is_wanted(m, is_entered, scope, tv)
+            if wanted and not _is_dared(m, tv):
                 run_guarded(m, scope, functools.partial(run_root, m, tv, node, Frame(None, scope, None), chain))
         for cls in filter(lambda cls: is_entered(cls.scope), classes):
             run_guarded(m, cls.scope, functools.partial(_run_contracts, m, cls))
@@ -145,7 +147,7 @@ def _run_uncalled(m: Machine, func: FunctionValue) -> None:
 
 def _run_function(m: Machine, func: FunctionValue) -> None:
     """Run a function from an unknown caller, outside tracing."""
-    if _is_covered(m, func.fn) or _is_skipped(m, func):
+    if _is_covered(m, func.fn) or _is_skipped(m, func) or _is_dared(m, func):
         return
     first = [generic_instance(m, func.owner)] if func.owner is not None and func.fn.params else []
     enter(m, func, first)
@@ -157,7 +159,9 @@ def _run_methods(m: Machine, cls: ClassValue, decorated: set[int]) -> None:
     frame = Frame(None, cls.scope, None)
     for value in _methods_to_enter(m, cls):
         target = function_in_class(value)
-        if target is None or id(target) in decorated or _is_covered(m, target.fn) or _is_skipped(m, target):
+        if target is None or id(target) in decorated or _is_covered(m, target.fn):
+            continue
+        if _is_skipped(m, target) or _is_dared(m, target):
             continue
         enter(m, target, first_argument(cls, value, self_value), frame)
 
@@ -192,9 +196,15 @@ def _run_contracts(m: Machine, cls: ClassValue) -> None:
         fact = m.program.knowledge.class_(name)
         for method in fact.staged_methods if fact is not None else ():
             found = cls.namespace.get(method)
-            if isinstance(found, FunctionValue) and not _is_skipped(m, found):
+            if isinstance(found, FunctionValue) and not _is_skipped(m, found) and not _is_eager(m, found):
                 bound = BoundMethod(found, generic_instance(m, cls))
                 stage_unknown(m, Frame(None, cls.scope, None), cls.node, Contract(name, method, bound))
+
+
+def _is_eager(m: Machine, method: FunctionValue) -> bool:
+    """A script runs the method itself, and the project stages nothing: nobody traces it."""
+    worklist = m.worklist
+    return id(method.fn) in m.trackers[Runs].scripted and not worklist.roots and not worklist.partial_roots
 
 
 def _run_partial(m: Machine, partial: PartialValue, node: Any, frame: Frame, chain: tuple[Link, ...]) -> None:
@@ -234,6 +244,12 @@ def _is_skipped(m: Machine, value: Value) -> bool:
     if not isinstance(function, FunctionValue) or function.closure is not None:
         return False
     return (function.scope.path, function.fn.qualname) in m.worklist.skipped
+
+
+def _is_dared(m: Machine, value: Value) -> bool:
+    """All known calls of a function expect it to raise (see ``Runs.is_dared``)."""
+    function = underlying(value)
+    return isinstance(function, FunctionValue) and m.trackers[Runs].is_dared(id(function.fn))
 
 
 def _is_covered(m: Machine, fn: ir.Function) -> bool:

@@ -3,7 +3,8 @@
 Vocabulary
 ----------
 emission    a report of a rule, with the call chain at that moment.
-withdrawn   a report that another path disproves (``Report.unless``), or that lacks a fact (``Report.given``).
+withdrawn   a report that another path disproves (``Report.unless``), that lacks a fact (``Report.given``), or that starts
+            in a function which all known callers expect to raise.
 rank        of several reports of one rule at one place, that with the highest rank becomes the finding.
 superseded  a report that shows the same defect as another one (``Rule.settle``).
 """
@@ -63,6 +64,9 @@ def _is_wanted(emission: Emission, request: AnalysisRequest) -> bool:
 
 def _is_withdrawn(m: Machine, emission: Emission) -> bool:
     report, path = emission.report, emission.scope.path
+    start = emission.chain[0] if emission.chain else None
+    if start is not None and start.kind == "entry" and m.trackers[Runs].is_dared(id(start.fn)):
+        return True
     if report.unless and (m.worklist.cuts or m.bus.is_noted(report.unless, path, report.at.start)):
         return True  # with cuts: the code that did not run might have shown the fact
     return bool(report.given) and not m.bus.is_noted(report.given, path, report.at.start)
@@ -123,6 +127,7 @@ def _finding(emission: Emission, uses: tuple[Step, ...]) -> Finding:
         end=report.at.end,
         message=report.message,
         evidence=(*_evidence(emission.chain), *uses),
+        confidence="likely" if rule.level == "error" and report.level == "warning" else "certain",
     )
 
 

@@ -53,7 +53,15 @@ def _check_jitted_method(m: Machine, tv: TransformedValue, node: Any, scope: Mod
         return
     if owner.traits & {"namedtuple", "enum"} or not function.fn.params or function.fn.params[0].kind == "vararg":
         return
+    if not _is_receiver(function.fn.params[0].name):
+        return
     m.bus.emit(JittedMethod(m.path.context(scope), node, owner.node.name, function.fn.name))
+
+
+def _is_receiver(name: str) -> bool:
+    """A first parameter that stands for the object, by its name: a function that is only called through its class
+    (``Layer.apply(weight, x)``) has another one."""
+    return name.strip("_") in ("self", "this", "cls", "")
 
 
 def _may_be_pytree(cls: ClassValue) -> bool:

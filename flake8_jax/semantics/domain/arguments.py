@@ -78,6 +78,11 @@ class CallingContext(msgspec.Struct, frozen=True, eq=False):
 CALLED = CallingContext()
 
 
+def is_written(node: Any, args: Arguments) -> bool:
+    """The arguments are those that stand in a call, rather than what a library passes on."""
+    return isinstance(node, ir.Call) and (not node.args or any(args.nodes) or bool(args.keyword_nodes))
+
+
 def bind_parameters(params: list[str], args: Arguments) -> tuple[dict[str, Value], dict[str, ir.Expr]]:
     """Arguments by the parameter names of a library function. ``*args`` parameters get a tuple."""
     bound: dict[str, Value] = {}

@@ -51,6 +51,14 @@ LANE = "[*]"
 """The step from a mapped value to what one lane sees of it."""
 
 
+def _described_array(value: ExternalInstance, level: Level) -> Value:
+    """``SimpleNamespace(shape=…, dtype=…)`` stands for an array where only shapes are asked for; it is no pytree."""
+    if not value.slots.keys() >= {"shape", "dtype"}:
+        return Unknown("not a pytree")
+    sizes = known_elements(value.slots["shape"])
+    return Array(level, ndim=None if sizes is None else len(sizes))
+
+
 def tracify(value: Value, level: Level, *, lane: bool = False, depth: int = 8, room: Room | None = None) -> Value:
     """What ``value`` is inside a function staged at ``level``. ``lane``: vmap's view, with the leading axis gone.
 
@@ -64,6 +72,8 @@ def tracify(value: Value, level: Level, *, lane: bool = False, depth: int = 8, r
         return Unknown("deep")
     if isinstance(value, ExternalInstance) and value.cls in SHAPES:
         return Array(level)
+    if isinstance(value, ExternalInstance) and value.cls == "types.SimpleNamespace":
+        return _described_array(value, level)
 
     def inner(v: Value) -> Value:
         return tracify(v, level, lane=lane, depth=depth - 1, room=room)

@@ -21,6 +21,7 @@ from flake8_jax.semantics.domain.values import (
     MAYBE,
     MISSING,
     NO_BIRTH,
+    UNKNOWN_RANK,
     Array,
     BoundMethod,
     ClassValue,
@@ -101,7 +102,7 @@ def join(a: Value, b: Value, depth: int = 6, room: Room | None = None) -> Value:
         if not room.enter(a) or not room.enter(b):
             return Unknown("join")
     if ta is Unknown or tb is Unknown:
-        return Unknown("join", host_test=getattr(a, "host_test", False) or getattr(b, "host_test", False))
+        return _join_unknown(a, b)
     if ta is UnionValue or tb is UnionValue:
         return union_of([*members_of(a), *members_of(b)], depth, room)
     if ta is tb:
@@ -110,6 +111,13 @@ def join(a: Value, b: Value, depth: int = 6, room: Room | None = None) -> Value:
     else:
         joined = _join_unlike(a, b)
     return joined if joined is not None else UnionValue((a, b))
+
+
+def _join_unknown(a: Value, b: Value) -> Unknown:
+    """The join of two values, one of which is unknown."""
+    host = getattr(a, "host_test", False) or getattr(b, "host_test", False)
+    doubts = {value.doubt for value in (a, b) if isinstance(value, Unknown)} - {None}
+    return Unknown("join", host_test=host, doubt=doubts.pop() if len(doubts) == 1 else None)
 
 
 def _join_unlike(a: Value, b: Value) -> Value | None:
@@ -137,7 +145,8 @@ def _join_consts(a: Const, b: Const, depth: int, room: Room | None) -> Value:
 
 
 def _join_statics(a: Static, b: Static, depth: int, room: Room | None) -> Value:
-    return Static(a.kind if a.kind == b.kind else "", guess=a.guess or b.guess)
+    rank = a.rank if a.rank == b.rank else UNKNOWN_RANK if None not in (a.rank, b.rank) else None
+    return Static(a.kind if a.kind == b.kind else "", guess=a.guess or b.guess, rank=rank)
 
 
 def _join_arrays(a: Array, b: Array, depth: int, room: Room | None) -> Value:
@@ -251,7 +260,7 @@ def union_of(values: Iterable[Value], depth: int = 6, room: Room | None = None) 
     for value in values:
         for member in members_of(value):
             if isinstance(member, Unknown):
-                return Unknown("union", host_test=member.host_test)
+                return Unknown("union", host_test=member.host_test, doubt=member.doubt)
             for i, other in enumerate(kept):
                 if member is other:
                     break

@@ -120,7 +120,7 @@ class Fingerprint:
         return ("c", type(const).__name__, const if const == const else "nan")
 
     def _static(self, value: Static) -> Any:
-        return ("s", value.kind, value.guess, value.born < self.trace)
+        return ("s", value.kind, value.guess, value.rank, value.born < self.trace)
 
     def _external(self, value: External) -> Any:
         return ("e", value.name)
@@ -147,10 +147,10 @@ class Fingerprint:
 
     def _unknown(self, value: Unknown) -> Any:
         if self.uses:
-            return ("?", value.host_test, *self._key_state(value))
+            return ("?", value.host_test, value.doubt, *self._key_state(value))
         if self.presumed and value.parts and value.origin is not None:
             return ("?", *[(step, self.of(part)) for step, part in value.parts.items()])
-        return ("?", value.host_test)
+        return ("?", value.host_test, value.doubt)
 
     def _tuple(self, value: TupleValue) -> Any:
         return ("T", id(value.cls), *[self.of(v) for v in value.elts])

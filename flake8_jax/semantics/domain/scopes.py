@@ -81,6 +81,7 @@ class Frame:
     the trace that it runs in, and so the birth of its variables. attempts: so many ``try`` and ``with`` blocks are open
     whose statements may be there for what they raise. unheard: a loop runs its body only to find the values at its head, so
     loops in it run once. deep_loops: what the last run of a loop that is nested too deeply left behind, by its node.
+    failed: the call that could not bind its arguments, if the running statement has one.
     """
 
     __slots__ = (
@@ -90,6 +91,7 @@ class Frame:
         "doubtful",
         "ended",
         "exits",
+        "failed",
         "fn",
         "loops",
         "mark",
@@ -124,4 +126,5 @@ class Frame:
         self.ended = False
         self.trace = 0
         self.unheard = False
+        self.failed: Any = None
         self.deep_loops: dict[int, Any] = {}

@@ -3,6 +3,8 @@
 Vocabulary
 ----------
 arity       how many positional arguments a callable takes: at least, and at most (None: any number).
+bind        a call binds if each argument has a parameter, each parameter one argument or a default; else Python raises
+            TypeError before the body runs.
 differs     two values that surely are different pytrees: a tuple and an array, tuples of other lengths, dicts of other
             keys. Anything unknown differs from nothing.
 pair        what a ``scan`` body and a ``custom_vjp`` forward rule give back.
@@ -16,6 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.values import (
     Array,
@@ -87,6 +90,54 @@ def opened(value: Value, *, transforms: bool = True) -> Opened:
             value = value.operand
         else:
             return Opened(value, taken, named)
+
+
+def binding_error(function: FunctionValue, args: Arguments) -> str:
+    """Why a call cannot bind its arguments; empty where it does, or where nobody knows."""
+    params, kwargs = function.fn.params, args.kwargs
+    if kwargs and args.values:
+        for p in params[: len(args.values)]:
+            if p.kind == "positional" and p.name in kwargs:
+                return f"gets two values for `{p.name}`, so the call raises TypeError; pass one of them"
+    if args.star is not None or args.double_star is not None or args.unknown_rest or function.altered:
+        return ""
+    count, names, any_count, any_name = 0, set[str](), False, False
+    missing = ""
+    for p in params:
+        if p.kind in ("positional", "posonly"):
+            count += 1
+            given = count <= len(args.values)
+        else:
+            given = False
+        if p.kind in ("positional", "kwonly"):
+            names.add(p.name)
+            given = given or p.name in kwargs
+        elif p.kind != "posonly":
+            any_count, any_name = any_count or p.kind == "vararg", any_name or p.kind != "vararg"
+            continue
+        if not given and not missing and p.default is None and p.name not in function.defaults:
+            missing = p.name
+    if missing:
+        return f"gets no value for `{missing}`, so the call raises TypeError; pass one"
+    if len(args.values) > count and not any_count:
+        return f"takes {count} positional arguments, but the call passes {len(args.values)} and so raises TypeError"
+    unknown = next((name for name in kwargs if name not in names), "") if not any_name else ""
+    return f"has no parameter `{unknown}`, so the call raises TypeError" if unknown else ""
+
+
+def call_error(value: Value, args: Arguments) -> str:
+    """``binding_error`` of a callable: a function, or a method or a partial application of one."""
+    while True:
+        if isinstance(value, PartialValue):
+            args = args.prepended(*value.args)
+            args.kwargs = {**value.kwargs, **args.kwargs}
+            value = value.func
+        elif isinstance(value, BoundMethod):
+            args = args.prepended(value.self_value)
+            value = value.func
+        else:
+            break
+    return binding_error(value, args) if isinstance(value, FunctionValue) else ""
 
 
 def arity(value: Value) -> tuple[int, int | None] | None:

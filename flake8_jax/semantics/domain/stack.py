@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import ModuleScope
 
 
+class Tried(msgspec.Struct, frozen=True):
+    """A ``try`` of a script that catches what tracers raise. depth: so many links the call stack had. named: it names the
+    errors, rather than catch whatever goes wrong."""
+
+    depth: int
+    named: bool
+
+
 NORMAL: Final = 0
 RETURN: Final = 1
 RAISE: Final = 2

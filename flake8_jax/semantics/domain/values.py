@@ -79,15 +79,17 @@ class Unknown(Opaque):
     """Anything. Never flagged. ``label`` says where it came from, for ``inspect`` and debugging.
 
     host_test: its truth is decided by the host in a way that the analysis cannot follow (``isinstance`` of an unknown,
-    a module flag): what happens behind such a test is no evidence. formula: the arithmetic that gave it, which proves that
+    a module flag): what happens behind such a test is no evidence. doubt: only one outcome of that test is no evidence,
+    this one: ``x is None`` where nobody says that x may be None. formula: the arithmetic that gave it, which proves that
     a rule about numbers has nothing to say.
     """
 
-    __slots__ = ("formula", "host_test", "label")
+    __slots__ = ("doubt", "formula", "host_test", "label")
 
     def __init__(
-        self, label: str = "", parent: Value | None = None, step: str = "", *, host_test: bool = False
-    ) -> None:
+        self, label: str = "", parent: Value | None = None, step: str = "", *, host_test: bool = False,
+        doubt: bool | None = None,
+    ) -> None:  # fmt: skip
         self.parts: dict[str, Value] | None = None
         self.parent = parent
         self.step = step
@@ -95,6 +97,7 @@ class Unknown(Opaque):
         self.label = label
         self.host_test = host_test
         self.formula: Recipe | None = None
+        self.doubt = doubt
 
 
 class Tree(Opaque):
@@ -179,6 +182,7 @@ class Const(Value):
         self.value = value
 
 
+UNKNOWN_RANK = -1
 MAX_HELD = 100
 """A string that is built of strings, line by line, holds what they hold: so many values are known."""
 
@@ -187,15 +191,18 @@ class Static(Value):
     """A host value known while tracing, but not to us. kind: what is known of its type.
 
     holds: the values interpolated into a string (``f"{x}"``) without a format spec, and what such a string among them holds.
-    born: of a set. guess: the kind is only what is most likely, as that of a dict's keys is.
+    born: of a set. guess: the kind is only what is most likely, as that of a dict's keys is. rank: of a shape, how long it
+    is, and of the rank of an array, that it is one; UNKNOWN_RANK if nobody knows which, None of everything else.
     """
 
-    __slots__ = ("born", "guess", "holds", "kind")
+    __slots__ = ("born", "guess", "holds", "kind", "rank")
 
     def __init__(
-        self, kind: StaticKind = "", holds: tuple[Value, ...] = (), born: int = NO_BIRTH, *, guess: bool = False
-    ) -> None:
+        self, kind: StaticKind = "", holds: tuple[Value, ...] = (), born: int = NO_BIRTH, *, guess: bool = False,
+        rank: int | None = None,
+    ) -> None:  # fmt: skip
         self.guess = guess
+        self.rank = rank
         self.kind = kind
         self.holds = holds if len(holds) < 2 else _distinct(holds)
         self.born = born
@@ -608,6 +615,8 @@ class UnionValue(Value):
 
 
 NONE = Const(None)
+OMITTED = Const(None)
+"""The default of a parameter for which a caller that nobody knows may pass an argument."""
 TRUE = Const(True)
 FALSE = Const(False)
 MAX_UNION = 6
@@ -752,7 +761,7 @@ def freshen(value: Value, depth: int = 6) -> Value:
         made.recipe = shaped_of(value)
         return made
     if isinstance(value, Unknown):
-        unknown = Unknown(value.label, host_test=value.host_test)
+        unknown = Unknown(value.label, host_test=value.host_test, doubt=value.doubt)
         unknown.formula = value.formula
         return unknown
     if isinstance(value, Tree):

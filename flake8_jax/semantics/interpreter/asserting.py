@@ -4,7 +4,8 @@ Vocabulary
 ----------
 asserting   an ``assert``, or a call of something named so: ``np.testing.assert_allclose``, ``self.assertEqual``. Who asserts
             something in every iteration of a loop wants to wait for it.
-expecting   a ``with`` whose block is to raise: ``self.assertRaises(…)``.
+expecting   a call of ``self.assertRaises(…)``, ``pytest.raises(…)`` and the like: its function, or the block of its ``with``,
+            is to raise.
 
 This looks at names: which class of test cases it is does not matter.
 """
@@ -15,7 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.values import External
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.dispatch import evaluate
 
 
 @contextmanager
@@ -35,7 +39,24 @@ def asserts(func: ir.Expr) -> bool:
     return name.startswith("assert")
 
 
-def expects_error(manager: ir.Expr) -> bool:
-    """The context manager of an expecting ``with``."""
-    func = manager.func if isinstance(manager, ir.Call) else None
-    return isinstance(func, ir.Attribute) and func.attr in ("assertRaises", "assertRaisesRegex")
+_EXPECTING = frozenset(
+    {"assertRaises", "assertRaisesRegex", "assertRaisesRegexp", "assert_raises", "assert_raises_regex"}
+)
+
+
+def expects_error(m: Machine, frame: Frame, call: ir.Expr) -> bool:
+    """The call says that an error is expected: of the block below it, or of the function that it is given."""
+    func = call.func if isinstance(call, ir.Call) else None
+    name = func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
+    if name in _EXPECTING:
+        return True
+    if func is None or not name.endswith("raises"):
+        return False
+    value = evaluate(m, frame, func)
+    return isinstance(value, External) and value.name == "pytest.raises"
+
+
+def expects_failure(decorator: ir.Expr) -> bool:
+    """A decorator of a test that is to fail: ``@unittest.expectedFailure``, ``@pytest.mark.xfail(…)``."""
+    func = decorator.func if isinstance(decorator, ir.Call) else decorator
+    return isinstance(func, ir.Attribute) and func.attr in ("expectedFailure", "xfail")

@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
+    UNKNOWN_RANK,
     Array,
     AtValue,
     BoundMethod,
@@ -57,7 +58,7 @@ from flake8_jax.semantics.domain.values import (
     level_of,
     part_of,
 )
-from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.interpreter.classes import assigned_later, generic_instance, stored_by
 from flake8_jax.semantics.interpreter.objects import external_attribute, library_member
 from flake8_jax.semantics.interpreter.operations import call, load_attribute
 from flake8_jax.semantics.interpreter.operators import result_level
@@ -79,6 +80,17 @@ _OF_DICTS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy"
 _HALVES = frozenset({"T", "mT", "real", "imag", "flat"})
 
 
+def size_attribute(base: Value, attr: str) -> Value:
+    """The rank, shape, size or dtype of an array."""
+    if attr not in ("shape", "ndim"):
+        return Static(_STATIC_KINDS[attr])
+    rank = base.ndim if isinstance(base, (Array, HostArray)) else None
+    if rank is not None and attr == "ndim":
+        return Const(rank)
+    return Static(_STATIC_KINDS[attr], rank=UNKNOWN_RANK if rank is None else rank)
+
+
+_STRUCTURED = frozenset({TupleValue, ListValue, DictValue})
 MAX_CANDIDATES = 6
 """Of a method with more definitions than these, which one runs is not asked."""
 
@@ -105,7 +117,7 @@ def _module_attribute(m: Machine, frame: Frame, node: Any, base: ModuleValue, at
 
 def _host_array_attribute(m: Machine, frame: Frame, node: Any, base: HostArray, attr: str) -> Value:
     if attr in _STATIC_KINDS:
-        return Static(_STATIC_KINDS[attr])
+        return size_attribute(base, attr)
     if attr in ("T", "real", "imag", "flat"):
         return HostArray(base.dtype, size=base.size)
     return BuiltinValue("." + attr, base)
@@ -150,7 +162,7 @@ def _array_attribute(m: Machine, frame: Frame, node: Any, base: Array, attr: str
     if attr in _STATIC_KINDS:
         if m.trackers[Variations].known:
             look_at_size(m, base)
-        return Static(_STATIC_KINDS[attr])
+        return size_attribute(base, attr)
     if attr == "at":
         return AtValue(base)
     if attr in _HALVES:
@@ -173,7 +185,7 @@ def _opaque_attribute(m: Machine, frame: Frame, node: Any, base: Opaque, attr: s
     if attr in ("shape", "ndim", "dtype") and not (base.parts and "." + attr in base.parts):
         if m.trackers[Variations].known:
             look_at_size(m, base)
-        return Static(_STATIC_KINDS[attr])
+        return size_attribute(base, attr)
     if attr == "at":
         return AtValue(base)
     if isinstance(base, Tree):
@@ -310,9 +322,13 @@ _BINDERS: dict[type, Callable[[Machine, Frame, Any, Found], Value]] = {
 
 def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
     value = base.slots.get(attr)
-    if value is not None:
-        return m.program.resolve(value)
     cls = base.cls
+    if value is not None:
+        if not base.exact and type(value) in _STRUCTURED and attr in assigned_later(m, cls, inherited=False):
+            if frame.fn is None or attr not in stored_by(m, frame.fn):
+                # A subclass has another one, for the methods that it overrides. Two reads must give one value.
+                base.slots[attr] = value = Unknown(attr)
+        return m.program.resolve(value)
     if attr == "__class__":
         return cls
     if attr == "__dict__":

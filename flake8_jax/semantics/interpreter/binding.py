@@ -178,9 +178,3 @@ def refined(value: Unknown | Tree, said: Value) -> Value:
     if isinstance(said, Instance) and "pytree" in said.cls.traits:
         return boundary.tracify(said, value.level)
     return value
-
-
-def is_given_twice(fn: ir.Function, args: Arguments) -> bool:
-    """A parameter gets an argument by position and another by name: TypeError."""
-    given = fn.params[: len(args.values)]
-    return any(p.kind == "positional" and p.name in args.kwargs for p in given)

@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 arm         one block, with what is learnt on entering it. All arms run from the same state; those that go on are merged.
-doubtful    whether an arm is taken depends on a test that only the host can decide.
+doubtful    whether an arm is taken is a guess.
 chain       an ``if`` with its ``elif``s, run side by side, so that a long one costs no Python stack.
 """
 
@@ -20,7 +20,7 @@ from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, Writes
 from flake8_jax.semantics.domain.values import Condition, is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
-from flake8_jax.semantics.interpreter.conditions import Test, condition_of, picks_iteration
+from flake8_jax.semantics.interpreter.conditions import Test, condition_of, picks_iteration, picks_others
 from flake8_jax.semantics.interpreter.operators import as_array
 from flake8_jax.semantics.interpreter.patterns import bind_pattern, compares_by_value, compares_with_number
 from flake8_jax.semantics.machine.core import Machine
@@ -31,8 +31,8 @@ MAX_PENDING = 12
 
 
 class Arm(msgspec.Struct, frozen=True, eq=False):
-    """One alternative: what is learnt on entering it, then what runs. ``guess``: taken only if the host says so. barred:
-    taken only where nothing is traced, and this is staged."""
+    """One alternative: what is learnt on entering it, then what runs. guess: no evidence says that it may be taken (see
+    ``conditions``). barred: taken only where nothing is traced, and this is staged."""
 
     run: Callable[[], Flow]
     learn: tuple[Callable[[Machine], None], ...] = ()
@@ -110,7 +110,8 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> Flow:
     picked = any(picks_iteration(m, frame, current.test) for current in counting)
     loop.picked += picked
     flow = branch(m, frame, arms)
-    loop.picked -= picked
+    rest = len(pending) == 1 and _leaves(node.body) and picks_others(m, frame, node.test)
+    loop.picked -= picked and not rest
     if not any(_leaves(current.body) for current, _ in pending):
         loop.guards -= 1  # else ``if step % 100: continue`` guards the rest of the block, which takes it back
     return flow
@@ -144,15 +145,16 @@ def _arms_of(m: Machine, frame: Frame, chain: Chain, tests: Writes) -> list[Arm]
     """An arm for each test, and one where all fail. tests: what evaluating them wrote."""
     arms: list[Arm] = []
     failed: tuple[Callable[[Machine], None], ...] = ()
-    guess = False
+    doubtful = False
     for current, condition in chain.pending:
-        guess = guess or condition.host
+        guess = doubtful or True in condition.guesses
+        doubtful = doubtful or False in condition.guesses
         learn, barred = (*failed, *condition.when_true), condition.untraced is True
         arms.append(Arm(partial(run_block, m, frame, current.body), learn, condition.key, True, guess, barred))
         failed = (lambda m: m.journal.replay(tests),)
     key = chain.pending[-1][1].key if len(chain.pending) == 1 else None
     barred = any(condition.untraced is False for _, condition in chain.pending)
-    arms.append(Arm(partial(run_block, m, frame, chain.tail), failed, key, False, guess, barred))
+    arms.append(Arm(partial(run_block, m, frame, chain.tail), failed, key, False, doubtful, barred))
     return arms
 
 

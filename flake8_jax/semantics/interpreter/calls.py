@@ -39,7 +39,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.asserting import asserts, waited_for
+from flake8_jax.semantics.interpreter.asserting import asserts, expects_error, waited_for
 from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operations import call, method_of, perform
 from flake8_jax.semantics.interpreter.running import call_function_value
@@ -103,7 +103,18 @@ def call_evaluated(m: Machine, frame: Frame, node: ir.Call, func: Value, *, used
     with waited_for(m) if m.path.loops and asserts(node.func) else nullcontext():
         args = evaluate_arguments(m, frame, node)
         m.path.mode = saved
+        if len(args.values) > 1 and expects_error(m, frame, node):
+            return _call_for_error(m, frame, node, args)
         return call(m, frame, node, func, args, used=used)
+
+
+def _call_for_error(m: Machine, frame: Frame, node: ir.Call, args: Arguments) -> Value:
+    """``self.assertRaises(TypeError, f, x)`` calls ``f(x)``."""
+    m.path.caught += 1
+    rest = Arguments(args.values[2:], args.kwargs, args.nodes[2:], args.keyword_nodes, args.star, args.double_star)
+    call(m, frame, node, args.values[1], rest)
+    m.path.caught -= 1
+    return Unknown("expected error")
 
 
 def _super(m: Machine, frame: Frame, node: ir.Call) -> Value:

@@ -451,16 +451,17 @@ def _initialise_generic(m: Machine, cls: ClassValue, made: Instance) -> None:
         post = find_in_class(cls, "__post_init__")
         if post is not None and isinstance(post[1], FunctionValue):
             call_function_value(m, Frame(None, post[1].scope, None), None, post[1], Arguments([made]))
-    changed = _assigned_later(m, cls)
+    changed = assigned_later(m, cls)
     for name, value in list(made.slots.items()):
         if (name in changed and isinstance(value, (Const, UnionValue))) or (isinstance(value, Const) and init is None):
             made.slots[name] = Unknown(name)
 
 
-def _assigned_later(m: Machine, cls: ClassValue) -> set[str]:
-    """Attributes that methods other than the constructor assign: their first value is not their only one."""
+def assigned_later(m: Machine, cls: ClassValue, *, inherited: bool = True) -> set[str]:
+    """Attributes that methods other than the constructor assign: their first value is not their only one. inherited: also
+    those of the class itself and its bases; else only those of subclasses."""
     names: set[str] = set()
-    for owner in [*mro_of(cls), *m.program.subclasses(cls)]:
+    for owner in [*(mro_of(cls) if inherited else ()), *m.program.subclasses(cls)]:
         own = m.program.self_stores.get(id(owner.node))
         if own is None:
             own = m.program.self_stores[id(owner.node)] = set()
@@ -472,6 +473,15 @@ def _assigned_later(m: Machine, cls: ClassValue) -> set[str]:
                     _collect_self_stores(statement.function.body, own)
         names |= own
     return names
+
+
+def stored_by(m: Machine, fn: ir.Function) -> set[str]:
+    """Attributes of objects that a function assigns."""
+    own = m.program.self_stores.get(id(fn))
+    if own is None:
+        own = m.program.self_stores[id(fn)] = set()
+        _collect_self_stores(fn.body, own)
+    return own
 
 
 def _collect_self_stores(body: list[ir.Stmt], names: set[str]) -> None:

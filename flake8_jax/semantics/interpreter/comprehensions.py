@@ -23,7 +23,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.assignment import assign, tell_hash
-from flake8_jax.semantics.interpreter.conditions import condition_of
+from flake8_jax.semantics.interpreter.conditions import Test, condition_of, judge_reports
 from flake8_jax.semantics.interpreter.iteration import SMALL, iterated
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
@@ -65,11 +65,15 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
         if supply is None:
             return
         assign(m, inner, generator.target, supply(), None)
+        behind: list[tuple[Test, int]] = []
         for test in generator.ifs:
             condition = condition_of(m, inner, test, "comprehension", node)
             for learn in condition.when_true:
                 learn(m)
+            behind.append((condition, len(m.bus.emissions)))
         once(level + 1)
+        for condition, reports in behind:
+            judge_reports(m, condition, reports, outcome=True)
 
     m.trackers.loop_enter(frame, loop)
     m.path.loops.append(loop)

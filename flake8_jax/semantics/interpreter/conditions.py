@@ -3,6 +3,7 @@
 Vocabulary
 ----------
 narrowing   what an outcome of a test teaches about a name: a union loses members.
+guess       an outcome that no evidence says is possible: what happens behind it is no evidence.
 key         identifies a test by the values it looks at, so that two tests of one thing are known to be correlated.
 
 Not modelled: relations between numbers, narrowing of items and of attributes of attributes.
@@ -23,6 +24,7 @@ from flake8_jax.semantics.domain.stack import Writes
 from flake8_jax.semantics.domain.values import (
     MISSING,
     NONE,
+    UNKNOWN_RANK,
     Array,
     BuiltinValue,
     Condition,
@@ -53,21 +55,34 @@ Steps = tuple[Callable[[Machine], None], ...]
 """What an outcome of a test teaches."""
 
 
+NEITHER: frozenset[bool] = frozenset()
+EITHER = frozenset({True, False})
+
+
 class Test(msgspec.Struct, frozen=True, eq=False):
-    """What a test amounts to; see ``statements``. ``counter``: it looks at a loop counter. untraced: the outcome that says
-    that a value is no tracer, asked for in staged code alone."""
+    """What a test amounts to; see ``statements``. guesses: the outcomes that are guesses. ``counter``: it looks at a loop
+    counter. untraced: the outcome that says that a value is no tracer, asked for in staged code alone."""
 
     truth: bool | None
     key: Any = None
     when_true: Steps = ()
     when_false: Steps = ()
-    host: bool = False
+    guesses: frozenset[bool] = NEITHER
     counter: bool = False
     untraced: bool | None = None
 
     def taught(self, outcome: bool) -> Steps:
         """What the test teaches where it came out so."""
         return self.when_true if outcome else self.when_false
+
+
+def judge_reports(m: Machine, test: Test, reports: int, *, outcome: bool) -> None:
+    """Forget the reports since ``reports`` that are true only where a test came out as ``outcome``, if that is a guess, or
+    says that nothing is traced."""
+    if test.untraced is outcome:
+        del m.bus.emissions[reports:]
+    elif outcome in test.guesses:
+        m.bus.drop_errors(reports)
 
 
 def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: Any) -> Test:
@@ -120,20 +135,32 @@ def _condition(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: An
     value = evaluate(m, frame, node)
     test_truth(m, frame, value, how, node, whole)
     truth = truth_of(value)
-    host = isinstance(value, Unknown) and value.host_test
+    guesses = _guesses(value)
     when_true, when_false = _narrow(m, frame, node, value)
-    asks = host and m.path.mode.staged and isinstance(node, ir.Call)
+    asks = guesses == EITHER and m.path.mode.staged and isinstance(node, ir.Call)
     untraced = untraced_outcome(m, frame, node) if asks else None  # type: ignore[arg-type]
     named = not isinstance(value, Array) and (not isinstance(value, Static) or value.kind == "bool")
     key = ("truth", _identity(m, value), None) if truth is None and named else None
-    return Test(truth, key, when_true, when_false, host, untraced=untraced)
+    return Test(truth, key, when_true, when_false, guesses, untraced=untraced)
+
+
+def _guesses(value: Value) -> frozenset[bool]:
+    """The outcomes of asking for the truth of a value that are guesses."""
+    if isinstance(value, Static) and value.rank == UNKNOWN_RANK:
+        return EITHER
+    if not isinstance(value, Unknown):
+        return NEITHER
+    if value.host_test:
+        return EITHER
+    return NEITHER if value.doubt is None else frozenset({value.doubt})
 
 
 def _negated(test: Test) -> Test:
     truth = None if test.truth is None else not test.truth
     key = None if test.key is None else negate_key(test.key)
     opposite = None if test.untraced is None else not test.untraced
-    return Test(truth, key, test.when_false, test.when_true, test.host, test.counter, opposite)
+    guesses = frozenset([not outcome for outcome in test.guesses]) if len(test.guesses) == 1 else test.guesses
+    return Test(truth, key, test.when_false, test.when_true, guesses, test.counter, opposite)
 
 
 def _narrow(m: Machine, frame: Frame, node: ir.Expr, value: Value) -> tuple[Steps, Steps]:
@@ -170,21 +197,22 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: TestKind, who
     conjunction = node.op == "and"
     operands, reports = _Operands(m), len(m.bus.emissions)
     learnt: list[Callable[[Machine], None]] = []
-    host = untraced = undecided = False
+    seen: list[Test] = []
+    untraced = False
     last = len(node.values) - 1
     inner: TestKind = "while" if how == "while" else "and" if conjunction else "or"
     for i, operand in enumerate(node.values):
         test = _settled(m, frame, operand, how if i == last else inner, whole)
-        host = host or test.host
+        operands.judge_reports()
         untraced = untraced or test.untraced is conjunction
         if test.truth is (not conjunction):
-            if undecided:
+            if seen:
                 break
             operands.close()
-            return Test(not conjunction, host=host)
+            return Test(not conjunction)
         if test.truth is None:
-            operands.undecided()
-            undecided = True
+            operands.undecided(test, conjunction)
+            seen.append(test)
             if m.path.loops and _looks_at_counter(m, frame, operand):
                 m.path.loops[-1].guards += 1
         steps = test.taught(conjunction)
@@ -194,10 +222,21 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: TestKind, who
         operands.learn(steps)
     _keep_first_test(m, reports, whole)
     operands.close()
-    truth, asked = None if undecided else conjunction, conjunction if untraced else None
+    truth, asked = None if seen else conjunction, conjunction if untraced else None
+    guesses = _joint_guesses(seen, conjunction)
     if conjunction:
-        return Test(truth, None, tuple(learnt), (), host, untraced=asked)
-    return Test(truth, None, (), tuple(learnt), host, untraced=asked)
+        return Test(truth, None, tuple(learnt), (), guesses, untraced=asked)
+    return Test(truth, None, (), tuple(learnt), guesses, untraced=asked)
+
+
+def _joint_guesses(tests: list[Test], conjunction: bool) -> frozenset[bool]:
+    """The outcomes of ``a and b`` that are guesses: True if that of one is, False if that of all is. Where the host alone
+    decides one of them, both."""
+    if any(test.guesses == EITHER for test in tests):
+        return EITHER
+    whole = any(conjunction in test.guesses for test in tests)
+    part = bool(tests) and all((not conjunction) in test.guesses for test in tests)
+    return frozenset([conjunction] * whole + [not conjunction] * part)
 
 
 def _keep_first_test(m: Machine, reports: int, whole: Any) -> None:
@@ -220,7 +259,7 @@ class _Operands:
     """The operands of ``and``/``or`` being run: what was only learnt for evaluating the rest is taken back in the end,
     real effects (a walrus, a call, key uses) stay, and those of operands that may never run are effects of one path."""
 
-    __slots__ = ("conditions", "learnt", "machine", "mark", "maybe")
+    __slots__ = ("barred", "conditions", "guess", "learnt", "machine", "mark", "maybe", "reports")
 
     def __init__(self, m: Machine) -> None:
         self.machine = m
@@ -228,11 +267,26 @@ class _Operands:
         self.conditions = len(m.path.conditions)
         self.maybe = -1
         self.learnt: dict[tuple[int, Any], tuple[Any, Any]] = {}
+        self.reports = -1
+        self.guess = self.barred = False
 
-    def undecided(self) -> None:
-        """From here on, operands run or not."""
+    def undecided(self, test: Test | None = None, outcome: bool = True) -> None:
+        """From here on, operands run or not: only where ``test`` came out as ``outcome``."""
         if self.maybe < 0:
             self.maybe = len(self.machine.journal.entries)
+        if test is not None:
+            self.reports = len(self.machine.bus.emissions)
+            self.guess = self.guess or outcome in test.guesses
+            self.barred = self.barred or test.untraced is outcome
+
+    def judge_reports(self) -> None:
+        """Forget the reports on an operand that only runs where a guess is right, or where nothing is traced."""
+        if self.reports < 0:
+            return
+        if self.barred:
+            del self.machine.bus.emissions[self.reports :]
+        elif self.guess:
+            self.machine.bus.drop_errors(self.reports)
 
     def learn(self, steps: Iterable[Callable[[Machine], None]]) -> None:
         """Believe what an operand's outcome teaches."""
@@ -272,14 +326,14 @@ def _compare_condition(m: Machine, frame: Frame, node: ir.Compare, how: TestKind
     right = evaluate(m, frame, node.comparators[0])
     value = compare(m, frame, node, left, op, right)
     test_truth(m, frame, value, how, node, whole)
-    host = isinstance(value, Unknown) and value.host_test
+    guesses = _guesses(value)
     if op not in ("is", "is not", "==", "!=") or is_traced_array(value):
-        return Test(truth_of(value), host=host)
+        return Test(truth_of(value), guesses=guesses)
     key = ("is" if op.startswith("is") else "==", _identity(m, left), _identity(m, right))
     equal, other = _narrow_equal(m, frame, node, left, right)
     if op in ("is not", "!="):
-        return Test(truth_of(value), negate_key(key), other, equal, host)
-    return Test(truth_of(value), key, equal, other, host)
+        return Test(truth_of(value), negate_key(key), other, equal, guesses)
+    return Test(truth_of(value), key, equal, other, guesses)
 
 
 def _narrow_equal(m: Machine, frame: Frame, node: ir.Compare, left: Value, right: Value) -> tuple[Steps, Steps]:
@@ -406,10 +460,32 @@ def picks_iteration(m: Machine, frame: Frame, node: ir.Expr) -> bool:
         return any(picks_iteration(m, frame, v) for v in node.values)
     if isinstance(node, ir.UnaryOp):
         return picks_iteration(m, frame, node.operand)
+    if isinstance(node, ir.Name):
+        value = lookup(m, frame, node.id)
+        return isinstance(value, Static) and value.kind == "bool" and _is_counter(m, frame, node)
     if not isinstance(node, ir.Compare):
         return False
-    values = [lookup(m, frame, n.id) for n in (node.left, *node.comparators) if isinstance(n, ir.Name)]
-    return any(id(v) in loop.counters for v in values if v is not None for loop in m.path.loops)
+    return any(_is_counter(m, frame, n) for n in (node.left, *node.comparators))
+
+
+def picks_others(m: Machine, frame: Frame, node: ir.Expr) -> bool:
+    """``i < n - 1``, ``not last``: where the test fails, the iteration is picked."""
+    if isinstance(node, ir.UnaryOp) and node.op == "not":
+        return isinstance(node.operand, ir.Name) and picks_iteration(m, frame, node.operand)
+    if not isinstance(node, ir.Compare) or len(node.ops) != 1:
+        return False
+    right = _is_counter(m, frame, node.comparators[0])
+    if not right and not _is_counter(m, frame, node.left):
+        return False
+    return node.ops[0] in (("!=", ">", ">=") if right else ("!=", "<", "<="))
+
+
+def _is_counter(m: Machine, frame: Frame, node: ir.Expr) -> bool:
+    """The number of the iteration, or so many more or less than that; or whether it compares so and so."""
+    while isinstance(node, ir.BinOp) and node.op in ("+", "-"):
+        node = node.left
+    value = lookup(m, frame, node.id) if isinstance(node, ir.Name) else None
+    return value is not None and any(id(value) in loop.counters for loop in m.path.loops)
 
 
 def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
@@ -421,6 +497,7 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
     for i, operand in enumerate(node.values):
         if i == last:
             results.append(evaluate(m, frame, operand))
+            operands.judge_reports()
             break
         test: Test | None = None
         if isinstance(operand, (ir.Compare, ir.BoolOp, ir.UnaryOp)) or (
@@ -436,12 +513,13 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
             truth = truth_of(value)
             if isinstance(operand, ir.Name):
                 when_true, when_false = _narrow_truth(frame, operand.id, value)
-                test = Test(truth, None, when_true, when_false)
+                test = Test(truth, None, when_true, when_false, _guesses(value))
+        operands.judge_reports()
         if truth is (node.op == "or"):
             results.append(value)
             break
         if truth is None:
-            operands.undecided()
+            operands.undecided(test, node.op == "and")
             results.append(_short_circuit_value(value, node.op))
         if test is not None:
             operands.learn(test.taught(node.op == "and"))
@@ -492,6 +570,9 @@ def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:
             if truth_of(result) is False:
                 return result
         left = right
+    if m.path.loops and type(result) is Static and picks_iteration(m, frame, node):
+        m.journal.keep_alive.append(result)
+        m.path.loops[-1].counters.add(id(result))
     return result
 
 
@@ -499,11 +580,14 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
     test = condition_of(m, frame, node.test, "ternary", node)
     if test.truth is not None:
         return evaluate(m, frame, node.body if test.truth else node.orelse)
+    start = len(m.bus.emissions)
     yes, written = _evaluate_branch(m, frame, node.body, test, outcome=True)
+    middle = len(m.bus.emissions)
     no, written_else = _evaluate_branch(m, frame, node.orelse, test, outcome=False)
+    _judge_both(m, test, start, middle)
     m.journal.merge([written, written_else])
     joined = _either(m, test, yes, no)
-    if test.host and not isinstance(joined, Unknown) and yes is not no:
+    if test.guesses == EITHER and not isinstance(joined, Unknown) and yes is not no:
         # Which one it is, only the host knows: neither may be evidence.
         return Unknown("host test", host_test=isinstance(joined, (Const, Static)))
     return joined
@@ -511,7 +595,7 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
 
 def _evaluate_branch(m: Machine, frame: Frame, node: ir.Expr, test: Test, *, outcome: bool) -> tuple[Value, Writes]:
     """The value of an expression that runs where a test came out so, and what evaluating it writes."""
-    mark, reports, conditions = len(m.journal.entries), len(m.bus.emissions), len(m.path.conditions)
+    mark, conditions = len(m.journal.entries), len(m.path.conditions)
     for step in test.taught(outcome):
         step(m)
     if test.key is not None:
@@ -523,11 +607,20 @@ def _evaluate_branch(m: Machine, frame: Frame, node: ir.Expr, test: Test, *, out
     if loop is not None:
         loop.guards -= 1
     del m.path.conditions[conditions:]
-    if test.untraced is outcome:
-        del m.bus.emissions[reports:]
-    elif test.host:
-        m.bus.drop_errors(reports)
     return value, m.journal.take_back(mark)
+
+
+def _judge_both(m: Machine, test: Test, start: int, middle: int) -> None:
+    """``judge_reports`` of both outcomes: an error that each of them makes is no guess."""
+    rules = [{e.rule.code for e in part if (e.report.level or e.rule.level) == "error"}
+             for part in (m.bus.emissions[start:middle], m.bus.emissions[middle:])]  # fmt: skip
+    if test.untraced is None and not rules[0].isdisjoint(rules[1]):
+        return
+    judge_reports(m, test, middle, outcome=False)
+    other = m.bus.emissions[middle:]
+    del m.bus.emissions[middle:]
+    judge_reports(m, test, start, outcome=True)
+    m.bus.emissions += other
 
 
 def _either(m: Machine, test: Test, yes: Value, no: Value) -> Value:

@@ -29,6 +29,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import NameUse
+from flake8_jax.semantics.interpreter.asserting import expects_failure
 from flake8_jax.semantics.interpreter.classes import (
     PLAIN_METACLASSES,
     apply_class_decorator,
@@ -41,6 +42,7 @@ from flake8_jax.semantics.machine.dispatch import evaluate, run_block
 from flake8_jax.semantics.trackers.contracts import note_methods
 from flake8_jax.semantics.trackers.freshness import Freshness, now
 from flake8_jax.semantics.trackers.process import note_import
+from flake8_jax.semantics.trackers.runs import Runs
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 
@@ -93,6 +95,8 @@ def _decorated(
             return PropertyValue(existing.fget, cached=existing.cached, fset=value)
         return existing if isinstance(existing, PropertyValue) and decorator.attr != "getter" else value
     applied = evaluate(m, frame, decorator)
+    if expects_failure(decorator):
+        m.trackers[Runs].dared.add(id(function.fn))
     if isinstance(applied, (Unknown, Const, Static, ExternalInstance)):
         m.trackers[Freshness].disguised.add(id(function.fn))
         function.altered = not _is_context(m, applied)

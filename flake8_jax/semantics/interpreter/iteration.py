@@ -10,6 +10,7 @@ Not modelled: the number of iterations, ``async`` iteration.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Union
 
@@ -96,7 +97,25 @@ def _from_sequence(m: Machine, at: Iterating, value: TupleValue | ListValue) -> 
     joined = joining.join_all(known)
     if at.loop is not None:
         note_elements(m, at.loop, known, joined)
+        if _counts(known):
+            return lambda: _counted(m, at.loop, freshen(joined))
     return lambda: freshen(joined)
+
+
+def _counts(elements: tuple[Value, ...]) -> bool:
+    """The elements of a short ``range``, or of ``enumerate``: another number in every iteration."""
+    heads = [e.elts[0] if isinstance(e, TupleValue) and e.elts else e for e in elements]
+    numbers = [h.value for h in heads if isinstance(h, Const) and type(h.value) is int]
+    return len(numbers) == len(elements) > 1 and len({b - a for a, b in itertools.pairwise(numbers)} - {0}) == 1
+
+
+def _counted(m: Machine, loop: LoopState | None, element: Value) -> Value:
+    """The element, whose number is known to be that of the iteration."""
+    counter = element.elts[0] if isinstance(element, TupleValue) else element
+    if loop is not None:
+        m.journal.keep_alive.append(counter)
+        loop.counters.add(id(counter))
+    return element
 
 
 def _from_generator(m: Machine, at: Iterating, value: GeneratorValue) -> Supply:

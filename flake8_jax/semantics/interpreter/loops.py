@@ -38,7 +38,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import DonatedUse, TruthTest
 from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.assignment import assign
-from flake8_jax.semantics.interpreter.conditions import condition_of
+from flake8_jax.semantics.interpreter.conditions import condition_of, judge_reports
 from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
@@ -329,11 +329,12 @@ def _while(m: Machine, frame: Frame, node: ir.While) -> Flow:
         endless = condition.truth is True
         if condition.truth is False:
             return RAISE
-        conditions = len(m.path.conditions)
+        conditions, reports = len(m.path.conditions), len(m.bus.emissions)
         for learn in condition.when_true:
             learn(m)
         flow = run_block(m, frame, node.body)
         del m.path.conditions[conditions:]
+        judge_reports(m, condition, reports, outcome=True)
         if flow == NORMAL and m.path.mode.staged and condition.truth is None:
             _test_again(m, frame, node)
         return flow

@@ -228,6 +228,7 @@ _DESCRIBED: dict[str, Callable[[Machine, Parts, Level, Bound], Value]] = {
     "list": _described_list,
     "none": lambda m, parts, level, bound: NONE,
     "one_or_list": _described_one_or_list,
+    "reflection": lambda m, parts, level, bound: Unknown("reflection", host_test=True),
     "replaced": _described_replaced,
     "same": _described_same,
     "static": _described_static,

@@ -26,7 +26,9 @@ from flake8_jax.semantics.domain.values import (
     FALSE,
     GRAD,
     MAYBE,
+    OMITTED,
     TRUE,
+    UNKNOWN_RANK,
     Array,
     BuiltinValue,
     ClassValue,
@@ -255,7 +257,8 @@ def _is_static(value: Value) -> bool:
 
 def _static_binary(left: Value, op: str, right: Value) -> Value:
     if op in COMPARISONS:
-        return Static("bool")
+        ranks = [v for v in (left, right) if isinstance(v, Static) and v.kind == "int" and v.rank is not None]
+        return Unknown("rank", host_test=True) if ranks else Static("bool")
     ka, kb = _kind(left), _kind(right)
     if op == "/" and ka in ("int", "float") and kb in ("int", "float"):
         return Static("float")
@@ -558,7 +561,9 @@ def _is_none(value: Value) -> Value:
         return TRUE if value.value is None else FALSE
     if surely_not_none(value):
         return FALSE
-    return Unknown("is None", host_test=value.host_test) if isinstance(value, Unknown) else Static("bool")
+    if isinstance(value, Unknown):
+        return Unknown("is None", host_test=value.host_test, doubt=True)
+    return Unknown("is None", doubt=True) if isinstance(value, (Static, External)) else Static("bool")
 
 
 def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value) -> Value:
@@ -635,6 +640,8 @@ def _among(m: Machine, frame: Frame, node: Any, item: Value, elements: tuple[Val
 
 
 def _among_constants(item: Value, elements: tuple[Value, ...]) -> Value:
+    if isinstance(item, Static) and item.kind == "int" and item.rank is not None:
+        return Unknown("rank", host_test=True)
     if not isinstance(item, Const):
         return Static("bool")
     constants = [e.value for e in elements if isinstance(e, Const)]
@@ -692,7 +699,7 @@ def _never_equal(value: Value) -> bool:
 def compare(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
     """One comparison of a (chain of) comparison(s)."""
     if op in ("is", "is not"):
-        result = _over_members(left, lambda v: identical(v, right))
+        result = _none_or_vague(left, right) or _over_members(left, lambda v: identical(v, right))
         return negated(result) if op == "is not" else result
     if op in ("in", "not in"):
         if any(is_nan(v) for v in known_elements(right) or ()):
@@ -706,7 +713,39 @@ def compare(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Va
             return _equality_of_sequences(m, frame, node, left, op, right)
         if isinstance(left, External) and isinstance(right, External):
             return TRUE if (left.name == right.name) == (op == "==") else FALSE
+        rank = _rank_test(left, right) or _rank_test(right, left)
+        if rank is not None:
+            return negated(rank) if op == "!=" else rank
     return binary(m, frame, node, left, op, right)
+
+
+def _rank_test(shape: Value, other: Value) -> Value | None:
+    """``x.shape == ()``: a test of the rank of x alone, or one that its rank decides."""
+    if not isinstance(shape, Static) or shape.kind != "shape" or shape.rank is None or not isinstance(other, TupleValue):
+        return None
+    if shape.rank == UNKNOWN_RANK:
+        return None if other.elts else Unknown("rank", host_test=True)
+    return FALSE if shape.rank != len(other.elts) else None if other.elts else TRUE
+
+
+def _none_or_vague(left: Value, right: Value) -> Value | None:
+    """``x is None`` where x is None or something that nothing more is known of than an annotation says, or what a caller
+    that nobody knows leaves out: whether it may be None on the way here, nobody knows."""
+    if not isinstance(left, UnionValue) or not (isinstance(right, Const) and right.value is None):
+        return None
+    others = [v for v in left.members if not (isinstance(v, Const) and v.value is None)]
+    if len(others) == len(left.members):
+        return None
+    if not all(_is_vague(v) for v in others) and not any(v is OMITTED for v in left.members):
+        return None
+    return Unknown("is None", doubt=True)
+
+
+def _is_vague(value: Value) -> bool:
+    """No code of the project was seen to make the value."""
+    if isinstance(value, Array):
+        return value.level == MAYBE
+    return isinstance(value, (Unknown, Static)) or (isinstance(value, Instance) and not value.exact)
 
 
 def _equality_of_sequences(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
@@ -749,5 +788,5 @@ def negated(value: Value) -> Value:
     if truth is not None:
         return FALSE if truth else TRUE
     if isinstance(value, Unknown):
-        return Unknown("not", host_test=value.host_test)
+        return Unknown("not", host_test=value.host_test, doubt=None if value.doubt is None else not value.doubt)
     return Static("bool")

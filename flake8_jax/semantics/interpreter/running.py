@@ -20,8 +20,9 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.arguments import CALLED, Arguments, Call, CallingContext
+from flake8_jax.semantics.domain.arguments import CALLED, Arguments, Call, CallingContext, is_written
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.signatures import binding_error
 from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Flow, Link, Mode
 from flake8_jax.semantics.domain.values import (
     GRAD,
@@ -36,7 +37,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import CachedCall, Hashing
 from flake8_jax.semantics.events.facts import bound_note
-from flake8_jax.semantics.interpreter.binding import bind, is_given_twice
+from flake8_jax.semantics.interpreter.binding import bind
 from flake8_jax.semantics.interpreter.closures import held_of_captures
 from flake8_jax.semantics.interpreter.operations import describes_shapes
 from flake8_jax.semantics.interpreter.summaries import (
@@ -145,8 +146,10 @@ def _not_followed(m: Machine, frame: Frame, node: Any, func: FunctionValue, args
         m.bus.count("step budget")
         note_lost(m, frame, node)
         return Unknown("budget", host_test=True)
-    if args.kwargs and args.values and is_given_twice(func.fn, args):
-        return Unknown("raises")  # a way that no run of the program takes: a guess somewhere above was wrong
+    if binding_error(func, args):
+        if m.path.mode.staged and is_written(node, args) and not m.program.is_overridden(func):
+            frame.failed = node
+        return Unknown("raises")
     return None
 
 

@@ -14,11 +14,13 @@ from functools import partial
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.stack import NORMAL, RAISE, RETURN, Flow, Watched
+from flake8_jax.semantics.domain.stack import NORMAL, RAISE, RETURN, Flow, Tried, Watched
 from flake8_jax.semantics.domain.values import (
     NONE,
     Array,
+    BuiltinValue,
     Condition,
     DictValue,
     External,
@@ -41,6 +43,7 @@ from flake8_jax.semantics.interpreter.containers import delete_item, extend_list
 from flake8_jax.semantics.interpreter.expressions import load_item
 from flake8_jax.semantics.interpreter.operations import call_method, resolve_name
 from flake8_jax.semantics.interpreter.operators import binary
+from flake8_jax.semantics.interpreter.types import has_attribute
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
@@ -181,12 +184,17 @@ def _pass(m: Machine, frame: Frame, node: ir.Stmt) -> Flow:
 
 
 def _try(m: Machine, frame: Frame, node: ir.Try) -> Flow:
-    catches = any(_catches_tracer_errors(m, frame, handler.type) for handler in node.handlers)
+    catching = [h for h in node.handlers if _catches_tracer_errors(m, frame, h.type) and not _raises_again(h)]
+    catches, around = bool(catching), m.path.tried
+    named = catches and not any(_catches_all(m, frame, handler.type) for handler in catching)
 
     def body() -> Flow:
         reports = len(m.bus.emissions)
         frame.attempts += bool(node.handlers)
+        if catches and frame.fn is None:  # a script shows an error; a function may just be careful
+            m.path.tried = Tried(len(m.path.stack), named)
         flow = run_block(m, frame, node.body)
+        m.path.tried = around
         frame.attempts -= bool(node.handlers)
         if catches and _drop_caught(m, reports) and flow == NORMAL:
             return RAISE  # the body fails on a tracer: what goes on are the handlers
@@ -206,8 +214,9 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> Flow:
 
         def handle(handler: ir.ExceptHandler = handler) -> Flow:
             m.journal.interrupted(seen)
-            if handler.type is not None:
-                evaluate(m, frame, handler.type)
+            caught = evaluate(m, frame, handler.type) if handler.type is not None else None
+            if isinstance(caught, (External, BuiltinValue)) and caught.name.rpartition(".")[2] == "AttributeError":
+                _forget_arrays(m, frame, node.body)
             if handler.name:
                 m.journal.write(frame.slots, handler.name, Unknown("exception"))
             return run_block(m, frame, handler.body)
@@ -219,6 +228,16 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> Flow:
         if final != NORMAL:
             return final
     return flow
+
+
+def _forget_arrays(m: Machine, frame: Frame, body: list[ir.Stmt]) -> None:
+    """``x.astype`` raised AttributeError: then x is not an array, although one would have come here."""
+    for node in (n for statement in body for n in walk(statement)):
+        if not isinstance(node, ir.Attribute) or not isinstance(node.value, ir.Name):
+            continue
+        value = frame.slots.get(node.value.id)
+        if isinstance(value, Array) and has_attribute(m, value, node.attr):
+            m.journal.write(frame.slots, node.value.id, Unknown("not an array"))
 
 
 def _drop_caught(m: Machine, reports: int) -> bool:
@@ -243,6 +262,19 @@ def _catches_tracer_errors(m: Machine, frame: Frame, kind: ir.Expr | None) -> bo
     return False
 
 
+def _catches_all(m: Machine, frame: Frame, kind: ir.Expr | None) -> bool:
+    """``except Exception``: whatever goes wrong, rather than an error that is expected."""
+    value = evaluate(m, frame, kind) if kind is not None else None
+    name = value.name if isinstance(value, (External, BuiltinValue)) else ""
+    return value is None or name.rpartition(".")[2] in ("Exception", "BaseException")
+
+
+def _raises_again(handler: ir.ExceptHandler) -> bool:
+    """The handler ends with a bare ``raise``."""
+    last = handler.body[-1] if handler.body else None
+    return isinstance(last, ir.Raise) and last.exc is None
+
+
 def _with(m: Machine, frame: Frame, node: ir.With) -> Flow:
     saved_mode, saved_caught, saved_attempts = m.path.mode, m.path.caught, frame.attempts
     entered: list[Instance] = []
@@ -253,13 +285,14 @@ def _with(m: Machine, frame: Frame, node: ir.With) -> Flow:
                 m.path.mode = msgspec.structs.replace(m.path.mode, ambient=False)
             elif manager.cls in ("jax.disable_jit", "chex.fake_jit"):
                 m.path.mode = msgspec.structs.replace(m.path.mode, presumed=True)
-            elif manager.cls in ("contextlib.suppress", "pytest.raises"):
+            elif manager.cls == "contextlib.suppress":
                 m.path.caught += 1
                 frame.attempts += 1
         elif isinstance(manager, Unknown):
             frame.attempts += 1
-        if expects_error(item.context):
+        if expects_error(m, frame, item.context):
             m.path.caught += 1
+            frame.attempts += 1
         value = _entered(m, frame, node, manager)
         if isinstance(manager, Instance):
             entered.append(manager)

@@ -10,7 +10,7 @@ from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import RUN as HAS_RUN
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import NORMAL, Flow
+from flake8_jax.semantics.domain.stack import NORMAL, RAISE, Flow
 from flake8_jax.semantics.domain.values import Const, Deferred, Static, Unknown, Value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import BudgetSpentError
@@ -72,12 +72,16 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> Flow:
     flow: Flow = NORMAL
     doubtful, doubt_from = frame.doubtful, -1
     loop = m.path.loops[-1] if m.path.loops else None
-    guards = loop.guards if loop is not None else 0
+    guards, picked = (loop.guards, loop.picked) if loop is not None else (0, 0)
     for statement in body:
         m.path.steps += 1
         if m.path.steps > m.path.step_limit:
             raise BudgetSpentError
         flow = RUN[type(statement)](m, frame, statement)
+        if frame.failed is not None:
+            whole, frame.failed = frame.failed is getattr(statement, "value", None), None
+            if whole and flow == NORMAL:
+                flow = RAISE
         if flow != NORMAL:
             break
         if frame.doubtful and not doubtful:
@@ -86,6 +90,6 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> Flow:
     if doubt_from >= 0:
         m.bus.drop_errors(doubt_from)
     if loop is not None:
-        loop.guards = guards
+        loop.guards, loop.picked = guards, picked
     del m.path.conditions[conditions:]
     return flow

@@ -23,7 +23,7 @@ from flake8_jax.semantics.machine.limits import MAX_FORWARDED, MAX_STATEMENTS_PE
 if TYPE_CHECKING:
     from flake8_jax.core import ir
     from flake8_jax.semantics.domain.scopes import ModuleScope
-    from flake8_jax.semantics.domain.stack import Link, LoopState
+    from flake8_jax.semantics.domain.stack import Link, LoopState, Tried
     from flake8_jax.semantics.domain.values import Condition, Value
 
 _NO_LOOPS: frozenset[int] = frozenset()
@@ -36,8 +36,9 @@ DONE = Const(True)
 class ExecutionPath:
     """The path that runs. What is listed first is of the running entry alone, see ``begin``.
 
-    caught: so many ``try`` blocks around catch what tracers raise. loop_base, condition_base: so many loops and
-    conditions were there when the running function began. assumed: conditions that callers hold of what it closes over.
+    caught: so many blocks around are to raise. tried: the innermost ``try`` around that catches what tracers raise.
+    loop_base, condition_base: so many loops and conditions were there when the running function began.
+    assumed: conditions that callers hold of what it closes over.
     passes: so many loops around are run more than once. arms: the alternatives that may not be taken. forwarded: for each
     call of an object that is under way, how many functions were running when it began. steps: statements run so far.
 
@@ -49,7 +50,7 @@ class ExecutionPath:
     __slots__ = (
         "_last_context", "arms", "arms_made", "assumed", "body_serials", "caught", "condition_base", "conditions",
         "device", "forwarded", "identified", "index", "loop_base", "loops", "mode", "passes", "serial", "stack", "step_limit",
-        "steps", "traces",
+        "steps", "traces", "tried",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -71,6 +72,7 @@ class ExecutionPath:
         self.condition_base = 0
         self.assumed: frozenset[Condition] = frozenset()
         self.caught = 0
+        self.tried: Tried | None = None
         self.loop_base = 0
         self.loops: list[LoopState] = []
         self.passes = 0
@@ -82,7 +84,7 @@ class ExecutionPath:
         """An entry begins: what the path was, for ``resume``."""
         saved = (
             self.stack, self.mode, self.conditions, self.condition_base, self.assumed, self.caught, self.loop_base,
-            self.loops, self.passes, self.arms, self.forwarded, self.steps,
+            self.loops, self.passes, self.arms, self.forwarded, self.steps, self.tried,
         )  # fmt: skip
         self._clear()
         return saved
@@ -91,8 +93,18 @@ class ExecutionPath:
         """The entry is over."""
         (
             self.stack, self.mode, self.conditions, self.condition_base, self.assumed, self.caught, self.loop_base,
-            self.loops, self.passes, self.arms, self.forwarded, self.steps,
+            self.loops, self.passes, self.arms, self.forwarded, self.steps, self.tried,
         ) = saved  # fmt: skip
+
+    def expects_error(self) -> bool:
+        """A function that is called now is called for the error that it raises: in a block that is to raise, in a ``try`` that
+        names the errors, or staged in the body of any ``try``."""
+        if self.caught:
+            return True
+        if self.tried is None:
+            return False
+        inside = self.stack[self.tried.depth :]
+        return self.tried.named or (len(inside) == 1 and inside[0].kind == "root")
 
     def new_serial(self) -> int:
         """A number for one more run of a function."""

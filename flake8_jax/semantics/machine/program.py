@@ -19,6 +19,7 @@ from flake8_jax.semantics.domain.values import (
     Const,
     Deferred,
     External,
+    FunctionValue,
     Instance,
     ModuleValue,
     Static,
@@ -116,6 +117,11 @@ class Program:
     def add_subclass(self, base: ClassValue, cls: ClassValue) -> None:
         """``cls`` has that base."""
         base.subclasses.append(cls)
+
+    def is_overridden(self, function: FunctionValue) -> bool:
+        """A subclass has another method of that name, which may be the one that a call on ``self`` finds."""
+        owner = function.owner
+        return owner is not None and bool(self.overrides_of(owner, function.fn.name, limit=1))
 
     def overrides_of(self, cls: ClassValue, name: str, limit: int = 12) -> list[tuple[ClassValue, Value]]:
         """Definitions of an attribute in (transitive) subclasses."""

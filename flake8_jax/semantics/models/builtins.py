@@ -21,6 +21,7 @@ from flake8_jax.semantics.domain.values import (
     GRAD,
     NONE,
     TRUE,
+    UNKNOWN_RANK,
     Array,
     BoundMethod,
     BuiltinValue,
@@ -120,7 +121,9 @@ def _bool(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if truth is not None:
         return Const(truth)
     value = args.values[0]
-    return Unknown("bool", host_test=True) if isinstance(value, Unknown) and value.host_test else Static("bool")
+    if isinstance(value, Unknown) and (value.host_test or value.doubt is not None):
+        return Unknown("bool", host_test=value.host_test, doubt=value.doubt)
+    return Static("bool")
 
 
 @builtin("str", "repr", "ascii")
@@ -150,6 +153,8 @@ def _len(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Const(value.length)
     if isinstance(value, Instance):
         return call_method(m, frame, node, value, "__len__") or Static("int")
+    if isinstance(value, Static) and value.kind == "shape" and value.rank is not None:
+        return Const(value.rank) if value.rank != UNKNOWN_RANK else Static("int", rank=UNKNOWN_RANK)
     return Static("int")
 
 
@@ -477,6 +482,8 @@ def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 @builtin("iter")
 def _iter(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0] if args.values else Unknown("iter")
+    if isinstance(value, Instance) and len(args.values) == 1:
+        return call_method(m, frame, node, value, "__iter__") or value
     if isinstance(value, (Array, Tree, Unknown)):
         supply = iterated(m, frame, node, value, "quiet", None)
         return GeneratorValue(supply() if supply is not None else Unknown("iter"), born=m.path.mode.trace)

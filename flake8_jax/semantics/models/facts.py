@@ -55,6 +55,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import KeyUse
 from flake8_jax.semantics.events.facts import draws_from
+from flake8_jax.semantics.interpreter.attributes import size_attribute
 from flake8_jax.semantics.interpreter.classes import apply_class_decorator
 from flake8_jax.semantics.interpreter.objects import parse_descriptor, value_of_descriptor
 from flake8_jax.semantics.interpreter.operations import call
@@ -83,7 +84,7 @@ from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
 
-_NO_ARRAYS = frozenset({"static", "dtype", "unknown"})
+_NO_ARRAYS = frozenset({"static", "reflection", "dtype", "unknown"})
 _ARRAY_OPERANDS = frozenset(
     {"x", "y", "a", "b", "x1", "x2", "rhs", "lhs", "condition", "pred", "operand", "update", "v"}
 )
@@ -117,6 +118,8 @@ def call_fact(m: Machine, name: str, fact: FunctionFact, at: Call, self_value: V
     values = given(at.args) if self_value is None else [self_value, *given(at.args)]
     if fact.axis_name is not None and fact.axis_name in bound:
         check_collective(m, at.frame, at.node, bound[fact.axis_name])
+    if app.short in ("ndim", "shape") and fact.returns == "static" and values:
+        return size_attribute(values[0], app.short)
     result = _host_result(m, fact, values, bound) if fact.host else _result(m, app, values)
     tell_size(result, name, bound, at.args.values)
     return result
@@ -194,7 +197,7 @@ def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dic
         if head in ("host", "static", "unknown"):
             return Array(level)
         return value_of_descriptor(m, fact.returns, level, bound)
-    if fact.host == "static":
+    if fact.host == "static" and head != "reflection":
         return Static("")
     if fact.host == "converts" and any(holds_tracer(v, GRAD) for v in values):
         return Unknown("raised")

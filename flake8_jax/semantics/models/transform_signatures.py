@@ -22,7 +22,9 @@ from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.classes import find_in_class, is_stub
 from flake8_jax.semantics.domain.signatures import (
+    call_error,
     constants_of,
+    describe,
     is_no_function,
     layers,
     opened,
@@ -205,6 +207,10 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> None:
     problem = ""
     if name in _DERIVATIVES or name in _COUNTED_STATICS:
         problem = _missing_positions(tv, len(args.values))
+    plain = name.startswith("jax.") and not problem  # other libraries take arguments of their own
+    unbound = call_error(tv.operand, args) if plain and not _is_overridden(m, tv.operand) else ""
+    if unbound:
+        problem = f"`{describe(tv.operand)}` {unbound}"
     if problem or name not in _MAPPING | _SHARDING or _has_statics(name, tv.options):
         if problem:
             tell_mismatch(m, at.frame.scope, at.node, name, problem)
@@ -216,6 +222,11 @@ def check_call(m: Machine, tv: TransformedValue, at: Call) -> None:
         problem = _unmapped(tv, args, entries)
         if problem:
             tell_mismatch(m, at.frame.scope, at.node, name, problem)
+
+
+def _is_overridden(m: Machine, operand: Value) -> bool:
+    function = underlying(operand)
+    return isinstance(function, FunctionValue) and m.program.is_overridden(function)
 
 
 def _check_entries(m: Machine, tv: TransformedValue, at: Call, entries: int) -> None:

@@ -21,6 +21,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import boundary, joining
@@ -28,6 +30,7 @@ from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_paramete
 from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import (
+    call_error,
     constants_of,
     default_values,
     defaults_of,
@@ -42,7 +45,7 @@ from flake8_jax.semantics.domain.values import (
     GRAD,
     MAYBE,
     NO_BIRTH,
-    NONE,
+    OMITTED,
     Array,
     BoundMethod,
     ClassValue,
@@ -246,6 +249,8 @@ def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
     """What the operand returns, inside of the transform."""
     fact = tv.fact
     crossed = cross(m, tv, at.args, GRAD if fact.tracing == "concrete" else ABSTRACT)
+    if not tv.name.startswith("jax.") and call_error(tv.operand, crossed):
+        crossed = msgspec.structs.replace(crossed, unknown_rest=True)  # the library keeps, or adds, arguments of its own
     lane: Lane | None = None
     if fact.maps_axes is not None and not _has_specs(fact):
         call_link = Link(at.frame.scope, at.node, "root", describe(tv.operand), "", 0, None)
@@ -483,7 +488,7 @@ def _optional_arguments(tv: TransformedValue) -> dict[str, Value]:
     if fact.tracing != "abstract" or fact.filters or fact.maps_axes or fact.differentiates or statics is None:
         return {}
     return {
-        name: UnionValue((NONE, Tree(MAYBE)))
+        name: UnionValue((OMITTED, Tree(MAYBE)))
         for name, default in default_values(tv.operand).items()
         if isinstance(default, Const) and default.value is None and name not in statics[1]
     }

@@ -284,7 +284,10 @@ def may_follow(m: Machine, path: tuple[Place, ...], conditions: frozenset[Condit
     if contradict(earlier.conditions, conditions):
         return False
     # ``if i == 0:``: not in every iteration, maybe in one alone
-    return path != earlier.path or not any(loop.picked for loop in m.path.loops)
+    if not any(loop.picked for loop in m.path.loops):
+        return True
+    level = parting(path, earlier.path)
+    return level is None or path[level].node is not earlier.path[level].node
 
 
 def settle_splits(m: Machine, mark: int, result: Value) -> None:

@@ -5,6 +5,7 @@ Vocabulary
 context     one function, staged or eager: runs on other inputs are counted for each.
 telling     a function of which some run has made a report or used up a key.
 decided     a function whose every path was run by callers.
+daring      a call for the error that it raises.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 class Runs(Tracker):
     """memo: remembered runs by function and key. callees: functions that code calls, called_functions: also those that a
-    transform runs. calls: who calls whom, None unless asked for."""
+    transform runs. dared: functions that have daring calls, trusted: those that have others, with the entries that these
+    start at, 0 for a module. scripted: functions that the top level of a module runs outside of tracing. calls: who
+    calls whom, None unless asked for."""
 
     def __init__(self, m: Machine) -> None:
         self.caps = LINT_CAPS
@@ -32,15 +35,34 @@ class Runs(Tracker):
         self.telling: set[int] = set()
         self.called_functions: set[int] = set()
         self.callees: set[int] = set()
+        self.dared: set[int] = set()
+        self.trusted: dict[int, set[int]] = {}
+        self.scripted: set[int] = set()
         self.decided: set[int] = set()
         self.calls: CallGraph | None = None
         self.function_names: dict[int, FunctionName] = {}
+
+    def is_dared(self, fn: int, seen: frozenset[int] = frozenset()) -> bool:
+        """All known calls of a function expect it to raise, or stand in functions of which that is true."""
+        if fn not in self.dared:
+            return False
+        seen |= {fn}
+        return all(start in seen or self.is_dared(start, seen) for start in self.trusted.get(fn, ()))
 
 
 def note_called(m: Machine, func: FunctionValue, kind: str) -> None:
     """A function is about to be run, or an earlier run of it repeated."""
     fn, runs = func.fn, m.trackers[Runs]
     runs.called_functions.add(id(fn))
+    if kind == "call" and not m.path.mode.staged and not (m.path.stack and m.path.stack[0].kind == "entry"):
+        runs.scripted.add(id(fn))
+    if kind != "entry":
+        if m.path.expects_error():
+            runs.dared.add(id(fn))
+        else:
+            first = m.path.stack[0] if m.path.stack else None
+            start = id(first.fn) if first is not None and first.kind == "entry" else 0
+            runs.trusted.setdefault(id(fn), set()).add(start)
     if kind == "call":
         runs.callees.add(id(fn))
     if runs.calls is not None:

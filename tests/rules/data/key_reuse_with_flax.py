@@ -11,12 +11,6 @@ class Net(nn.Module):
         return nn.Dropout(0.5, deterministic=False)(nn.Dense(2)(x))
 
 
-class Plain(nn.Module):
-    @nn.compact
-    def __call__(self, x):
-        return nn.Dense(2)(x)
-
-
 def two_collections(key, x):
     return Net().init({"params": key, "dropout": key}, x)  # expect: key-reuse
 
@@ -33,10 +27,3 @@ def distinct_collections(key, x):
 
 
 # runs: distinct_collections(jax.random.key(0), jnp.ones((1, 2)))
-
-
-def nothing_draws_from_the_second(key, x):
-    return Plain().init({"params": key, "dropout": key}, x)
-
-
-# runs: nothing_draws_from_the_second(jax.random.key(0), jnp.ones((1, 2)))
