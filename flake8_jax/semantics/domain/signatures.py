@@ -225,17 +225,18 @@ def _kind(value: Value) -> str:
 
 
 def fixed_positions(tv: TransformedValue) -> list[int] | None:
-    """``nondiff_argnums``; None where they are not known."""
-    option = tv.options.get("nondiff_argnums")
-    if option is None:
-        return []
-    elements = known_elements(option)
-    found: list[int] = []
-    for element in (option,) if elements is None else elements:
-        if not isinstance(element, Const) or type(element.value) is not int:
+    """The positions that ``nondiff_argnums`` and ``nondiff_argnames`` fix, in order; None where they are not known."""
+    numbers = constants_of(tv.options.get("nondiff_argnums"))
+    names = constants_of(tv.options.get("nondiff_argnames"))
+    if numbers is None or names is None or "**" in tv.options:
+        return None
+    found = set(numbers)
+    signature = parameter_names(tv.operand) if names else []
+    for name in names:
+        if signature is None or name not in signature:
             return None
-        found.append(element.value)
-    return found
+        found.add(signature.index(name))
+    return sorted(found) if all(type(position) is int and position >= 0 for position in found) else None
 
 
 def describe(value: Value) -> str:
