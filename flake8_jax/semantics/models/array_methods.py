@@ -13,7 +13,7 @@ from collections.abc import Callable
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
-from flake8_jax.semantics.domain.dtypes import dtype_class
+from flake8_jax.semantics.domain.dtypes import asked_dtype, dtype_class
 from flake8_jax.semantics.domain.sizes import size_of_method
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
@@ -147,6 +147,9 @@ def _result(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionF
         result.size = size_of_method(base, name, args.values) if isinstance(base, Array) else 0
         if result.ndim is None:
             result.ndim = _rank(name, args)
+        dtype = asked_dtype(bound)
+        if dtype is not None:
+            result.dtype = dtype
     note_method(m, at.frame, at.node, name, result, base)
     return result
 

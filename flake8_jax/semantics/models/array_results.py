@@ -13,7 +13,7 @@ from typing import Any
 
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.boundary import note_rows
-from flake8_jax.semantics.domain.dtypes import dtype_class
+from flake8_jax.semantics.domain.dtypes import asked_dtype
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
     GRAD,
@@ -41,18 +41,21 @@ Bound = dict[str, Value]
 
 def refine(result: Array, app: DescribedCall) -> None:
     """Give the result what its arguments say of it."""
-    dtype = app.bound.get("dtype")
-    if dtype is not None and dtype_class(dtype):
-        result.dtype = dtype_class(dtype)
-        if result.level == GRAD and result.dtype in ("int", "bool"):
+    args = app.at.args
+    hidden = (args.star is not None or args.double_star is not None) and "dtype" in app.fact.params
+    dtype = asked_dtype(app.bound, hidden=hidden)
+    if dtype:
+        result.dtype = dtype
+        if result.level == GRAD and dtype in ("int", "bool"):
             result.level = CONCRETE
     shape = app.bound.get("shape")
+    refinement = _REFINEMENTS.get(app.short)
     if shape is not None and "shape" in app.fact.shape_params:
         _of_shape(result, shape)
-        return
-    refinement = _REFINEMENTS.get(app.short)
-    if refinement is not None:
+    elif refinement is not None:
         refinement(result, app.bound)
+    if dtype == "":
+        result.dtype = ""
 
 
 def _is_int(value: Value) -> bool:
