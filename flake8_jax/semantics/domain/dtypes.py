@@ -12,7 +12,6 @@ from collections.abc import Mapping
 
 from flake8_jax.semantics.domain.values import BuiltinValue, Const, External, Value
 
-
 _NAME = re.compile(r"(?:(bool)|(u?int)|(b?float)|(complex))(?:\d+(?:_e\w+)?|[cp])?_?")
 _PARAMETERS = ("dtype", "new_dtype", "preferred_element_type")
 _CLASSES = ("bool", "int", "float", "complex")
