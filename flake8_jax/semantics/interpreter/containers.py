@@ -49,6 +49,7 @@ from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.keys import pick_element
 from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.variation import note_appended, note_shortened
 
@@ -127,7 +128,7 @@ def _repeatable(m: Machine, base: ListValue, index: Value, element: Value) -> Va
             found = freshen(element)
             m.journal.write(base.slots, slot, found)
         return found
-    return freshen(element)
+    return pick_element(m, freshen(element))
 
 
 def _sequence_item(elements: tuple[Value, ...], index: Value, *, is_tuple: bool, born: int = NO_BIRTH) -> Value:
@@ -170,9 +171,9 @@ def _dict_item(m: Machine, base: DictValue, index: Value) -> Value:
         values.append(rest)
     if "factory" in base.slots and not values:
         return _missing_item(m, base, "*")
-    return (
-        freshen(joining.join_all(values)) if values and not (base.slots["open"] and rest is None) else Unknown("item")
-    )
+    if not values or (base.slots["open"] and rest is None):
+        return Unknown("item")
+    return pick_element(m, freshen(joining.join_all(values)))
 
 
 def _missing_item(m: Machine, base: DictValue, slot: Any) -> Value:
