@@ -139,6 +139,7 @@ class Fingerprint:
     def _array(self, value: Array) -> Any:
         awaited = (1 + (value.dispatched in self.loops)) if value.dispatched else 0
         awaited += 4 * grade(value.size) if value.size else 0
+        awaited += 16 * value.resized
         head = ("a", value.level, value.dtype, value.ndim, value.length, awaited)
         return (*head, *self._key_state(value)) if self.uses else head
 

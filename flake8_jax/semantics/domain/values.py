@@ -116,10 +116,23 @@ class Array(Value):
     parts: for arrays of keys: the keys taken out so far, by constant index.
     derived: for arithmetic on static shapes while ambient: the reason for a better message.
     origin: as in Opaque. recipe: how it was computed, where rules about numbers may ask (see ``recipes``). size: how large
-    it is at least (see ``sizes``).
+    it is at least (see ``sizes``). resized: it surely has more or fewer elements than the argument of the staged function
+    that it was made of.
     """
 
-    __slots__ = ("derived", "dispatched", "dtype", "length", "level", "ndim", "origin", "parts", "recipe", "size")
+    __slots__ = (
+        "derived",
+        "dispatched",
+        "dtype",
+        "length",
+        "level",
+        "ndim",
+        "origin",
+        "parts",
+        "recipe",
+        "resized",
+        "size",
+    )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - data
         self,
@@ -131,6 +144,7 @@ class Array(Value):
         dispatched: int = 0,
         derived: str = "",
         size: int = 0,
+        resized: bool = False,
     ) -> None:
         self.level = level
         self.dtype = dtype
@@ -142,6 +156,7 @@ class Array(Value):
         self.origin: Value | None = None
         self.recipe: Recipe | None = None
         self.size = size
+        self.resized = resized
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -746,7 +761,10 @@ class SliceValue(Value):
 def freshen(value: Value, depth: int = 6) -> Value:
     """The same value, but another one: what a second iteration or another unknown index gives."""
     if isinstance(value, Array):
-        return Array(value.level, value.dtype, value.ndim, value.length, dispatched=value.dispatched, size=value.size)
+        return Array(
+            value.level, value.dtype, value.ndim, value.length, dispatched=value.dispatched, size=value.size,
+            resized=value.resized,
+        )  # fmt: skip
     if isinstance(value, Unknown):
         return Unknown(value.label, host_test=value.host_test)
     if isinstance(value, Tree):

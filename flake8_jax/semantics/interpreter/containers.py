@@ -209,7 +209,17 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
         embed(m, (base,))
     if level == GRAD and base.dtype in ("int", "bool"):
         level = CONCRETE
-    return Array(level, base.dtype, _taken_rank(base, index), _taken_length(base, index), dispatched=base.dispatched)
+    rank, length = _taken_rank(base, index), _taken_length(base, index)
+    resized = base.origin is not None and _leaves_out(index)
+    return Array(level, base.dtype, rank, length, dispatched=base.dispatched, resized=resized)
+
+
+def _leaves_out(index: Value) -> bool:
+    """A slice such as ``1:`` or ``:-1``, of an array that has rows."""
+    if not isinstance(index, SliceValue) or (index.lower is not None and index.upper is not None):
+        return False
+    bound = index.lower or index.upper
+    return isinstance(bound, Const) and type(bound.value) is int and (bound.value > 0) == (bound is index.lower)
 
 
 def _one_key(m: Machine, keys: Array, index: Const) -> Value:
@@ -246,7 +256,21 @@ def _taken_length(base: Array, index: Value) -> int | None:
     """The length of what is taken out of an array: of one row, or as many rows as the index lists."""
     if _index_is_integer(index):
         return boundary.row_length(base)
+    first = index.elts[0] if isinstance(index, TupleValue) and index.elts else index
+    if isinstance(first, SliceValue):
+        return _sliced_length(base.length, first)
     return _listed_length(index)
+
+
+def _sliced_length(length: int | None, index: SliceValue) -> int | None:
+    """How many rows a slice takes of an array of ``length`` rows."""
+    parts = [
+        None if v is None else v.value if isinstance(v, Const) else MISSING
+        for v in (index.lower, index.upper, index.step)
+    ]
+    if length is None or not all(part is None or type(part) is int for part in parts) or parts[2] == 0:
+        return None
+    return len(range(*slice(*parts).indices(length)))
 
 
 def _listed_length(index: Value) -> int | None:

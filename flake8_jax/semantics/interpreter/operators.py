@@ -13,7 +13,7 @@ subject     what ``in`` looks for.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from flake8_jax.core import ir
@@ -162,6 +162,20 @@ def _rank(values: Iterable[Value]) -> int | None:
     return best
 
 
+def _matrix_rank(left: Value, right: Value) -> int | None:
+    """The rank of ``left @ right``."""
+    a, b = getattr(left, "ndim", None), getattr(right, "ndim", None)
+    if not a or not b:
+        return None
+    return max(a, b) if min(a, b) > 1 else max(a, b) - 1 if max(a, b) > 1 else 0
+
+
+def _joint_length(values: Sequence[Value], ndim: int | None) -> int | None:
+    """The leading length that broadcasting gives, where all operands of the full rank agree."""
+    lengths = {v.length for v in values if isinstance(v, Array) and v.ndim == ndim} if ndim else {None}
+    return lengths.pop() if len(lengths) == 1 and not any(isinstance(v, HostArray) for v in values) else None
+
+
 def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
     """``left op right``."""
     if isinstance(left, UnionValue) or isinstance(right, UnionValue):
@@ -298,7 +312,12 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
     if op == "/" and dtype in ("int", "bool"):
         dtype = "float"
     dispatched, derived = dispatched_from(m, (left, right)), derived_from((left, right))
-    result = Array(level, dtype, _rank((left, right)), dispatched=dispatched, derived=derived, size=size)
+    operands = (left, right)
+    ndim = _rank(operands) if op != "@" else _matrix_rank(left, right)
+    matrices = op == "@" and ndim == 2 and isinstance(left, Array)
+    length = _joint_length(operands if op != "@" else (left,), ndim) if op != "@" or matrices else None
+    result = Array(level, dtype, ndim, length, dispatched=dispatched, derived=derived, size=size)
+    result.resized = op != "@" and any(isinstance(v, Array) and v.resized for v in operands)
     note_operator(m, frame, node, op, result, (left, right))
     return result
 

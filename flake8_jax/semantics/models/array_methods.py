@@ -33,6 +33,7 @@ from flake8_jax.semantics.interpreter.containers import item_of
 from flake8_jax.semantics.interpreter.objects import value_of_descriptor
 from flake8_jax.semantics.interpreter.operators import as_array, dispatched_from, result_level
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.models.array_results import reduced_rank
 from flake8_jax.semantics.models.tables import methods_of
 from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.captures import Captures, embed
@@ -146,7 +147,7 @@ def _result(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionF
         result.derived = result.derived or getattr(base, "derived", "")
         result.size = size_of_method(base, name, args.values) if isinstance(base, Array) else 0
         if result.ndim is None:
-            result.ndim = _rank(name, args)
+            result.ndim = reduced_rank(base, bound) if name in _REDUCTIONS else None
         dtype = asked_dtype(bound)
         if dtype is not None:
             result.dtype = dtype
@@ -170,10 +171,3 @@ def _cast(m: Machine, base: Array | Tree, at: Call, level: Level) -> Array:
 
 
 _REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "ptp"})
-
-
-def _rank(name: str, args: Arguments) -> int | None:
-    """The rank of a reduction over everything is 0."""
-    if name in _REDUCTIONS and not args.values and "axis" not in args.kwargs and "keepdims" not in args.kwargs:
-        return 0
-    return None

@@ -8,7 +8,7 @@ conversion  ``asarray(x)``, ``array(x)``: the array that holds what ``x`` holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
@@ -16,12 +16,14 @@ from flake8_jax.semantics.domain.boundary import note_rows
 from flake8_jax.semantics.domain.dtypes import asked_dtype
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
+    FALSE,
     GRAD,
     Array,
     Const,
     HostArray,
     ListValue,
     Static,
+    Tree,
     TupleValue,
     Value,
     known_elements,
@@ -75,13 +77,40 @@ def _of_shape(result: Array, shape: Value) -> None:
         result.ndim = 1
 
 
-def _reduced(result: Array, bound: Bound) -> None:
+def reduced_rank(source: Value | None, bound: Mapping[str, Value]) -> int | None:
+    """The rank of a reduction of ``source``; 0 over everything."""
     if not any(k in bound for k in ("axis", "keepdims", "axes")):
-        result.ndim = 0
+        return 0
+    ndim, keeps, axis = getattr(source, "ndim", None), bound.get("keepdims", FALSE), bound.get("axis")
+    if ndim is None or not isinstance(keeps, Const) or "axes" in bound:
+        return None
+    if keeps.value:
+        return int(ndim)
+    if axis is None or (isinstance(axis, Const) and axis.value is None):
+        return 0
+    axes = (axis,) if isinstance(axis, Const) else known_elements(axis)
+    if axes is None or not all(isinstance(a, Const) and type(a.value) is int for a in axes):
+        return None
+    return max(ndim - len(axes), 0)
+
+
+def _reduced(result: Array, bound: Bound) -> None:
+    source = next((bound[k] for k in ("a", "x", "self") if k in bound), None)
+    result.ndim = reduced_rank(source, bound)
+
+
+def _resized(result: Array, bound: Bound) -> None:
+    """``concatenate([x, y])``: more elements than the argument ``x`` has."""
+    parts = [part for value in bound.values() for part in (known_elements(value) or (value,))]
+    result.ndim = None
+    result.resized = any(
+        (isinstance(p, (Array, Tree)) and p.origin is not None) or (isinstance(p, Array) and p.resized) for p in parts
+    )
 
 
 def _elementwise(result: Array, bound: Bound) -> None:
     first = next(iter(bound.values()), None)
+    result.resized = isinstance(first, Array) and first.resized
     result.ndim = getattr(first, "ndim", 0 if isinstance(first, (Const, Static)) else None)
 
 
@@ -111,7 +140,11 @@ def _converted(result: Array, bound: Bound) -> None:
         convert(result, source)
 
 
+_RESIZING = frozenset(
+    {"append", "concatenate", "concat", "hstack", "insert", "pad", "repeat", "row_stack", "tile", "vstack"}
+)
 _REFINEMENTS: dict[str, Callable[[Array, Bound], None]] = {
+    **dict.fromkeys(_RESIZING, _resized),
     **dict.fromkeys(_REDUCTIONS, _reduced),
     **dict.fromkeys(_ELEMENTWISE, _elementwise),
     "arange": _counted,

@@ -69,7 +69,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One use of a key, as it is remembered. argument: the IR of a donated argument. draws: what comes out are numbers,
+    """One use of a key, as it is remembered. argument: the IR of a donated argument. certain: of a donation, that a result
+    takes the memory. draws: what comes out are numbers,
     neither other keys nor an object that starts with them."""
 
     effect: KeyEffect | Literal["donate"]
@@ -79,6 +80,7 @@ class Use:
     sampler: str = ""
     argument: Any = None
     draws: bool = False
+    certain: bool = True
 
     @property
     def summary(self) -> tuple[str]:
