@@ -222,6 +222,11 @@ def _distinct(held: tuple[Value, ...]) -> tuple[Value, ...]:
     return tuple(sorted(distinct, key=lambda value: isinstance(value, Static)))[:MAX_HELD]
 
 
+def is_registered(value: TupleValue) -> bool:
+    """A NamedTuple whose class is registered as a pytree of its own kind: not all fields need be children."""
+    return isinstance(value.cls, ClassValue) and value.cls.traits >= {"namedtuple", "pytree"}
+
+
 MAX_WEIGHT = 10_000
 
 
