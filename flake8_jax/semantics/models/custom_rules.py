@@ -151,17 +151,18 @@ def check_settings(m: Machine, tv: TransformedValue, name: str, args: Arguments,
         return  # symbolic zeros and other options change what the rules get
     frame = Frame(None, scope, None)
     forward, backward = given[:2]
-    _check_forward(m, frame, node, forward, count)
+    _check_forward(m, frame, node, forward, count, fixed)
     _check_backward(m, frame, node, backward, len(fixed), count - len(fixed))
 
 
-def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: int) -> None:
+def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: int, fixed: list[int]) -> None:
     if not takes(forward, count):
         tell_rule(m, frame, node, f"the forward rule is called with {count} arguments, like the function")
         return
     if not is_function(forward):
         return
-    result = call(m, frame, node, forward, Arguments([Tree(MAYBE) for _ in range(count)]))
+    given = [Unknown("fixed") if i in fixed else Tree(MAYBE) for i in range(count)]
+    result = call(m, frame, node, forward, Arguments(given))
     if is_no_tuple_of(result, 2):
         tell_rule(m, frame, node, "the forward rule has to return a pair, (output, residuals)")
 
@@ -172,7 +173,8 @@ def _check_backward(m: Machine, frame: Frame, node: Any, backward: Value, fixed:
         return
     if not is_function(backward):
         return
-    result = call(m, frame, node, backward, Arguments([Tree(MAYBE) for _ in range(fixed + 2)]))
+    given = [Unknown("fixed") if i < fixed else Tree(MAYBE) for i in range(fixed + 2)]
+    result = call(m, frame, node, backward, Arguments(given))
     if _is_plain_tuple(result) and is_no_tuple_of(result, count):
         tell_rule(
             m, frame, node, f"the backward rule has to return {count} cotangents, one per differentiable argument"
