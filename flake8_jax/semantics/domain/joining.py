@@ -150,6 +150,7 @@ def _join_arrays(a: Array, b: Array, depth: int, room: Room | None) -> Value:
         dispatched=a.dispatched if a.dispatched == b.dispatched else 0,
         size=lesser_size(a.size, b.size) if a.size and b.size else 0,
         resized=a.resized and b.resized,
+        declared=a.declared or b.declared,
     )
 
 

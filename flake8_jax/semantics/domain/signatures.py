@@ -279,6 +279,14 @@ def parameter_names(value: Value, depth: int = 1000) -> list[str] | None:
     return None
 
 
+def keyword_names(value: Value) -> list[str]:
+    """The parameters of a callable that take an argument by name only, but for those that it already has one for."""
+    function, _taken, named = opened(value)
+    if not isinstance(function, FunctionValue):
+        return []
+    return [p.name for p in function.fn.params if p.kind == "kwonly" and p.name not in named]
+
+
 def default_values(value: Value) -> dict[str, Value]:
     """The defaults of a callable's parameters, but for those that it already has an argument for."""
     value, taken, bound = opened(value)

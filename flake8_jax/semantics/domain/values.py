@@ -117,10 +117,11 @@ class Array(Value):
     derived: for arithmetic on static shapes while ambient: the reason for a better message.
     origin: as in Opaque. recipe: how it was computed, where rules about numbers may ask (see ``recipes``). size: how large
     it is at least (see ``sizes``). resized: it surely has more or fewer elements than the argument of the staged function
-    that it was made of.
+    that it was made of. declared: only an annotation says that it is an array of JAX; it may be one of NumPy, or a ``Ref``.
     """
 
     __slots__ = (
+        "declared",
         "derived",
         "dispatched",
         "dtype",
@@ -145,6 +146,7 @@ class Array(Value):
         derived: str = "",
         size: int = 0,
         resized: bool = False,
+        declared: bool = False,
     ) -> None:
         self.level = level
         self.dtype = dtype
@@ -157,6 +159,7 @@ class Array(Value):
         self.recipe: Recipe | None = None
         self.size = size
         self.resized = resized
+        self.declared = declared
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -172,11 +175,12 @@ class Recipe:
 
 class HostArray(Value):
     """A NumPy array (or scalar): concrete data on the host. ``size``: how large it is at least (see ``sizes``). readings: of
-    a clock, where it came out of one (see ``clocks``)."""
+    a clock, where it came out of one (see ``clocks``). declared: only an annotation says that it is one."""
 
-    __slots__ = ("dtype", "ndim", "readings", "size")
+    __slots__ = ("declared", "dtype", "ndim", "readings", "size")
 
-    def __init__(self, dtype: str = "", ndim: int | None = None, size: int = 0) -> None:
+    def __init__(self, dtype: str = "", ndim: int | None = None, size: int = 0, *, declared: bool = False) -> None:
+        self.declared = declared
         self.dtype = dtype
         self.ndim = ndim
         self.size = size
@@ -447,6 +451,10 @@ class ExternalInstance(Value):
         self.slots: dict[Any, Any] = slots if slots is not None else {}
         self.level = level
         self.born = born
+
+
+REF = "jax.Ref"
+"""The class of what Pallas kernels get, and ``jax.new_ref`` gives: a place that items are read from and stored to."""
 
 
 class BuiltinValue(Value):
@@ -768,7 +776,7 @@ def freshen(value: Value, depth: int = 6) -> Value:
     if isinstance(value, Array):
         return Array(
             value.level, value.dtype, value.ndim, value.length, dispatched=value.dispatched, size=value.size,
-            resized=value.resized,
+            resized=value.resized, declared=value.declared,
         )  # fmt: skip
     if isinstance(value, Unknown):
         return Unknown(value.label, host_test=value.host_test)

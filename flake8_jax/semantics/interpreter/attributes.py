@@ -109,7 +109,7 @@ def _host_array_attribute(m: Machine, frame: Frame, node: Any, base: HostArray, 
     if attr in _STATIC_KINDS:
         return Static(_STATIC_KINDS[attr])
     if attr in ("T", "real", "imag", "flat"):
-        return HostArray(base.dtype, size=base.size)
+        return HostArray(base.dtype, size=base.size, declared=base.declared)
     return BuiltinValue("." + attr, base)
 
 
@@ -160,7 +160,7 @@ def _array_attribute(m: Machine, frame: Frame, node: Any, base: Array, attr: str
             embed(m, (base,))
         if m.trackers[Reads].matter and attr != "imag":  # that of real numbers is made without them
             read(m, frame, node, base)
-        return Array(result_level(m, (base,)), base.dtype, base.ndim, size=base.size)
+        return Array(result_level(m, (base,)), base.dtype, base.ndim, size=base.size, declared=base.declared)
     fact = m.program.knowledge.class_("jax.Array")
     if fact is not None:
         if attr in fact.fields:

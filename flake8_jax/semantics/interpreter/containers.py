@@ -18,12 +18,14 @@ from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
     CONCRETE,
     GRAD,
     MAYBE,
     MISSING,
     NO_BIRTH,
     NONE,
+    REF,
     Array,
     AtValue,
     BuiltinValue,
@@ -31,6 +33,7 @@ from flake8_jax.semantics.domain.values import (
     Const,
     DictValue,
     External,
+    ExternalInstance,
     GeneratorValue,
     HostArray,
     ListValue,
@@ -88,7 +91,7 @@ def _item_of_tree(m: Machine, base: Tree, index: Value) -> Value:
 
 
 def _host_item(m: Machine, base: HostArray, index: Value) -> Value:
-    return Unknown("item") if isinstance(index, (Array, Tree)) else HostArray(base.dtype)
+    return Unknown("item") if isinstance(index, (Array, Tree)) else HostArray(base.dtype, declared=base.declared)
 
 
 def _static_item(m: Machine, base: Static, index: Value) -> Value:
@@ -211,7 +214,16 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
         level = CONCRETE
     rank, length = _taken_rank(base, index), _taken_length(base, index)
     resized = base.origin is not None and _leaves_out(index)
-    return Array(level, base.dtype, rank, length, dispatched=base.dispatched, resized=resized)
+    declared = base.declared
+    return Array(
+        level,
+        base.dtype,
+        rank,
+        length,
+        dispatched=base.dispatched,
+        resized=resized,
+        declared=declared and level <= MAYBE,
+    )
 
 
 def _leaves_out(index: Value) -> bool:
@@ -281,6 +293,15 @@ def _listed_length(index: Value) -> int | None:
     return len(listed)
 
 
+def _item_of_object(m: Machine, base: ExternalInstance, index: Value) -> Value:
+    """``ref[...]``, ``ref[i, :]``: an array. ``refs[0]`` may be an item of a tuple of them."""
+    parts = index.elts if isinstance(index, TupleValue) else (index,)
+    whole = isinstance(index, TupleValue) or (isinstance(index, Static) and index.kind == "ellipsis")
+    if base.cls != REF or not whole:
+        return Unknown("item")
+    return Array(base.level if base.level == ABSTRACT else result_level(m, (*parts, Array(base.level)), library=True))
+
+
 _ITEMS: dict[type, Callable[[Machine, Any, Value], Value]] = {
     TupleValue: _tuple_item,
     ListValue: _list_item,
@@ -293,6 +314,7 @@ _ITEMS: dict[type, Callable[[Machine, Any, Value], Value]] = {
     Unknown: _unknown_item,
     GeneratorValue: lambda m, base, index: freshen(base.element),
     External: _library_item,
+    ExternalInstance: _item_of_object,
     ClassValue: lambda m, base, index: base,
 }
 """``base[index]`` by the type of the base; of one of another type nothing is known."""

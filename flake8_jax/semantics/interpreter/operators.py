@@ -94,7 +94,7 @@ def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) 
     for value in values:
         for member in joining.members_of(value):
             if isinstance(member, (Array, Tree)):
-                has_array = True
+                has_array = has_array or isinstance(member, Tree) or not member.declared
                 if member.level == MAYBE:
                     unknown = True
                 else:
@@ -160,6 +160,11 @@ def _rank(values: Iterable[Value]) -> int | None:
             return None
         best = max(best, ndim)
     return best
+
+
+def is_declared(values: Iterable[Value]) -> bool:
+    """No value is known to be an array of JAX, for all that annotations say."""
+    return all(v.declared if isinstance(v, Array) else not isinstance(v, Tree) for v in values)
 
 
 def _matrix_rank(left: Value, right: Value) -> int | None:
@@ -243,7 +248,9 @@ def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
             if reading is not None:
                 return reading
         dtype = "bool" if op in COMPARISONS else _joint_dtype(left, right)
-        return HostArray(dtype, _rank((left, right)), joint_size((left, right)) // (4 if op in COMPARISONS else 1))
+        size = joint_size((left, right)) // (4 if op in COMPARISONS else 1)
+        declared = not any(isinstance(v, HostArray) and not v.declared for v in (left, right))
+        return HostArray(dtype, _rank((left, right)), size, declared=declared)
     if _is_static(left) and _is_static(right):
         return _static_binary(left, op, right)
     return Unknown("operator", host_test=getattr(left, "host_test", False) or getattr(right, "host_test", False))
@@ -318,6 +325,7 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
     length = _joint_length(operands if op != "@" else (left,), ndim) if op != "@" or matrices else None
     result = Array(level, dtype, ndim, length, dispatched=dispatched, derived=derived, size=size)
     result.resized = op != "@" and any(isinstance(v, Array) and v.resized for v in operands)
+    result.declared = is_declared(operands)
     note_operator(m, frame, node, op, result, (left, right))
     return result
 

@@ -134,7 +134,8 @@ def _result(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionF
     if name == "astype":
         return _cast(m, base, at, level)
     if fact is None:
-        unknown = Array(level, dispatched=dispatched_from(m, (base,))) if isinstance(base, Array) else Unknown(name)
+        dispatched, declared = dispatched_from(m, (base,)), isinstance(base, Array) and base.declared
+        unknown = Array(level, dispatched=dispatched, declared=declared) if isinstance(base, Array) else Unknown(name)
         pass_tangent(m, unknown, (base,))
         return unknown
     args = at.args
@@ -151,6 +152,7 @@ def _result(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionF
         dtype = asked_dtype(bound)
         if dtype is not None:
             result.dtype = dtype
+        result.declared = isinstance(base, Array) and base.declared
     note_method(m, at.frame, at.node, name, result, base)
     return result
 
@@ -165,6 +167,7 @@ def _cast(m: Machine, base: Array | Tree, at: Call, level: Level) -> Array:
     dispatched, derived = dispatched_from(m, (base,)), getattr(base, "derived", "")
     size = size_of_method(base, "astype", args.values) if isinstance(base, Array) else 0
     cast = Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived, size=size)
+    cast.declared = isinstance(base, Array) and base.declared
     tell_wide_dtype(m, at.frame, at.node, target, cast)
     pass_tangent(m, cast, (base,))
     return cast

@@ -176,7 +176,7 @@ def tell_read(m: Machine, touch: Touch, leaf: Value, earlier: Use, *, same_call:
 
 def is_array(leaf: Value) -> bool:
     """A JAX array for sure, or a pytree of them."""
-    return isinstance(leaf, (Array, Tree))
+    return isinstance(leaf, Tree) or (isinstance(leaf, Array) and not leaf.declared)
 
 
 def _may_be_array(m: Machine, leaf: Value) -> bool:
