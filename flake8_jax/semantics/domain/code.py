@@ -63,10 +63,13 @@ def names_used(node: Any) -> set[str]:
 
 
 def reads_itself(scope: ModuleScope, target: ir.Expr, source: ir.Expr | None) -> bool:
-    """The new value is an expression over the old one: ``d[k] = d[k] + 1``, ``n = max(n, 1)``."""
+    """The new value is an expression over the old one: ``d[k] = d[k] + 1``, ``n = max(n, 1)``. One that leaves it as it is
+    when it is evaluated again says nothing of how often it was: ``n = float(n)``, ``n = n or 1``."""
     if source is None:
         return False
     wanted = scope.text[target.start : target.end]
+    if any(scope.text[part.start : part.end] == wanted for part in _kept_by(source)):
+        return False
     todo: list[Any] = [source]
     while todo:
         n = todo.pop()
@@ -76,6 +79,18 @@ def reads_itself(scope: ModuleScope, target: ir.Expr, source: ir.Expr | None) ->
         if kind is not ir.Lambda:
             todo += below(n)
     return False
+
+
+_CONVERSIONS = frozenset({"abs", "bool", "float", "frozenset", "int", "list", "round", "str", "tuple"})
+
+
+def _kept_by(source: ir.Expr) -> list[ir.Expr]:
+    """The operands that an expression gives back where it was evaluated before."""
+    if isinstance(source, ir.Call) and isinstance(source.func, ir.Name) and source.func.id in _CONVERSIONS:
+        return [argument.value for argument in source.args] if len(source.args) == 1 else []
+    if isinstance(source, ir.BoolOp):
+        return source.values[:1]
+    return [source.body, source.orelse] if isinstance(source, ir.IfExp) else []
 
 
 def path_of(node: Any) -> str:
