@@ -5,9 +5,8 @@ Not modelled: NumPy arrays, queues and other objects of libraries; memo tables o
 
 from __future__ import annotations
 
-from typing import Final
-
 from flake8_jax.core import ir
+from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._changes import LEAK, ONCE, counts, leaks
 from flake8_jax.rules._reads import reach
@@ -15,8 +14,6 @@ from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import DictValue, ListValue, Static, UnionValue, Value
 from flake8_jax.semantics.events.events import Mutation
 from flake8_jax.semantics.events.facts import UNDONE
-
-WARNING: Final = "warning"
 
 
 @rule("JAX502", "error")
@@ -132,7 +129,8 @@ def captured_mutation(event: Mutation) -> Report | None:
     found = reach(event, container) if leaks(event) or counts(event) else "gone"
     if found == "gone":
         return None
-    subject, level = quote(event.context, container, "a container"), None if found == "read" else WARNING
+    subject = quote(event.context, container, "a container")
+    level: Level | None = None if found == "read" else "warning"
     if leaks(event):
         return Report(event.at, f"{subject} was made outside of the staged code: {LEAK}", level, unless=UNDONE)
     return Report(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.domain.signatures import signed
 from flake8_jax.semantics.domain.values import BoundMethod, Const, FunctionValue, ListValue, TupleValue, Value
 from flake8_jax.semantics.events.events import RootMet
 
@@ -89,7 +90,9 @@ def signature(operand: Value) -> tuple[list[str], list[str], bool, bool] | None:
     """Positional parameters, all parameters, and whether ``*args`` and ``**kwargs`` take others."""
     bound = isinstance(operand, BoundMethod)
     function = operand.func if isinstance(operand, BoundMethod) else operand
-    if not isinstance(function, FunctionValue) or function.wrapped is not None:
+    if isinstance(function, FunctionValue) and function.wrapped is not None:
+        return signature(signed(function))
+    if not isinstance(function, FunctionValue) or function.altered:
         return None
     parameters = function.fn.params[1:] if bound else function.fn.params
     kinds = {p.kind for p in parameters}

@@ -257,10 +257,12 @@ def describe(value: Value) -> str:
 
 
 def parameter_names(value: Value, depth: int = 1000) -> list[str] | None:
-    """Positional parameter names of a callable; None where its signature is not known."""
+    """Positional parameter names of a callable, as ``inspect.signature`` sees them; None where they are not known."""
     if depth == 0:  # an object whose ``__call__`` leads back to it
         return None
     if isinstance(value, FunctionValue):
+        if value.wrapped is not None:
+            return parameter_names(signed(value), depth - 1)
         return [p.name for p in value.fn.params if p.kind in ("positional", "posonly")]
     if isinstance(value, BoundMethod):
         names = parameter_names(value.func, depth - 1)
@@ -313,6 +315,23 @@ def constants_of(value: Value | None) -> list[Any] | None:
     return None
 
 
+def signed(value: Value) -> Value:
+    """The function whose signature ``inspect.signature`` reads: it follows ``__wrapped__``. Unknown in a circle of them."""
+    seen: list[Value] = []
+    while isinstance(value, FunctionValue) and value.wrapped is not None:
+        if value in seen:
+            return Unknown("signature")
+        seen.append(value)
+        value = value.wrapped
+    return value
+
+
+def hides_signature(value: Value) -> bool:
+    """A function of the project that is given a signature which nobody knows: names may mean any of its arguments."""
+    function = underlying(value)
+    return isinstance(function, FunctionValue) and isinstance(signed(function), Unknown)
+
+
 def static_parameters(tv: TransformedValue) -> tuple[set[int], set[str]] | None:
     """Static positions and names of a transform's operand; None where the options are not known."""
     positions: set[int] = set()
@@ -329,6 +348,8 @@ def static_parameters(tv: TransformedValue) -> tuple[set[int], set[str]] | None:
                 if constant < 0 and signature is not None:
                     constant += len(signature)
                 positions.add(constant)
+    if signature is None and names and hides_signature(tv.operand):
+        return None
     if signature is not None:
         names |= {signature[i] for i in positions if 0 <= i < len(signature)}
         positions |= {i for i, n in enumerate(signature) if n in names}

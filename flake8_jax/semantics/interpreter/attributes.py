@@ -507,6 +507,9 @@ def store_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -
             call(m, change.frame, change.node, setter, Arguments([base, value]))
     elif isinstance(base, ClassValue):
         m.journal.write(base.namespace, attr, value)
+    elif isinstance(base, FunctionValue):
+        if attr in ("__signature__", "__wrapped__"):
+            base.wrapped = Unknown(attr) if attr == "__signature__" else value
     elif isinstance(base, Opaque):
         if base.parts is None:
             base.parts = {}

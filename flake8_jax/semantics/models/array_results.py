@@ -81,11 +81,12 @@ def reduced_rank(source: Value | None, bound: Mapping[str, Value]) -> int | None
     """The rank of a reduction of ``source``; 0 over everything."""
     if not any(k in bound for k in ("axis", "keepdims", "axes")):
         return 0
-    ndim, keeps, axis = getattr(source, "ndim", None), bound.get("keepdims", FALSE), bound.get("axis")
+    ndim = source.ndim if isinstance(source, (Array, HostArray)) else None
+    keeps, axis = bound.get("keepdims", FALSE), bound.get("axis")
     if ndim is None or not isinstance(keeps, Const) or "axes" in bound:
         return None
     if keeps.value:
-        return int(ndim)
+        return ndim
     if axis is None or (isinstance(axis, Const) and axis.value is None):
         return 0
     axes = (axis,) if isinstance(axis, Const) else known_elements(axis)

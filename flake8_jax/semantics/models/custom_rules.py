@@ -161,7 +161,7 @@ def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: i
         return
     if not is_function(forward):
         return
-    given = [Unknown("fixed") if i in fixed else Tree(MAYBE) for i in range(count)]
+    given: list[Value] = [Unknown("fixed") if i in fixed else Tree(MAYBE) for i in range(count)]
     result = call(m, frame, node, forward, Arguments(given))
     if is_no_tuple_of(result, 2):
         tell_rule(m, frame, node, "the forward rule has to return a pair, (output, residuals)")
@@ -173,7 +173,7 @@ def _check_backward(m: Machine, frame: Frame, node: Any, backward: Value, fixed:
         return
     if not is_function(backward):
         return
-    given = [Unknown("fixed") if i < fixed else Tree(MAYBE) for i in range(fixed + 2)]
+    given: list[Value] = [Unknown("fixed") if i < fixed else Tree(MAYBE) for i in range(fixed + 2)]
     result = call(m, frame, node, backward, Arguments(given))
     if _is_plain_tuple(result) and is_no_tuple_of(result, count):
         tell_rule(

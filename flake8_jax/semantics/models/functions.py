@@ -43,7 +43,7 @@ from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.models.tables import library
+from flake8_jax.semantics.models.tables import builtin, library
 from flake8_jax.semantics.trackers.freshness import now
 from flake8_jax.semantics.trackers.unrolling import trips_of
 
@@ -74,8 +74,27 @@ def _pytree_partial(m: Machine, frame: Frame, node: Any, args: Arguments) -> Val
 
 @library("functools.wraps", "haiku.name_like", "jaxtyping.jaxtyped")
 def _wraps(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    """``functools.wraps(f)``: a decorator that gives back the function it decorates."""
-    return BuiltinValue("same")
+    """``functools.wraps(f)``: a decorator that gives back the function it decorates, under the signature of `f`."""
+    return PartialValue(BuiltinValue("wraps"), (args.values[0],), {}) if args.values else BuiltinValue("same")
+
+
+@builtin("wraps")
+def _wrapped(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    original, function = args.values if len(args.values) == 2 else (Unknown("f"), Unknown("decorator"))
+    return _under_signature(function, original)
+
+
+@library("functools.update_wrapper", "equinox.module_update_wrapper")
+def _update_wrapper(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    function = args.values[0] if args.values else Unknown("wrapper")
+    return _under_signature(function, args.values[1]) if len(args.values) > 1 else function
+
+
+def _under_signature(function: Value, original: Value) -> Value:
+    """A function that sets ``__wrapped__``: JAX looks up names of arguments in the signature of what it wraps."""
+    if isinstance(function, FunctionValue) and function is not original:
+        function.wrapped = original
+    return function
 
 
 @library("functools.lru_cache", "functools.cache")
@@ -93,8 +112,6 @@ def _mark_cached(func: FunctionValue) -> FunctionValue:
 
 
 @library(
-    "equinox.module_update_wrapper",
-    "functools.update_wrapper",
     "functools.singledispatch",
     "contextlib.contextmanager",
     "abc.abstractmethod",
