@@ -22,8 +22,7 @@ _CHANGING = frozenset(
 
 def reach(event: Mutation, container: ir.Node) -> Reach:
     """Whether what is put into a container can be met after the trace."""
-    while isinstance(container, ir.Subscript):
-        container = container.value
+    container = _outermost(container)
     tree, start = event.context.scope.tree, event.at.start
     around = list(_functions_around(tree.body, start))
     inner = around[-1] if around else None
@@ -37,6 +36,24 @@ def reach(event: Mutation, container: ir.Node) -> Reach:
         return "read"
     is_given = owner is not None and any(p.name == container.id for p in owner.params)
     return "kept" if owner is None or is_given else "gone"
+
+
+_GIVING = frozenset({"get", "setdefault"})
+
+
+def _outermost(container: ir.Node) -> ir.Node:
+    """``d`` of ``d["a"][0]`` and of ``d.setdefault("a", [])``."""
+    while True:
+        if isinstance(container, ir.Subscript):
+            container = container.value
+        elif (
+            isinstance(container, ir.Call)
+            and isinstance(container.func, ir.Attribute)
+            and container.func.attr in _GIVING
+        ):
+            container = container.func.value
+        else:
+            return container
 
 
 def _functions_around(node: Any, offset: int) -> Iterator[ir.Function]:
