@@ -280,7 +280,7 @@ def _sliced_length(length: int | None, index: SliceValue) -> int | None:
         None if v is None else v.value if isinstance(v, Const) else MISSING
         for v in (index.lower, index.upper, index.step)
     ]
-    if length is None or not all(part is None or type(part) is int for part in parts) or parts[2] == 0:
+    if length is None or length < 0 or not all(part is None or type(part) is int for part in parts) or parts[2] == 0:
         return None
     return len(range(*slice(*parts).indices(length)))
 

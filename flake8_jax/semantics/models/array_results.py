@@ -69,12 +69,16 @@ def _of_shape(result: Array, shape: Value) -> None:
     if isinstance(shape, TupleValue):
         result.ndim = len(shape.elts)
         first = shape.elts[0] if shape.elts else None
-        if isinstance(first, Const) and type(first.value) is int:
-            result.length = first.value
+        result.length = _length_of(first)
     elif isinstance(shape, Const) and type(shape.value) is int:
-        result.ndim, result.length = 1, shape.value
+        result.ndim, result.length = 1, _length_of(shape)
     elif isinstance(shape, Static) and shape.kind == "int":
         result.ndim = 1
+
+
+def _length_of(size: Value | None) -> int | None:
+    """The length that a size says; ``-1`` leaves it to JAX."""
+    return size.value if isinstance(size, Const) and type(size.value) is int and size.value >= 0 else None
 
 
 def reduced_rank(source: Value | None, bound: Mapping[str, Value]) -> int | None:
