@@ -63,34 +63,25 @@ def names_used(node: Any) -> set[str]:
 
 
 def reads_itself(scope: ModuleScope, target: ir.Expr, source: ir.Expr | None) -> bool:
-    """The new value is an expression over the old one: ``d[k] = d[k] + 1``, ``n = max(n, 1)``. One that leaves it as it is
-    when it is evaluated again says nothing of how often it was: ``n = float(n)``, ``n = n or 1``."""
+    """The new value differs from the old one each time: ``d[k] = d[k] + 1``, ``rows = [*rows, row]``. What a function makes
+    of it may be the same again: ``n = float(n)``, ``n = max(n, 1)``."""
     if source is None:
         return False
     wanted = scope.text[target.start : target.end]
-    if any(scope.text[part.start : part.end] == wanted for part in _kept_by(source)):
-        return False
-    todo: list[Any] = [source]
+    todo: list[tuple[Any, bool]] = [(source, False)]
     while todo:
-        n = todo.pop()
+        n, counts = todo.pop()
         kind = type(n)
-        if kind is type(target) and scope.text[n.start : n.end] == wanted:
+        if counts and kind is type(target) and scope.text[n.start : n.end] == wanted:
             return True
         if kind is not ir.Lambda:
-            todo += below(n)
+            counts = counts or kind in _ACCUMULATING
+            todo += [(part, counts) for part in below(n)]
     return False
 
 
-_CONVERSIONS = frozenset({"abs", "bool", "float", "frozenset", "int", "list", "round", "str", "tuple"})
-
-
-def _kept_by(source: ir.Expr) -> list[ir.Expr]:
-    """The operands that an expression gives back where it was evaluated before."""
-    if isinstance(source, ir.Call) and isinstance(source.func, ir.Name) and source.func.id in _CONVERSIONS:
-        return [argument.value for argument in source.args] if len(source.args) == 1 else []
-    if isinstance(source, ir.BoolOp):
-        return source.values[:1]
-    return [source.body, source.orelse] if isinstance(source, ir.IfExp) else []
+_ACCUMULATING = frozenset({ir.BinOp, ir.Starred, ir.Dict})
+"""Expressions that hold more than their operands."""
 
 
 def path_of(node: Any) -> str:
