@@ -17,18 +17,18 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from knowledge_jax import jax_lax, jax_nn, jax_numpy, jax_random, jax_scipy
+from knowledge_jax import jax_lax, jax_nn, jax_numpy, jax_random, jax_scipy, with_judgement
 from knowledge_numpy import host_random_classes, numpy_table, scipy_table
 from knowledge_writer import Writer
 
 TABLES = Path(__file__).resolve().parent.parent / "flake8_jax" / "knowledge"
 
 MAKERS: dict[str, Callable[[], str]] = {
-    "jax.numpy": lambda: report(jax_numpy()),
-    "jax.lax": lambda: report(jax_lax()),
-    "jax.nn": lambda: report(jax_nn()),
+    "jax.numpy": lambda: report(with_judgement(jax_numpy())),
+    "jax.lax": lambda: report(with_judgement(jax_lax())),
+    "jax.nn": lambda: report(with_judgement(jax_nn())),
     "jax.random": lambda: report(jax_random()),
-    "jax.scipy": lambda: report(jax_scipy()),
+    "jax.scipy": lambda: report(with_judgement(jax_scipy())),
     "numpy": lambda: report(numpy_table()) + host_random_classes(),
     "scipy": lambda: report(scipy_table()),
 }

@@ -35,6 +35,32 @@ BY_HAND: dict[str, dict[str, str]] = tomllib.loads(
 """By module and function: facts that win over what probes find."""
 
 
+RANKS = {
+    **dict.fromkeys(words("""
+    all amax amin any argmax argmin logsumexp max mean median min nanmax nanmean nanmin nansum norm prod std
+    sum var vdot
+    """), "number"),
+    **dict.fromkeys(words("""
+    abs argsort astype ceil clip cos cumprod cumsum exp expm1 flip floor invert isfinite isinf isnan log
+    log1p log_softmax logical_not negative ones_like relu rint roll round sigmoid sign sin softmax sort sqrt
+    square stop_gradient tanh zeros_like
+    """), "same"),
+}  # fmt: skip
+"""What is known of the axes of a result, by the last part of a name."""
+IDLE = frozenset(words("array asarray zeros_like ones_like full_like empty_like from_dlpack dtype"))
+"""Functions that let the device compute nothing, by the last part of a name."""
+
+
+def with_judgement(writer: Writer) -> Writer:
+    """The table, whose functions say so."""
+    for name, line in writer.functions.items():
+        short = name.rpartition(".")[2]
+        idle = "; idle" if short in IDLE else ""
+        rank = f"; rank={RANKS[short]}" if short in RANKS else ""
+        writer.functions[name] = line + idle + rank
+    return writer
+
+
 def add_module(writer: Writer, public: str, module: ModuleType, skip: frozenset[str] = frozenset()) -> None:
     """The functions of one JAX module: signatures, results, static parameters and data-dependent shapes."""
     for name, function in public_functions(module):

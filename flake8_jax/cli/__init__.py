@@ -1,4 +1,20 @@
-"""The command ``jaxlint``: which sub-command is meant, and nothing else, so that it starts fast.
+"""The command ``jaxlint``: this module finds out which sub-command is meant, and no more, so that it starts fast.
+
+Vocabulary
+----------
+command     the first word that is no global flag; ``check`` where there is none. Each has a module with ``run``.
+running     a command that runs the user's code on JAX, in a process of its own.
+troubles    what a run could not look at or finish, on standard error.
+
+::
+
+    words ─► command ─► run(arguments) ─► exit status
+                          │
+                          ├─ check, inspect ─ arguments ─► settings ─► pipeline ─► output, reporters
+                          ├─ rule, rules, config, clean ─► registry, settings, cache
+                          ├─ server ─► flake8_jax.server
+                          └─ bench, verify, mre … ─ running, linted ─► runtime_checks
+    all of them ─ said ─► text without control characters ─ process ─► streams, signals
 
 Exit statuses: 0 clean or all repaired, 1 findings, 2 a wrong call or configuration, output that cannot be written, or a failure
 of our own; 130 after Ctrl-C, 143 after SIGTERM.

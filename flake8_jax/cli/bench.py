@@ -17,6 +17,7 @@ from flake8_jax.cli.running import (
     add_input_options,
     add_run_options,
     ask,
+    command_parser,
     converted,
     duration,
     fail,
@@ -48,11 +49,10 @@ examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="jaxlint bench",
-        description="Run a function on JAX and time it: the first call, moving inputs, and the calls after that.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = command_parser(
+        "bench",
+        "Run a function on JAX and time it: the first call, moving inputs, and the calls after that.",
+        _EPILOG,
     )
     made.add_argument("function", metavar="TARGET", help=TARGET_HELP)
     made.add_argument("--vs", metavar="OTHER", help="another function, to be compared with on the same inputs")

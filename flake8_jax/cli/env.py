@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,12 +12,13 @@ from flake8_jax.cli.running import (
     add_run_options,
     ask,
     columns,
+    command_parser,
     converted,
     fail,
     seconds,
+    show_result,
     size,
 )
-from flake8_jax.cli.said import print_json, say
 from flake8_jax.runtime_checks.measurements import Environment, Smoke
 
 _EPILOG = """\
@@ -30,11 +32,10 @@ examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="jaxlint env",
-        description="Show the JAX that the other commands would run: versions, devices, settings, and whether it works.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = command_parser(
+        "env",
+        "Show the JAX that the other commands would run: versions, devices, settings, and whether it works.",
+        _EPILOG,
     )
     add_run_options(made)
     return made
@@ -49,10 +50,7 @@ def run(arguments: Sequence[str]) -> int:
         return fail(error)
     result["sandbox"] = {**result["sandbox"], "unshare": _unshares()}
     environment = converted(result, Environment)
-    if args.output_format == "json":
-        print_json(environment)
-    else:
-        say(described(environment, args.platform))
+    show_result(args, environment, functools.partial(described, platform=args.platform))
     return 0 if environment.smoke is not None and environment.smoke.ok else 1
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,14 +18,13 @@ from flake8_jax.cli.arguments import (
     wants_color,
 )
 from flake8_jax.cli.profiles import read_profile
-from flake8_jax.cli.running import find_python, split_command
+from flake8_jax.cli.running import find_python, limits_of, split_command
 from flake8_jax.cli.said import say, tell
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.report import RunReport
 from flake8_jax.core.writing import write_whole
 from flake8_jax.reporters import View, formats, render
 from flake8_jax.runtime_checks.profile import Profile
-from flake8_jax.runtime_checks.sandbox import Limits
 from flake8_jax.runtime_checks.verify import Workload
 from flake8_jax.settings.tables import ConfigError
 
@@ -96,8 +94,7 @@ def lint(args: argparse.Namespace, cwd: str, backend: Backend | None, *, unsafe_
     for line in troubles(report, view, args.verbose):
         print(line, file=sys.stderr)
     workload = Workload(
-        tuple(args.command), tuple(paths), cwd, args.python, args.target or "",
-        Limits(args.timeout, args.memory, not args.no_network),
+        tuple(args.command), tuple(paths), cwd, args.python, args.target or "", limits_of(args),
     )  # fmt: skip
     return Linted(workspace, question, report, view, workload, profile)
 
@@ -118,10 +115,3 @@ def show(args: argparse.Namespace, report: RunReport, output_format: str, view: 
         print(text, end="")
     if output_format in READERS_FORMATS and not (args.quiet or args.silent):
         say(f"{closing}\n")
-
-
-def cannot_open(error: OSError, python: str) -> str:
-    """What could not be started, read or written."""
-    if error.filename in (None, python):
-        return f"{python} cannot be started: {error.strerror}; see `--python`"
-    return f"{os.fspath(error.filename)}: {error.strerror}"

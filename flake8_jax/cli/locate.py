@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from flake8_jax.cli.running import RunError, add_run_options, ask, converted, fail, positive
+from flake8_jax.cli.running import RunError, add_run_options, ask, command_parser, converted, fail, positive
 from flake8_jax.cli.said import print_json, tell
 from flake8_jax.core.printable import one_line
 from flake8_jax.runtime_checks.measurements import Located
@@ -25,11 +25,10 @@ examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="jaxlint locate",
-        description="Find where the source of the installed JAX treats a topic or raises an error; prints path:line: text.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = command_parser(
+        "locate",
+        "Find where the source of the installed JAX treats a topic or raises an error; prints path:line: text.",
+        _EPILOG,
     )
     made.add_argument("topic", nargs="+", metavar="TOPIC", help="a name, words, or the text of an error")
     made.add_argument("--limit", type=positive, default=20, metavar="N", help="most places to print (default: 20)")

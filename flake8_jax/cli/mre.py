@@ -13,8 +13,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flake8_jax.cli.arguments import add_project_options, add_selection_options
-from flake8_jax.cli.linted import Linted, cannot_open, lint, say_progress
-from flake8_jax.cli.running import add_device_option, add_process_options, find_python, find_roots
+from flake8_jax.cli.linted import Linted, lint, say_progress
+from flake8_jax.cli.running import (
+    RunError,
+    add_device_option,
+    add_output_format,
+    add_process_options,
+    ask,
+    command_parser,
+    find_python,
+    find_roots,
+    finish,
+)
 from flake8_jax.cli.said import print_json, print_program, tell
 from flake8_jax.cli.verify import cases_for, recorded_by_file
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
@@ -65,12 +75,11 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="jaxlint mre",
-        usage="jaxlint mre [options] FILE:LINE",
-        description="Make the smallest standalone script that still shows a finding, and an issue report.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = command_parser(
+        "mre",
+        "Make the smallest standalone script that still shows a finding, and an issue report.",
+        _EPILOG,
+        "[options] FILE:LINE",
     )
     made.add_argument("finding", metavar="FILE:LINE", help="where the finding is")
     made.add_argument("--output", metavar="FILE", help="write the script there (default: standard output)")
@@ -81,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--unconfirmed", action="store_true", help="write the script also if it does not show the finding"
     )
-    made.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
+    add_output_format(made)
     run = made.add_argument_group("running")
     run.add_argument(
         "--call", metavar="CODE",
@@ -102,16 +111,10 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     args = parser().parse_args(arguments)
     args.python = find_python(args.python)
     try:
-        return _run(args, os.getcwd(), backend)
-    except (ConfigError, RefusedCommand) as error:
-        tell(error)
-        return 2
+        return finish(lambda: _run(args, os.getcwd(), backend), args.python, RefusedCommand)
     except FlatteningError as error:
         tell(f"no script can be made of this: {error}")
         return 1
-    except OSError as error:
-        tell(cannot_open(error, args.python))
-        return 2
 
 
 def _run(args: argparse.Namespace, cwd: str, backend: Backend | None) -> int:
@@ -244,10 +247,10 @@ def _issue(args: argparse.Namespace, item: Diagnostic, shown: Any, outcomes: Out
 
 def _packages(args: argparse.Namespace) -> dict[str, str]:
     """The versions of packages around JAX, as ``jaxlint env`` has them."""
-    from flake8_jax.runtime_checks.sandbox import Launch, run_child
-
-    result = run_child("env", {"roots": []}, Launch(args.python)).result()
-    return dict(result["packages"]) if result is not None else {}
+    try:
+        return dict(ask(args, "env", {"roots": []})["packages"])
+    except RunError:
+        return {}
 
 
 def _write(args: argparse.Namespace, output_format: str, script: str, report: str) -> None:

@@ -14,15 +14,16 @@ from flake8_jax.cli.running import (
     add_input_options,
     add_run_options,
     ask,
+    command_parser,
     converted,
     fail,
     fill_inputs,
     names_list,
     place,
     seconds,
+    show_result,
     size,
 )
-from flake8_jax.cli.said import print_json, say
 from flake8_jax.runtime_checks.measurements import Probe, ProbeCase, Stage
 
 _MOST_PRIMITIVES = 8
@@ -44,11 +45,10 @@ examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="jaxlint probe",
-        description="Trace, lower and compile a function without running it, and show what becomes of it.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = command_parser(
+        "probe",
+        "Trace, lower and compile a function without running it, and show what becomes of it.",
+        _EPILOG,
     )
     made.add_argument("function", metavar="TARGET", help=TARGET_HELP)
     made.add_argument(
@@ -87,10 +87,7 @@ def run(arguments: Sequence[str]) -> int:
     except RunError as error:
         return fail(error)
     probe = converted(result, Probe)
-    if args.output_format == "json":
-        print_json(probe)
-    else:
-        say(described(probe))
+    show_result(args, probe, described)
     return 1 if any(stage.state == "failed" for case in probe.cases for stage in case.stages) else 0
 
 

@@ -6,15 +6,15 @@ import ast
 import functools
 import os
 import tempfile
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from flake8_jax.cli.linted import add_lint_options, cannot_open, lint, parse, say_progress, show
-from flake8_jax.cli.running import add_device_option, add_process_options
+from flake8_jax.cli.linted import add_lint_options, lint, parse, say_progress, show
+from flake8_jax.cli.running import add_device_option, add_process_options, command_parser, fail, finish, missing_command
 from flake8_jax.cli.said import tell
 from flake8_jax.cli.verify import summary
 from flake8_jax.core.findings import Positions, Verdict
@@ -51,12 +51,11 @@ This is no sandbox against malice: the command runs with your rights, and may wr
 
 
 def parser() -> ArgumentParser:
-    made = ArgumentParser(
-        prog="jaxlint prove",
-        usage="jaxlint prove [options] [PATH ...] -- COMMAND ...",
-        description="Prove the fixes: run your command with and without them, and compare what comes out.",
-        epilog=_EPILOG,
-        formatter_class=RawDescriptionHelpFormatter,
+    made = command_parser(
+        "prove",
+        "Prove the fixes: run your command with and without them, and compare what comes out.",
+        _EPILOG,
+        "[options] [PATH ...] -- COMMAND ...",
     )
     made.add_argument("paths", nargs="*", metavar="PATH", help="files or directories; default: .")
     fix = made.add_argument_group("fixes")
@@ -79,18 +78,9 @@ def parser() -> ArgumentParser:
 def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     """Run ``jaxlint prove``; returns the exit status."""
     args, _, output_format = parse(parser(), arguments)
-    try:
-        if not args.command:
-            raise ConfigError(
-                "there is no command: give one after `--`, such as `jaxlint prove src -- python train.py`"
-            )
-        return _run(args, output_format, os.getcwd(), backend)
-    except (ConfigError, CopyError) as error:
-        tell(error)
-        return 2
-    except OSError as error:
-        tell(cannot_open(error, args.python))
-        return 2
+    if not args.command:
+        return fail(missing_command("prove src -- python train.py"))
+    return finish(lambda: _run(args, output_format, os.getcwd(), backend), args.python, CopyError)
 
 
 def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None) -> int:

@@ -15,13 +15,14 @@ from flake8_jax.cli.running import (
     add_input_options,
     add_run_options,
     ask,
+    command_parser,
     converted,
     fail,
     fill_inputs,
     place,
     seconds,
+    show_result,
 )
-from flake8_jax.cli.said import print_json, say
 from flake8_jax.runtime_checks.measurements import RecompileCase, Recompiles
 
 if sys.version_info >= (3, 11):
@@ -44,11 +45,10 @@ examples:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="jaxlint recompiles",
-        description="Call a jitted function with inputs in turn, and say which calls compile anew, why, and what avoids it.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = command_parser(
+        "recompiles",
+        "Call a jitted function with inputs in turn, and say which calls compile anew, why, and what avoids it.",
+        _EPILOG,
     )
     made.add_argument("function", metavar="TARGET", help=f"{TARGET_HELP}; it is jitted first unless it is already")
     made.add_argument("--cases", metavar="FILE.toml|FILE.py", help="more inputs, from a file")
@@ -74,10 +74,7 @@ def run(arguments: Sequence[str]) -> int:
     except RunError as error:
         return fail(error)
     recompiles = converted(result, Recompiles)
-    if args.output_format == "json":
-        print_json(recompiles)
-    else:
-        say(described(recompiles))
+    show_result(args, recompiles, described)
     return 1 if any(case.compiled for case in recompiles.cases[1:]) else 0
 
 

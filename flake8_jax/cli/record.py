@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import sys
 from collections.abc import Sequence
@@ -10,10 +11,20 @@ from collections.abc import Sequence
 import msgspec
 
 from flake8_jax.cli.arguments import refuse_source_as_output
-from flake8_jax.cli.running import add_process_options, find_python, split_command
+from flake8_jax.cli.running import (
+    add_output_format,
+    add_process_options,
+    command_parser,
+    fail,
+    find_python,
+    finish,
+    limits_of,
+    missing_command,
+    split_command,
+)
 from flake8_jax.cli.said import print_json, say, tell
 from flake8_jax.runtime_checks.profile import DEFAULT, VERSION, Compilation, Function, Profile, compilations, save
-from flake8_jax.runtime_checks.sandbox import Launch, Limits, describe, run_child
+from flake8_jax.runtime_checks.sandbox import Launch, describe, run_child
 from flake8_jax.settings.tables import ConfigError
 
 _EPILOG = """\
@@ -31,19 +42,18 @@ Exit status: that of the command; 2 for a wrong call.
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="jaxlint record",
-        usage="jaxlint record [options] -- COMMAND ...",
-        description="Run your command and record what JAX traces and compiles.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = command_parser(
+        "record",
+        "Run your command and record what JAX traces and compiles.",
+        _EPILOG,
+        "[options] -- COMMAND ...",
     )
     made.add_argument(
         "--root", action="append", default=[], metavar="PATH", help="code that is recorded; may be repeated; default: ."
     )
     made.add_argument("--profile", default=DEFAULT, metavar="FILE", help=f"where to write; default: {DEFAULT}")
     add_process_options(made.add_argument_group("the process that runs your command"), seconds=None)
-    made.add_argument("--output-format", choices=("text", "json"), default="text")
+    add_output_format(made)
     return made
 
 
@@ -52,16 +62,9 @@ def run(arguments: Sequence[str]) -> int:
     own, command = split_command(arguments)
     args = parser().parse_args(own)
     args.python = find_python(args.python)
-    try:
-        if not command:
-            raise ConfigError("there is no command: give one after `--`, such as `jaxlint record -- python train.py`")
-        return _run(args, command)
-    except ConfigError as error:
-        tell(error)
-        return 2
-    except OSError as error:
-        tell(f"{error.filename or args.python}: {error.strerror}")
-        return 2
+    if not command:
+        return fail(missing_command("record -- python train.py"))
+    return finish(functools.partial(_run, args, command), args.python)
 
 
 def _run(args: argparse.Namespace, command: list[str]) -> int:
@@ -71,7 +74,7 @@ def _run(args: argparse.Namespace, command: list[str]) -> int:
             raise ConfigError(f"{root}: there is no such file or directory (`--root`)")
     refuse_source_as_output(args.profile, (), "--profile")
     request = {"roots": roots, "command": command, "watches": [], "record": True}
-    limits = Limits(args.timeout, args.memory, not args.no_network)
+    limits = limits_of(args)
     # The command's own output goes where it would go, but for readers of JSON.
     output = sys.stdout if args.output_format == "text" else sys.stderr
     sys.stdout.flush()

@@ -1,4 +1,8 @@
-"""What the commands that run the user's code share: their options, the child, and what is said when it fails.
+"""What the commands that run the user's code share: their parser and options, the child, and what is said when it fails.
+
+    bench, env, locate, probe, recompiles ── ask ──► one child, one result ── show_result ──► text or JSON
+    verify, prove, mre ── linted ──► findings, workload ──┐
+    record ───────────────────────────────────────────────┴─ finish ──► an exit status, whatever went wrong
 
 Vocabulary
 ----------
@@ -11,16 +15,17 @@ import argparse
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from flake8_jax.cli.said import tell
+from flake8_jax.cli.said import print_json, say, tell
+from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
-    from flake8_jax.runtime_checks.sandbox import Message
+    from flake8_jax.runtime_checks.sandbox import Limits, Message
 
 PLATFORMS = ("cpu", "cuda", "tpu")
 _ROOT_SIGNS = ("pyproject.toml", "jaxlint.toml", ".jaxlint.toml", ".git")
@@ -62,9 +67,24 @@ def _dim(text: str) -> tuple[str, int]:
     return name, int(size)
 
 
+def command_parser(name: str, description: str, epilog: str, usage: str | None = None) -> argparse.ArgumentParser:
+    """The parser of ``jaxlint NAME``. usage: what stands behind the name, where argparse would leave something out."""
+    return argparse.ArgumentParser(
+        prog=f"jaxlint {name}",
+        usage=f"jaxlint {name} {usage}" if usage is not None else None,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def add_output_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
+
+
 def add_run_options(parser: argparse.ArgumentParser, *, platform: bool = True) -> None:
     """Options of every command that starts a child."""
-    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
+    add_output_format(parser)
     group = parser.add_argument_group("the process that runs your code")
     if platform:
         group.add_argument("--target", dest="platform", choices=PLATFORMS, help="run there (default: what JAX chooses)")
@@ -110,6 +130,10 @@ def split_command(arguments: Sequence[str]) -> tuple[list[str], list[str] | None
         return given, None
     cut = given.index("--")
     return given[:cut], given[cut + 1 :]
+
+
+def missing_command(example: str) -> ConfigError:
+    return ConfigError(f"there is no command after `--`: give one, such as `jaxlint {example}`")
 
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
@@ -167,20 +191,25 @@ def find_roots(cwd: str) -> list[str]:
     return [cwd]
 
 
+def limits_of(args: argparse.Namespace) -> Limits:
+    """What ``add_process_options`` lets the child use."""
+    from flake8_jax.runtime_checks.sandbox import Limits
+
+    return Limits(seconds=args.timeout, memory=args.memory, network=not args.no_network)
+
+
 def ask(args: argparse.Namespace, task: str, request: Mapping[str, Any], platform: str | None = None) -> Message:
     """Run a task in a child and return its result. Raises RunError."""
-    from flake8_jax.runtime_checks.sandbox import Launch, Limits, describe, run_child
+    from flake8_jax.runtime_checks.sandbox import Launch, describe, run_child
 
     cwd = os.getcwd()
-    limits = Limits(seconds=args.timeout, memory=args.memory, network=not args.no_network)
+    limits = limits_of(args)
     python = find_python(args.python)
     try:
         launch = Launch(python, limits, {"JAX_PLATFORMS": platform} if platform else {}, cwd)
         outcome = run_child(task, {"roots": find_roots(cwd), **request}, launch)
     except OSError as error:
-        raise RunError(
-            f"{python} cannot be started: {error.strerror or error}; --python names the interpreter"
-        ) from error
+        raise RunError(cannot_open(error, python)) from error
     refused = outcome.of("refused")
     if refused:
         raise RunError(refused[-1]["text"])
@@ -196,9 +225,37 @@ def converted(result: Mapping[str, Any], kind: type[_T]) -> _T:
     return msgspec.convert({key: value for key, value in result.items() if key != "kind"}, kind)
 
 
+def show_result(args: argparse.Namespace, result: _T, described: Callable[[_T], str]) -> None:
+    """Print what was measured: as JSON, or described for readers."""
+    if args.output_format == "json":
+        print_json(result)
+    else:
+        say(described(result))
+
+
 def fail(error: Exception) -> int:
     """Say it on standard error; the exit status of a wrong call."""
     tell(error, several_lines=True)
+    return 2
+
+
+def cannot_open(error: OSError, python: str) -> str:
+    """What could not be started, read or written."""
+    if error.filename in (None, python):
+        return f"{python} cannot be started: {error.strerror or error}; `--python` names the interpreter"
+    return f"{os.fspath(error.filename)}: {error.strerror}"
+
+
+def finish(work: Callable[[], int], python: str, *wrong: type[Exception]) -> int:
+    """The exit status of a command that runs the user's: 2 with a message for a wrong call, which is a ConfigError or one of
+    ``wrong``, and where something cannot be started, read or written."""
+    refused: tuple[type[Exception], ...] = (ConfigError, *wrong)
+    try:
+        return work()
+    except refused as error:
+        tell(error)
+    except OSError as error:
+        tell(cannot_open(error, python))
     return 2
 
 

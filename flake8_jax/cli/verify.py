@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from flake8_jax.cli.linted import add_lint_options, cannot_open, lint, parse, say_progress, show
-from flake8_jax.cli.running import add_device_option, add_process_options
+from flake8_jax.cli.linted import add_lint_options, lint, parse, say_progress, show
+from flake8_jax.cli.running import add_device_option, add_process_options, command_parser, fail, finish, missing_command
 from flake8_jax.cli.said import tell
 from flake8_jax.core.report import Diagnostic, RunReport
 from flake8_jax.runtime_checks.marks import cases_of, recorded_function
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.profile import Function, Profile
 from flake8_jax.runtime_checks.verify import Asked, RefusedCommand, Verification, verify
-from flake8_jax.settings.tables import ConfigError
 
 if TYPE_CHECKING:
     from flake8_jax.pipeline.backend import Backend
@@ -46,12 +45,11 @@ This is no sandbox against malice: the command runs with your rights.
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="jaxlint verify",
-        usage="jaxlint verify [options] [PATH ...] [-- COMMAND ...]",
-        description="Lint, then confirm or refute each finding by running your code on JAX.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    made = command_parser(
+        "verify",
+        "Lint, then confirm or refute each finding by running your code on JAX.",
+        _EPILOG,
+        "[options] [PATH ...] [-- COMMAND ...]",
     )
     made.add_argument("paths", nargs="*", metavar="PATH", help="files or directories; default: .")
     run = made.add_argument_group("running")
@@ -69,18 +67,9 @@ def parser() -> argparse.ArgumentParser:
 def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
     """Run ``jaxlint verify``; returns the exit status."""
     args, command, output_format = parse(parser(), arguments)
-    try:
-        if command == []:
-            raise ConfigError(
-                "there is no command after `--`: give one, such as `jaxlint verify src -- python train.py`"
-            )
-        return _run(args, output_format, os.getcwd(), backend)
-    except (ConfigError, RefusedCommand) as error:
-        tell(error)
-        return 2
-    except OSError as error:
-        tell(cannot_open(error, args.python))
-        return 2
+    if command == []:
+        return fail(missing_command("verify src -- python train.py"))
+    return finish(lambda: _run(args, output_format, os.getcwd(), backend), args.python, RefusedCommand)
 
 
 def _run(args: argparse.Namespace, output_format: str, cwd: str, backend: Backend | None) -> int:

@@ -7,6 +7,7 @@ walking the package: there is no list to edit.
 from __future__ import annotations
 
 import inspect
+import traceback
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +21,12 @@ EVERYWHERE: frozenset[Where] = frozenset({"eager", "loop", "staged"})
 DEFECTS = (
     AttributeError, TypeError, ValueError, LookupError, AssertionError, ArithmeticError, NameError,
 )  # fmt: skip
-"""Exceptions that a defect of the interpreter or of a fixer raises; it is reported, and the rest goes on."""
+"""Exceptions that a defect of the interpreter, of a rule or of a fixer raises; it is reported, and the rest goes on."""
+
+
+def traceback_of(defect: BaseException) -> str:
+    """The text that a report of a defect shows."""
+    return "".join(traceback.format_exception(type(defect), defect, defect.__traceback__))
 
 
 class Spanned(Protocol):
@@ -87,6 +93,8 @@ class Rule:
     """One rule. ``doc`` is the manual page (markdown): the docstring of ``check``.
 
     names, where, arrays, effects: see ``Subscription``.
+    raises: where it reports an error, JAX raises an error about a tracer. The code behind the place does not run, and a
+        handler that catches such errors takes the report back.
     settle: for rules whose reports may show one defect twice. It sees the reports of all rules that declare it.
     """
 
@@ -102,6 +110,7 @@ class Rule:
     where: frozenset[Where] = EVERYWHERE
     arrays: bool = False
     effects: frozenset[str] | None = None
+    raises: bool = False
     settle: Settle | None = None
 
     @property
@@ -135,13 +144,14 @@ def event_types(function: Callable[..., Any]) -> tuple[type, ...]:
     return typing.get_args(hint) or (hint,)
 
 
-def rule(
+def rule(  # noqa: PLR0913 - data
     code: str,
     level: Level,
     *,
     fixable: Fixable = "never",
     opt_in: bool = False,
     only: Subscription = ALL_EVENTS,
+    raises: bool = False,
     settle: Settle | None = None,
 ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
     """Declare ``def traced_branch(event: TruthTest) -> Report | None`` to be the rule ``traced-branch``."""
@@ -160,6 +170,7 @@ def rule(
             where=only.where,
             arrays=only.arrays,
             effects=only.effects,
+            raises=raises,
             settle=settle,
         )
         setattr(check, _RULE_MARK, made)

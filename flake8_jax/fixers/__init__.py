@@ -1,4 +1,23 @@
-"""The fixers: one repair a file, found by walking this package."""
+"""The fixers: one repair a file, found by walking this package. Adding a file adds the fixer; there is no list to edit.
+
+Vocabulary
+----------
+fixer       a function from the event of a finding and the source to a fix, or to None where it cannot be sure.
+source      the file under repair: its text and its IR, and the other files of the program (``_source``, ``_callers``).
+fix         text edits that go together or not at all, with a message.
+safe        the fixed program does what the old one did or meant (``_safety``). Other fixes are unsafe.
+twin        the ``jax.numpy`` function that does the same as a NumPy function (``_twins``).
+
+::
+
+    finding, event ─ proposals ─► fixer ─► Fix ─► repair.passes applies it and checks the result
+                                    │
+                                    ├─ what does the text show? _names, _flow, _references, _staging, _callers
+                                    ├─ what is the new text? _expressions, _branches, _loops, _steps, _imports …
+                                    └─ is it safe? _safety, _consequences
+
+Files with a leading underscore hold what fixers share.
+"""
 
 from __future__ import annotations
 

@@ -310,7 +310,15 @@ def guards(node: ir.Expr) -> bool:
     )
 
 
+MAX_FOLDED = 64
+"""So many operands are put together one after the other. More would nest so deeply that Python cannot read the text (it
+refuses 200 brackets in brackets), so they are put together half by half."""
+
+
 def _conjunction(name: str, operands: list[str]) -> str:
+    if len(operands) > MAX_FOLDED:
+        middle = len(operands) // 2
+        return f"{name}({_conjunction(name, operands[:middle])}, {_conjunction(name, operands[middle:])})"
     text = operands[0]
     for operand in operands[1:]:
         text = f"{name}({text}, {operand})"

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.core.findings import Applicability, Fix
+from flake8_jax.core.findings import Fix
 from flake8_jax.fixers._callers import binders, names, scope_of
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._source import STATEMENTS, FixSource, Use
@@ -36,10 +36,6 @@ def decided(fix: Fix, *, safe: bool, otherwise: str) -> Fix:
     if safe:
         return fix
     return Fix(f"{fix.message}; {otherwise}", "unsafe", fix.edits)
-
-
-def weaker(one: Applicability, other: Applicability) -> Applicability:
-    return "safe" if one == other == "safe" else "unsafe"
 
 
 # --- NumPy arrays, and containers ------------------------------------------------------------------

@@ -4,11 +4,12 @@ Vocabulary
 ----------
 proposal   the fix that the first fixer of a rule makes of a finding's event; later fixers are asked if it makes none.
 refused    a proposal that is nested too deeply to be made.
+shared     a fix that several findings have, such as all operands of ``a and b and …``. Each of them carries it, unless that
+           makes very long output.
 """
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,10 +19,13 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.collector import collector_paused
 from flake8_jax.core.findings import Finding, Fix
-from flake8_jax.core.registry import DEFECTS, Fixer
+from flake8_jax.core.registry import DEFECTS, Fixer, traceback_of
 from flake8_jax.core.stack import run_deep
 from flake8_jax.fixers import all_fixers
 from flake8_jax.fixers._callers import Program
+
+MAX_REPEATED = 1 << 20
+"""Characters that a shared fix may take in all of its findings together. Further findings go without it."""
 
 
 @dataclass
@@ -42,15 +46,28 @@ def propose_fixes(
     program = Program(files)
     known = all_fixers() if fixers is None else fixers
     made = Proposals()
+    repeated: dict[tuple[str, Fix], int] = {}
 
     def work() -> None:
         with collector_paused():
             for finding, event in reported:
                 fix = _proposal(finding, event, program, known.get(finding.name, ()), made)
+                if fix is not None and not _has_room(repeated, finding.path, fix):
+                    fix = None
                 made.findings.append(finding if fix is None else msgspec.structs.replace(finding, fix=fix))
 
     run_deep(work)
     return made
+
+
+def _has_room(repeated: dict[tuple[str, Fix], int], path: str, fix: Fix) -> bool:
+    """Whether one more finding may carry a fix; the first may. repeated: characters that findings carry, by fix."""
+    before = repeated.get((path, fix), 0)
+    after = before + sum(len(edit.content) for edit in fix.edits)
+    if before and after > MAX_REPEATED:
+        return False
+    repeated[path, fix] = after
+    return True
 
 
 def _proposal(finding: Finding, event: Any, program: Program, fixers: tuple[Fixer, ...], made: Proposals) -> Fix | None:
@@ -64,8 +81,7 @@ def _proposal(finding: Finding, event: Any, program: Program, fixers: tuple[Fixe
             made.refused.append((finding.path, f"a fix of {finding.code} is nested too deeply"))
             continue
         except DEFECTS as error:
-            text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-            made.crashes.append((f"fixer of {finding.name}", finding.path, text))
+            made.crashes.append((f"fixer of {finding.name}", finding.path, traceback_of(error)))
             continue
         if fix is not None:
             return fix

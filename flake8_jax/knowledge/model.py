@@ -80,7 +80,10 @@ class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     stages: parameters that are functions which it stages with *unknown* arguments (a contract).
     schedules: parameters that are functions of a step count which it stages on a traced integer (a contract).
     pure: no effect but its result; a statement that drops the result is a mistake.
-    axis_name: the parameter that names a mapped axis (``psum``, ``axis_index`` …).
+    idle: the device computes nothing for it: it places or describes arrays, or makes them of constants.
+    rank: of the array that it gives. ``number``: it has no axes, unless the call passes ``axis``, ``axes`` or ``keepdims``
+        (``sum``). ``same``: it has the axes of the first argument (``exp``).
+    axis_name: the parameter that names a mapped axis, which something around the call has to bind (``psum``, ``axis_index`` …).
     """
 
     params: list[str] = []
@@ -101,6 +104,8 @@ class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     stages: list[str] = []
     schedules: list[str] = []
     pure: bool = False
+    idle: bool = False
+    rank: Literal["", "number", "same"] = ""
     axis_name: str | None = None
 
 
@@ -170,9 +175,6 @@ class ClassFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     pytree: instances are registered pytrees; their fields are leaves but for those declared static.
     dataclass: the class body's annotations become ``__init__`` parameters in order (``replace`` works too).
-    frozen: instances cannot be assigned to.
-    static_fields: how a field is declared static: a call of one of these qualified names, or a
-        ``field(pytree_node=False)`` / ``metadata=dict(static=True)`` (always understood).
     static_attributes: the class is a linen-like module: its attributes are static configuration. With
         ``pytree`` as well (nnx): the arrays among its attributes are leaves, the other attributes static.
     decorator: this name is used as a decorator (``flax.struct.dataclass``), not as a base.
@@ -189,8 +191,6 @@ class ClassFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
     pytree: bool = False
     dataclass: bool = False
-    frozen: bool = False
-    static_fields: list[str] = []
     static_attributes: bool = False
     decorator: bool = False
     staged_methods: list[str] = []

@@ -13,8 +13,8 @@ role   what follows a parameter's colon, where the parameter means something spe
     schedule                          a function of a step count; staged with a traced integer
     axis_name                         names a mapped axis
 
-flag   ``pure``, ``make`` (a key comes out, none goes in), or ``field=value`` for ``host``, ``twin``, ``impure``,
-       ``sync``, ``data_dependent``, ``data_dependent_on``.
+flag   ``pure``, ``idle``, ``make`` (a key comes out, none goes in), or ``field=value`` for ``host``, ``twin``, ``impure``,
+       ``sync``, ``data_dependent``, ``data_dependent_on``, ``rank``.
 
 Parameters and result are those of ``FunctionFact``; ``... -> array`` leaves the signature open. Parsing a table of
 such lines costs a third of parsing the same facts as TOML tables, and a reader sees one function a line.
@@ -38,7 +38,8 @@ LIST_ROLES = {
     "schedule": "schedules",
 }
 SINGLE_ROLES = {"size": "size_param", "axis_name": "axis_name"}
-VALUE_FLAGS = frozenset({"host", "twin", "impure", "sync", "data_dependent", "data_dependent_on"})
+BOOLEAN_FLAGS = frozenset({"pure", "idle"})
+VALUE_FLAGS = frozenset({"host", "twin", "impure", "sync", "data_dependent", "data_dependent_on", "rank"})
 
 
 class NotationError(ValueError):
@@ -90,8 +91,8 @@ def _assign_role(name: str, role: str, fields: dict[str, object], line: str) -> 
 
 def _parse_flag(flag: str, fields: dict[str, object], line: str) -> None:
     name, equals, value = (piece.strip() for piece in flag.partition("="))
-    if flag == "pure":
-        fields["pure"] = True
+    if flag in BOOLEAN_FLAGS:
+        fields[flag] = True
     elif flag == "make":
         fields["key_effect"] = "make"
     elif equals and name in VALUE_FLAGS:

@@ -332,7 +332,7 @@ def _tokens(body: bytes) -> Iterator[_Token]:
         elif byte == ord("?"):
             yield _Token(_ANY_BYTE)
         elif byte == ord("["):
-            allowed, position = _bracket(body, position)
+            allowed, position = _Bracket(body, position).read()
             yield _Token(allowed)
         elif byte == _BACKSLASH:
             if position == len(body):
@@ -372,54 +372,70 @@ _CLASSES = {
 _UNCLOSED = "a `[` in it is not closed; write `\\[` for a name with one"
 
 
-def _bracket(body: bytes, position: int) -> tuple[_Byte, int]:
-    """The bytes that a ``[…]`` allows, and where it ends; ``position`` is behind the ``[``. Raises _Malformed."""
-    found: set[int] = set()
-    negated = body[position : position + 1] in (b"!", b"^")
-    position += negated
-    before = -1  # the byte that a range may start with
-    end = -1  # where the next `]` is
-    first = True
-    while True:
-        if position >= len(body):
+class _Bracket:
+    """What a ``[…]`` allows, read from behind its ``[`` on.
+
+    found: the bytes so far. before: the byte that a range may start with, or -1. closing: where the last ``]`` was that
+    a search came to.
+    """
+
+    def __init__(self, body: bytes, position: int) -> None:
+        self.body = body
+        self.position = position
+        self.found: set[int] = set()
+        self.before = -1
+        self.closing = -1
+
+    def read(self) -> tuple[_Byte, int]:
+        """The bytes that it allows, and where it ends. Raises _Malformed."""
+        negated = self._following() in (b"!", b"^")
+        self.position += negated
+        byte = self._take()  # a `]` that comes first stands for itself
+        while True:
+            if byte == _BACKSLASH:
+                self._add(self._take())
+            elif byte == ord("-") and self.before >= 0 and self._following() not in (b"", b"]"):
+                self._add_range()
+            elif byte != ord("[") or self._following() != b":" or not self._add_class():
+                self._add(byte)
+            byte = self._take()
+            if byte == ord("]"):
+                return (_ANY_BYTE - self.found if negated else frozenset(self.found - {_SLASH})), self.position
+
+    def _take(self) -> int:
+        if self.position >= len(self.body):
             raise _Malformed(_UNCLOSED)
-        byte = body[position]
-        if byte == ord("]") and not first:
-            return (_ANY_BYTE - found if negated else frozenset(found - {_SLASH})), position + 1
-        first = False
-        following = body[position + 1 : position + 2]
-        if byte == _BACKSLASH:
-            if not following:
-                raise _Malformed(_UNCLOSED)
-            position += 1
-            before = body[position]
-            found.add(before)
-        elif byte == ord("-") and before >= 0 and following not in (b"", b"]"):
-            position += 1
-            if following == b"\\":
-                position += 1
-                if position >= len(body):
-                    raise _Malformed(_UNCLOSED)
-            found.update(range(before, body[position] + 1))
-            before = -1
-        elif byte == ord("[") and following == b":":
-            if end < position + 2:
-                end = body.find(b"]", position + 2)
-            if end < 0:
-                raise _Malformed(_UNCLOSED)
-            if end > position + 2 and body[end - 1] == ord(":"):
-                name = body[position + 2 : end - 1]
-                if name not in _CLASSES:
-                    raise _Malformed(f"there is no class `[:{name.decode('utf-8', 'replace')[:20]}:]` of characters")
-                found |= _CLASSES[name]
-                position, before = end, -1
-            else:
-                before = byte
-                found.add(byte)
-        else:
-            before = byte
-            found.add(byte)
-        position += 1
+        self.position += 1
+        return self.body[self.position - 1]
+
+    def _following(self) -> bytes:
+        return self.body[self.position : self.position + 1]
+
+    def _add(self, byte: int) -> None:
+        self.found.add(byte)
+        self.before = byte
+
+    def _add_range(self) -> None:
+        """``a-z``, from the ``z`` on."""
+        last = self._take()
+        self.found.update(range(self.before, (self._take() if last == _BACKSLASH else last) + 1))
+        self.before = -1
+
+    def _add_class(self) -> bool:
+        """``[:alpha:]``, from the first ``:`` on. False where it is none: then the ``[`` stands for itself."""
+        start = self.position + 1
+        if self.closing < start:
+            self.closing = self.body.find(b"]", start)
+        if self.closing < 0:
+            raise _Malformed(_UNCLOSED)
+        if self.closing == start or self.body[self.closing - 1] != ord(":"):
+            return False
+        name = self.body[start : self.closing - 1]
+        if name not in _CLASSES:
+            raise _Malformed(f"there is no class `[:{name.decode('utf-8', 'replace')[:20]}:]` of characters")
+        self.found |= _CLASSES[name]
+        self.position, self.before = self.closing + 1, -1
+        return True
 
 
 # --- many patterns -------------------------------------------------------------------------------

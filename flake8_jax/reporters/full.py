@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from flake8_jax.core.cells import SUFFIX, cells_of, with_magics
-from flake8_jax.core.findings import Edit, Verdict
+from flake8_jax.core.findings import Edit, Fix, Verdict
 from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import Diagnostic, RunReport, line_starts
 from flake8_jax.reporters._view import View
@@ -20,6 +21,7 @@ _CONTEXT_ROWS = 2
 _LONGEST_DIFF = 40
 _LONGEST_LINE = 400
 """Characters of a source line that are shown."""
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,9 @@ def _lines(text: str) -> list[str]:
 
 def _width(text: str) -> int:
     """Columns on a terminal, tabs shown as four blanks."""
-    if text.isascii():
-        return len(text) + 3 * text.count("\t")
-    wide = sum(4 if c == "\t" else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
-    return wide - sum(1 for c in text if unicodedata.combining(c))
+    special = _NOT_ASCII.findall(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in special)
+    return len(text) + 3 * text.count("\t") + wide - sum(unicodedata.combining(c) > 0 for c in special)
 
 
 def _shown(line: str) -> str:
@@ -121,7 +122,8 @@ def _edited(text: str, start: int, end: int, edits: list[Edit]) -> str:
 
 
 def _changed_parts(source: _Source, edits: tuple[Edit, ...]) -> Iterator[tuple[str, str]]:
-    """The lines that edits touch, before and after: what is far apart is compared by itself, whatever lies between."""
+    """The lines that edits touch, before and after: what is far apart is compared by itself, whatever lies between. Of a
+    very long line, what is near to the edits."""
     text, starts = source.text, source.starts
     groups: list[tuple[int, int, list[Edit]]] = []  # first row, last row, edits
     for edit in sorted(edits):
@@ -132,13 +134,16 @@ def _changed_parts(source: _Source, edits: tuple[Edit, ...]) -> Iterator[tuple[s
             groups.append((first, last, [edit]))
     for first, last, within in groups:
         start, end = starts[first], starts[last + 1] if last + 1 < len(starts) else len(text)
-        yield text[start:end], _edited(text, start, end, within)
+        if first == last and end - start > _LONGEST_LINE:
+            begin = max(start, within[0].start - _LONGEST_LINE // 2)
+            stop = min(end, max(within[-1].end, begin) + _LONGEST_LINE + 1)
+            mark = "…" if begin > start else ""
+            yield mark + text[begin:stop], mark + _edited(text, begin, stop, within)
+        else:
+            yield text[start:end], _edited(text, start, end, within)
 
 
-def _fix(item: Diagnostic, source: _Source, view: View) -> list[str]:
-    fix = item.finding.fix
-    if fix is None:
-        return []
+def _fix(fix: Fix, source: _Source, view: View) -> list[str]:
     kind = "fix" if fix.applicability == "safe" else "unsafe fix"
     out = [f"  {view.styled(f'{kind}:', 'note')} {one_line(fix.message)}"]
     diff: list[str] = []
@@ -151,9 +156,9 @@ def _fix(item: Diagnostic, source: _Source, view: View) -> list[str]:
     return out
 
 
-def _block(item: Diagnostic, source: _Source, lines: list[str], view: View) -> str:
+def _block(item: Diagnostic, fix: list[str], lines: list[str], view: View) -> str:
     parts = [head(item, view), *_snippet(item, lines, view), *_chain(item, view),
-             *_verdict(item.finding.verdict, view), *_fix(item, source, view),
+             *_verdict(item.finding.verdict, view), *fix,
              *_verdict(item.finding.fix_verdict, view)]  # fmt: skip
     return "\n".join(parts) + "\n"
 
@@ -167,8 +172,11 @@ def render(report: RunReport, view: View) -> str:
         by_place.update(
             {(path, cell): _lines(with_magics(source)) for cell, source in cells_of(text) if path.endswith(SUFFIX)}
         )
-    blocks = [
-        _block(item, sources.get(item.path, _NO_SOURCE), by_place.get((item.path, item.cell), []), view)
-        for item in report.diagnostics
-    ]
+    fixes: dict[int, list[str]] = {id(None): []}  # by identity: many findings may share one
+    blocks: list[str] = []
+    for item in report.diagnostics:
+        fix = item.finding.fix
+        if fix is not None and id(fix) not in fixes:
+            fixes[id(fix)] = _fix(fix, sources.get(item.path, _NO_SOURCE), view)
+        blocks.append(_block(item, fixes[id(fix)], by_place.get((item.path, item.cell), []), view))
     return "\n".join(blocks)

@@ -15,6 +15,7 @@ shows when the script is run, and it always is.
 from __future__ import annotations
 
 import ast
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -116,6 +117,29 @@ class _Module:
         parts = self.package.split(".") if self.package else []
         base = parts[: len(parts) - node.level + 1]
         return ".".join([*base, *([node.module] if node.module else [])])
+
+
+def _is_future(node: ast.Import | ast.ImportFrom) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+
+
+def _import_line(module: _Module, node: ast.Import | ast.ImportFrom, alias: ast.alias, name: str) -> str:
+    """The import of one name, which the script calls ``name``."""
+    origin = f"from {module.absolute(node)} " if isinstance(node, ast.ImportFrom) else ""
+    plain = name == alias.name or (not alias.asname and name == alias.name.partition(".")[0])
+    return f"{origin}import {alias.name}" + ("" if plain else f" as {name}")
+
+
+def _shadows(kept: dict[str, list[_Statement]]) -> dict[Entity, set[str]]:
+    """What is used or bound, and the names that mean something else where it is used."""
+    shadows: dict[Entity, set[str]] = {}
+    for path, statements in kept.items():
+        for statement in statements:
+            for use in statement.uses:
+                shadows.setdefault(use.entity, set()).update(use.shadows)
+            for name in statement.binds:
+                shadows.setdefault((path, name), set())
+    return shadows
 
 
 class Project:
@@ -448,43 +472,37 @@ class Project:
             if self._import_target(module, node, bound) is not None:
                 for start, _, assigned in statement.assigned:
                     yield from (f"{names[entity]} = {names[t]}" for name, t in assigned if name == bound and start >= 0)
-                continue
-            origin = f"from {module.absolute(node)} " if isinstance(node, ast.ImportFrom) else ""
-            if alias.name == "*" or origin.startswith("from __future__"):
-                yield f"{origin}import {alias.name}"
+            elif alias.name == "*" or _is_future(node):
+                yield _import_line(module, node, alias, alias.name)
             elif entity in used or self._all_imports:
-                name = names[entity]
-                plain = name == alias.name or (isinstance(node, ast.Import) and not alias.asname and name == bound)
-                yield f"{origin}import {alias.name}" + ("" if plain and not alias.asname else f" as {name}")
+                yield _import_line(module, node, alias, names[entity])
 
     def _names(self, kept: dict[str, list[_Statement]], first: str) -> dict[Entity, str]:
         """A name for every entity, its own where that is free. The module ``first`` chooses first."""
-        shadows: dict[Entity, set[str]] = {}
-        for statements in kept.values():
-            for statement in statements:
-                for use in statement.uses:
-                    shadows.setdefault(use.entity, set()).update(use.shadows)
-        for path, statements in kept.items():
-            for statement in statements:
-                for name in statement.binds:
-                    shadows.setdefault((path, name), set())
+        shadows = _shadows(kept)
         words = {m.name for p in kept for m in self._modules[p].mentions} | {w for s in shadows.values() for w in s}
-        several = len(kept) > 1
         names: dict[Entity, str] = {}
         taken: dict[str, object] = {}
         for entity in sorted(shadows, key=lambda e: (e[0] != first, self._order.index(e[0]), e[1])):
-            path, name = entity
             what = self._identity(entity)
-            stem = self._modules[path].dotted.rpartition(".")[2] or "module"
-            candidates = [name, f"{stem}_{name}", *(f"{stem}_{name}{number}" for number in range(2, 100))]
-            for candidate in candidates:
-                own = candidate == name
-                free = taken.get(candidate, what) == what and candidate not in shadows[entity]
-                if free and (own or candidate not in words) and not (own and several and name in BUILTINS):
+            for candidate in self._candidates(entity, words, alone=len(kept) == 1):
+                if taken.get(candidate, what) == what and candidate not in shadows[entity]:
+                    names[entity] = candidate
+                    taken[candidate] = what
                     break
-            names[entity] = candidate
-            taken[candidate] = what
         return names
+
+    def _candidates(self, entity: Entity, words: set[str], *, alone: bool) -> Iterator[str]:
+        """Names that an entity may have, the best first: its own, unless it hides a builtin from other modules, and then
+        ones that no module mentions."""
+        path, name = entity
+        if alone or name not in BUILTINS:
+            yield name
+        stem = self._modules[path].dotted.rpartition(".")[2] or "module"
+        made = f"{stem}_{name}"
+        yield from (
+            new for new in itertools.chain([made], (f"{made}{n}" for n in itertools.count(2))) if new not in words
+        )
 
     def _identity(self, entity: Entity) -> object:
         """Equal for imports of the same thing, so that they may share a name."""

@@ -15,6 +15,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcInvalidParams
 
 from flake8_jax import __version__
+from flake8_jax.core.report import Diagnostic
 from flake8_jax.server import actions
 from flake8_jax.server.checker import FocusedChecker
 from flake8_jax.server.documents import Buffer, path_of
@@ -138,29 +139,41 @@ async def code_action(ls: Server, params: types.CodeActionParams) -> list[types.
     # Whole lines: some editors send no more than where the cursor is.
     first = types.Position(params.range.start.line, 0)
     last = types.Position(params.range.end.line, _LINE_END)
-    start, end = view.offset(uri, first), view.offset(uri, last)
-    near = actions.touched(said, start, end)
+    near = actions.touched(said, view.offset(uri, first), view.offset(uri, last))
     try:
         fixable = await _on_worker(ls, buffer, partial(FocusedChecker.fixable, path=buffer.path))
     except ConfigError:
         return []  # the whole answer tells what is wrong
     found: list[types.CodeAction] = []
     if near and actions.wanted(types.CodeActionKind.QuickFix.value, only):
-        found += actions.quick_fixes(view, near, fixable, resolves=_resolves(ls), versioned=_versioned(ls))
-        places = [(item.code, item.finding.start) for item in near]
-        silencing = await _on_worker(ls, buffer, partial(FocusedChecker.silencing, text=buffer.text, places=places))
-        found += actions.silencers(view, silencing, versioned=_versioned(ls))
-        found += actions.explanations(near)
+        found += await _actions_near(ls, buffer, view, near, fixable)
+    if any(item.finding.fix is not None and item.code in fixable for item in said):
+        found += await _fix_all(ls, buffer, view, only)
+    return found
+
+
+async def _actions_near(
+    ls: Server, buffer: Buffer, view: View, near: list[Diagnostic], fixable: frozenset[str]
+) -> list[types.CodeAction]:
+    """What can be done about single findings: fix, suppress or explain them."""
+    places = [(item.code, item.finding.start) for item in near]
+    silencing = await _on_worker(ls, buffer, partial(FocusedChecker.silencing, text=buffer.text, places=places))
+    return [
+        *actions.quick_fixes(view, near, fixable, resolves=_resolves(ls), versioned=_versioned(ls)),
+        *actions.silencers(view, silencing, versioned=_versioned(ls)),
+        *actions.explanations(near),
+    ]
+
+
+async def _fix_all(ls: Server, buffer: Buffer, view: View, only: list[str] | None) -> list[types.CodeAction]:
+    """The action that fixes all of a buffer, if it is asked for and changes something."""
     kind = actions.FIX_ALL if buffer.cells is None else actions.NOTEBOOK_FIX_ALL
     kinds = [kind] if buffer.cells is None or only is None else [kind, actions.FIX_ALL]
     asked = next((kind for kind in kinds if actions.wanted(kind, only)), None)
-    if asked is not None and any(item.finding.fix is not None and item.code in fixable for item in said):
-        action = actions.fix_all(view, asked)
-        if _resolves(ls):
-            found.append(action)
-        elif (resolved := await resolve(ls, action)).edit is not None:
-            found.append(resolved)
-    return found
+    if asked is None:
+        return []
+    action = actions.fix_all(view, asked)
+    return [action] if _resolves(ls) or (await resolve(ls, action)).edit is not None else []
 
 
 async def resolve(ls: Server, params: types.CodeAction) -> types.CodeAction:

@@ -85,6 +85,11 @@ class Listeners:
     learned: Callable[[], None]
 
 
+def _is_broken(said: tuple[Diagnostic, ...]) -> bool:
+    """The text could not be parsed."""
+    return any(item.code == "JAX001" for item in said)
+
+
 class Schedule:
     """Runs analyses for the open buffers, in two processes: ``background`` for whole ones, ``worker`` for focused ones.
 
@@ -498,26 +503,33 @@ class Schedule:
             state, present = self._states.get(buffer.uri), self.documents.get(buffer.uri)
             if state is None or present is None:
                 self._forget_unsaved(buffer)
-                continue
-            said = answer.diagnostics.get(buffer.path, ())
-            broken = any(item.code == "JAX001" for item in said)
-            if present is not buffer:
-                # An answer to an earlier text: better than none to lay the next one over.
-                if state.then is None and not broken:
-                    state.then = Then(buffer.text, answer.findings.get(buffer.path, ()), said)
-                    self._spawn(self._look(buffer.uri))
-                continue
-            if broken and state.last is not None and state.last[0] == buffer.text:
-                said = state.last[1].diagnostics
-            elif broken and state.then is not None:
-                said = (*said, *carried(state.then, buffer.text))
-            if not broken:
-                known = state.last[1].findings if state.last is not None and state.last[0] == buffer.text else None
-                state.then = Then(buffer.text, answer.findings.get(buffer.path, ()), said, known)
-            # Who asks for the active one waits for this answer, unless a focused one was given before.
-            waits = buffer.uri == self._active and not state.settled.is_set()
-            others = (self._show(buffer, state, said) and not waits) or others
+            elif present is not buffer:
+                self._accept_earlier(answer, buffer, state)
+            else:
+                said = self._accepted(answer, buffer, state)
+                # Who asks for the active one waits for this answer, unless a focused one was given before.
+                waits = buffer.uri == self._active and not state.settled.is_set()
+                others = (self._show(buffer, state, said) and not waits) or others
         self.listeners.finished(others or answer.diagnostics.keys() != before.diagnostics.keys())
+
+    def _accept_earlier(self, answer: Whole, buffer: Buffer, state: State) -> None:
+        """Take an answer to an earlier text: it is better than none to lay the next one over."""
+        said = answer.diagnostics.get(buffer.path, ())
+        if state.then is None and not _is_broken(said):
+            state.then = Then(buffer.text, answer.findings.get(buffer.path, ()), said)
+            self._spawn(self._look(buffer.uri))
+
+    def _accepted(self, answer: Whole, buffer: Buffer, state: State) -> tuple[Diagnostic, ...]:
+        """Take an answer to the text of today. What it says, with what was known of the text before it broke."""
+        said = answer.diagnostics.get(buffer.path, ())
+        focused = state.last[1] if state.last is not None and state.last[0] == buffer.text else None
+        if not _is_broken(said):
+            known = focused.findings if focused is not None else None
+            state.then = Then(buffer.text, answer.findings.get(buffer.path, ()), said, known)
+            return said
+        if focused is not None:
+            return focused.diagnostics
+        return (*said, *carried(state.then, buffer.text)) if state.then is not None else said
 
     def _warm_up(self) -> None:
         """Have the focused analysis see the text that the user is likely to change next."""

@@ -1,20 +1,23 @@
-"""Long chains of operators, attributes, calls and subscripts, which LibCST's parser cannot read in reasonable time.
+"""Long chains of operators, attributes, calls and subscripts, and brackets in brackets: LibCST cannot read them in time.
 
 LibCST's parser copies all that it has read of ``a + b + c …`` at every further link, so its time is quadratic in the
 number of links. A long chain is therefore replaced by a name before the file is parsed. The links are parsed on their own,
-``name + b``, ``name + c``, in one more text, and put together again when the tree is lowered. Patterns of ``case`` it reads
-twice at every level of nesting, so their depth is bounded.
+``name + b``, ``name + c``, in one more text, and put together again when the tree is lowered. Its time is quadratic in the
+depth of brackets as well, so an expression with deep brackets in it is replaced in the same way, at every so many levels.
+Patterns of ``case`` it reads twice at every level of nesting, so their depth is bounded.
 
 Vocabulary
 ----------
-chain      a first operand and links that all lean to the left: ``a + b - c`` or ``x.at[0].set(1)``.
+chain      a first operand and links that all lean to the left: ``a + b - c`` or ``x.at[0].set(1)``. One that stands for
+           deep brackets may have few links, or none.
+height     so many brackets a pair of brackets has in it, one in the other, itself included.
 link       what is added to what stands before it: ``- c``, ``.at``, ``[0]``, ``(1)``.
 cut        an end of the first operand or of a link.
 stand-in   the name that stands for a chain in the text that is parsed.
 level      how tightly operators bind; a chain has operators of one level, or none.
 
-Only logical lines with very many operators are looked at. Where the text is not understood there is no chain, and a text
-that cannot be parsed with stand-ins is parsed without.
+Only logical lines with very many operators or deep brackets are looked at. Where the text is not understood there is no
+chain, and a text that cannot be parsed with stand-ins is parsed without.
 
 Limitations: chains inside f-strings.
 """
@@ -28,6 +31,8 @@ from itertools import pairwise
 
 MIN_LINKS = 100
 """LibCST reads shorter chains fast enough."""
+TALL = 20
+"""At every so many levels of brackets a name stands for what is in them; LibCST reads fewer fast enough."""
 MAX_NESTED = 500
 """So many ``-``, ``not``, ``**``, ``lambda`` or ``else`` in a row are deeper than the lowering can recurse."""
 MAX_BRACKETS = 200
@@ -123,18 +128,20 @@ class Outline:
 def outline(text: str) -> Outline:
     """Look over a text. Raises NestingError where patterns are nested too deeply for LibCST."""
     found = Outline()
-    depth, start, work = 0, 0, 0
+    depth, start, work, deepest = 0, 0, 0, 0
     levels: list[int] = []
     for match in _structure.finditer(text):
         first = match[0][0]
         if first in "\r\n":
             if depth == 0:
                 end = match.start()
-                if end - start > 2 * MIN_LINKS and sum(text.count(mark, start, end) for mark in _MARKS) >= MIN_LINKS:
+                many = end - start > 2 * MIN_LINKS and sum(text.count(m, start, end) for m in _MARKS) >= MIN_LINKS
+                if many or deepest >= 2 * TALL:
                     found.lines.append((start, end))
-                start, levels = match.end(), []
+                start, levels, deepest = match.end(), [], 0
         elif first in "([{":
             depth += 1
+            deepest = max(deepest, depth)
             if depth > MAX_BRACKETS and found.brackets < 0:
                 found.brackets = match.start()
             if depth == 1:
@@ -150,13 +157,14 @@ def outline(text: str) -> Outline:
             depth = max(depth - 1, 0)
             if len(levels) > 1:
                 levels.pop()
-    if len(text) - start > 2 * MIN_LINKS:
+    if len(text) - start > 2 * MIN_LINKS or deepest >= 2 * TALL:
         found.lines.append((start, len(text)))
     return found
 
 
-def chains_in(text: str, lines: list[tuple[int, int]], least: int = MIN_LINKS) -> list[Chain]:
-    """The chains of at least so many links in these logical lines, the outer before the inner.
+def chains_in(text: str, lines: list[tuple[int, int]], least: int = MIN_LINKS, tall: int = TALL) -> list[Chain]:
+    """The chains of at least so many links in these logical lines, the outer before the inner; and those with brackets of
+    such a height, or a multiple of it.
 
     Raises NestingError where operators that lean to the right are too many in a row.
     """
@@ -166,7 +174,7 @@ def chains_in(text: str, lines: list[tuple[int, int]], least: int = MIN_LINKS) -
             continue
         items = _items(text, start, end)
         if items is not None:
-            _Line(least, found).level(items)
+            _Line(least, tall, found).level(items)
     return sorted(found, key=lambda chain: (chain.start, -chain.end))
 
 
@@ -175,13 +183,14 @@ def chains_in(text: str, lines: list[tuple[int, int]], least: int = MIN_LINKS) -
 
 @dataclass
 class _Item:
-    """A token, or a pair of brackets with all that is in them."""
+    """A token, or a pair of brackets with all that is in them. height: 0 of a token."""
 
     kind: str
     text: str
     start: int
     end: int
     items: list[_Item] = field(default_factory=list)
+    height: int = 0
 
 
 def _items(text: str, start: int, end: int) -> list[_Item] | None:
@@ -205,7 +214,9 @@ def _items(text: str, start: int, end: int) -> list[_Item] | None:
         elif kind == "mark" and word in ")]}":
             if not open_groups or _CLOSING[open_groups[-1].text] != word:
                 return None
-            open_groups.pop().end = position
+            closed = open_groups.pop()
+            closed.end = position
+            closed.height = 1 + max((item.height for item in closed.items), default=0)
         else:
             into.append(_Item(kind, word, match.start(), position))
     return None if open_groups else top
@@ -217,11 +228,12 @@ def _items(text: str, start: int, end: int) -> list[_Item] | None:
 @dataclass
 class _Operand:
     """start: with what stands before it (``-``, ``await``). atom: the offsets of what its trailers follow. cuts: where each
-    of these ends."""
+    of these ends. heights: of the brackets that it consists of."""
 
     start: int
     atom: tuple[int, int]
     cuts: list[int] = field(default_factory=list)
+    heights: list[int] = field(default_factory=list)
 
     @property
     def end(self) -> int:
@@ -231,8 +243,9 @@ class _Operand:
 class _Line:
     """The walk through one logical line."""
 
-    def __init__(self, least: int, found: list[Chain]) -> None:
+    def __init__(self, least: int, tall: int, found: list[Chain]) -> None:
         self.least = least
+        self.tall = tall
         self.found = found
 
     def level(self, items: list[_Item]) -> None:
@@ -281,6 +294,9 @@ class _Line:
         if not operands:
             return position + 1
         self._split(operands, levels[: len(operands) - 1], 0)
+        for operand in operands:
+            if len(operand.cuts) < self.least and any(height % self.tall == 0 for height in operand.heights):
+                self.found.append(Chain(operand.atom[0], (operand.atom[1], *operand.cuts)))
         return position
 
     def _split(self, operands: list[_Operand], levels: list[int], level: int) -> None:
@@ -323,10 +339,13 @@ def _operand(items: list[_Item], position: int) -> tuple[_Operand | None, int]:
     while atom.kind == "string" and position < len(items) and items[position].kind == "string":
         end, position = items[position].end, position + 1
     operand = _Operand(items[first].start, (atom.start, end))
+    if atom.kind == "group":
+        operand.heights.append(atom.height)
     while position < len(items):
         item = items[position]
         if item.kind == "group" and item.text in "([":
             operand.cuts.append(item.end)
+            operand.heights.append(item.height)
             position += 1
         elif item.text == "." and position + 1 < len(items) and items[position + 1].kind == "name":
             operand.cuts.append(items[position + 1].end)

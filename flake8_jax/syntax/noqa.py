@@ -72,10 +72,6 @@ class Noqa:
                 return directive
         return None
 
-    def suppresses(self, code: str, start: int) -> bool:
-        """Whether a finding of this code at this offset is silenced."""
-        return self.suppressing(code, start) is not None
-
 
 def directives(text: str, module: ir.Module) -> Noqa:
     """The suppression comments of a file."""

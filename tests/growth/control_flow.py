@@ -98,6 +98,13 @@ def loops_in_a_row(n: int) -> str:
 
 
 @grows(400)
+def branches_in_a_loop(n: int) -> str:
+    """A loop with many branches, each of which splits a key and draws."""
+    arm = ["    if a.c{0}:", "        key, k = jax.random.split(key)", "        x = x + jax.random.normal(k)"]
+    return _program("def f(key, x, a):", ["for i in range(10):", *(line.format(i) for i in range(n) for line in arm)])
+
+
+@grows(400)
 def breaks(n: int) -> str:
     """A loop with many ways out."""
     ways = ("break", "continue", "return x")

@@ -291,6 +291,12 @@ def dict_stores(n: int) -> str:
     return program(["z = {}", *(f"z['k{i}'] = x" for i in range(n)), "y = z"])
 
 
+@grows(400)
+def dict_copies_in_itself(n: int) -> str:
+    """``d["k0"] = dict(d)``, line by line: every copy holds all before it."""
+    return program(["y = {'a': x}", *(f"y['k{i}'] = dict(y, k=x)" for i in range(n))])
+
+
 @grows(3200)
 def list_appends(n: int) -> str:
     """``z.append(x)``, line by line."""
@@ -377,6 +383,19 @@ def ternary_chain(n: int) -> str:
 def nested_ternary_tests(n: int) -> str:
     """``x if (a if (…) else b) else x``."""
     return program("y = " + "(x if " * n + "a" + " else b)" * n)
+
+
+@grows(16)
+def nested_comprehensions_of_names(n: int) -> str:
+    """``[[… for i in ('a', 'b', 'c')] for j in ('a', 'b', 'c')]``, each run element by element."""
+    return program("y = " + "[" * n + "x" + "".join(f" for i{i} in ('a', 'b', 'c')]" for i in range(n)))
+
+
+@grows(16)
+def nested_comprehensions_that_draw(n: int) -> str:
+    """``[[… for i in range(a)] for j in range(a)]``: each use of a key makes a second run of what is around it."""
+    draw = "jax.random.normal(jax.random.key(0))"
+    return program("y = " + "[" * n + draw + "".join(f" for i{i} in range(a)]" for i in range(n)))
 
 
 @grows(60)

@@ -600,3 +600,21 @@ def test_math_prod_works_on_tracers() -> None:
     fact = load().function("math.prod")
     assert fact is not None and fact.host == "dispatches"
     jax.jit(lambda x: math.prod([x, x]))(jnp.ones(()))
+
+
+# --- the axes of results ----------------------------------------------------------------------------------------
+
+RANKED = [name for name, fact in load().table("jax").functions.items() if fact.rank and name.startswith("jax.numpy.")]
+"""Functions of jax.numpy whose facts say which axes the result has."""
+FURTHER_ARGUMENTS = {"astype": ("float32",), "clip": (0, 1), "roll": (1,), "vdot": (np.ones((2, 3)),)}
+
+
+@pytest.mark.parametrize("name", RANKED)
+def test_ranks(name: str) -> None:
+    fact = load().function(name)
+    assert fact is not None
+    short = name.rpartition(".")[2]
+    options = {"axis": 0} if fact.rank == "same" and "axis" in fact.params else {}
+    x = jnp.ones((2, 3), int if short == "invert" else float)
+    result = attribute(name)(x, *FURTHER_ARGUMENTS.get(short, ()), **options)
+    assert result.ndim == (0 if fact.rank == "number" else 2)

@@ -84,6 +84,9 @@ def test_user_facing_function_facts(knowledge: Knowledge) -> None:
     assert repeat is not None
     assert (repeat.size_param, repeat.data_dependent_on) == ("total_repeat_length", "repeats")
     assert knowledge.function("jax.numpy.some_future_function") is None
+    total, zeros = knowledge.function("jax.numpy.sum"), knowledge.function("jax.numpy.zeros_like")
+    assert total is not None and (total.rank, total.idle) == ("number", False)
+    assert zeros is not None and (zeros.rank, zeros.idle) == ("same", True)
 
 
 def test_methods_and_fields_are_inherited(knowledge: Knowledge) -> None:

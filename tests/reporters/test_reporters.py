@@ -77,6 +77,24 @@ def test_full() -> None:
     ]
 
 
+def test_full_shows_of_a_very_long_line_what_is_near_to_the_finding_and_the_fix() -> None:
+    text = f"y = {'a + ' * 300}(x > 0){' + b' * 300}\n"
+    start = text.index("x > 0")
+    shown = render("full", report(text, Fix("ask z", "unsafe", (Edit(start, start + 5, "z"),))), View("/work"))
+    removed, added = (next(line for line in shown.splitlines() if line.startswith(f"    {mark} ")) for mark in "-+")
+    assert "a + (x > 0) + b" in removed
+    assert "a + (z) + b" in added
+    assert removed.startswith("    - …") and added.endswith("…")
+    assert max(len(line) for line in shown.splitlines()) < 500
+
+
+def test_full_looks_at_a_fix_that_findings_share_once() -> None:
+    one = report(fix=Fix("ask where", "unsafe", (Edit(16, 21, "y"),)))
+    alone = render("full", one, View("/work"))
+    twice = msgspec.structs.replace(one, diagnostics=one.diagnostics * 2)
+    assert render("full", twice, View("/work")) == f"{alone}\n{alone}"
+
+
 def test_full_shows_no_control_characters() -> None:
     assert "\x1b" not in render("full", report(TEXT.replace("pass", "'\x1b[31m'")), View("/work"))
     assert "\x1b[1;31m" in render("full", report(), View("/work", color=True))

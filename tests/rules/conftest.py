@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from support.pages import Label, labels_of
 
 from flake8_jax.core.findings import Positions
 from flake8_jax.rules import all_rules
-from flake8_jax.rules._pages import Label, labels_of
 from flake8_jax.semantics.analysis.analyze import analyze
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.syntax.lower import lower

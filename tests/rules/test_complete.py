@@ -8,11 +8,11 @@ from pathlib import Path
 
 from fixers.fixtures import FOLDER as FIXTURES
 from fixers.fixtures import cases_of
+from support.pages import parse_page
 
 from flake8_jax.core.registry import Rule
 from flake8_jax.fixers import all_fixers
 from flake8_jax.rules import all_rules
-from flake8_jax.rules._pages import parse_page
 from flake8_jax.runtime_checks.oracles import all_oracles, unproved
 
 PROGRAMS = Path(__file__).parent / "data"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from support.jax_programs import Program, Runner
+from support.pages import Example, parse_page
 
 from flake8_jax.core.registry import Rule
 from flake8_jax.rules import all_rules
-from flake8_jax.rules._pages import Example, parse_page
 
 EXAMPLES = [
     pytest.param(rule, example, id=f"{rule.name}-{example.kind.replace(' ', '-')}-{number}")

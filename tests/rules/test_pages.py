@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flake8_jax.rules._pages import ExampleFile, Label, labels_of, parse_page
+from support.pages import ExampleFile, Label, labels_of, parse_page
 
 PAGE = """Somebody does something.
 

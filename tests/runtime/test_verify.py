@@ -12,10 +12,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.pages import Example, parse_page
 
 from flake8_jax.cli.verify import summary
 from flake8_jax.rules import all_rules
-from flake8_jax.rules._pages import Example, parse_page
 from flake8_jax.runtime_checks.observations import Spot
 from flake8_jax.runtime_checks.oracles import all_oracles
 from flake8_jax.runtime_checks.sandbox import Limits

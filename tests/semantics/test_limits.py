@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from semantics.literate import run_engine
 
+from flake8_jax.core import ir
 from flake8_jax.semantics.analysis import entries
+from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import FunctionValue
-from flake8_jax.semantics.interpreter import running
+from flake8_jax.semantics.interpreter import loops, running
 from flake8_jax.semantics.machine.core import Machine
 
 BRANCH = "import jax\n\n\n@jax.jit\ndef step(x):\n    if x > 0:\n        return x\n    return -x\n\n\n"
@@ -77,6 +79,35 @@ def test_loops_nested_more_deeply_are_not_judged_and_counted() -> None:
     analysis, _, _ = run_engine({"code.py": nested(7, "x = x + jax.random.normal(key)")})
     assert analysis.findings == []
     assert analysis.counters["loops nested too deeply"] > 0
+
+
+def test_a_loop_nested_too_deeply_runs_once_for_all_passes_over_those_around(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[int] = []
+    run_block = loops.run_block
+
+    def counted(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
+        runs.append(body[0].start)
+        return run_block(m, frame, body)
+
+    monkeypatch.setattr(loops, "run_block", counted)
+    text = nested(12, "key, part = jax.random.split(key); x = x + jax.random.normal(part)")
+    run_engine({"code.py": text})
+    deepest = text.index("key, part")
+    assert runs.count(deepest) < 4
+
+
+def test_what_a_loop_nested_too_deeply_leaves_behind_is_no_constant() -> None:
+    body = "n = n + 1; flag = n > 5"
+    after = "\n    if flag:\n        y = jax.random.normal(key)\n    return jax.random.normal(key)"
+    text = nested(9, body).replace("(key, x):", "(key, n, flag=False):").replace("\n    return x", after)
+    analysis, _, _ = run_engine({"code.py": text + "\n\ndraw(jax.random.key(0), 0)\n"})
+    assert [finding.code for finding in analysis.findings] == ["JAX301"]
+
+
+def test_a_way_out_of_a_loop_nested_too_deeply_is_kept() -> None:
+    text = nested(9, "return jax.random.normal(key)").replace("    return x\n", "    return jax.random.normal(key)\n")
+    analysis, _, _ = run_engine({"code.py": text})
+    assert analysis.findings == []
 
 
 def test_a_report_that_many_paths_lead_to_is_kept_once() -> None:

@@ -9,10 +9,11 @@ from syntax.oracle import disagreements
 
 from flake8_jax.core import ir
 from flake8_jax.syntax import chains
-from flake8_jax.syntax.chains import MIN_LINKS, Chain, NestingError, chains_in, outline
+from flake8_jax.syntax.chains import MIN_LINKS, TALL, Chain, NestingError, chains_in, outline
 from flake8_jax.syntax.lower import SyntaxProblem, lower
 
 N = MIN_LINKS + 20
+D = 2 * TALL + 30
 
 
 def texts_of(text: str, found: list[Chain]) -> list[str]:
@@ -70,6 +71,19 @@ LONG = {
     "keywords": "f(a=b" + " + c" * N + ", *d" + " + e" * N + ", **g" + " | h" * N + ")",
     "two statements": "y = a" + " + b" * N + "; z = c" + " - d" * N,
     "not ascii": "y = '\u00e9' + " + " + ".join(["\u00e9"] * N),
+    "deep calls": "y = " + "f(a, " * D + "x" + ", k=1)[0]" * D,
+    "deep lists": "y = " + "[a, " * D + "x" + "]" * D,
+    "deep targets": "(" * D + "a" + ", b)" * D + " = for_ = [" + "[" * D + "*c" + "]" * D + "] = x",
+    "deep loop target": "for " + "(i, " * D + "j" + ")" * D + " in x:\n  pass",
+    "deep brackets side by side": "y = " + " + ".join("{1: " * D + "x" + "}" * D for _ in range(3)),
+    "deep lambdas": "y = " + "(lambda a=" * D + "x" + ": a)" * D,
+    "deep generators": "y = " + "f(a for a in " * D + "x" + ")" * D,
+    "deep brackets on lines": "y = " + "(  # one\n  -" * D + "x" + "\n)" * D,
+    "deep decorator": "@" + "f(" * D + "x" + ")" * D + "\ndef f(a: " + "T[" * D + "x" + "]" * D + "):\n  pass",
+    "deep walrus": "y = " + "(a := " * D + "x" + ")" * D,
+    "deep yields": "def f():\n  y = " + "(yield " * D + "x" + ")" * D,
+    "deep awaits": "async def f():\n  y = " + "(await f(" * (D // 2) + "x" + "))" * (D // 2),
+    "deep brackets in a long chain": "y = a" + f".b({'(' * D}x{')' * D})" * 3 + ".c" * N,
     "type alias": "class A(b" + ".c" * N + "):\n  d: e" + " | f" * N + " = 1",
 }
 
@@ -86,6 +100,20 @@ def test_a_mistake_elsewhere_is_reported_as_ever(text: str) -> None:
     with pytest.raises(SyntaxProblem) as caught:
         lower(f"{text}\nz = = 1\n")
     assert caught.value.row == text.count("\n") + 2
+
+
+def test_a_name_stands_for_brackets_at_every_so_many_levels() -> None:
+    text = "f([a, g(b)[c(d)]])\n"
+    assert texts_of(text, chains_in(text, [(0, len(text))], tall=2)) == ["f|([a, g(b)[c(d)]])", "g|(b)|[c(d)]"]
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"), [("f(", ")"), ("[", "]"), ("(lambda a=", ": 0)"), ("{1: ", "}"), ("T[", "]")]
+)
+def test_deep_brackets_are_read_in_time(opening: str, closing: str) -> None:
+    before = time.process_time()
+    lower(f"y = {opening * 190}x{closing * 190}\n")
+    assert time.process_time() - before < 0.5
 
 
 def test_a_text_that_has_the_name_of_a_stand_in_is_read() -> None:

@@ -15,12 +15,11 @@ has run. ``root_checks`` follows.
 from __future__ import annotations
 
 import functools
-import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 from flake8_jax.core import ir
-from flake8_jax.core.registry import DEFECTS
+from flake8_jax.core.registry import DEFECTS, traceback_of
 from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
 from flake8_jax.semantics.domain.classes import find_in_class, mro_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
@@ -83,8 +82,7 @@ def run_guarded(m: Machine, scope: ModuleScope, run: Callable[[], object]) -> No
     try:
         m.isolated(scope.path, entry)
     except DEFECTS as error:
-        text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        m.bus.crashes.append(("engine", scope.path, text))
+        m.bus.crashes.append(("engine", scope.path, traceback_of(error)))
 
 
 def run_entries(m: Machine, scopes: list[ModuleScope], entries: frozenset[str] | None) -> None:

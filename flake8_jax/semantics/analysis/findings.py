@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core.findings import Finding, Level, Positions, Step
-from flake8_jax.core.registry import Candidate, Settle
+from flake8_jax.core.registry import DEFECTS, Candidate, Settle, traceback_of
 from flake8_jax.semantics.analysis.request import AnalysisRequest
 from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.machine.bus import Emission
@@ -34,7 +34,7 @@ class Reported(msgspec.Struct, frozen=True, eq=False):
 
 def report_findings(m: Machine, request: AnalysisRequest) -> list[Reported]:
     """The findings of a run, by file and place. None of them has a fix yet."""
-    found = [Reported(_finding(emission), emission.event) for emission in _without_superseded(_best(m, request))]
+    found = [Reported(_finding(emission), emission.event) for emission in _without_superseded(m, _best(m, request))]
     found.sort(key=lambda one: (one.finding.path, one.finding.start, one.finding.code))
     return found
 
@@ -72,7 +72,8 @@ def _report_rank(m: Machine, emission: Emission) -> tuple[int, bool]:
     return _SEVERITY[emission.report.level or emission.rule.level], complete
 
 
-def _without_superseded(emissions: list[Emission]) -> list[Emission]:
+def _without_superseded(m: Machine, emissions: list[Emission]) -> list[Emission]:
+    """Where a rule fails to say which reports are superseded, all of them stay."""
     groups: dict[Settle, dict[Candidate, Emission]] = {}
     for emission in emissions:
         if emission.rule.settle is not None:
@@ -80,7 +81,12 @@ def _without_superseded(emissions: list[Emission]) -> list[Emission]:
             groups.setdefault(emission.rule.settle, {})[candidate] = emission
     superseded: set[Emission] = set()
     for settle, group in groups.items():
-        kept = set(settle(list(group)))
+        try:
+            kept = set(settle(list(group)))
+        except DEFECTS as error:
+            first = next(iter(group.values()))
+            m.bus.crashes.append((first.rule.name, first.scope.path, traceback_of(error)))
+            continue
         superseded |= {emission for candidate, emission in group.items() if candidate not in kept}
     return [emission for emission in emissions if emission not in superseded]
 

@@ -21,10 +21,11 @@ def negate_key(key: Any) -> Any:
 
 def contradict(a: frozenset[Condition], b: frozenset[Condition]) -> bool:
     """No path fulfils both sets of conditions."""
-    if not a or not b:
+    only_a, only_b = a - b, b - a  # what they share cannot part them, and long paths share nearly all
+    if not only_a or not only_b:
         return False
-    facts = dict(normal_condition(c) for c in a)
-    for condition in b:
+    facts = dict(normal_condition(c) for c in only_a)
+    for condition in only_b:
         key, truth = normal_condition(condition)
         if key in facts and facts[key] != truth:
             return True

@@ -55,12 +55,13 @@ class Frame:
     doubtful: whether the code is reached from here on depends on a test that only the host can decide. trace: number of
     the trace that it runs in, and so the birth of its variables. attempts: so many ``try`` and ``with`` blocks are open
     whose statements may be there for what they raise. unheard: a loop runs its body only to find the values at its head, so
-    loops in it run once.
+    loops in it run once. deep_loops: what the last run of a loop that is nested too deeply left behind, by its node.
     """
 
     __slots__ = (
         "arms",
         "attempts",
+        "deep_loops",
         "doubtful",
         "ended",
         "exits",
@@ -98,3 +99,4 @@ class Frame:
         self.ended = False
         self.trace = 0
         self.unheard = False
+        self.deep_loops: dict[int, Any] = {}

@@ -835,13 +835,7 @@ def held_by(value: Value) -> Sequence[Value]:
 
 def contents_of(value: Value) -> tuple[Value, ...] | None:
     """What a tuple, a list or a dict holds, and the members of a union; None of any other value."""
-    if isinstance(value, TupleValue):
-        return value.elts
-    if isinstance(value, UnionValue):
-        return value.members
-    if isinstance(value, (ListValue, DictValue)):
-        return tuple([v for v in value.slots.values() if isinstance(v, Value)])
-    return None
+    return tuple(held_by(value)) if isinstance(value, (TupleValue, UnionValue, ListValue, DictValue)) else None
 
 
 def part_of(value: Opaque, step: str, make: Callable[[], Value]) -> Value:

@@ -38,52 +38,61 @@ from flake8_jax.semantics.machine.core import Machine
 def bind(m: Machine, func: FunctionValue, args: Arguments) -> dict[str, Value]:
     """Arguments by parameter name. What is missing is its default, or unknown."""
     bound: dict[str, Value] = {}
-    positional = args.values
-    taken = 0
-    kwargs = dict(args.kwargs)
+    positional, taken, kwargs = args.values, 0, dict(args.kwargs)
     for p in func.fn.params:
         kind = p.kind
-        if kind in ("positional", "posonly"):
-            if taken < len(positional):
+        if kind == "vararg":
+            bound[p.name] = _extra_values(m, p, args, positional[taken:])
+            taken = len(positional)
+        elif kind == "kwarg":
+            bound[p.name] = _extra_keywords(m, args, kwargs)
+        else:
+            if kind != "kwonly" and taken < len(positional):
                 value = positional[taken]
                 taken += 1
-            elif p.name in kwargs and kind == "positional":
+            elif kind != "posonly" and p.name in kwargs:
                 value = kwargs.pop(p.name)
-            elif args.star is not None and p.default is None:
-                value = freshen(args.star)
-            elif args.star is not None or args.double_star is not None or args.unknown_rest:
-                value = Unknown(p.name)
             else:
-                value = func.defaults.get(p.name) or Unknown(p.name)
-        elif kind == "kwonly":
-            if p.name in kwargs:
-                value = kwargs.pop(p.name)
-            elif args.double_star is not None or args.unknown_rest:
-                value = Unknown(p.name)
-            else:
-                value = func.defaults.get(p.name) or Unknown(p.name)
-        elif kind == "vararg":
-            extras = tuple(positional[taken:])
-            taken = len(positional)
-            if args.star is not None or args.unknown_rest:
-                element = joining.join_all([*extras, args.star if args.star is not None else Unknown(p.name)])
-                bound[p.name] = ListValue(None, element, is_tuple=True, born=m.path.mode.trace)
-            else:
-                bound[p.name] = TupleValue(extras)
-            continue
-        else:
-            is_open = args.double_star is not None or args.unknown_rest
-            rest = args.double_star if args.double_star is not None else Unknown("item") if args.unknown_rest else None
-            bound[p.name] = DictValue(kwargs, rest, is_open=is_open, born=m.path.mode.trace)
-            continue
-        if p.annotation is not None and isinstance(value, (Unknown, Tree)):
-            said = value_of_annotation(m, func.scope, func.closure, p.annotation)
-            if said is not None:
-                trusted = m.path.mode.presumed and is_only_static(said)
-                said = individual(m, said, value)
-                value = said if trusted else refined(value, said)
-        bound[p.name] = value
+                value = _missing(func, p, args)
+            bound[p.name] = _as_annotated(m, func, p, value)
     return bound
+
+
+def _extra_values(m: Machine, p: ir.Parameter, args: Arguments, extras: list[Value]) -> Value:
+    """What ``*args`` holds."""
+    if args.star is None and not args.unknown_rest:
+        return TupleValue(tuple(extras))
+    element = joining.join_all([*extras, args.star if args.star is not None else Unknown(p.name)])
+    return ListValue(None, element, is_tuple=True, born=m.path.mode.trace)
+
+
+def _extra_keywords(m: Machine, args: Arguments, kwargs: dict[str, Value]) -> Value:
+    """What ``**kwargs`` holds."""
+    is_open = args.double_star is not None or args.unknown_rest
+    rest = args.double_star if args.double_star is not None else Unknown("item") if args.unknown_rest else None
+    return DictValue(kwargs, rest, is_open=is_open, born=m.path.mode.trace)
+
+
+def _missing(func: FunctionValue, p: ir.Parameter, args: Arguments) -> Value:
+    """What a parameter holds that no argument is written for: part of a ``*x`` or ``**x`` in the call, or its default."""
+    starred = args.star is not None and p.kind != "kwonly"
+    if args.star is not None and starred and p.default is None:
+        return freshen(args.star)
+    if starred or args.double_star is not None or args.unknown_rest:
+        return Unknown(p.name)
+    return func.defaults.get(p.name) or Unknown(p.name)
+
+
+def _as_annotated(m: Machine, func: FunctionValue, p: ir.Parameter, value: Value) -> Value:
+    """An argument together with what the annotation of its parameter says, if it is opaque."""
+    if p.annotation is None or not isinstance(value, (Unknown, Tree)):
+        return value
+    said = value_of_annotation(m, func.scope, func.closure, p.annotation)
+    if said is None:
+        return value
+    trusted = m.path.mode.presumed and is_only_static(said)
+    said = individual(m, said, value)
+    return said if trusted else refined(value, said)
 
 
 def is_only_static(value: Value) -> bool:

@@ -17,7 +17,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Writes
+from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, Writes
 from flake8_jax.semantics.domain.values import Condition, is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 from flake8_jax.semantics.interpreter.conditions import Test, condition_of, picks_iteration
@@ -34,7 +34,7 @@ class Arm(msgspec.Struct, frozen=True, eq=False):
     """One alternative: what is learnt on entering it, then what runs. ``guess``: taken only if the host says so. barred:
     taken only where nothing is traced, and this is staged."""
 
-    run: Callable[[], int]
+    run: Callable[[], Flow]
     learn: tuple[Callable[[Machine], None], ...] = ()
     key: Any = None
     truth: bool = True
@@ -42,11 +42,11 @@ class Arm(msgspec.Struct, frozen=True, eq=False):
     barred: bool = False
 
 
-def branch(m: Machine, frame: Frame, arms: list[Arm]) -> int:
+def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
     """Run all arms from the same state and merge those that fall through."""
     live: list[Writes] = []
     live_arms: list[Arm] = []
-    flows: list[int] = []
+    flows: list[Flow] = []
     doubtful, doubts, around = frame.doubtful, [], m.path.arms
     for arm in arms:
         frame.doubtful = doubtful
@@ -92,7 +92,7 @@ class Chain(msgspec.Struct, frozen=True, eq=False):
     mark: int
 
 
-def _if(m: Machine, frame: Frame, node: ir.If) -> int:
+def _if(m: Machine, frame: Frame, node: ir.If) -> Flow:
     known = len(m.path.conditions)
     chain = _tested(m, frame, node)
     pending = chain.pending
@@ -161,7 +161,7 @@ def _leaves(body: list[ir.Stmt]) -> bool:
     return bool(body) and isinstance(body[-1], (ir.Continue, ir.Return))
 
 
-def _match(m: Machine, frame: Frame, node: ir.Match) -> int:
+def _match(m: Machine, frame: Frame, node: ir.Match) -> Flow:
     subject = evaluate(m, frame, node.subject)
     number = as_array(subject) if any(compares_with_number(c.pattern) for c in node.cases) else subject
     if is_traced_array(number) and any(compares_by_value(c.pattern) for c in node.cases) and m.bus.wants(TruthTest):
@@ -170,7 +170,7 @@ def _match(m: Machine, frame: Frame, node: ir.Match) -> int:
     exhaustive = False
     for case in node.cases:
 
-        def run(case: ir.MatchCase = case) -> int:
+        def run(case: ir.MatchCase = case) -> Flow:
             bind_pattern(m, frame, case.pattern, subject)
             if case.guard is not None:
                 condition_of(m, frame, case.guard, "case", case.guard)

@@ -44,7 +44,7 @@ from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operations import call, method_of, perform
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.dispatch import CALL, EVALUATE, evaluate
+from flake8_jax.semantics.machine.dispatch import CALL, EVALUATE
 from flake8_jax.semantics.trackers.freshness import Freshness
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products
@@ -88,11 +88,6 @@ def evaluate_arguments(m: Machine, frame: Frame, node: ir.Call) -> Arguments:
         elif args.star is not None:
             args.star = joining.join(args.star, value)
     return args
-
-
-def evaluate_call(m: Machine, frame: Frame, node: ir.Call, *, used: bool = True) -> Value:
-    """A call expression."""
-    return call_evaluated(m, frame, node, evaluate(m, frame, node.func), used=used)
 
 
 def call_evaluated(m: Machine, frame: Frame, node: ir.Call, func: Value, *, used: bool = True) -> Value:

@@ -32,6 +32,12 @@ from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.unrolling import trips_of
 from flake8_jax.semantics.trackers.variation import Variations, forget
 
+MAX_COPIES = 512
+"""A comprehension is run element by element unless those around it that are make more runs of its element than that."""
+
+MAX_REPEATED = 4
+"""Comprehensions that stand in so many others run once, even if they use a key: each of them runs those in it twice."""
+
 
 def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> Value:
     inner = Frame(None, frame.scope, frame)
@@ -73,7 +79,12 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     once(0)
     del m.path.conditions[conditions:]
     single = len(node.generators) == 1 and len(known_elements(outermost) or ()) == 1
-    if not single and any(slots is m.trackers[Keys].uses for slots, _, _ in m.journal.entries[uses_before:]):
+    nested = sum(around.kind == "comprehension" and not around.unrolled for around in m.path.loops) > MAX_REPEATED
+    if (
+        not single
+        and not nested
+        and any(slots is m.trackers[Keys].uses for slots, _, _ in m.journal.entries[uses_before:])
+    ):
         # A key was used: a second iteration shows whether it is the same one again.
         del m.bus.emissions[reports:]
         m.trackers.iteration(loop)
@@ -108,6 +119,8 @@ def _element_by_element(m: Machine, frame: Frame, inner: Frame, node: ir.Compreh
     iterable = evaluate(m, frame, generator.iter)
     known = known_elements(iterable)
     if known is None or not 0 < len(known) <= SMALL:
+        return None
+    if len(known) * math.prod(loop.times for loop in m.path.loops if loop.unrolled and loop.times) > MAX_COPIES:
         return None
     keys: list[Value] = []
     values: list[Value] = []

@@ -37,6 +37,7 @@ from flake8_jax.semantics.domain.values import (
     GeneratorValue,
     HostArray,
     ListValue,
+    Room,
     SliceValue,
     Static,
     Tree,
@@ -329,14 +330,14 @@ def set_item(m: Machine, base: Value, index: Value, value: Value) -> None:
         if isinstance(index, Const) and len(base.slots) < 100:
             m.journal.write(base.slots, ("k", index.value), value)
         else:
-            rest = base.slots.get("*")
-            m.journal.write(base.slots, "*", value if rest is None else joining.join(rest, value))
+            rest, room = base.slots.get("*"), Room(joining.MAX_JOINED)
+            m.journal.write(base.slots, "*", value if rest is None else joining.join(rest, value, room=room))
             m.journal.write(base.slots, "open", True)
             for slot in [k for k in base.slots if type(k) is tuple]:
                 if slot[0] == "at":
                     m.journal.write(base.slots, slot, MISSING)
                 else:
-                    m.journal.write(base.slots, slot, joining.join(base.slots[slot], value))
+                    m.journal.write(base.slots, slot, joining.join(base.slots[slot], value, room=room))
     elif isinstance(base, ListValue):
         n = base.slots["n"]
         if isinstance(index, Const) and n is not None and isinstance(index.value, int) and -n <= index.value < n:

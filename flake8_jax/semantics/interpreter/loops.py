@@ -6,16 +6,20 @@ head        the state at the start of an iteration; each pass over the body join
             nothing changes.
 heard       the last pass is the one that rules hear of: what they are told holds in every iteration.
 unrolled    a loop over a few known elements that differ runs once for each.
+too deep    nested in so many loops of one function that it runs once and rules hear nothing of it. In passes that rules do
+            not hear of, not even that: what its last run left behind stands for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import memo_keys
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, LoopState, Writes
+from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, LoopState, Writes
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
@@ -54,25 +58,42 @@ MAX_UNROLLED = 8
 """A loop over so many known elements is run element by element; half as many in an unrolled loop, and so on."""
 
 
-def _break(m: Machine, frame: Frame, node: ir.Break) -> int:
+class _DeepRun(msgspec.Struct, frozen=True, eq=False):
+    """What a loop that is nested too deeply left behind: writes, and paths that ended in it."""
+
+    writes: Writes
+    loop_exits: list[Writes]
+    again: bool
+    exits: list[Writes]
+    returns: list[Value]
+    yields: list[Value]
+
+
+def _break(m: Machine, frame: Frame, node: ir.Break) -> Flow:
     loop = frame.loops[-1]
     loop.exits.append(m.journal.since(loop.base))
     return BREAK
 
 
-def _continue(m: Machine, frame: Frame, node: ir.Continue) -> int:
+def _continue(m: Machine, frame: Frame, node: ir.Continue) -> Flow:
     loop = frame.loops[-1]
     loop.continues.append(m.journal.since(loop.mark))
     return CONTINUE
 
 
-def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], int]) -> None:
+def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]) -> None:
     """Run ``once`` (one iteration) to a fixpoint and leave the state after the loop, ``break`` not included."""
     note_staged_loop(m, loop.node)
     m.path.passes += 1
     m.journal.keep_alive.append(loop)  # arrays remember the loop in which they were dispatched by its identity
     doubtful, around, told = frame.doubtful, frame.unheard, len(m.bus.emissions)
     too_deep = len(frame.loops) >= MAX_NESTED_LOOPS
+    before = frame.deep_loops.get(id(loop.node)) if around and too_deep else None
+    if before is not None:
+        m.path.passes -= 1
+        _repeat_deep(m, frame, loop, before)
+        return
+    left = len(frame.exits), len(frame.returns), len(frame.yields)
     unheard = around or too_deep
     if too_deep:
         m.bus.count("loops nested too deeply")
@@ -124,8 +145,27 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], int])
         attempt += 1
     if too_deep:
         del m.bus.emissions[told:]
+        ended = frame.exits[left[0] :], frame.returns[left[1] :], frame.yields[left[2] :]
+        writes = m.journal.since(loop.base)
+        frame.deep_loops[id(loop.node)] = _DeepRun(writes, loop.exits[:], loop.again, *ended)
     m.path.passes -= 1
     frame.unheard = around
+    _end_variations(m, loop)
+
+
+def _repeat_deep(m: Machine, frame: Frame, loop: LoopState, before: _DeepRun) -> None:
+    """Do again what a loop that is nested too deeply did before. The state may differ by now, so values are widened."""
+    loop.base = len(m.journal.entries)
+    writes: Writes = {}
+    for where, (slots, slot, value) in before.writes.items():
+        known = isinstance(value, Value) and m.trackers.owner_of(slots) is None
+        writes[where] = (slots, slot, _widened(value, value) if known else value)
+    m.journal.weaken(writes)
+    loop.exits += before.loop_exits
+    loop.again = before.again
+    frame.exits += before.exits
+    frame.returns += before.returns
+    frame.yields += before.yields
     _end_variations(m, loop)
 
 
@@ -173,7 +213,7 @@ def _widened(old: Value, now: Value) -> Value:
     return Unknown("loop")
 
 
-def _for(m: Machine, frame: Frame, node: ir.For) -> int:
+def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
     iterable = evaluate(m, frame, node.iter)
     loop = LoopState("for", node)
     known = known_elements(iterable)
@@ -189,13 +229,13 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> int:
     loop.runs = bool(known) or (isinstance(iterable, GeneratorValue) and iterable.some)
     m.trackers.loop_enter(frame, loop)
 
-    def once() -> int:
+    def once() -> Flow:
         assign(m, frame, node.target, supply(), node.iter)
         return run_block(m, frame, node.body)
 
     run_loop(m, frame, loop, once)
     m.trackers.loop_leave(frame, loop, node.iter, trips_of(iterable))
-    flow = run_block(m, frame, node.orelse) if node.orelse else NORMAL
+    flow: Flow = run_block(m, frame, node.orelse) if node.orelse else NORMAL
     return _leave_loop(m, frame, loop, flow)
 
 
@@ -214,7 +254,7 @@ def _worth_unrolling(m: Machine, elements: tuple[Value, ...]) -> bool:
     )
 
 
-def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements: tuple[Value, ...]) -> int:
+def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements: tuple[Value, ...]) -> Flow:
     """A loop over a few known elements: one iteration each."""
     loop.unrolled = True
     loop.times = len(elements)
@@ -226,7 +266,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     m.path.loops.append(loop)
     frame.loops.append(loop)
     frame.arms += 1
-    flow = NORMAL
+    flow: Flow = NORMAL
     for element in elements:
         frame.doubtful = doubtful
         m.trackers.iteration(loop)
@@ -253,7 +293,7 @@ def _unrolled(m: Machine, frame: Frame, node: ir.For, loop: LoopState, elements:
     return _leave_loop(m, frame, loop, RAISE if flow == BREAK else flow)
 
 
-def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: int) -> int:
+def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: Flow) -> Flow:
     """Merge the paths that left by ``break`` with the one that ran to the end (if there is one)."""
     if not loop.exits:
         return flow
@@ -265,13 +305,13 @@ def _leave_loop(m: Machine, frame: Frame, loop: LoopState, flow: int) -> int:
     return NORMAL
 
 
-def _while(m: Machine, frame: Frame, node: ir.While) -> int:
+def _while(m: Machine, frame: Frame, node: ir.While) -> Flow:
     loop = LoopState("while", node)
     endless, first = False, True
     trips = trips_of_while(m, frame, node) if m.path.mode.compiled else None
     m.trackers.loop_enter(frame, loop)
 
-    def once() -> int:
+    def once() -> Flow:
         nonlocal endless, first
         condition = condition_of(m, frame, node.test, "while", node)
         loop.runs = first and condition.truth is True
@@ -290,7 +330,7 @@ def _while(m: Machine, frame: Frame, node: ir.While) -> int:
 
     run_loop(m, frame, loop, once)
     m.trackers.loop_leave(frame, loop, node.test, trips)
-    flow = RAISE if endless else NORMAL
+    flow: Flow = RAISE if endless else NORMAL
     if node.orelse and not endless:
         flow = run_block(m, frame, node.orelse)
     flow = _leave_loop(m, frame, loop, flow)

@@ -21,7 +21,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import CALLED, Arguments, Call, CallingContext
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Link, Mode
+from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Flow, Link, Mode
 from flake8_jax.semantics.domain.values import (
     GRAD,
     NONE,
@@ -56,7 +56,7 @@ from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.clocks import note_lost
 from flake8_jax.semantics.trackers.freshness import Freshness, shelters
 from flake8_jax.semantics.trackers.keys import Keys
-from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.process import Process, new_process
 from flake8_jax.semantics.trackers.replicas import Replicas, note_call
 from flake8_jax.semantics.trackers.runs import Runs, note_called
@@ -88,7 +88,36 @@ def call_function_value(
     """Run a function of the project on arguments, or remember an equal run."""
     fn = func.fn
     note_called(m, func, context.kind)
-    running = [link for link in m.path.stack if link.fn is fn] if m.path.stack else []
+    unknown = _not_followed(m, frame, node, func, args)
+    if unknown is not None:
+        return unknown
+    made = Invocation(bind(m, func, args), context.mode if context.mode is not None else m.path.mode, context)
+    if func.cached:
+        _tell_hashed_arguments(m, frame, node, args)
+    presumption = m.trackers[Presuming].presumption
+    if presumption is not None:
+        presumed = _presumed(m, presumption, func, made)
+        if presumed is None:
+            return Unknown("driver")
+        made = presumed
+    assumed = m.path.assumed
+    if m.path.conditions and func.closure is not None:
+        m.path.assumed = assumed | held_of_captures(m, func)
+    m.trackers[Freshness].sheltered += shelters(func)
+    result = _run_or_repeat(m, func, Call(frame, node, args), made)
+    m.trackers[Freshness].sheltered -= shelters(func)
+    m.path.assumed = assumed
+    if m.trackers[Replicas].running:
+        note_call(m, fn)
+    if func.cached:
+        tell_cached(m, frame, node, result, fn.name)
+    return Unknown("decorated") if func.replaced else result
+
+
+def _not_followed(m: Machine, frame: Frame, node: Any, func: FunctionValue, args: Arguments) -> Value | None:
+    """What a call gives whose function does not run: a recursion, the rest of an entry that takes too long, a call that
+    Python refuses. None for any other call."""
+    running = [link for link in m.path.stack if link.fn is func.fn] if m.path.stack else []
     if len(m.path.stack) >= MAX_CALL_DEPTH or (len(running) >= 2 and not _descends(m, func, args, running)):
         m.bus.count("recursion or depth")
         note_lost(m, frame, node)
@@ -97,34 +126,9 @@ def call_function_value(
         m.bus.count("step budget")
         note_lost(m, frame, node)
         return Unknown("budget", host_test=True)
-    if args.kwargs and args.values and is_given_twice(fn, args):
+    if args.kwargs and args.values and is_given_twice(func.fn, args):
         return Unknown("raises")  # a way that no run of the program takes: a guess somewhere above was wrong
-    bound = bind(m, func, args)
-    if func.cached:
-        _tell_cached(m, frame, node, func, args)
-    run_mode = context.mode if context.mode is not None else m.path.mode
-    presumption = m.trackers[Presuming].presumption
-    if presumption is not None:
-        if run_mode.presumed:
-            if id(fn) in presumption.drivers:
-                return Unknown("driver")
-            bound = presumption.presumed(func, bound)
-        else:
-            presumption.bind(fn, bound)
-            if context.kind == "entry":
-                presumption.exclude(fn, [p.name for p in fn.params if describes_shapes(m, func.scope, p.annotation)])
-    assumed = m.path.assumed
-    if m.path.conditions and func.closure is not None:
-        m.path.assumed = assumed | held_of_captures(m, func)
-    m.trackers[Freshness].sheltered += shelters(func)
-    result = _run_or_repeat(m, func, Call(frame, node, args), Invocation(bound, run_mode, context))
-    m.trackers[Freshness].sheltered -= shelters(func)
-    m.path.assumed = assumed
-    if m.trackers[Replicas].running:
-        note_call(m, fn)
-    if func.cached:
-        tell_cached(m, frame, node, result, fn.name)
-    return Unknown("decorated") if func.replaced else result
+    return None
 
 
 def tell_cached(m: Machine, frame: Frame, node: Any, result: Value, name: str) -> None:
@@ -139,6 +143,20 @@ class Invocation(msgspec.Struct, frozen=True, eq=False):
     bound: dict[str, Value]
     mode: Mode
     context: CallingContext
+
+
+def _presumed(m: Machine, presumption: Presumption, func: FunctionValue, made: Invocation) -> Invocation | None:
+    """The run, as a library's users might stage the function; None where the function drives others. A run of any other
+    kind stays as it is, and teaches what to presume."""
+    if made.mode.presumed:
+        if id(func.fn) in presumption.drivers:
+            return None
+        return Invocation(presumption.presumed(func, made.bound), made.mode, made.context)
+    presumption.bind(func.fn, made.bound)
+    if made.context.kind == "entry":
+        shapes = [p.name for p in func.fn.params if describes_shapes(m, func.scope, p.annotation)]
+        presumption.exclude(func.fn, shapes)
+    return made
 
 
 def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) -> Value:
@@ -194,7 +212,8 @@ def _descends(m: Machine, func: FunctionValue, args: Arguments, running: list[Li
     return False
 
 
-def _tell_cached(m: Machine, frame: Frame, node: Any, func: FunctionValue, args: Arguments) -> None:
+def _tell_hashed_arguments(m: Machine, frame: Frame, node: Any, args: Arguments) -> None:
+    """Tell the rules that a function that keeps its results is called with a tracer: its cache hashes the arguments."""
     if not m.bus.wants(Hashing) or node is None:
         return
     for value in (*args.values, *args.kwargs.values()):
@@ -254,7 +273,7 @@ def _link_to(m: Machine, func: FunctionValue, at: Call, made: Invocation, inner:
 
 def _run_body(
     m: Machine, inner: Frame, link: Link, mode: Mode, func: FunctionValue
-) -> tuple[int, dict[type[Tracker], Any]]:
+) -> tuple[Flow, dict[type[Tracker], Any]]:
     """Run the body of a function on the path with one more link: how it ends, and the marks of the trackers."""
     path = m.path
     saved_mode, saved_base, saved_conditions = path.mode, path.loop_base, len(path.conditions)
@@ -272,7 +291,7 @@ def _run_body(
     return flow, marks
 
 
-def _result_of(m: Machine, inner: Frame, fn: ir.Function, flow: int) -> Value:
+def _result_of(m: Machine, inner: Frame, fn: ir.Function, flow: Flow) -> Value:
     """What a run gives whose body has ended with ``flow``."""
     if fn.is_generator:
         element = joining.union_of(inner.yields) if inner.yields else Unknown("yield")

@@ -15,7 +15,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.stack import NORMAL, RAISE, RETURN, Watched
+from flake8_jax.semantics.domain.stack import NORMAL, RAISE, RETURN, Flow, Watched
 from flake8_jax.semantics.domain.values import (
     NONE,
     Array,
@@ -56,14 +56,14 @@ CATCHES_TRACER_ERRORS = frozenset(
 )  # fmt: skip
 
 
-def _expression(m: Machine, frame: Frame, node: ir.ExprStmt) -> int:
+def _expression(m: Machine, frame: Frame, node: ir.ExprStmt) -> Flow:
     from flake8_jax.semantics.interpreter.expressions import evaluate_statement
 
     evaluate_statement(m, frame, node)
     return NORMAL
 
 
-def _assign(m: Machine, frame: Frame, node: ir.Assign) -> int:
+def _assign(m: Machine, frame: Frame, node: ir.Assign) -> Flow:
     value = evaluate(m, frame, node.value)
     if frame.loops and type(node.value) is ir.BinOp:
         note_self_update(m, frame, node, node.value)
@@ -74,7 +74,7 @@ def _assign(m: Machine, frame: Frame, node: ir.Assign) -> int:
     return NORMAL
 
 
-def _annotated(m: Machine, frame: Frame, node: ir.AnnAssign) -> int:
+def _annotated(m: Machine, frame: Frame, node: ir.AnnAssign) -> Flow:
     versions = m.trackers[ApiUses].versions
     if versions is not None and frame.fn is None:
         versions.annotations(m, frame, [node.annotation], partial(resolve_name, m, frame.scope, frame))
@@ -89,7 +89,7 @@ def _annotated(m: Machine, frame: Frame, node: ir.AnnAssign) -> int:
     return NORMAL
 
 
-def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> int:
+def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> Flow:
     target = node.target
     right = None
     if isinstance(target, ir.Subscript):
@@ -119,7 +119,7 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> int:
     return NORMAL
 
 
-def _return(m: Machine, frame: Frame, node: ir.Return) -> int:
+def _return(m: Machine, frame: Frame, node: ir.Return) -> Flow:
     loop = frame.loops[-1] if frame.loops else None
     if loop is not None:
         loop.leaving = True
@@ -135,13 +135,13 @@ def _return(m: Machine, frame: Frame, node: ir.Return) -> int:
     return RETURN
 
 
-def _raise(m: Machine, frame: Frame, node: ir.Raise) -> int:
+def _raise(m: Machine, frame: Frame, node: ir.Raise) -> Flow:
     if node.exc is not None:
         evaluate(m, frame, node.exc)
     return RAISE
 
 
-def _assert(m: Machine, frame: Frame, node: ir.Assert) -> int:
+def _assert(m: Machine, frame: Frame, node: ir.Assert) -> Flow:
     with waited_for(m):
         condition = condition_of(m, frame, node.test, "assert", node)
     for narrow in condition.when_true:
@@ -151,7 +151,7 @@ def _assert(m: Machine, frame: Frame, node: ir.Assert) -> int:
     return RAISE if isinstance(node.test, ir.Constant) and condition.truth is False else NORMAL
 
 
-def _delete(m: Machine, frame: Frame, node: ir.Delete) -> int:
+def _delete(m: Machine, frame: Frame, node: ir.Delete) -> Flow:
     for target in node.targets:
         if isinstance(target, ir.Subscript):
             base = evaluate(m, frame, target.value)
@@ -165,7 +165,7 @@ def _delete(m: Machine, frame: Frame, node: ir.Delete) -> int:
     return NORMAL
 
 
-def _pass(m: Machine, frame: Frame, node: ir.Stmt) -> int:
+def _pass(m: Machine, frame: Frame, node: ir.Stmt) -> Flow:
     return NORMAL
 
 
@@ -178,10 +178,10 @@ def _pass(m: Machine, frame: Frame, node: ir.Stmt) -> int:
 # --- try, with ------------------------------------------------------------------------------------
 
 
-def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
+def _try(m: Machine, frame: Frame, node: ir.Try) -> Flow:
     catches = any(_catches_tracer_errors(m, frame, handler.type) for handler in node.handlers)
 
-    def body() -> int:
+    def body() -> Flow:
         reports = len(m.bus.emissions)
         frame.attempts += bool(node.handlers)
         flow = run_block(m, frame, node.body)
@@ -194,7 +194,7 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
 
     seen: Watched = {}
 
-    def watched() -> int:
+    def watched() -> Flow:
         nonlocal seen
         flow, seen = m.journal.watch(body)
         return flow
@@ -202,7 +202,7 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> int:
     arms = [Arm(watched)]
     for handler in node.handlers:
 
-        def handle(handler: ir.ExceptHandler = handler) -> int:
+        def handle(handler: ir.ExceptHandler = handler) -> Flow:
             m.journal.interrupted(seen)
             if handler.type is not None:
                 evaluate(m, frame, handler.type)
@@ -223,7 +223,7 @@ def _drop_caught(m: Machine, reports: int) -> bool:
     """Forget the errors reported since: a handler catches them. Whether one of them says that JAX raises here."""
     found = [e for e in m.bus.emissions[reports:] if (e.report.level or e.rule.level) == "error"]
     m.bus.drop_errors(reports)
-    return any(e.rule.code.startswith(("JAX1", "JAX2")) for e in found)
+    return any(e.rule.raises for e in found)
 
 
 def _catches_tracer_errors(m: Machine, frame: Frame, kind: ir.Expr | None) -> bool:
@@ -241,7 +241,7 @@ def _catches_tracer_errors(m: Machine, frame: Frame, kind: ir.Expr | None) -> bo
     return False
 
 
-def _with(m: Machine, frame: Frame, node: ir.With) -> int:
+def _with(m: Machine, frame: Frame, node: ir.With) -> Flow:
     saved_mode, saved_caught, saved_attempts = m.path.mode, m.path.caught, frame.attempts
     entered: list[Instance] = []
     for item in node.items:
@@ -288,7 +288,7 @@ def _entered(m: Machine, frame: Frame, node: ir.With, manager: Value) -> Value:
 # --- definitions ----------------------------------------------------------------------------------
 
 
-def _function(m: Machine, frame: Frame, node: ir.FunctionDef) -> int:
+def _function(m: Machine, frame: Frame, node: ir.FunctionDef) -> Flow:
     from flake8_jax.semantics.interpreter.definitions import define_function
 
     name, value = node.function.name, define_function(m, frame, node)
@@ -299,7 +299,7 @@ def _function(m: Machine, frame: Frame, node: ir.FunctionDef) -> int:
     return NORMAL
 
 
-def _class(m: Machine, frame: Frame, node: ir.ClassDef) -> int:
+def _class(m: Machine, frame: Frame, node: ir.ClassDef) -> Flow:
     from flake8_jax.semantics.interpreter.definitions import define_class
 
     assign(m, frame, ir.Name(node.name_start, node.name_start + len(node.name), node.name),
@@ -307,7 +307,7 @@ def _class(m: Machine, frame: Frame, node: ir.ClassDef) -> int:
     return NORMAL
 
 
-def _import(m: Machine, frame: Frame, node: ir.Import) -> int:
+def _import(m: Machine, frame: Frame, node: ir.Import) -> Flow:
     versions = m.trackers[ApiUses].versions
     for name in node.names:
         if versions is not None:
@@ -320,14 +320,14 @@ def _import(m: Machine, frame: Frame, node: ir.Import) -> int:
     return NORMAL
 
 
-def _import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> int:
+def _import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> Flow:
     from flake8_jax.semantics.interpreter.definitions import import_from
 
     import_from(m, frame, node)
     return NORMAL
 
 
-def _type_alias(m: Machine, frame: Frame, node: ir.TypeAlias) -> int:
+def _type_alias(m: Machine, frame: Frame, node: ir.TypeAlias) -> Flow:
     m.journal.write(frame.slots, node.name, Unknown("type alias"))
     return NORMAL
 

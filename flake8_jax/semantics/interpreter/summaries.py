@@ -256,22 +256,10 @@ def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mo
     prints.presumed = mode.presumed
     if m.trackers[Variations].known and not mode.staged:
         prints.variations = m.trackers[Variations].known
-    # Reading a result waits in every iteration of a caller's loop, unless a test of the iteration's number guards it.
-    waiting = bool(loops) and not any(loop.guards for loop in m.path.loops)
-    parts: list[Any] = [
-        mode.staged,
-        mode.ambient,
-        mode.presumed,
-        m.path.caught > 0,
-        bool(mode.lanes),
-        waiting,
-        mode.differentiated,
-        mode.axes,
-        mode.axes_closed and bool(mode.axes),
-        m.trackers[DeviceWork].timing and not mode.staged,
-    ]
+    parts = _manner(m, mode, in_loop=bool(loops))
+    timing = m.trackers[DeviceWork].timing
     for name, value in bound.items():
-        if m.trackers[DeviceWork].timing and type(value) is HostArray and value.readings:
+        if timing and type(value) is HostArray and value.readings:
             parts.append(value.readings)
         prints.budget = memo_keys.MAX_NODES
         parts.append((name, prints.of(value)))
@@ -293,6 +281,24 @@ def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mo
     except TypeError:
         return Inputs(None, prints.objects, False)
     return Inputs(digest, prints.objects, not used and not (mode.lanes and prints.cut))
+
+
+def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
+    """How code runs, as far as it matters to a run that is remembered. in_loop: in an eager loop of a caller's."""
+    # Reading a result waits in every iteration of that loop, unless a test of the iteration's number guards it.
+    waiting = in_loop and not any(loop.guards for loop in m.path.loops)
+    return [
+        mode.staged,
+        mode.ambient,
+        mode.presumed,
+        m.path.caught > 0,
+        bool(mode.lanes),
+        waiting,
+        mode.differentiated,
+        mode.axes,
+        mode.axes_closed and bool(mode.axes),
+        m.trackers[DeviceWork].timing and not mode.staged,
+    ]
 
 
 def generalized(value: Value) -> Value:

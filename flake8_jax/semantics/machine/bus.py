@@ -9,13 +9,12 @@ noted       facts that some path has shown of a place (see ``events.facts``).
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from flake8_jax.core.registry import Report, Rule
+from flake8_jax.core.registry import DEFECTS, Report, Rule, traceback_of
 from flake8_jax.semantics.domain.stack import Link
 from flake8_jax.semantics.events.events import Discarded, NameUse, Timed
 
@@ -81,13 +80,12 @@ class EventBus:
         return self.hearing.get((event, where), ())
 
     def emit(self, event: Any, rules: Iterable[Rule] | None = None) -> None:
-        """Tell the rules that listen (or those given); keep what they say."""
+        """Tell the rules that listen (or those given); keep what they say. A defect of a rule costs its report alone."""
         for rule in self.listeners.get(type(event), ()) if rules is None else rules:
             try:
                 said = rule.check(event)
-            except (AttributeError, TypeError, ValueError, KeyError, IndexError, AssertionError) as error:
-                trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-                self.crashes.append((rule.name, event.context.scope.path, trace))
+            except DEFECTS as error:
+                self.crashes.append((rule.name, event.context.scope.path, traceback_of(error)))
                 continue
             if not said:
                 continue

@@ -9,7 +9,7 @@ from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import NORMAL
+from flake8_jax.semantics.domain.stack import NORMAL, Flow
 from flake8_jax.semantics.domain.values import Const, Deferred, Static, Unknown, Value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import BudgetSpentError
@@ -18,7 +18,7 @@ EVALUATE: dict[type, Callable[[Machine, Frame, Any], Value]] = {}
 """Filled in by ``expressions``, which needs ``evaluate`` itself."""
 
 
-RUN: dict[type, Callable[[Machine, Frame, Any], int]] = {}
+RUN: dict[type, Callable[[Machine, Frame, Any], Flow]] = {}
 """How a statement runs; filled in by ``statements``."""
 
 CALL: dict[type, Callable[[Machine, Any, Call], Value]] = {}
@@ -63,10 +63,10 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value | None:
     return None
 
 
-def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> int:
+def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> Flow:
     """Run statements until one does not fall through. What was learnt on the way ends with the block."""
     conditions = len(m.path.conditions)
-    flow = NORMAL
+    flow: Flow = NORMAL
     doubtful, doubt_from = frame.doubtful, -1
     loop = m.path.loops[-1] if m.path.loops else None
     guards = loop.guards if loop is not None else 0

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.conditions import either_key, labelled
-from flake8_jax.semantics.domain.stack import Watched, Writes
+from flake8_jax.semantics.domain.stack import Flow, Watched, Writes
 from flake8_jax.semantics.domain.values import MISSING, Condition, UnionValue, Unknown, Value
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class Journal:
             taken[(id(slots), slot)] = (slots, slot, slots.get(slot, MISSING))
         return taken
 
-    def watch(self, run: Callable[[], int]) -> tuple[int, Watched]:
-        """Run something that an exception may interrupt: its result, and every value that it wrote anywhere."""
+    def watch(self, run: Callable[[], Flow]) -> tuple[Flow, Watched]:
+        """Run something that an exception may interrupt: how it ends, and every value that it wrote anywhere."""
         self.watches.append({})
         result = run()
         seen = self.watches.pop()
@@ -132,18 +132,20 @@ class Journal:
                 if contents[0] is not now:
                     self.write(slots, slot, contents[0])
             elif slot in ("n", "open") and not any(isinstance(c, Value) for c in contents):
-                if slot == "open":
-                    self.write(slots, slot, any(contents))
-                elif all(c == contents[0] for c in contents):
-                    self.write(slots, slot, contents[0])
+                if slot == "open" or all(c == contents[0] for c in contents):
+                    self.write(slots, slot, any(contents) if slot == "open" else contents[0])
                 else:
                     resized.append(slots)
             else:
                 self._join(slots, slot, contents, labels)
         for slots in resized:
-            elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]
-            self.write(slots, "*", joining.join_all(elements))
-            self.write(slots, "n", None)
+            self._forget_length(slots)
+
+    def _forget_length(self, slots: dict[Any, Any]) -> None:
+        """A list is of another length on another arm: its elements become one."""
+        elements = [v for k, v in slots.items() if k != "n" and isinstance(v, Value)]
+        self.write(slots, "*", joining.join_all(elements))
+        self.write(slots, "n", None)
 
     def _join(
         self, slots: dict[Any, Any], slot: Any, contents: list[Any], labels: list[Condition | None] | None

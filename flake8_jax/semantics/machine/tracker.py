@@ -4,7 +4,6 @@ Vocabulary
 ----------
 tracker     the memory of one concern, open for one analysis; its module says which.
 slots       a dictionary whose contents the journal writes for a tracker; on branches the tracker merges them.
-active      whether a tracker has anything to say right now. What asks often asks this first.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-refinement  a function that says it for some functions, by the last part of their names.
+refinement  a function that says it for some functions: by the rank in their facts, or by the last part of their names.
 conversion  ``asarray(x)``, ``array(x)``: the array that holds what ``x`` holds.
 """
 
@@ -30,12 +30,6 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.models.application import DescribedCall
 
-_REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "median",
-                         "nansum", "nanmean", "nanmax", "nanmin", "logsumexp", "norm", "amax", "amin", "vdot"})  # fmt: skip
-_ELEMENTWISE = frozenset({"exp", "log", "sin", "cos", "tanh", "sqrt", "abs", "square", "sign", "floor", "ceil", "round",
-                          "clip", "zeros_like", "ones_like", "isnan", "isfinite", "isinf", "logical_not", "negative",
-                          "cumsum", "cumprod", "flip", "sort", "argsort", "roll", "relu", "sigmoid", "softmax",
-                          "log_softmax", "log1p", "expm1", "rint", "stop_gradient", "invert", "astype"})  # fmt: skip
 _NUMBER_KINDS = ("bool", "int", "float", "complex")
 
 Bound = dict[str, Value]
@@ -51,7 +45,7 @@ def refine(result: Array, app: DescribedCall) -> None:
         if result.level == GRAD and dtype in ("int", "bool"):
             result.level = CONCRETE
     shape = app.bound.get("shape")
-    refinement = _REFINEMENTS.get(app.short)
+    refinement = _RANKS.get(app.fact.rank) or _REFINEMENTS.get(app.short)
     if shape is not None and "shape" in app.fact.shape_params:
         _of_shape(result, shape)
     elif refinement is not None:
@@ -145,13 +139,14 @@ def _converted(result: Array, bound: Bound) -> None:
         convert(result, source)
 
 
+_RANKS: dict[str, Callable[[Array, Bound], None]] = {"number": _reduced, "same": _elementwise}
+"""By what the knowledge tables say of the rank."""
+
 _RESIZING = frozenset(
     {"append", "concatenate", "concat", "hstack", "insert", "pad", "repeat", "row_stack", "tile", "vstack"}
 )
 _REFINEMENTS: dict[str, Callable[[Array, Bound], None]] = {
     **dict.fromkeys(_RESIZING, _resized),
-    **dict.fromkeys(_REDUCTIONS, _reduced),
-    **dict.fromkeys(_ELEMENTWISE, _elementwise),
     "arange": _counted,
     "asarray": _converted,
     "array": _converted,

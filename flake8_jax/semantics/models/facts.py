@@ -115,8 +115,8 @@ def call_fact(m: Machine, name: str, fact: FunctionFact, at: Call, self_value: V
     if m.trackers[Presuming].presumption is not None:
         _presume(m, app)
     values = given(at.args) if self_value is None else [self_value, *given(at.args)]
-    if "axis_name" in bound and name.startswith("jax.lax."):
-        check_collective(m, at.frame, at.node, bound["axis_name"])
+    if fact.axis_name is not None and fact.axis_name in bound:
+        check_collective(m, at.frame, at.node, bound[fact.axis_name])
     result = _host_result(m, fact, values, bound) if fact.host else _result(m, app, values)
     tell_size(result, name, bound, at.args.values)
     return result

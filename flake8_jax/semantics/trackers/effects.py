@@ -74,12 +74,6 @@ _ASYNCHRONOUS = (
 """Libraries whose functions dispatch and do not wait, but for those whose facts say otherwise."""
 _AROUND_JAX = ("jax.", "optax.", "flax.", "haiku.", "equinox.", "chex.", "distrax.", "rlax.")
 _ARITHMETIC = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.")
-_PLACEMENT = frozenset({"jax.device_put", "jax.devices", "jax.local_devices", "jax.device_count", "jax.local_device_count",
-                        "jax.process_index", "jax.process_count", "jax.default_backend", "jax.copy_to_host_async",
-                        "jax.debug.visualize_array_sharding", "jax.typeof", "jax.eval_shape"})  # fmt: skip
-_TRANSFERS = frozenset(
-    {"array", "asarray", "zeros_like", "ones_like", "full_like", "empty_like", "from_dlpack", "dtype"}
-)
 _STRUCTURED = frozenset({"scan", "map", "fori_loop", "while_loop", "cond", "switch", "associative_scan"})
 _WRAPPING = frozenset({"wrap", "lift", "custom", "call", "tree_map", "tree_map_with_path", "tree_reduce", *_STRUCTURED})
 _INERT_BUILTINS = frozenset(
@@ -239,14 +233,14 @@ def _calls_back(fact: FunctionFact) -> bool:
     return bool(fact.stages or fact.schedules or fact.callback)
 
 
-def _is_idle(name: str) -> bool:
-    """A function that gives the device no work and waits for none."""
-    return name in SPECIAL or name in CLOCKS or name in _PLACEMENT
+def _is_modeled(name: str) -> bool:
+    """A function with a model of its own, or a clock: neither gives the device work."""
+    return name in SPECIAL or name in CLOCKS
 
 
 def _of_undescribed(name: str, known: Entry, args: Arguments) -> str:
     """A name without a fact of its own: what holds for its library."""
-    if _is_idle(name) or known.class_ is not None:
+    if _is_modeled(name) or known.class_ is not None:
         return ""
     space = known.namespace
     if space is None or (space.host == "" and not name.startswith(_ASYNCHRONOUS)):
@@ -260,7 +254,7 @@ def _of_described(name: str, fact: FunctionFact, args: Arguments) -> str:
     """A function with a fact."""
     if fact.sync is not None and fact.sync != "copy_to_host_async":
         return WAIT
-    if _is_idle(name) or fact.returns == "context":
+    if fact.idle or _is_modeled(name) or fact.returns == "context":
         return ""
     if _calls_back(fact):
         return LOST
@@ -273,7 +267,7 @@ def _of_described(name: str, fact: FunctionFact, args: Arguments) -> str:
 
 def _computes(name: str, fact: FunctionFact) -> bool:
     """The function computes on the arrays that it is given."""
-    if not name.startswith(_ARITHMETIC) or fact.shape_params or name.rpartition(".")[2] in _TRANSFERS:
+    if not name.startswith(_ARITHMETIC) or fact.shape_params:
         return False
     return fact.returns not in ("static", "dtype", "unknown", "none", "host")
 

@@ -78,19 +78,19 @@ def leave_replica(m: Machine, replica: Replica, result: Value) -> None:
     m.trackers[Replicas].running.remove(replica)
     if replica.synced or replica.doubt or not replica.gradients:
         return
-    returned = set(_parts(result))
-    if any(part in returned for gradient, _scope, _node in replica.gradients for part in _parts(gradient)):
+    returned = set(_with_parts(result))
+    if any(part in returned for gradient, _scope, _node in replica.gradients for part in _with_parts(gradient)):
         return  # whoever called it gets the gradients of all devices
     _gradient, scope, node = replica.gradients[0]
     m.bus.emit(MissingSync(m.path.context(scope), node, replica.transform))
 
 
-def _parts(value: Value, depth: int = 4) -> Iterable[Value]:
+def _with_parts(value: Value, depth: int = 4) -> Iterable[Value]:
     """The value and what it holds."""
     yield value
     if depth and isinstance(value, (TupleValue, UnionValue)):
         for part in held_by(value):
-            yield from _parts(part, depth - 1)
+            yield from _with_parts(part, depth - 1)
 
 
 def note_gradient(m: Machine, frame: Frame, node: Any, tv: TransformedValue, result: Value) -> None:
@@ -122,7 +122,9 @@ def note_unknown_call(m: Machine, name: str, arguments: Iterable[Value]) -> None
     """Code that nobody knows was called. name: of the method or function, where it has one."""
     if name in _UPDATES:
         return
-    handed = {part for argument in arguments for part in _parts(argument)}
+    handed = {part for argument in arguments for part in _with_parts(argument)}
     for replica in m.trackers[Replicas].running:
-        if any(canonical_key(part) in handed or part in handed for g, *_ in replica.gradients for part in _parts(g)):
+        if any(
+            canonical_key(part) in handed or part in handed for g, *_ in replica.gradients for part in _with_parts(g)
+        ):
             replica.doubt = True

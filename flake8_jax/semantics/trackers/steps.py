@@ -14,7 +14,7 @@ makes of one and the same array.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,8 @@ from flake8_jax.semantics.domain.values import (
     ClassValue,
     Const,
     DictValue,
-    ExternalInstance,
     FunctionValue,
+    GeneratorValue,
     Instance,
     ListValue,
     Opaque,
@@ -43,7 +43,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     canonical_key,
-    contents_of,
+    held_by,
 )
 from flake8_jax.semantics.events.events import UndonatedStep
 from flake8_jax.semantics.machine.tracker import Tracker
@@ -196,10 +196,11 @@ def _moot(m: Machine, step: Step | None) -> None:
         m.bus.note(KEPT, step.scope, step.node.start)
 
 
-def _parts(value: Value) -> tuple[Value, ...]:
-    if isinstance(value, ExternalInstance) or (isinstance(value, Instance) and "pytree" in value.cls.traits):
-        return tuple([v for v in value.slots.values() if isinstance(v, Value)])
-    return contents_of(value) or ()
+def _parts(value: Value) -> Sequence[Value]:
+    """What a state holds directly: a generator is none, and neither is an object that is no pytree."""
+    if isinstance(value, GeneratorValue) or (isinstance(value, Instance) and "pytree" not in value.cls.traits):
+        return ()
+    return held_by(value)
 
 
 def tell_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:

@@ -1,0 +1,52 @@
+"""Fixes that several findings have in common, and those of very long lines."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from flake8_jax.core.findings import Finding
+from flake8_jax.fixers import proposals
+from flake8_jax.fixers.proposals import propose_fixes
+from flake8_jax.rules import all_rules
+from flake8_jax.semantics.analysis.analyze import analyze
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
+from flake8_jax.syntax.edits import apply_edits
+from flake8_jax.syntax.lower import lower
+
+HEAD = "import jax\nimport jax.numpy as jnp\n\n\n@jax.jit\ndef f(x):\n    return "
+
+
+def fixed(text: str) -> list[Finding]:
+    file = SourceFile("example.py", "example", False, lower(text), text)
+    found = analyze([file], AnalysisRequest(), all_rules())
+    return propose_fixes([(one.finding, one.event) for one in found.reports], [(file.path, text, file.tree)]).findings
+
+
+def conjunction(size: int) -> str:
+    return HEAD + " and ".join(f"x[{i}] > {i}" for i in range(size)) + "\n"
+
+
+def test_all_operands_have_the_fix_of_the_whole_test() -> None:
+    findings = fixed(conjunction(4))
+    assert len(findings) == 3
+    assert all(finding.fix is not None and finding.fix is findings[0].fix for finding in findings)
+
+
+def test_a_fix_of_very_many_operands_is_one_that_python_reads() -> None:
+    text = conjunction(700)
+    fix = fixed(text)[0].fix
+    assert fix is not None
+    after = apply_edits(text, fix.edits)
+    ast.parse(after)
+    assert after.count("jnp.logical_and(") == 699
+
+
+def test_a_shared_fix_is_repeated_until_it_has_taken_too_much_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = conjunction(10)
+    length = sum(len(edit.content) for edit in fixed(text)[0].fix.edits)  # type: ignore[union-attr]
+    monkeypatch.setattr(proposals, "MAX_REPEATED", 3 * length)
+    assert [finding.fix is not None for finding in fixed(text)] == [True] * 3 + [False] * 6
+    monkeypatch.setattr(proposals, "MAX_REPEATED", 0)
+    assert [finding.fix is not None for finding in fixed(text)] == [True] + [False] * 8

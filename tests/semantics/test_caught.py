@@ -1,0 +1,43 @@
+"""What a ``try`` does to the reports in it, and to the code behind them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from flake8_jax.rules import all_rules
+from flake8_jax.semantics.analysis.analyze import analyze
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
+from flake8_jax.syntax.lower import lower
+
+PROGRAM = """
+import jax
+
+
+@jax.jit
+def step(x):
+    try:
+        if x > 0:
+            x = -x
+    except jax.errors.TracerBoolConversionError:
+        return x
+    print(x)
+    return x
+"""
+
+
+def reported(*, raises: bool) -> list[str]:
+    rules = [rule for rule in all_rules() if rule.name in ("traced-branch", "print-in-staged")]
+    rules = [dataclasses.replace(rule, raises=raises) if rule.level == "error" else rule for rule in rules]
+    analysis = analyze([SourceFile("code.py", "code", False, lower(PROGRAM), PROGRAM)], AnalysisRequest(), rules)
+    return [finding.name for finding in analysis.findings]
+
+
+def test_code_behind_a_caught_error_about_a_tracer_does_not_run() -> None:
+    assert reported(raises=True) == []
+    assert reported(raises=False) == ["print-in-staged"]
+
+
+def test_only_rules_that_report_errors_say_that_jax_raises() -> None:
+    raising = {rule.name for rule in all_rules() if rule.raises}
+    assert {"traced-branch", "host-cast", "numpy-on-tracer"} <= raising
+    assert raising <= {rule.name for rule in all_rules() if rule.level == "error"}
