@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -14,18 +15,16 @@ from support.jax_guard import Guard
 from support.jax_programs import on_jax, programs_of
 
 __all__ = ["on_jax"]
+pytest_plugins = ["support.groups"] if importlib.util.find_spec("xdist") else []
 
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
+# Tests start hundreds of children, which spend half of their time on compiling jaxlint where no bytecode may be written.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 JAX_INSTALLED = importlib.util.find_spec("jax") is not None
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_cmdline_main(config: pytest.Config) -> None:
-    """With ``-n`` of xdist, tests of one group share a worker, so that their fixtures are made once."""
-    if getattr(config.option, "numprocesses", None) and config.option.dist in ("no", "load"):
-        config.option.dist = "loadgroup"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -54,6 +53,18 @@ NO_JAX = pytest.StashKey[Guard]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[NO_JAX] = Guard(Path(tempfile.gettempdir()) / f"jaxlint-tests-{os.getpid()}-imported-jax")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Refuse JAX to what is collected: tests import it when they run."""
+    guard = session.config.stash[NO_JAX]
+    with guard.active():
+        result = yield
+    imports = guard.take()
+    if imports:
+        raise pytest.UsageError(f"collecting the tests runs JAX:\n{imports}")
+    return result
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

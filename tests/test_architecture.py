@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import flake8_jax
+
+pytestmark = pytest.mark.xdist_group("architecture")
 
 PACKAGE = Path(flake8_jax.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -51,13 +56,25 @@ def part(path: Path) -> str:
     return first.removesuffix(".py")
 
 
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def imports(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    """The imports anywhere in a file, also those only needed for annotations."""
+    return [node for node in ast.walk(parsed(path)) if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
+@functools.cache
 def imported(path: Path) -> set[str]:
-    """Absolute names of the modules that a file imports anywhere, also those only needed for annotations."""
+    """Absolute names of the modules that a file imports."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in imports(path):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"{path}: write imports in full"
             assert node.module is not None
             found.add(node.module)
@@ -65,6 +82,7 @@ def imported(path: Path) -> set[str]:
     return found
 
 
+@functools.cache
 def modules() -> dict[str, set[str]]:
     """The modules of the package, each with those that it imports anywhere. That of a package itself counts where
     something is taken from it that is no module."""
@@ -73,10 +91,10 @@ def modules() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for name, path in names.items():
         taken: set[str] = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in imports(path):
             if isinstance(node, ast.Import):
                 taken.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 assert node.module is not None
                 inner = {f"{node.module}.{alias.name}" for alias in node.names}
                 taken |= (inner & names.keys()) or {node.module}
@@ -175,5 +193,5 @@ def test_files_stay_readable() -> None:
     texts = {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in FILES}
     long = [name for name, text in texts.items() if len(text.splitlines()) >= 900]
     assert not long, "a file has fewer than 900 lines"
-    undocumented = [name for name, text in texts.items() if text and not ast.get_docstring(ast.parse(text))]
+    undocumented = [str(path) for path in FILES if parsed(path).body and not ast.get_docstring(parsed(path))]
     assert not undocumented, "a module opens with a docstring"

@@ -13,6 +13,7 @@ from support.jax_guard import Guard
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
 
+TESTS = Path(__file__).parent
 CHILD = [sys.executable, "-c", "import jax"]
 GRANDCHILD = [sys.executable, "-c", f"import subprocess; raise SystemExit(subprocess.run({CHILD}).returncode)"]
 
@@ -33,6 +34,17 @@ def test_not_in_a_child(no_jax: Guard, command: list[str], environment: dict[str
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "not marked `jax`" in done.stderr
     assert "['-c']" in no_jax.take()
+
+
+def test_not_in_the_collection(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("import contextlib\nwith contextlib.suppress(ImportError):\n    import jax\n")
+    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "-p", "conftest", "--collect-only", "test_it.py"]
+    path = os.pathsep.join(str(folder) for folder in (TESTS, TESTS.parent))
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": path}, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout
+    assert "collecting the tests runs JAX" in done.stderr
 
 
 def test_jax_is_still_known_to_be_installed() -> None:

@@ -356,6 +356,18 @@ def test_every_module_of_jaxlint_is_in_the_stamp(monkeypatch: pytest.MonkeyPatch
     assert {str(path) for path in package.rglob("*.py")} <= looked_at
 
 
+def test_a_module_that_changes_changes_the_stamp(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    module = tmp_path / "rule.py"
+    module.write_text("a = 1\n")
+    monkeypatch.setattr(cache, "PACKAGE", str(tmp_path))
+    stamps = [cache.stamp.__wrapped__()]
+    for size, moment in ((6, 1), (7, 1), (7, 2)):
+        module.write_text("#" * size)
+        os.utime(module, (moment, moment))
+        stamps.append(cache.stamp.__wrapped__())
+    assert len(set(stamps)) == 4
+
+
 @pytest.mark.parametrize("option", AnalysisRequest.__struct_fields__)
 def test_every_option_of_a_request_is_in_its_key(option: str) -> None:
     default = getattr(AnalysisRequest(), option)

@@ -69,7 +69,7 @@ def test_workers(project: Path, method: str, tmp_path_factory: pytest.TempPathFa
     script = tmp_path_factory.mktemp("elsewhere") / "lower.py"
     script.write_text(
         "import multiprocessing, os\nfrom flake8_jax.pipeline.cache import Cache\n"
-            "from flake8_jax.pipeline.lowering import lower_all\n"
+        "from flake8_jax.pipeline.lowering import lower_all\n"
         "if __name__ == '__main__':\n"
         f"    multiprocessing.set_start_method({method!r})\n"
         "    texts = {str(n): f'# {n}' + 'x' * 200_000 + '\\n' for n in range(2)}\n"

@@ -31,7 +31,12 @@ def children_of(process: int) -> list[int]:
     return [child for child in found if parent_of(child) == process]
 
 
-def until(happened: Callable[[], bool], seconds: float = 20.0) -> bool:
+def at_once() -> float:
+    """Seconds that something immediate may take: the more the busier the machine is, for that is no failure."""
+    return 2 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+def until(happened: Callable[[], bool], seconds: float = 60.0) -> bool:
     end = time.monotonic() + seconds
     while not happened():
         if time.monotonic() > end:
@@ -91,10 +96,10 @@ def test_workers_end_with_the_command(
     else:
         process.send_signal(number)
     began = time.monotonic()
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == status
-    assert time.monotonic() - began < 2
-    assert until(lambda: not any(parent_of(worker) is not None for worker in workers), 5)
+    assert time.monotonic() - began < at_once()
+    assert until(lambda: not any(parent_of(worker) is not None for worker in workers), at_once())
     assert (out, "Traceback" in err) == ("", False), err
     assert (tmp_path / "report.txt").read_text() == "an older one"
     assert not [path for path in tmp_path.rglob("*") if path.name.startswith((".jaxlint-", ".tmp-"))]
@@ -106,8 +111,8 @@ def test_one_large_file(start: Callable[..., subprocess.Popen[str]]) -> None:
     assert until(lambda: bool(children_of(process.pid)))
     process.send_signal(signal.SIGTERM)
     began = time.monotonic()
-    assert process.wait(timeout=20) == 143
-    assert time.monotonic() - began < 2
+    assert process.wait(timeout=60) == 143
+    assert time.monotonic() - began < at_once()
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGKILL, -9)])
@@ -119,8 +124,8 @@ def test_the_language_server(start: Callable[..., subprocess.Popen[str]], number
     children = children_of(process.pid)
     process.send_signal(number)
     began = time.monotonic()
-    assert process.wait(timeout=20) == status
-    assert time.monotonic() - began < 2
+    assert process.wait(timeout=60) == status
+    assert time.monotonic() - began < at_once()
     assert until(lambda: not any(parent_of(child) is not None for child in children), 10)
 
 
@@ -130,8 +135,8 @@ def test_watching(start: Callable[..., subprocess.Popen[str]]) -> None:
     assert until(lambda: len(children_of(process.pid)) == 2)
     workers = children_of(process.pid)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=20) == 143
-    assert until(lambda: not any(parent_of(worker) is not None for worker in workers), 5)
+    assert process.wait(timeout=60) == 143
+    assert until(lambda: not any(parent_of(worker) is not None for worker in workers), at_once())
 
 
 @pytest.mark.jax
@@ -141,7 +146,7 @@ def test_the_process_that_runs_user_code(start: Callable[..., subprocess.Popen[s
     begun = tmp_path / "begun"
     assert until(lambda: begun.exists() and begun.read_text() != "", 60)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=20) == 143
+    assert process.wait(timeout=60) == 143
     assert until(lambda: parent_of(int(begun.read_text())) is None, 5)
 
 

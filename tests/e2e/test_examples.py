@@ -10,6 +10,8 @@ import pytest
 from tests.e2e.projects import ROOT, python, run
 
 PROGRAMS = ("train", "evaluate", "simulate")
+QUICKLY = {"JAX_PLATFORMS": "cpu", "JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}
+"""XLA would spend most of its time on code that runs once."""
 
 
 @pytest.fixture
@@ -21,7 +23,7 @@ def examples(tmp_path: Path) -> Path:
 
 @pytest.mark.jax
 def test_as_it_is_it_fails_where_jaxlint_says(examples: Path) -> None:
-    done = run(python("-m", "spirals.train"), examples, paths=[examples], JAX_PLATFORMS="cpu")
+    done = run(python("-m", "spirals.train"), examples, paths=[examples], **QUICKLY)
     assert done.returncode == 1
     assert "TracerArrayConversionError" in done.stderr and 'model.py", line 30' in done.stderr
 
@@ -35,6 +37,6 @@ def test_repaired_it_runs(examples: Path) -> None:
     assert patched.returncode == 0, patched.stdout
     assert run(python("-m", "flake8_jax", "."), examples).stdout == "All checks passed!\n"
     for program in PROGRAMS:
-        done = run(python("-m", f"spirals.{program}"), examples, paths=[examples], JAX_PLATFORMS="cpu")
+        done = run(python("-m", f"spirals.{program}"), examples, paths=[examples], **QUICKLY)
         assert done.returncode == 0, done.stderr
         assert program != "evaluate" or "accuracy" in done.stdout

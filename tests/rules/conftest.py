@@ -10,9 +10,9 @@ from support.pages import Label, labels_of
 
 from flake8_jax.core.findings import Positions
 from flake8_jax.rules import all_rules
-from flake8_jax.semantics.analysis.analyze import analyze
+from flake8_jax.semantics.analysis.analyze import Analysis, analyze
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
-from flake8_jax.syntax.lower import lower
+from flake8_jax.syntax.lower import line_starts, lower
 
 EXPECT = "# expect:"
 MISSING = "# missing:"
@@ -25,29 +25,39 @@ def _module_name(file: str) -> str:
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def lint_texts(root: Path, texts: Mapping[str, str], opt_in: frozenset[str] = frozenset()) -> frozenset[Label]:
-    """Findings of every rule that is on by default or named in ``opt_in``, in a project of these files.
+def findings_of(
+    root: Path,
+    texts: Mapping[str, str],
+    opt_in: frozenset[str] = frozenset(),
+    request: AnalysisRequest | None = None,
+) -> Analysis:
+    """What every rule that is on by default or named in ``opt_in`` says of a project of these files.
 
     Raises AssertionError where a rule or the engine crashed.
     """
-    trees = {file: lower(text) for file, text in texts.items()}
     files = [
         SourceFile(
             path=str(root / file),
             module_name=_module_name(file),
             is_package=file.endswith("__init__.py"),
-            tree=trees[file],
+            tree=lower(text),
             text=text,
         )
         for file, text in texts.items()
     ]
     rules = [rule for rule in all_rules() if not rule.opt_in or rule.name in opt_in]
-    analysis = analyze(files, AnalysisRequest(), rules)
+    analysis = analyze(files, request or AnalysisRequest(), rules)
     assert not analysis.crashes, "\n".join(trace for _, _, trace in analysis.crashes)
+    return analysis
+
+
+def lint_texts(root: Path, texts: Mapping[str, str], opt_in: frozenset[str] = frozenset()) -> frozenset[Label]:
+    """The places of these findings."""
+    positions = {file: Positions(line_starts(text)) for file, text in texts.items()}
     found = set()
-    for finding in analysis.findings:
+    for finding in findings_of(root, texts, opt_in).findings:
         file = str(Path(finding.path).relative_to(root))
-        found.add(Label(file, Positions(trees[file].line_starts).row(finding.start), finding.name))
+        found.add(Label(file, positions[file].row(finding.start), finding.name))
     return frozenset(found)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fixers.fixtures import FOLDER as FIXTURES
 from fixers.fixtures import cases_of
+from rules.programs import PROGRAMS, is_about_one_rule, subject
 from support.pages import parse_page
 
 from flake8_jax.core.registry import Rule
@@ -15,10 +16,7 @@ from flake8_jax.fixers import all_fixers
 from flake8_jax.rules import all_rules
 from flake8_jax.runtime_checks.oracles import all_oracles, unproved
 
-PROGRAMS = Path(__file__).parent / "data"
 CASES = Path(__file__).parents[1] / "cases"
-SEVERAL = ("_flagged", "_silent")
-"""Programs that are about several rules end so."""
 
 
 def lacks(rule: Rule) -> Iterator[str]:
@@ -31,8 +29,8 @@ def lacks(rule: Rule) -> Iterator[str]:
         yield "a Bad and a Good example on its page"
     elif not all(example.oracle_file for example in bad):
         yield "`def demonstrate()` in a Bad example on its page"
-    if not (PROGRAMS / f"{rule.name.replace('-', '_')}.py").exists():
-        yield f"a program: {PROGRAMS.name}/{rule.name.replace('-', '_')}.py"
+    if rule.name not in map(subject, PROGRAMS):
+        yield f"a program: data/{rule.name.replace('-', '_')}.py"
     if (rule.name in all_oracles()) == bool(unproved().get(rule.name)):
         yield f"an oracle, or the reason why there is none: runtime_checks/oracles/{rule.name.replace('-', '_')}.py"
     has_fixer, fixtures = rule.name in all_fixers(), FIXTURES / f"{rule.name}.txt"
@@ -48,7 +46,7 @@ def test_every_rule_is_complete() -> None:
 
 
 def test_nothing_is_about_a_rule_that_does_not_exist() -> None:
-    named = {path.stem.replace("_", "-") for path in PROGRAMS.glob("*.py") if not path.stem.endswith(SEVERAL)}
+    named = {subject(path) for path in PROGRAMS if is_about_one_rule(path)}
     named |= {path.stem for path in FIXTURES.glob("*.txt")} | {path.name for path in CASES.iterdir() if path.is_dir()}
     named |= all_fixers().keys() | all_oracles().keys() | unproved().keys()
     assert not named - {rule.name for rule in all_rules()}

@@ -1,104 +1,170 @@
-"""Findings that are an error where the program surely fails, and a warning where it may not."""
+"""Findings that are more or less certain than their rule says have a level of their own."""
 
 from __future__ import annotations
 
-import pytest
+import ast
+import re
+from pathlib import Path
 
+import pytest
+from rules.conftest import findings_of
+
+import flake8_jax.rules
 from flake8_jax.core.findings import Positions
-from flake8_jax.rules import all_rules
-from flake8_jax.semantics.analysis.analyze import analyze
-from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
+from flake8_jax.semantics.analysis.request import AnalysisRequest
 from flake8_jax.syntax.lower import lower
 
+RULES = Path(flake8_jax.rules.__file__).parent
+_LEVEL = re.compile(r"# (error|warning): ([a-z-]+)$", re.MULTILINE)
 PROGRAMS = {
-    "captured-mutation": """
+    "a key that one path has used": """\
+import jax
+
+
+def surely(key):
+    a = jax.random.normal(key)
+    return a + jax.random.normal(key)  # error: key-reuse
+
+
+def perhaps(key, flag):
+    a = 0.0
+    if flag:
+        a = jax.random.normal(key)
+    return a + jax.random.normal(key)  # warning: key-reuse
+
+
+def picks(key, xs, ys):
+    return jax.random.choice(key, xs), jax.random.choice(key, ys)  # warning: key-reuse
+""",
+    "a key that one path has split": """\
+import jax
+
+
+def surely(key):
+    a, b = jax.random.split(key)
+    return jax.random.normal(a) + jax.random.normal(b) + jax.random.normal(key)  # error: key-used-after-split
+
+
+def perhaps(key, flag):
+    a = 0.0
+    if flag:
+        sub, own = jax.random.split(key)
+        a = jax.random.normal(sub) + jax.random.normal(own)
+    return a + jax.random.normal(key)  # warning: key-used-after-split
+""",
+    "a key of a loop that one path uses": """\
+import jax
+
+
+def surely(key, n):
+    return [jax.random.normal(key) for _ in range(n)]  # error: key-reuse-in-loop
+
+
+def perhaps(key, flags):
+    total = 0.0
+    for flag in flags:
+        if flag:
+            total += jax.random.normal(key)  # warning: key-reuse-in-loop
+    return total
+""",
+    "a buffer that one path has donated": """\
+import functools
+
 import jax
 import jax.numpy as jnp
 
-read = []
-kept = []
-counts = {"calls": 0, "prints": 0}
+
+@functools.partial(jax.jit, donate_argnums=0)
+def scale(x, factor):
+    return x * factor
+
+
+def surely(n):
+    x = jnp.ones(n)
+    y = scale(x, 2.0)
+    return y - x  # error: donated-reuse
+
+
+def perhaps(n, fast):
+    x = jnp.ones(n)
+    y = scale(x, 2.0) if fast else 2.0 * x
+    return y - x  # warning: donated-reuse
+""",
+    "random numbers in a trace, and for each lane": """\
+import jax
+import numpy as np
 
 
 @jax.jit
-def step(x):
-    read.append(x)  # error
-    kept.append(x)  # warning
-    counts["calls"] += 1  # error
-    return x
+def compiled(x):
+    return x + np.random.normal()  # error: host-rng-in-staged
 
 
-def mean():
-    print(counts["calls"])
-    return jnp.stack(read).mean()
+def lane(x):
+    return x + np.random.normal()  # warning: host-rng-in-staged
 
 
-def record(losses, x):
-    @jax.jit
-    def step(x):
-        losses.append(x)  # warning
-        return x
-
-    return step(x)
-
-
-def run(x):
-    losses = []
-    return record(losses, x), losses
+def mapped(xs):
+    return jax.vmap(lane)(xs)
 """,
-    "array-item-assignment": """
+    "an option that comes too late": """\
 import jax
 import jax.numpy as jnp
 
-
-def fill(x: jax.Array, y):
-    x[0] = 1.0  # warning
-    z = 2 * x
-    z[0] = 1.0  # warning
-    z = jnp.sin(x)
-    z[0] = 1.0  # error
-    return x, z
+GRID = jnp.ones(2)
+jax.config.update("jax_num_cpu_devices", 2)  # error: late-configuration
+jax.config.update("jax_platforms", "cpu")  # warning: late-configuration
+""",
+    "a size in a function that no caller is known of": """\
+import jax
+import jax.numpy as jnp
 
 
 @jax.jit
-def staged(x: jax.Array):
-    x[0] = 1.0  # error
-    return x
+def surely(x):
+    return x[: int(jnp.ceil(x.shape[0] / 2))]  # error: traced-shape
+
+
+def perhaps(x):
+    y = jnp.sin(x)
+    return y[: int(jnp.ceil(y.shape[0] / 2))]  # warning: traced-shape
 """,
-    "donated-reuse": """
+    "a removed name in an annotation": """\
+from __future__ import annotations
+
 import jax
-import jax.numpy as jnp
-
-product = jax.jit(lambda x, y: x @ y, donate_argnums=0)
-double = jax.jit(lambda x: 2 * x, donate_argnums=0)
 
 
-def run(key, shape, y):
-    x = jax.random.normal(key, shape)
-    product(x, y)
-    return x + 1  # warning
+def postponed(x: jax.tree_map):  # warning: removed-api
+    return x
 
 
-def grow(key):
-    x = jax.random.normal(key, (3, 3))
-    double(x)
-    return x + 1  # error
-
-
-def passed(x: jax.Array):
-    double(x)
-    return x + 1  # warning
+def called(x):
+    return jax.tree_map(abs, x)  # error: removed-api
 """,
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_levels(name: str) -> None:
-    text = PROGRAMS[name]
-    tree = lower(text)
-    file = SourceFile(path="/example.py", module_name="example", is_package=False, tree=tree, text=text)
-    found = analyze([file], AnalysisRequest(), [rule for rule in all_rules() if rule.name == name]).findings
-    positions = Positions(tree.line_starts)
-    lines = text.splitlines()
-    wanted = {(row, line.rpartition("# ")[2]) for row, line in enumerate(lines, 1) if line.endswith(("error", "warning"))}
-    assert {(positions.row(finding.start), finding.level) for finding in found} == wanted
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
+def test_levels(text: str, tmp_path: Path) -> None:
+    positions = Positions(lower(text).line_starts)
+    request = AnalysisRequest(preview=True, collect_functions=True)
+    found = {
+        (positions.row(finding.start), finding.level, finding.name)
+        for finding in findings_of(tmp_path, {"a.py": text}, request=request).findings
+    }
+    assert found == {
+        (row, *match.groups()) for row, line in enumerate(text.splitlines(), 1) if (match := _LEVEL.search(line))
+    }
+
+
+def test_every_rule_that_has_several_is_here() -> None:
+    shown = {name for text in PROGRAMS.values() for _, name in _LEVEL.findall(text)}
+    several = {
+        path.stem.replace("_", "-")
+        for path in RULES.glob("[!_]*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Report"
+        if len(node.args) > 2 or any(keyword.arg == "level" for keyword in node.keywords)
+    }
+    assert several <= shown

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rules.programs import PROGRAMS, subject
 from support.jax_programs import Program, Runner
 
-PROGRAMS = sorted((Path(__file__).parent / "data").glob("*.py"))
 _CLAIM = re.compile(r"^# (raises \w+|runs|reuses keys|keeps keys): (.+)$", re.MULTILINE)
 
 
@@ -38,9 +38,14 @@ CLAIMS = [
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
 def test_program_is_linted_as_its_labels_say(program: Path, check: Callable[..., None]) -> None:
-    check(program.read_text(encoding="utf-8"), opt_in=frozenset({program.stem.replace("_", "-")}))
+    check(program.read_text(encoding="utf-8"), opt_in=frozenset({subject(program)}))
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
 def test_claim_holds_on_jax(claim: Program, on_jax: Runner) -> None:
     assert on_jax(claim) == ""
+
+
+def test_claims_that_need_a_library_stand_alone() -> None:
+    mixed = {claim.group for claim in CLAIMS if claim.libraries() and "_with_" not in claim.group}
+    assert not mixed, "without the library, claims that need JAX alone are skipped as well"

@@ -16,6 +16,7 @@ BRANCH = "import jax\n\n\n@jax.jit\ndef step(x):\n    if x > 0:\n        return 
 NUMPY = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n\n\n@jax.jit\ndef f(x):\n    return np.sin(x) + jnp.cos(x)\n"
 """A finding with a safe fix, JAX203 on row 8."""
 
+HERE = Path(__file__).parent
 FULL: dict[str, Any] = {
     "textDocument": {
         "codeAction": {"dataSupport": True, "resolveSupport": {"properties": ["edit"]}},
@@ -54,6 +55,14 @@ class Session:
 
 
 Start = Callable[..., Session]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what starts a server of its own as slow: the most part of a second goes into the import of pygls."""
+    for item in items:
+        if "start" in getattr(item, "fixturenames", ()) and item.path.parent == HERE:
+            item.add_marker("slow")
 
 
 @pytest.fixture

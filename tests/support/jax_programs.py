@@ -60,10 +60,13 @@ class Program:
             return self.name
         return f"{self.script.parent.name}/{self.script.stem}/{zlib.crc32(self.group.encode()) % BATCHES}"
 
+    def libraries(self) -> set[str]:
+        """Optional libraries that it imports."""
+        return {name for text in self._texts for name in _IMPORT.findall(text)} & OPTIONAL
+
     def missing(self) -> list[str]:
         """Optional libraries that it imports and that are not installed."""
-        names = {name for text in self._texts for name in _IMPORT.findall(text)} & OPTIONAL
-        return sorted(name for name in names if importlib.util.find_spec(name) is None)
+        return sorted(name for name in self.libraries() if importlib.util.find_spec(name) is None)
 
     def job(self) -> dict[str, Any]:
         folder = None if self.folder is None else str(self.folder)

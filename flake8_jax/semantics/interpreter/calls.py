@@ -20,7 +20,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
-from flake8_jax.semantics.domain.conditions import normal_condition
+from flake8_jax.semantics.domain.conditions import contradict, normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
@@ -150,7 +150,7 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     suits = [not isinstance(member, FunctionValue) or _suits(member, at.args) for member in func.members]
     chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
     for member, conditions, suited in zip(func.members, held, suits, strict=True):
-        if isinstance(member, Const) or (not suited and any(suits)):
+        if isinstance(member, Const) or (not suited and any(suits)) or contradict(m.path.assumed, conditions):
             continue
         mark, assumed, around = len(m.journal.entries), m.path.assumed, m.path.arms
         m.path.assumed, m.path.arms = assumed | conditions, (*around, m.path.new_arm())

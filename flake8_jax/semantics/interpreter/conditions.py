@@ -100,10 +100,10 @@ def _known_truth(m: Machine, key: Any) -> bool | None:
         m.path.identified.get(plain[1][1]), (ListValue, DictValue, Instance, ExternalInstance)
     ):
         return None  # it may have been filled or emptied since
-    for condition in (
-        *m.path.assumed,
-        *m.path.conditions[max(m.path.condition_base, len(m.path.conditions) - MAX_CONDITIONS) :],
-    ):
+    assumed = {held == truth for other, held in map(normal_condition, m.path.assumed) if other == plain}
+    if assumed:
+        return assumed.pop() if len(assumed) == 1 else None  # both: no path leads here
+    for condition in m.path.conditions[max(m.path.condition_base, len(m.path.conditions) - MAX_CONDITIONS) :]:
         other, held = normal_condition(condition)
         if other == plain:
             return held == truth

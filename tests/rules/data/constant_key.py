@@ -2,7 +2,6 @@
 
 import jax
 import jax.numpy as jnp
-import optax
 
 SEED = 7
 
@@ -106,17 +105,6 @@ def by_step(step, x):
     key = jax.random.fold_in(jax.random.key(0), step)
     base = jax.random.key(1)
     return x + jax.random.normal(key, x.shape) + jax.random.normal(jax.random.fold_in(base, 2 * step), x.shape)
-
-
-def with_noise():
-    def init(params):
-        return jax.random.key(0)
-
-    def update(updates, state, params=None):
-        key, state = jax.random.split(state)
-        return jax.tree.map(lambda u: u + jax.random.normal(key, u.shape), updates), state
-
-    return optax.GradientTransformation(init, update)
 
 
 @jax.jit

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -54,12 +53,4 @@ class State(NamedTuple):
         return jnp.sum(self.w)
 
 
-class Module(eqx.Module):
-    w: jax.Array
-
-    @jax.jit
-    def norm(self):
-        return jnp.sum(self.w)
-
-
-# runs: Careful(jnp.eye(2)).shift(1.0), Careful.scale(1.0), State(jnp.ones(2)).norm(), Module(jnp.ones(2)).norm()
+# runs: Careful(jnp.eye(2)).shift(1.0), Careful.scale(1.0), State(jnp.ones(2)).norm()

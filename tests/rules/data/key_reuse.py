@@ -1,6 +1,5 @@
 """One key consumed twice."""
 
-import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
@@ -49,16 +48,6 @@ def on_one_path(key, flag):
     return a + jax.random.normal(key)  # expect: key-reuse
 
 
-class Net(nn.Module):
-    @nn.compact
-    def __call__(self, x):
-        return nn.Dense(2)(x)
-
-
-def two_collections(key, x):
-    return Net().init({"params": key, "dropout": key}, x)  # expect: key-reuse
-
-
 @jax.jit
 def staged(key, x):
     x = x + jax.random.normal(key, x.shape)
@@ -66,7 +55,6 @@ def staged(key, x):
 
 
 # runs: twice(jax.random.key(0)), through_a_helper(jax.random.key(0)), staged(jax.random.key(0), jnp.ones(2))
-# runs: two_collections(jax.random.key(0), jnp.ones((1, 2)))
 
 
 # --- never flagged -------------------------------------------------------------
@@ -128,11 +116,6 @@ def step(key):
     return key, jax.random.normal(sub)
 
 
-def distinct_collections(key, x):
-    params_key, dropout_key = jax.random.split(key)
-    return Net().init({"params": params_key, "dropout": dropout_key}, x)
-
-
 def failing_path(key, n):
     if n < 0:
         draw = jax.random.normal(key)
@@ -140,4 +123,4 @@ def failing_path(key, n):
     return jax.random.normal(key, (n,))
 
 
-# runs: handed_back(jax.random.key(0)), elements(jax.random.key(0)), distinct_collections(jax.random.key(0), jnp.ones((1, 2)))
+# runs: handed_back(jax.random.key(0)), elements(jax.random.key(0))

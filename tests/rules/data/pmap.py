@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import pmap as parallel
@@ -19,11 +18,6 @@ renamed = parallel(double)  # expect: pmap
 @partial(jax.pmap, axis_name="i")  # expect: pmap
 def summed(x):
     return jax.lax.psum(x, "i")
-
-
-@eqx.filter_pmap  # expect: pmap
-def filtered(x):
-    return x + 1
 
 
 # runs: called(jnp.ones((jax.local_device_count(), 2))), summed(jnp.ones((jax.local_device_count(), 2)))

@@ -3,9 +3,6 @@
 import functools
 from functools import partial
 
-import equinox as eqx
-import flax.linen as nn
-import haiku as hk
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -137,69 +134,6 @@ class Counter:
 # raises TracerBoolConversionError: Counter(1.0).step(2.0)
 # raises ConcretizationTypeError: Counter.reset(2.0)
 # raises TracerBoolConversionError: Counter.run(jnp.ones(2))
-
-
-class Layer(eqx.Module):
-    weight: jax.Array
-    bias: jax.Array
-    gate: float = eqx.field(static=True, default=0.5)
-
-    def __call__(self, x):
-        y = self.weight @ x + self.bias
-        if self.gate > 0 and jnp.all(y > self.gate):  # expect: traced-branch
-            y = y * 2
-        return y
-
-
-@eqx.filter_jit
-def forward(layer, x):
-    return layer(x)
-
-
-# raises TracerBoolConversionError: forward(Layer(jnp.eye(2), jnp.ones(2)), jnp.ones(2))
-
-
-@eqx.filter_value_and_grad
-def loss(layer: Layer, x):
-    return float(jnp.sum(layer.weight @ x))  # expect: host-cast
-
-
-# raises ConcretizationTypeError: loss(Layer(jnp.eye(2), jnp.ones(2)), jnp.ones(2))
-
-
-class Cell(nn.Module):
-    @nn.compact
-    def __call__(self, carry, x):
-        carry = nn.Dense(2)(carry) + x
-        if carry.sum() > 0:  # expect: traced-branch
-            carry = -carry
-        return carry, carry
-
-
-class Recurrent(nn.Module):
-    @nn.compact
-    def __call__(self, xs):
-        scan = nn.scan(Cell, variable_broadcast="params", split_rngs={"params": False})
-        return scan()(jnp.zeros(2), xs)
-
-
-# raises TracerBoolConversionError: Recurrent().init(jax.random.key(0), jnp.ones((3, 2)))
-
-
-def network(x):
-    h = hk.Linear(2)(x)
-    return h if h.mean() > 0 else -h  # expect: traced-branch
-
-
-model = hk.transform(network)
-
-
-@jax.jit
-def apply(params, x):
-    return model.apply(params, None, x)
-
-
-# raises TracerBoolConversionError: apply(model.init(jax.random.PRNGKey(0), jnp.ones((1, 2))), jnp.ones((1, 2)))
 
 
 @jax.custom_vjp

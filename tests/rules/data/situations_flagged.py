@@ -3,8 +3,6 @@
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
-import flax.linen as nn
-import flax.struct
 import jax
 import jax.numpy as jnp
 
@@ -63,8 +61,7 @@ class Environment(Generic[S]):
         raise NotImplementedError
 
 
-@flax.struct.dataclass
-class CartState:
+class CartState(NamedTuple):
     x: jax.Array
     time: int
 
@@ -132,32 +129,6 @@ def forwards(x, scale):
 
 
 # raises TracerBoolConversionError: forwards(1.0, 2.0)
-
-
-# --- linen: apply runs __call__, and the flag is traced if jit gets it as an array argument ---
-
-
-class Block(nn.Module):
-    features: int
-
-    @nn.compact
-    def __call__(self, x, train):
-        x = nn.Dense(self.features)(x)
-        if train:  # expect: traced-branch
-            x = nn.Dropout(0.5, deterministic=False)(x)
-        return x
-
-
-@jax.jit
-def predict(params, x, train):
-    return Block(3).apply(params, x, train)
-
-
-def predict_all(params, xs):
-    return [predict(params, x, True) for x in xs]
-
-
-# raises TracerBoolConversionError: predict(Block(3).init(jax.random.key(0), jnp.ones((1, 2)), False), jnp.ones((1, 2)), True)
 
 
 # --- an optimiser as a pair of closures ---

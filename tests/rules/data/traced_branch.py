@@ -4,7 +4,6 @@ import enum
 from functools import partial
 from typing import NamedTuple
 
-import flax.struct
 import jax
 import jax.numpy as jnp
 
@@ -237,27 +236,6 @@ def statics(x, training, depth=2):
 
 
 # runs: statics(jnp.ones(2), training=True)
-
-
-class Mode(enum.Enum):
-    TRAIN = 1
-    EVAL = 2
-
-
-@flax.struct.dataclass
-class State:
-    w: jax.Array
-    mode: Mode = flax.struct.field(pytree_node=False, default=Mode.TRAIN)
-
-
-@jax.jit
-def static_field(state: State):
-    if state.mode is Mode.TRAIN or state.mode == Mode.EVAL:
-        return state.w
-    return -state.w
-
-
-# runs: static_field(State(jnp.ones(2)))
 
 
 class Config:
