@@ -45,6 +45,8 @@ class Flags:
     target_jax: str | None
     use_cache: bool
     ignore_noqa: bool
+    selected: tuple[str, ...] = ()
+    """Codes of rules that flake8 was told to select."""
 
 
 def flags_from(options: argparse.Namespace) -> Flags:
@@ -54,7 +56,12 @@ def flags_from(options: argparse.Namespace) -> Flags:
         target_jax=options.jax_target or None,
         use_cache=not options.jax_no_cache,
         ignore_noqa=bool(options.disable_noqa),
+        selected=tuple(code for code in _selectors(options) if code in default_backend().rules),
     )
+
+
+def _selectors(options: argparse.Namespace) -> list[str]:
+    return [*(options.select or ()), *(options.extend_select or ())]
 
 
 @functools.lru_cache(maxsize=1)
@@ -83,7 +90,14 @@ class Session:
         found = self.workspace.resolver.settings_for(directory)
         key = (found.config_path, found.project_root)
         if key not in self._settings:
-            self._settings[key] = replace(found, layers=(Layer(extend_select=self._opt_in), *found.layers))
+            self._settings[key] = replace(
+                found,
+                layers=(
+                    Layer(extend_select=self._opt_in, written=False),
+                    *found.layers,
+                    Layer(named=self.flags.selected),
+                ),
+            )
         return self._settings[key]
 
     def prepare(self, paths: list[str]) -> None:
@@ -138,8 +152,7 @@ def may_report(options: argparse.Namespace) -> bool:
     """Whether flake8 could show any of our codes; where it could not, the analysis is spared."""
     if not options.select:
         return True
-    chosen = [*options.select, *(options.extend_select or ())]
-    return any(code.startswith("JAX") or "JAX".startswith(code) for code in chosen)
+    return any(code.startswith("JAX") or "JAX".startswith(code) for code in _selectors(options))
 
 
 class JaxChecker:

@@ -101,6 +101,10 @@ def add_selection_options(parser: argparse.ArgumentParser) -> None:
         metavar="PATTERN:RULES",
         help="do not report these in those files",
     )
+    rules.add_argument(
+        "--test-files", action="extend", type=_list, metavar="PATTERNS",
+        help="test files, where rules on keys, timing and waiting are off unless they are selected by code or name",
+    )  # fmt: skip
     rules.add_argument("--fixable", action="extend", type=_list, metavar="RULES", help="fix only these")
     rules.add_argument("--unfixable", action="extend", type=_list, metavar="RULES", help="do not fix these")
     rules.add_argument("--ignore-noqa", action="store_true", help="report also what `# noqa` comments suppress")
@@ -112,8 +116,9 @@ def flag_options(args: argparse.Namespace) -> Options:
     for patterns in getattr(args, "per_file_ignores", None) or ():
         for pattern, selectors in patterns.items():
             merged.setdefault(pattern, []).extend(selectors)
-    names = ("select", "extend_select", "ignore", "fixable", "unfixable", "unsafe_fixes", "exclude", "extend_exclude",
-             "force_exclude", "respect_gitignore", "target_jax", "output_format", "preview", "cache_dir")  # fmt: skip
+    names = ("select", "extend_select", "ignore", "fixable", "unfixable", "unsafe_fixes", "test_files", "exclude",
+             "extend_exclude", "force_exclude", "respect_gitignore", "target_jax", "output_format", "preview",
+             "cache_dir")  # fmt: skip
     return Options(per_file_ignores=merged or None, **{name: getattr(args, name, None) for name in names})
 
 

@@ -40,7 +40,8 @@ class Fix(msgspec.Struct, frozen=True):
 class Step(msgspec.Struct, frozen=True):
     """One link of the chain: at ``path`` offset ``start`` (row ``row``, 1-based), this happens.
 
-    kind: ``root`` (a transform stages ``function``), ``call`` (``function`` is called), ``entry``.
+    kind: ``root`` (a transform stages ``function``), ``call`` (``function`` is called), ``entry``, ``use`` (the value
+    that the finding is about is used there).
     text: the sentence for a reader, e.g. ``jax.jit stages step`` or ``step calls body``.
     """
 

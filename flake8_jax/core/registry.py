@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from flake8_jax.core.findings import Fix, Level
+from flake8_jax.core.findings import Fix, Level, Step
 
 Fixable = Literal["always", "sometimes", "never"]
 Where = Literal["eager", "loop", "staged"]
@@ -44,7 +44,7 @@ class Report:
     """What a rule returns: where, and the sentence. ``level`` overrides the rule's own (a shortfall in certainty
     makes an error a warning); ``preview`` keeps it back unless preview rules are asked for. ``unless``: a fact that,
     noted at the same place on any other path (``EventBus.note``), takes the report back. ``given``: a fact without which,
-    noted anywhere, there is nothing to report."""
+    noted anywhere, there is nothing to report. ``uses``: other places that the report is about, for the evidence."""
 
     at: Spanned
     message: str
@@ -52,15 +52,19 @@ class Report:
     preview: bool = False
     unless: str = ""
     given: str = ""
+    uses: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A report that is about to become a finding: where it stands, and the event that it is about."""
+    """A report that is about to become a finding: where it stands, the event that it is about, and the places that its
+    evidence names."""
 
     path: str
     start: int
     event: Any
+    code: str = ""
+    uses: tuple[Step, ...] = ()
 
 
 Settle = Callable[[list[Candidate]], list[Candidate]]

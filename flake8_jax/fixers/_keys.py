@@ -19,8 +19,23 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import fresh
 from flake8_jax.fixers._source import FixSource, Refused
+from flake8_jax.semantics.domain.boundary import LANE
+from flake8_jax.semantics.domain.values import Array, Opaque, canonical_key
+from flake8_jax.semantics.events.events import KeyUse
 
 _ONCE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.If, ir.For, ir.With, ir.Assert, ir.Raise)
+
+
+def is_taken_from_batch(event: KeyUse) -> bool:
+    """The key is one of an array of keys, and the code at hand has the array: splitting that would split each of them."""
+    key = canonical_key(event.key)
+    if event.key_node is not None:
+        return False
+    if isinstance(key, Array):
+        return key.ndim != 0
+    while isinstance(key, Opaque) and key.step != LANE and key.parent is not None:
+        key = canonical_key(key.parent)
+    return isinstance(key, Opaque) and key.step == LANE
 
 
 def evaluated_once(source: FixSource, node: ir.Node) -> ir.Stmt:

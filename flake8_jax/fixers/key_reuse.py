@@ -11,6 +11,7 @@ from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import (
     evaluated_once,
     is_local,
+    is_taken_from_batch,
     key_argument,
     passed_key,
     plain_arguments,
@@ -27,7 +28,7 @@ _MESSAGE = "Split the key and give each use its own"
 @repair("key-reuse")
 def fix(event: KeyUse, source: FixSource) -> Fix | None:
     earlier = event.earlier
-    if earlier is None or earlier.scope is not event.context.scope:
+    if earlier is None or earlier.scope is not event.context.scope or is_taken_from_batch(event):
         return None
     if event.same_call:
         first, second = _within(source, event.at, event.key_node)

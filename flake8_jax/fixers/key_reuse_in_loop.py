@@ -9,7 +9,15 @@ from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._keys import evaluated_once, feeds, is_local, passed_key, plain_arguments, split_before
+from flake8_jax.fixers._keys import (
+    evaluated_once,
+    feeds,
+    is_local,
+    is_taken_from_batch,
+    passed_key,
+    plain_arguments,
+    split_before,
+)
 from flake8_jax.fixers._names import fresh, target_names, uses
 from flake8_jax.fixers._source import FixSource, Refused, repair
 from flake8_jax.semantics.events.events import KeyUse
@@ -21,6 +29,8 @@ _FOLD = "Fold the loop's index into the key"
 @repair("key-reuse-in-loop")
 def fix(event: KeyUse, source: FixSource) -> Fix | None:
     key = event.key_node
+    if is_taken_from_batch(event):
+        return None
     if key is None:
         key = passed_key(source, event.at, event.through, _from_outside(source, event.at))
     if not isinstance(key, (ir.Name, ir.Attribute, ir.Subscript)):

@@ -14,6 +14,7 @@ Result descriptors (``FunctionFact.returns``)::
     static                         a host value known while tracing: an int, a shape, a bool of the host
     dtype                          a dtype object
     key / keys                     one PRNG key / an array of keys along a new leading axis
+    replaced(PARAM, NAME, …)       the argument with the other arguments but NAME, … for its fields
     same(PARAM)                    the argument itself, unchanged (block_until_ready, lax.stop_gradient on trees …)
                                    (of a method: ``self`` may be named wherever PARAM may)
     tree                           a pytree of arrays of unknown structure, traced wherever an array would be

@@ -20,7 +20,7 @@ from flake8_jax.pipeline.lowering import Problem
 from flake8_jax.pipeline.patterns import PatternError
 from flake8_jax.settings.options import Settings
 from flake8_jax.settings.resolver import place_of
-from flake8_jax.settings.selection import SelectorError, codes_of, enabled, fixable_codes
+from flake8_jax.settings.selection import SelectorError, codes_of, enabled, fixable_codes, off_in_tests
 from flake8_jax.settings.tables import ConfigError
 from flake8_jax.syntax.noqa import Directive, Noqa, directives, noqa_row, remove_codes
 
@@ -33,24 +33,31 @@ class Selection:
             self.codes = enabled(settings.layers, backend.rules)
             self.fixable = fixable_codes(settings.fixable, settings.unfixable, backend.rules)
             self._ignores = _ignores(settings, backend)
+            self._off_in_tests = off_in_tests(settings.layers, backend.rules)
         except SelectorError as error:
             raise ConfigError(f"{_origin(error.selector, settings)}: {error}") from error
+        self._test_files = _test_files(settings)
         self._known = frozenset(backend.rules)
         self._by_path: dict[str, frozenset[str]] = {}
 
     def ignored_in(self, path: str) -> frozenset[str]:
-        """The codes that ``per-file-ignores`` turns off in a file; ``!pattern`` speaks of all other files."""
+        """The codes that ``per-file-ignores`` turns off in a file, or that it is a test; ``!pattern`` speaks of all other
+        files."""
         if path not in self._by_path:
-            found: frozenset[str] = frozenset()
+            found = self._off_as_test(path)
             for patterns, inverted, codes in self._ignores:
                 if patterns.matches_any_part(path) is not inverted:
                     found |= codes
             self._by_path[path] = found
         return self._by_path[path]
 
-    def judges(self, code: str) -> bool:
-        """Whether a code, or prefix of one, can be said to be unused: some rule of it runs, or none exists."""
-        return any(on.startswith(code) for on in self.codes) or not any(known.startswith(code) for known in self._known)
+    def _off_as_test(self, path: str) -> frozenset[str]:
+        return self._off_in_tests if self._test_files.matches_any_part(path) else frozenset()
+
+    def judges(self, code: str, path: str) -> bool:
+        """Whether a code, or prefix of one, can be said to be unused in a file: some rule of it runs, or none exists."""
+        codes = self.codes - self._off_as_test(path)
+        return any(on.startswith(code) for on in codes) or not any(known.startswith(code) for known in self._known)
 
     def is_on(self, code: str, path: str) -> bool:
         return code in self.codes and code not in self.ignored_in(path)
@@ -77,6 +84,14 @@ def _ignores(settings: Settings, backend: Backend) -> list[tuple[Patterns, bool,
         place = place_of(settings, ("per-file-ignores",), error.line)
         raise ConfigError(f"{place}: the pattern {error}") from error
     return found
+
+
+def _test_files(settings: Settings) -> Patterns:
+    """Patterns of ``test-files``. Raises ConfigError."""
+    try:
+        return Patterns.of_setting(settings.root, settings.test_files)
+    except PatternError as error:
+        raise ConfigError(f"{place_of(settings, ('test-files',), error.line)}: the pattern {error}") from error
 
 
 def _inner(pattern: str) -> str:
@@ -145,7 +160,7 @@ def _unused(
             code
             for code in directive.codes
             if code.startswith("JAX")
-            and selection.judges(code)
+            and selection.judges(code, path)
             and not any(silenced.startswith(code) for silenced in used.get(directive, ()))
         ]
         if unused:

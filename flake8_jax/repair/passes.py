@@ -358,7 +358,7 @@ def objections(
     if len(after.crashes) > len(before.crashes):
         return [Objection("the analysis fails on the result")]
     # What may be there afterwards: every old finding but the repaired ones, at its new place.
-    expected = _places(before.findings, edits)
+    expected = _places(before.findings, edits, with_uses=True)
     repaired = _places(fixed, edits)
     for kind, places in repaired.items():
         expected[kind] = expected.get(kind, Counter()) - places
@@ -383,13 +383,17 @@ _Region = tuple[int, int]
 
 
 def _places(
-    findings: Sequence[Finding], edits: Mapping[str, Sequence[Edit]]
+    findings: Sequence[Finding], edits: Mapping[str, Sequence[Edit]], *, with_uses: bool = False
 ) -> dict[tuple[str, str], Counter[_Region]]:
     """How many findings of each path and code are to be expected at each region of the new texts."""
     places: dict[tuple[str, str], Counter[_Region]] = {}
     for finding in findings:
         region = moved(finding.start, edits.get(finding.path, ()))
         places.setdefault((finding.path, finding.code), Counter())[region] += 1
+        for step in finding.evidence if with_uses else ():
+            # One finding stands for all uses of a value; when the first of them is repaired, the next one shows up.
+            if step.kind == "use" and step.path == finding.path and step.start > finding.start:
+                places[finding.path, finding.code][moved(step.start, edits.get(step.path, ()))] += 1
     return places
 
 

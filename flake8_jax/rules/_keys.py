@@ -4,18 +4,91 @@ from __future__ import annotations
 
 import posixpath
 from bisect import bisect_right
+from dataclasses import replace
 
+from flake8_jax.core.cells import SUFFIX, Rows
+from flake8_jax.core.findings import Step
 from flake8_jax.core.registry import Candidate
+from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.semantics.domain.values import Site, canonical_key
 from flake8_jax.semantics.events.events import Context, KeyUse
+
+ADVICE: dict[str, str] = {
+    "": "split it first",
+    "fixed": "split it first, unless the runs are meant to be alike",
+    "same-data": "split it first, unless the results are compared under the same numbers",
+    "discarded": "split it first, unless this is a warm-up",
+}
+"""What to do, by the reason why equal draws may be meant."""
+
+
+def row_of(site: Site) -> int:
+    return bisect_right(site.scope.tree.line_starts, site.start)
 
 
 def place(site: Site, context: Context) -> str:
     """``line 12``, with the file's name where it is another file than the finding's."""
-    row = bisect_right(site.scope.tree.line_starts, site.start)
     if site.scope.path == context.scope.path:
-        return f"line {row}"
-    return f"{posixpath.basename(site.scope.path)}:{row}"
+        return f"line {row_of(site)}"
+    return f"{posixpath.basename(site.scope.path)}:{row_of(site)}"
+
+
+def name_of_key(event: KeyUse) -> str:
+    """The key as the code spells it where the finding stands; else where it is used in the end."""
+    if event.key_node is not None:
+        return quote(event.context, event.key_node, "this key")
+    if event.spelled:
+        return f"`{event.spelled}`"
+    last = event.last
+    if event.inner_key is None or last is None:
+        return "this key"
+    text = " ".join(last.scope.text[event.inner_key.start : event.inner_key.end].split())
+    if not text or len(text) > LONGEST_QUOTE:
+        return "this key"
+    return f"`{text}` in {name_of(event.last_in)}" if event.last_in else f"`{text}`"
+
+
+def name_of(function: str) -> str:
+    """A function by its qualified name, without the functions that it stands in."""
+    name = function.rpartition("<locals>.")[2]
+    return "a lambda" if "lambda" in name else f"`{name}`"
+
+
+def first_use(event: KeyUse) -> str:
+    """Where the key was used before: the place itself, and the call that leads there from the code of the finding."""
+    reached = event.earlier
+    assert reached is not None
+    first = event.first or reached
+    if not event.first_in or _is_inside(first, reached):
+        return f"on {place(reached, event.context)}"
+    where = place(first, event.context)
+    return f"in {name_of(event.first_in)} ({where}, reached from {place(reached, event.context)})"
+
+
+def is_within_call(event: KeyUse) -> bool:
+    """The first use is in a function that is called from the code of the finding."""
+    first, reached = event.first, event.earlier
+    return first is not None and reached is not None and bool(event.first_in) and not _is_inside(first, reached)
+
+
+def _is_inside(site: Site, around: Site) -> bool:
+    """The place is in the expression ``around``, or is that."""
+    return site.scope is around.scope and around.start <= site.start and site.end <= around.end
+
+
+def uses_of(event: KeyUse) -> tuple[Step, ...]:
+    """Both uses, for the evidence, and the call that leads to the first."""
+    first, last, reached = event.first or event.earlier, event.last, event.earlier
+    steps = [] if first is None else [_step(first, "the key is used here first")]
+    if first is not None and reached is not None and not event.in_loop and not _is_inside(first, reached):
+        steps.append(_step(reached, "this call leads there"))
+    if last is not None and not event.in_loop:
+        steps.append(_step(last, "the key is used again here"))
+    return tuple(steps)
+
+
+def _step(site: Site, text: str) -> Step:
+    return Step(site.scope.path, site.start, row_of(site), "use", "", text)
 
 
 PICKING = frozenset({"jax.random.permutation", "jax.random.choice", "jax.random.shuffle"})
@@ -32,15 +105,11 @@ def is_loop_reuse(event: KeyUse) -> bool:
     return event.in_loop and bool(event.loop_kind) and not event.same_call
 
 
-def by_callee(event: KeyUse) -> str:
-    """`` in `dropout` `` where the key is used up inside a called function, else nothing."""
-    return f" in `{event.through}`" if event.through else ""
-
-
 def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
-    """Drop reports on an object that was given a key that collides, if the place that gave it the key has a report.
+    """One finding for one key: at its second use, with the others in the evidence.
 
-    That the object uses the key again is the same defect.
+    A report on an object that was given a key that collides is dropped if the place that gave it the key has a report: that
+    the object uses the key again is the same defect.
     """
     first: dict[int, Candidate] = {}
     for candidate in sorted(candidates, key=lambda one: (one.path, one.start)):
@@ -54,4 +123,38 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
         giving = first.get(id(canonical_key(event.key)))
         return giving is not None and giving.path == candidate.path
 
-    return [candidate for candidate in candidates if not is_superseded(candidate)]
+    return _one_for_each_key([candidate for candidate in candidates if not is_superseded(candidate)])
+
+
+def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
+    """Of reports on further uses of one key, keep the first of a file, or of a cell of a notebook.
+
+    Keys are told apart by name and first use.
+    """
+    groups: dict[tuple[object, ...], list[Candidate]] = {}
+    cells: dict[str, Rows] = {}
+    for candidate in sorted(candidates, key=lambda one: (one.path, one.start)):
+        event: KeyUse = candidate.event
+        earlier = event.earlier
+        if earlier is None or event.in_loop or event.same_call:
+            groups[id(candidate),] = [candidate]
+            continue
+        scope, cell = event.context.scope, 0
+        if candidate.path.endswith(SUFFIX):
+            if candidate.path not in cells:
+                cells[candidate.path] = Rows(scope.text)
+            cell = cells[candidate.path].place(bisect_right(scope.tree.line_starts, candidate.start))[0]
+        origin = (earlier.scope.path, earlier.start)
+        groups.setdefault((candidate.path, cell, candidate.code, origin, name_of_key(event)), []).append(candidate)
+    kept: list[Candidate] = []
+    for first, *others in groups.values():
+        known = {(step.path, step.start) for step in first.uses}
+        more = [step for other in others for step in _again(other) if (step.path, step.start) not in known]
+        kept.append(replace(first, uses=(*first.uses, *dict.fromkeys(more))) if more else first)
+    return kept
+
+
+def _again(candidate: Candidate) -> list[Step]:
+    """A further use of a key: where the report on it stands."""
+    site = Site(candidate.event.context.scope, candidate.start, candidate.start)
+    return [_step(site, "the key is used again here")]

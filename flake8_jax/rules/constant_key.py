@@ -103,10 +103,10 @@ def constant_key(event: LibraryCall) -> Report | None:
         return None
     if not isinstance(event.args[0], Const) or not _is_literal(event.nodes[0], context):
         return None
-    where = "a staged function" if context.staged else "a loop"
+    each = "call of this traced code" if context.staged else "iteration"
     return Report(
         event.at,
-        f"a constant seed in {where} gives the same draws each time; make the key outside and pass it in",
+        f"the seed is constant, so every {each} draws the same numbers; make the key outside and pass it in",
         given=DRAWN,
     )
 

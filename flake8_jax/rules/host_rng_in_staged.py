@@ -84,5 +84,5 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         message = f"{name}() runs once for all lanes of a `vmap`; use jax.random with a key for each"
         return Report(event.at, message, level="warning")
     return Report(
-        event.at, f"{name}() runs only while JAX traces, so its result becomes a constant; use jax.random with a key"
+        event.at, f"{name}() runs once at trace time, so every later call reuses its numbers; use jax.random with a key"
     )

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._keys import by_callee, is_common_pick, is_loop_reuse, place, report_where_given
-from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._keys import (
+    ADVICE,
+    first_use,
+    is_common_pick,
+    is_loop_reuse,
+    name_of,
+    name_of_key,
+    report_where_given,
+    uses_of,
+)
 from flake8_jax.semantics.events.events import KeyUse
+from flake8_jax.semantics.events.facts import draws_from
 
 
 @rule("JAX301", "error", fixable="sometimes", settle=report_where_given)
@@ -108,21 +117,36 @@ def key_reuse(event: KeyUse) -> Report | None:
     Proof: `KeyReuseError` under `jax.debug_key_reuse(True)` with typed keys, or equal draws.
     """
     context = event.context
-    earlier = event.earlier
-    if earlier is None or is_loop_reuse(event) or event.earlier_effect == "split" or context.presumed or context.caught:
+    if (
+        event.earlier is None
+        or is_loop_reuse(event)
+        or event.earlier_effect == "split"
+        or context.presumed
+        or context.caught
+    ):
         return None
-    key = quote(context, event.key_node, "this key")
-    if event.same_call or event.in_loop:
-        return Report(event.at, f"{key} is consumed twice by one call, so both draws are correlated; split it first")
-    where = place(earlier, context)
-    if is_common_pick(event):
-        return Report(
-            event.at,
-            f"{key} picks the same elements again{by_callee(event)} as on {where}; split it if that is not meant",
-            level="warning",
+    key = name_of_key(event)
+    if event.collections is not None:
+        first, second = event.collections
+        message = (
+            f"{key} seeds both `{first}` and `{second}`, so modules may draw the same numbers of both; split it first"
         )
+        return Report(event.at, message, level="warning", given=draws_from(second))
+    if event.same_call or event.in_loop:
+        return Report(event.at, f"{key} is used twice by one call, so both draws are the same; split it first")
+    uses, where = uses_of(event), first_use(event)
+    if is_common_pick(event):
+        message = f"{key} was already used {where}, so this call picks the same elements; split it if that is not meant"
+        return Report(event.at, message, level="warning", uses=uses)
+    again = ""
+    if event.through or not event.draws:
+        by = name_of(event.through) if event.through else "this call"
+        again = f", and {by} {'splits' if event.effect == 'split' else 'uses'} it again"
+    then = "so both calls draw the same numbers" if event.draws else "so the two results are not independent"
+    verb = "split" if event.was_split else "used"
     return Report(
         event.at,
-        f"{key} is consumed again{by_callee(event)}, first on {where}: the draws repeat; split it first",
-        level=None if event.certain else "warning",
+        f"{key} was already {verb} {where}{again}, {then}; {ADVICE[event.intent]}",
+        level=None if event.certain and not event.intent else "warning",
+        uses=uses,
     )

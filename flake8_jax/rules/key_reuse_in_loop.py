@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._keys import by_callee, is_common_pick, is_loop_reuse, report_where_given
-from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._keys import is_common_pick, is_loop_reuse, name_of, name_of_key, report_where_given, uses_of
 from flake8_jax.semantics.events.events import KeyUse
 
 _ADVICE = {
@@ -125,10 +124,12 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         return None
     if event.loop_kind == TREE_MAP and is_common_pick(event):
         return None
-    key = quote(context, event.key_node, "this key")
     advice = _ADVICE.get(event.loop_kind, _IN_PYTHON)
+    by = f"{name_of(event.through)} gives" if event.through else "this call gives"
+    numbers = "numbers" if event.draws else "keys" if event.was_split else "results"
     return Report(
         event.at,
-        f"{key} is consumed{by_callee(event)} in every iteration and gives the same numbers each time; {advice}",
-        level=None if event.certain else "warning",
+        f"{name_of_key(event)} does not change in this loop, so {by} the same {numbers} in every iteration; {advice}",
+        level=None if event.certain and not event.intent else "warning",
+        uses=uses_of(event),
     )

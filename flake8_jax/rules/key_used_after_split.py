@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._keys import by_callee, is_loop_reuse, place, report_where_given
-from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._keys import (
+    first_use,
+    is_loop_reuse,
+    is_within_call,
+    name_of,
+    name_of_key,
+    report_where_given,
+    uses_of,
+)
 from flake8_jax.semantics.events.events import KeyUse
 
 
@@ -89,13 +96,20 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     Proof: `KeyReuseError` under `jax.debug_key_reuse(True)`, or equal draws.
     """
     context = event.context
-    earlier = event.earlier
-    if earlier is None or is_loop_reuse(event) or event.earlier_effect != "split" or context.presumed or context.caught:
+    if (
+        event.earlier is None
+        or is_loop_reuse(event)
+        or event.earlier_effect != "split"
+        or context.presumed
+        or context.caught
+    ):
         return None
-    key = quote(context, event.key_node, "this key")
-    used = "split again" if event.effect == "split" else "consumed"
+    by = name_of(event.through) if event.through else "this call"
+    advice = "give each of the calls a key of its own" if is_within_call(event) else "use a key that split returned"
+    again = "splits it again" if event.effect == "split" else "uses it again"
     return Report(
         event.at,
-        f"{key} is {used}{by_callee(event)} after it was split on {place(earlier, context)}; use one of the parts",
-        level=None if event.certain else "warning",
+        f"{name_of_key(event)} was already split {first_use(event)}, and {by} {again}; {advice}",
+        level=None if event.certain and not event.intent else "warning",
+        uses=uses_of(event),
     )

@@ -88,6 +88,8 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
         return None
     short = event.transform.rpartition(".")[2]
     how = "captured by the mapped function" if event.captured else "passed with in_axes None"
+    elements = "batch element" if short == "vmap" else "device"
     return Report(
-        event.at, f"this key is {how}, so every lane of the {short} draws the same numbers; split it over the axis"
+        event.at,
+        f"the key is {how}, so every {elements} of the {short} draws the same numbers; split the key and map over the keys",
     )

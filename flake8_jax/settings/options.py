@@ -30,6 +30,9 @@ DEFAULT_EXCLUDE = (
     "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
 )  # fmt: skip
 
+DEFAULT_TEST_FILES = ("test*.py", "*_test.py", "conftest.py")
+"""The names by which pytest and unittest find tests."""
+
 _FOREIGN_KEYS = frozenset({
     "docstring-style", "required-sections", "section-order", "strict-shapes", "rubric-threshold",
     "severity-overrides", "sarif-rule-docs-base",
@@ -59,6 +62,13 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="k
     per_file_ignores: Annotated[
         dict[str, list[str]] | None,
         _doc("Rules not to report in files that match a pattern; `!pattern` means all other files."),
+    ] = None
+    test_files: Annotated[
+        list[str] | None,
+        _doc(
+            "Test files, as gitignore patterns. Rules on keys, timing and waiting are off in them, unless `select` or "
+            "`extend-select` names the code or the name of the rule. Default: the file names of pytest and unittest."
+        ),
     ] = None
     fixable: Annotated[list[str] | None, _doc("Rules whose fixes may be applied. Default: all.")] = None
     unfixable: Annotated[list[str] | None, _doc("Rules whose fixes may not be applied.")] = None
@@ -127,6 +137,7 @@ class Settings:
     project_root: str | None = None
     layers: tuple[Layer, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    test_files: tuple[str, ...] = DEFAULT_TEST_FILES
     fixable: tuple[str, ...] | None = None
     unfixable: tuple[str, ...] = ()
     unsafe_fixes: bool = False

@@ -18,7 +18,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from flake8_jax.core.reading import SizeLimits
-from flake8_jax.settings.options import DEFAULT_EXCLUDE, FILE_NAMES, Options, Settings, load_options, override
+from flake8_jax.settings.options import (
+    DEFAULT_EXCLUDE,
+    DEFAULT_TEST_FILES,
+    FILE_NAMES,
+    Options,
+    Settings,
+    load_options,
+    override,
+)
 from flake8_jax.settings.requirements import supported_versions
 from flake8_jax.settings.selection import Layer
 from flake8_jax.settings.tables import ConfigError, key_row, load_toml
@@ -176,6 +184,7 @@ class _Sources:
             project_root=project_root,
             layers=(_layer(configured), _layer(self.flags)),
             per_file_ignores=tuple((pattern, tuple(selectors)) for pattern, selectors in ignores.items()),
+            test_files=DEFAULT_TEST_FILES if final.test_files is None else tuple(final.test_files),
             fixable=_optional(final.fixable),
             unfixable=_several(final.unfixable),
             unsafe_fixes=bool(final.unsafe_fixes),

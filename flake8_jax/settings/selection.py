@@ -20,6 +20,9 @@ from flake8_jax.core.report import RuleInfo
 ALWAYS_ON = frozenset({"JAX001"})
 """A file that does not parse is always reported: nothing else in it can be."""
 
+_OFF_IN_TESTS = ("JAX3", "JAX206", "JAX901", "JAX902")
+"""Prefixes of the rules on keys, waiting and timing: tests use a key again to compare, and wait and compile on purpose."""
+
 _EXACT = 100
 _NO_OPS = frozenset({"I001", "I002"})
 """Selectors of import sorting that ruff-lsp passes to whatever executable it runs; they select nothing here."""
@@ -35,11 +38,14 @@ class SelectorError(ValueError):
 
 @dataclass(frozen=True)
 class Layer:
-    """Selectors of one source. ``select`` is None where the source does not say."""
+    """Selectors of one source. ``select`` is None where the source does not say. named: codes that another tool selects by
+    itself. written: somebody has written the selectors, so a code among them is meant for test files too."""
 
     select: tuple[str, ...] | None = None
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    written: bool = True
 
 
 def matching(selector: str, rules: Mapping[str, RuleInfo]) -> tuple[int, frozenset[str]]:
@@ -87,6 +93,19 @@ def enabled(layers: Sequence[Layer], rules: Mapping[str, RuleInfo]) -> frozenset
         for _, codes, turn_on in sorted(graded, key=lambda grade: (grade[0], not grade[2])):
             on = on | codes if turn_on else on - codes
     return frozenset(on | (ALWAYS_ON & rules.keys()))
+
+
+def off_in_tests(layers: Sequence[Layer], rules: Mapping[str, RuleInfo]) -> frozenset[str]:
+    """The codes that are off in test files: those of ``_OFF_IN_TESTS`` that no layer selects by code or name."""
+    asked: set[str] = set()
+    for layer in layers:
+        if layer.select is not None:
+            asked = set()
+        selectors = (*(layer.select or ()), *layer.extend_select) if layer.written else ()
+        for selector in (*selectors, *layer.named):
+            specificity, codes = matching(selector, rules)
+            asked |= codes if specificity == _EXACT else set()
+    return frozenset(code for code in rules if code.startswith(_OFF_IN_TESTS) and code not in asked)
 
 
 def codes_of(selectors: Iterable[str], rules: Mapping[str, RuleInfo]) -> frozenset[str]:

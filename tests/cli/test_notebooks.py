@@ -58,7 +58,8 @@ def test_findings_are_in_their_cells(folder: Path, capsys: pytest.CaptureFixture
     assert out.splitlines()[:2] == [
         "a.ipynb:cell 3:5:8: JAX101 `if` converts `x > 0` to a bool, but it is traced and has no value yet; use jnp.where "
         "or jax.lax.cond",
-        "a.ipynb:cell 5:3:5: JAX301 `key` is consumed again, first on line 2 of cell 5: the draws repeat; split it first",
+        "a.ipynb:cell 5:3:5: JAX301 `key` was already used on line 2 of cell 5, so both calls draw the same "
+        "numbers; split it first, unless the runs are meant to be alike",
     ]
 
 
@@ -72,7 +73,7 @@ def test_json_speaks_of_cells(folder: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize("name", ["github", "gitlab", "azure", "sarif", "rdjson", "junit", "pylint"])
 def test_formats_without_cells_say_them(folder: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     write(folder / "a.ipynb", notebook(SETUP, KEYS))
-    assert "cell 3, line 3: `key` is consumed again" in lint(capsys, ".", "--output-format", name)[1]
+    assert "cell 3, line 3: `key` was already used" in lint(capsys, ".", "--output-format", name)[1]
 
 
 def test_findings_in_a_notebook_have_fingerprints_of_their_own(

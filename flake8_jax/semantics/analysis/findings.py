@@ -34,7 +34,10 @@ class Reported(msgspec.Struct, frozen=True, eq=False):
 
 def report_findings(m: Machine, request: AnalysisRequest) -> list[Reported]:
     """The findings of a run, by file and place. None of them has a fix yet."""
-    found = [Reported(_finding(emission), emission.event) for emission in _without_superseded(m, _best(m, request))]
+    found = [
+        Reported(_finding(emission, uses), emission.event)
+        for emission, uses in _without_superseded(m, _best(m, request))
+    ]
     found.sort(key=lambda one: (one.finding.path, one.finding.start, one.finding.code))
     return found
 
@@ -72,26 +75,36 @@ def _report_rank(m: Machine, emission: Emission) -> tuple[int, bool]:
     return _SEVERITY[emission.report.level or emission.rule.level], complete
 
 
-def _without_superseded(m: Machine, emissions: list[Emission]) -> list[Emission]:
-    """Where a rule fails to say which reports are superseded, all of them stay."""
-    groups: dict[Settle, dict[Candidate, Emission]] = {}
+def _without_superseded(m: Machine, emissions: list[Emission]) -> list[tuple[Emission, tuple[Step, ...]]]:
+    """The reports that become findings, with the places that their evidence names beside the call chain.
+
+    Where a rule fails to say which reports are superseded, all of them stay.
+    """
+    groups: dict[Settle, list[tuple[Candidate, Emission]]] = {}
     for emission in emissions:
-        if emission.rule.settle is not None:
-            candidate = Candidate(emission.scope.path, emission.report.at.start, emission.event)
-            groups.setdefault(emission.rule.settle, {})[candidate] = emission
-    superseded: set[Emission] = set()
+        report, rule = emission.report, emission.rule
+        if rule.settle is not None:
+            candidate = Candidate(emission.scope.path, report.at.start, emission.event, rule.code, report.uses)
+            groups.setdefault(rule.settle, []).append((candidate, emission))
+    uses: dict[Emission, tuple[Step, ...] | None] = {}
     for settle, group in groups.items():
         try:
-            kept = set(settle(list(group)))
+            settled = settle([candidate for candidate, _ in group])
         except DEFECTS as error:
-            first = next(iter(group.values()))
+            first = group[0][1]
             m.bus.crashes.append((first.rule.name, first.scope.path, traceback_of(error)))
             continue
-        superseded |= {emission for candidate, emission in group.items() if candidate not in kept}
-    return [emission for emission in emissions if emission not in superseded]
+        kept = {(c.code, id(c.event)): c.uses for c in settled}
+        uses |= {emission: kept.get((c.code, id(c.event))) for c, emission in group}
+    chosen: list[tuple[Emission, tuple[Step, ...]]] = []
+    for emission in emissions:
+        places = uses.get(emission, emission.report.uses)
+        if places is not None:
+            chosen.append((emission, places))
+    return chosen
 
 
-def _finding(emission: Emission) -> Finding:
+def _finding(emission: Emission, uses: tuple[Step, ...]) -> Finding:
     report, rule = emission.report, emission.rule
     return Finding(
         code=rule.code,
@@ -101,7 +114,7 @@ def _finding(emission: Emission) -> Finding:
         start=report.at.start,
         end=report.at.end,
         message=report.message,
-        evidence=_evidence(emission.chain),
+        evidence=(*_evidence(emission.chain), *uses),
     )
 
 

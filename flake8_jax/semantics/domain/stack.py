@@ -89,6 +89,19 @@ class Link(msgspec.Struct, frozen=True, eq=False):
     bound: dict[str, Value] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One step of a use's path: a node of a function run known by its serial. function: in whose body the node stands,
+    None for a module. link: what leads from the node into the next function, if it does; staged: by way of a transform."""
+
+    serial: int
+    node: Any
+    scope: ModuleScope
+    function: ir.Function | None = field(default=None, compare=False)
+    link: Link | None = field(default=None, compare=False)
+    staged: bool = field(default=False, compare=False)
+
+
 @dataclass(slots=True, eq=False)
 class LoopState:
     """A Python loop being run. counters: values that count its iterations. base, mark: lengths of the

@@ -117,7 +117,8 @@ class Array(Value):
     derived: for arithmetic on static shapes while ambient: the reason for a better message.
     origin: as in Opaque. recipe: how it was computed, where rules about numbers may ask (see ``recipes``). size: how large
     it is at least (see ``sizes``). resized: it surely has more or fewer elements than the argument of the staged function
-    that it was made of. declared: only an annotation says that it is an array of JAX; it may be one of NumPy, or a ``Ref``.
+    that it was made of. shaped: the value outside whose shape it surely has. declared: only an annotation says that it is an
+    array of JAX; it may be one of NumPy, or a ``Ref``.
     """
 
     __slots__ = (
@@ -132,6 +133,7 @@ class Array(Value):
         "parts",
         "recipe",
         "resized",
+        "shaped",
         "size",
     )  # fmt: skip
 
@@ -159,6 +161,7 @@ class Array(Value):
         self.recipe: Recipe | None = None
         self.size = size
         self.resized = resized
+        self.shaped: Value | None = None
         self.declared = declared
 
 
@@ -799,6 +802,13 @@ class ExternalMethod(Value):
         self.name = name
         self.self_value = self_value
         self.made = made
+
+
+def shape_source(value: Value) -> Value | None:
+    """The value outside of the staged function whose shape an array surely has, where that is known."""
+    if not isinstance(value, Array):
+        return None
+    return value.shaped if value.shaped is not None or value.origin is None else canonical_key(value)
 
 
 _STAND_FOR_OTHERS = frozenset({Array, Tree, Unknown})

@@ -203,6 +203,11 @@ KeyEffect = Literal["consume", "split"]
 """What uses a key up: numbers are drawn from it, or other keys are made of it."""
 
 
+Intent = Literal["", "fixed", "same-data", "discarded"]
+"""Why equal draws may be meant: both runs take one fixed key of the module, or the module itself uses its key again; one
+function sees the same data twice; the result of one use is thrown away."""
+
+
 class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """A PRNG key is used up: by a sampler or by ``split``, here or inside the function called at ``at``.
 
@@ -212,6 +217,9 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     the loop. same_call: both uses are arguments of one call.
     loop_kind: for, while, comprehension, scan, fori_loop … when in_loop. through: the callee that uses it, if not
     a sampler itself. key_node: the IR of the argument that is the key.
+    first: where the earlier use itself stands, maybe inside a function that the call at ``earlier`` leads to: first_in, its
+    qualified name. last, last_in: the same of this use. draws: numbers come out of both. intent: why equal draws may be
+    meant.
     """
 
     context: Context
@@ -230,6 +238,20 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     sampler: str = ""
     """Canonical name of the library function that uses the key, where it is used directly."""
     earlier_sampler: str = ""
+    spelled: str = ""
+    """Where ``key_node`` is None: the expression that leads to the key at ``at``, if there is one."""
+    inner_key: ir.Expr | None = None
+    """The argument that is the key in the end, in the file of ``last``."""
+    was_split: bool = False
+    """The earlier use is a split, whatever became of the new keys."""
+    first: Site | None = None
+    first_in: str = ""
+    last: Site | None = None
+    last_in: str = ""
+    draws: bool = True
+    intent: Intent = ""
+    collections: tuple[str, str] | None = None
+    """Two names of Flax's rngs that have the key in this one call."""
 
 
 class SharedKey(msgspec.Struct, frozen=True, eq=False):

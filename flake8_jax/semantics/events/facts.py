@@ -49,6 +49,12 @@ WARM = "called again once it is compiled"
 
 DRAWN = "something is drawn of it"
 
+
+def draws_from(collection: str) -> str:
+    """The fact that some module draws from a collection of Flax's rngs; noted everywhere."""
+    return f"draws from {collection}"
+
+
 MOOT = "setting of use"
 
 OFF = "switched off again"

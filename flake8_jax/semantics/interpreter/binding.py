@@ -29,6 +29,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     freshen,
+    held_by,
     part_of,
 )
 from flake8_jax.semantics.interpreter.operations import value_of_annotation
@@ -113,22 +114,42 @@ def individual(m: Machine, said: Value, value: Opaque, depth: int = 2) -> Value:
         return said
     # The settings of other objects are looked up here and there: they stay one and the same for all.
     leaves = (Array, Tree, Unknown, Instance) if "pytree" in said.cls.traits else (Array,)
-    if not any(isinstance(part, leaves) for part in said.slots.values()):
+    own = {name: part for name, part in said.slots.items() if isinstance(part, Value) and _has_leaf(part, leaves)}
+    if not own:
         return said
     made = Instance(said.cls, exact=said.exact, level=said.level, born=NO_BIRTH)
     made.complete = said.complete
-    for name, part in said.slots.items():
-        made.slots[name] = part
-        if isinstance(part, leaves):
-            outside = part_of(value, "." + name, lambda: Unknown("part"))
-            if isinstance(part, Instance):
-                if depth and isinstance(outside, Opaque):
-                    made.slots[name] = individual(m, part, outside, depth - 1)
-            else:
-                own = freshen(part)
-                own.origin = outside  # type: ignore[attr-defined]
-                made.slots[name] = own
+    made.slots.update(said.slots)
+    for name, part in own.items():
+        outside = part_of(value, "." + name, lambda: Unknown("part"))
+        made.slots[name] = _own_part(m, part, outside, leaves, depth)
     return made
+
+
+def _has_leaf(part: Value, leaves: tuple[type, ...]) -> bool:
+    """The part is one of these, or a union or tuple of such (``Optional[jax.Array]``)."""
+    if isinstance(part, (UnionValue, TupleValue)):
+        return any(_has_leaf(v, leaves) for v in held_by(part))
+    return isinstance(part, leaves)
+
+
+def _own_part(m: Machine, part: Value, outside: Value, leaves: tuple[type, ...], depth: int) -> Value:
+    """A part of a generic instance, as that of an object whose part is ``outside``."""
+    if isinstance(part, UnionValue):
+        return UnionValue(tuple(_own_part(m, v, outside, leaves, depth) for v in part.members))
+    if not isinstance(part, leaves) and not isinstance(part, TupleValue):
+        return part
+    if isinstance(part, Instance):
+        return individual(m, part, outside, depth - 1) if depth and isinstance(outside, Opaque) else part
+    if isinstance(part, TupleValue):
+        if not isinstance(outside, Opaque):
+            return part
+        inner = [part_of(outside, f"[{i}]", lambda: Unknown("part")) for i in range(len(part.elts))]
+        elements = [_own_part(m, v, o, leaves, depth) for v, o in zip(part.elts, inner, strict=True)]
+        return TupleValue(tuple(elements), part.cls, part.names)
+    own = freshen(part)
+    own.origin = outside  # type: ignore[attr-defined]
+    return own
 
 
 def refined(value: Unknown | Tree, said: Value) -> Value:

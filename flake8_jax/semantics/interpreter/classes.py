@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain import boundary, joining
+from flake8_jax.semantics.domain import boundary
 from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_parameters
 from flake8_jax.semantics.domain.classes import find_in_class, is_deep, mro_of
 from flake8_jax.semantics.domain.scopes import Frame
@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.values import (
     ClassField,
     ClassValue,
     Const,
+    DictValue,
     External,
     FunctionValue,
     Instance,
@@ -36,6 +37,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    held_by,
 )
 from flake8_jax.semantics.interpreter.operations import resolve_name, value_of_annotation
 from flake8_jax.semantics.interpreter.running import call_function_value
@@ -407,15 +409,27 @@ def generic_instance(m: Machine, cls: ClassValue, level: Level | None = None) ->
 
 
 def _forget_origins(made: Instance) -> None:
-    """Another instance of the class: its leaves stand for no values of the one that it was made like."""
-    seen, todo = {made}, [made]
+    """Another instance of the class: its leaves stand for no values of the one that it was made like.
+
+    A leaf may stand in a union (``Optional[jax.Array]``) or in a container as well.
+    """
+    seen: set[Value] = {made}
+    todo: list[Value] = [made]
     while todo:
-        for value in todo.pop().slots.values():
+        node = todo.pop()
+        static = node.cls.static_names if isinstance(node, Instance) else ()
+        parts = node.slots.items() if isinstance(node, Instance) else enumerate(held_by(node))
+        for name, value in parts:
             if isinstance(value, (Array, Tree)):
                 value.origin = None
-            elif isinstance(value, Instance) and "pytree" in value.cls.traits and value not in seen:
-                seen.add(value)
-                todo.append(value)
+            elif isinstance(value, _OWN_PARTS) and value not in seen and name not in static:
+                if not isinstance(value, Instance) or "pytree" in value.cls.traits:
+                    seen.add(value)
+                    todo.append(value)
+
+
+_OWN_PARTS = (Instance, UnionValue, TupleValue, ListValue, DictValue)
+"""What ``tracify`` makes anew around the leaves of an instance."""
 
 
 def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:
@@ -483,22 +497,6 @@ def _collect_self_stores(body: list[ir.Stmt], names: set[str]) -> None:
                 targets += t.elts
             elif isinstance(t, ir.Attribute) and isinstance(t.value, ir.Name):
                 names.add(t.attr)
-
-
-def replaced(m: Machine, value: Value, changes: dict[str, Value]) -> Value:
-    """``value.replace(**changes)``, ``dataclasses.replace``, ``_replace``."""
-    if isinstance(value, TupleValue) and value.names:
-        elements = tuple(changes.get(n, v) for n, v in zip(value.names, value.elts, strict=True))
-        return TupleValue(elements, value.cls, value.names)
-    if isinstance(value, Instance):
-        made = Instance(value.cls, exact=value.exact, level=value.level, born=m.path.mode.trace)
-        made.complete = value.complete
-        made.slots.update(value.slots)
-        made.slots.update(changes)
-        return made
-    if isinstance(value, UnionValue):
-        return joining.union_of([replaced(m, v, changes) for v in value.members])
-    return Unknown("replace")
 
 
 def _call_class(m: Machine, func: ClassValue, at: Call) -> Value:

@@ -577,7 +577,18 @@ def _dict_update(m: Machine, args: Arguments, base: DictValue) -> Value:
 
 
 def _dict_copy(m: Machine, args: Arguments, base: DictValue) -> Value:
-    return DictValue(dict(base.items()), base.slots.get("*"), is_open=base.slots["open"], born=m.path.mode.trace)
+    """``copy()``; of a ``FrozenDict`` also ``copy(add_or_replace)``."""
+    items, rest, is_open = dict(base.items()), base.slots.get("*"), base.slots["open"]
+    given = [*args.values[:1], *(v for name, v in args.kwargs.items() if name == "add_or_replace")]
+    for other in given:
+        if isinstance(other, DictValue) and other.is_closed():
+            items.update(other.items())
+        else:  # any of the items may have been replaced
+            items, rest, is_open = {key: Unknown("item") for key in items}, Unknown("item"), True
+    made = DictValue(items, rest, is_open=is_open, born=m.path.mode.trace)
+    if base.slots.get("frozen"):
+        made.slots["frozen"] = True
+    return made
 
 
 def _dict_clear(m: Machine, args: Arguments, base: DictValue) -> Value:

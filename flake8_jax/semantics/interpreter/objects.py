@@ -24,11 +24,13 @@ from flake8_jax.semantics.domain.values import (
     MAYBE,
     NONE,
     Array,
+    ClassValue,
     Const,
     External,
     ExternalInstance,
     ExternalMethod,
     HostArray,
+    Instance,
     Level,
     ListValue,
     Static,
@@ -160,6 +162,33 @@ def _described_arrays_like(m: Machine, parts: Parts, level: Level, bound: Bound)
     return joining.over_arrays(found, lambda v: relevelled(v, level)) if found is not None else Unknown("arrays")
 
 
+def _described_replaced(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
+    """The first part with the other arguments for fields; further parts name arguments that are none."""
+    found = bound.get(parts[0])
+    changes = {name: value for name, value in bound.items() if name not in parts}
+    if found is None:
+        return Unknown("replace")
+    return replaced(m, found, Arguments([], changes)) if changes else found
+
+
+def _described_instance(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
+    """An object of a library class; of the project's class, where a class method makes it that the project inherits."""
+    cls = bound.get("self")
+    if not isinstance(cls, ClassValue):
+        return make_instance(m, parts[0], level, given=bound)
+    made = Instance(cls, exact=True, born=m.path.mode.trace)
+    fact = m.program.knowledge.class_(parts[0])
+    fields = fact.fields if fact is not None else {}
+    own = {f.name for f in cls.fields}
+    made.slots.update({name: value for name, value in bound.items() if name in own or name in fields})
+    for name, descriptor in fields.items():
+        if name not in made.slots:
+            made.slots[name] = (
+                Unknown(name) if "instance(" in descriptor else value_of_descriptor(m, descriptor, level, {})
+            )
+    return made
+
+
 def _described_list(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
     return ListValue(None, value_of_descriptor(m, parts[0], level, bound) if parts else Unknown("element"))
 
@@ -190,7 +219,7 @@ _DESCRIBED: dict[str, Callable[[Machine, Parts, Level, Bound], Value]] = {
     "dtype": lambda m, parts, level, bound: Static("dtype"),
     "float": lambda m, parts, level, bound: Array(level, "float"),
     "host": lambda m, parts, level, bound: HostArray(),
-    "instance": lambda m, parts, level, bound: make_instance(m, parts[0], level, given=bound),
+    "instance": _described_instance,
     "int": _described_discrete("int"),
     "key": _described_keys(0),
     "keys": _described_keys(1),
@@ -199,6 +228,7 @@ _DESCRIBED: dict[str, Callable[[Machine, Parts, Level, Bound], Value]] = {
     "list": _described_list,
     "none": lambda m, parts, level, bound: NONE,
     "one_or_list": _described_one_or_list,
+    "replaced": _described_replaced,
     "same": _described_same,
     "static": _described_static,
     "tree": lambda m, parts, level, bound: Tree(level),
@@ -278,3 +308,29 @@ def _given_slots(fact: ClassFact | None, args: Arguments | None, given: Bound | 
         slots.update(zip(fact.order if fact is not None else [], args.values, strict=False))
         slots.update(args.kwargs)
     return slots
+
+
+def replaced(m: Machine, value: Value, args: Arguments) -> Value:
+    """``value.replace(**changes)``, ``dataclasses.replace``, ``_replace``; ``args`` are the changes."""
+    changes = args.kwargs
+    # ``replace(**changes)`` with unknown names may change every field.
+    opaque = args.double_star is not None or args.unknown_rest
+    if isinstance(value, TupleValue) and value.names:
+        elements = tuple(
+            changes[n] if n in changes else Unknown(n) if opaque else v
+            for n, v in zip(value.names, value.elts, strict=True)
+        )
+        return TupleValue(elements, value.cls, value.names)
+    if isinstance(value, (Instance, ExternalInstance)):
+        made: Instance | ExternalInstance
+        if isinstance(value, Instance):
+            made = Instance(value.cls, exact=value.exact, level=value.level, born=m.path.mode.trace)
+            made.complete = value.complete
+        else:
+            made = ExternalInstance(value.cls, None, value.level, m.path.mode.trace)
+        made.slots.update({n: Unknown(str(n)) for n in value.slots} if opaque else value.slots)
+        made.slots.update(changes)
+        return made
+    if isinstance(value, UnionValue):
+        return joining.union_of([replaced(m, v, args) for v in value.members])
+    return Unknown("replace")

@@ -54,6 +54,7 @@ from flake8_jax.semantics.domain.values import (
     is_traced_array,
     known_elements,
     level_of,
+    shape_source,
 )
 from flake8_jax.semantics.events.events import Formatting, Hashing, NanComparison, TestKind, TruthTest
 from flake8_jax.semantics.interpreter.operations import call_operator
@@ -165,6 +166,12 @@ def _rank(values: Iterable[Value]) -> int | None:
 def is_declared(values: Iterable[Value]) -> bool:
     """No value is known to be an array of JAX, for all that annotations say."""
     return all(v.declared if isinstance(v, Array) else not isinstance(v, Tree) for v in values)
+
+
+def _common_shape(values: Iterable[Value]) -> Value | None:
+    """The value outside whose shape broadcasting gives: that of all operands that are no numbers."""
+    sources = {shape_source(v) for v in values if not isinstance(v, (Const, Static)) and getattr(v, "ndim", None) != 0}
+    return sources.pop() if len(sources) == 1 else None
 
 
 def _matrix_rank(left: Value, right: Value) -> int | None:
@@ -326,6 +333,8 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
     result = Array(level, dtype, ndim, length, dispatched=dispatched, derived=derived, size=size)
     result.resized = op != "@" and any(isinstance(v, Array) and v.resized for v in operands)
     result.declared = is_declared(operands)
+    if op != "@":
+        result.shaped = _common_shape(operands)
     note_operator(m, frame, node, op, result, (left, right))
     return result
 

@@ -168,7 +168,7 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
     plain = inputs.plain and context.serial is None
     found = known.get(inputs.key) if plain else None
     if found is not None:
-        return repeat(m, found, inputs.values, at, fn)
+        return repeat(m, found, inputs.values, at, fn, bound)
     staged = mode.staged
     count, most = runs.contexts.get((id(fn), staged), 0), caps.staged if staged else caps.eager
     if runs.runs >= caps.generous and id(fn) not in runs.telling:
@@ -180,7 +180,7 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
             inputs = inputs_of(m, func, general, mode)
             found = known.get(inputs.key) if inputs.plain else None
         if found is not None:
-            return repeat(m, found, inputs.values, at, fn)
+            return repeat(m, found, inputs.values, at, fn, bound)
         if count >= most:
             return _give_up(m, mode, at)
     elif count >= caps.entries:

@@ -131,11 +131,13 @@ def holds_fresh_closure(value: Value, closure: Frame | None, depth: int = 5, roo
     return not room.enter(value) or any(holds_fresh_closure(v, closure, depth - 1, room) for v in parts)
 
 
-def repeat(m: Machine, found: Remembered, inputs: list[Any], at: Call, fn: ir.Function) -> Value:
+def repeat(
+    m: Machine, found: Remembered, inputs: list[Any], at: Call, fn: ir.Function, bound: dict[str, Value]
+) -> Value:
     """Do again what a remembered run did, to these inputs."""
     scope, node = at.frame.scope, at.node
     mapping: dict[int, Any] = {}
-    outside = (*m.path.stack, Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn))
+    outside = (*m.path.stack, Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn, bound=bound))
     events = [e.event for e in found.emissions]
     replay = Replay(inputs, events, found.depth, outside, mapping, scope, node, found.result)
     m.trackers.replay_events(found.records, replay)

@@ -27,6 +27,7 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     Value,
     known_elements,
+    shape_source,
 )
 from flake8_jax.semantics.models.application import DescribedCall
 
@@ -110,6 +111,7 @@ def _resized(result: Array, bound: Bound) -> None:
 def _elementwise(result: Array, bound: Bound) -> None:
     first = next(iter(bound.values()), None)
     result.resized = isinstance(first, Array) and first.resized
+    result.shaped = shape_source(first) if isinstance(first, Array) and len(bound) == 1 else None
     result.ndim = getattr(first, "ndim", 0 if isinstance(first, (Const, Static)) else None)
 
 

@@ -195,6 +195,11 @@ def _with_room(given: list[Value], result: Value) -> list[tuple[Value, bool]]:
     return found
 
 
+def _dtype_differs(leaf: Array, result: Array) -> bool:
+    """The elements surely are of another size."""
+    return leaf.dtype != result.dtype and bool({leaf.dtype, result.dtype} & {"bool", "key", "complex"})
+
+
 def _room(leaf: Value, result: Value) -> int:
     """Whether the result has the size of the donated leaf."""
     if not isinstance(result, Array):
@@ -203,11 +208,13 @@ def _room(leaf: Value, result: Value) -> int:
         return (
             ROOM_PERHAPS if result.ndim != 0 and result.dtype not in ("bool", "key") and not result.resized else NO_ROOM
         )
+    if result.shaped is not None and result.shaped is canonical_key(leaf) and not _dtype_differs(leaf, result):
+        return ROOM
     differ = leaf.length is not None and result.length is not None and leaf.length != result.length
     if differ or result.resized or (leaf.ndim != result.ndim and result.ndim == 0):
         return NO_ROOM
     if leaf.ndim is not None and result.ndim is not None and leaf.ndim != result.ndim:
         return NO_ROOM
-    if leaf.dtype != result.dtype and {leaf.dtype, result.dtype} & {"bool", "key", "complex"}:
+    if _dtype_differs(leaf, result):
         return NO_ROOM
     return ROOM if leaf.ndim is not None and leaf.ndim == result.ndim else ROOM_PERHAPS

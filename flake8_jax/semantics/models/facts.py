@@ -55,6 +55,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.events.events import KeyUse
+from flake8_jax.semantics.events.facts import draws_from
 from flake8_jax.semantics.interpreter.classes import apply_class_decorator
 from flake8_jax.semantics.interpreter.objects import parse_descriptor, value_of_descriptor
 from flake8_jax.semantics.interpreter.operations import call
@@ -332,18 +333,28 @@ def _keys_in(value: Value) -> list[Value]:
 
 def _tell_same_call(m: Machine, frame: Frame, node: Any, key: Value) -> None:
     """One key under two names of one ``rngs`` dict."""
-    if not isinstance(key, DictValue) or not m.bus.wants(KeyUse):
+    if not isinstance(key, DictValue) or not m.bus.wants(KeyUse) or m.path.mode.shapes_only:
         return
-    seen: list[Value] = []
-    for _, value in key.items():
+    seen: dict[Value, str] = {}
+    for name, value in key.items():
         canonical = canonical_key(value)
-        if may_be_key(value) and any(canonical is s for s in seen):
-            site = Site(frame.scope, node.start, node.end)
-            m.bus.emit(
-                KeyUse(m.path.context(frame.scope), node, value, "consume", site, "consume", False, "", True, "", None)
-            )
-            return
-        seen.append(canonical)
+        if may_be_key(value) and isinstance(name, str):
+            first = seen.setdefault(canonical, name)
+            if first != name:
+                site = Site(frame.scope, node.start, node.end)
+                event = KeyUse(
+                    m.path.context(frame.scope), node, value, "consume", site, "consume", False, "", True, "", None,
+                    collections=(first, name),
+                )  # fmt: skip
+                m.bus.emit(event)
+                return
+
+
+def _note_collection(m: Machine, func: ExternalMethod, at: Call) -> None:
+    """``self.make_rng("noise")``: this module draws from a collection of keys."""
+    name = at.args.values[0] if at.args.values else at.args.kwargs.get("name")
+    if func.name == "make_rng" and isinstance(name, Const) and isinstance(name.value, str):
+        m.bus.note_everywhere(draws_from(name.value))
 
 
 # --- methods of library objects ---------------------------------------------------------------------------
@@ -354,6 +365,7 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
     fact = m.program.knowledge.method(func.cls, func.name)
     if m.trackers[Presuming].presumption is not None:
         note_method_rule(m, func.cls, func.name, at.args)
+    _note_collection(m, func, at)
     if fact is None:
         return Unknown("method")
     owner, name = m.program.knowledge.class_(func.cls), f"{func.cls}.{func.name}"

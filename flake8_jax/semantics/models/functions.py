@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.arguments import Arguments, bind_parameters
 from flake8_jax.semantics.domain.boundary import note_rows
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.trees import leaf_of, listed_leaves
@@ -28,6 +28,7 @@ from flake8_jax.semantics.domain.values import (
     GeneratorValue,
     HostArray,
     ListValue,
+    Opaque,
     PartialValue,
     PropertyValue,
     Room,
@@ -36,10 +37,12 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     Unknown,
     Value,
+    freshen,
+    held_by,
     known_elements,
 )
-from flake8_jax.semantics.interpreter.classes import replaced
 from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.objects import replaced
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
@@ -164,7 +167,45 @@ def _cached_property(m: Machine, frame: Frame, node: Any, args: Arguments) -> Va
 
 @library("dataclasses.replace")
 def _replace(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    return replaced(m, args.values[0], args.kwargs) if args.values else Unknown("replace")
+    return replaced(m, args.values[0], args) if args.values else Unknown("replace")
+
+
+@library("equinox.tree_at")
+def _tree_at(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """The tree with other nodes where ``where`` finds some; a copy of which no leaf is known where that is not clear."""
+    bound = bind_parameters(["where", "pytree", "replace", "replace_fn", "is_leaf"], args)[0]
+    where, tree = bound.get("where"), bound.get("pytree")
+    if where is None or tree is None or isinstance(tree, Opaque):
+        return Unknown("tree_at")
+    found = call(m, frame, node, where, Arguments([tree]))
+    nodes, new = [found], [bound.get("replace", Unknown("tree_at"))]
+    if isinstance(found, (TupleValue, ListValue)) and not _is_part(tree, found):
+        elements, replacements = known_elements(found), known_elements(new[0])
+        if elements is None or ("replace" in bound and replacements is None):
+            return joining.over_arrays(tree, freshen)
+        nodes = list(elements)
+        new = list(replacements or ()) if "replace" in bound else [Unknown("tree_at") for _ in nodes]
+    change = bound.get("replace_fn")
+    if change is not None:
+        new = [call(m, frame, node, change, Arguments([one])) for one in nodes]
+    if len(nodes) != len(new) or not all(_is_part(tree, one) for one in nodes):
+        return joining.over_arrays(tree, freshen)
+    # None is one object wherever it stands: which of its places is meant, nobody knows.
+    known = {id(one): Unknown("tree_at") if isinstance(one, Const) else by for one, by in zip(nodes, new, strict=True)}
+    return _with_nodes(tree, known, m.path.mode.trace)
+
+
+def _is_part(tree: Value, node: Value, room: Room | None = None) -> bool:
+    """The node is somewhere in the tree."""
+    room = room if room is not None else Room()
+    return room.enter(tree) and any(part is node or _is_part(part, node, room) for part in held_by(tree))
+
+
+def _with_nodes(tree: Value, known: dict[int, Value], born: int, depth: int = 8) -> Value:
+    """The tree with some nodes replaced, by their identity."""
+    if id(tree) in known:
+        return known[id(tree)]
+    return joining.map_leaves(tree, lambda part: _with_nodes(part, known, born, depth - 1), born) if depth else tree
 
 
 @library("functools.reduce")

@@ -20,6 +20,7 @@ from flake8_jax.knowledge.model import ClassFact, FunctionFact
 from flake8_jax.semantics.domain.arguments import Call, bind_parameters
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
+    Const,
     External,
     ExternalInstance,
     FunctionValue,
@@ -29,6 +30,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
+from flake8_jax.semantics.events.facts import draws_from
 from flake8_jax.semantics.interpreter.objects import make_instance, value_of_descriptor
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
@@ -111,6 +113,10 @@ def _construct(m: Machine, name: str, fact: ClassFact, at: Call) -> Value:
         return register_class(m, name, args)
     tell_call(m, name, Call(at.frame, at.node, args))
     made = make_instance(m, name, result_level(m, given(args)), args)
+    if "rng_collection" in fact.order or "dropout_rate" in args.kwargs:
+        collection = args.kwargs.get("rng_collection", Const("dropout"))
+        if isinstance(collection, Const) and isinstance(collection.value, str):
+            m.bus.note_everywhere(draws_from(collection.value))
     stage_contracts(m, at, name, fact, made)
     if name == "jax.sharding.NamedSharding" and isinstance(made, ExternalInstance):
         written = args.nodes[1] if len(args.nodes) > 1 else args.keyword_nodes.get("spec")

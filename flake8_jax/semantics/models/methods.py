@@ -36,8 +36,8 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import Formatting
 from flake8_jax.semantics.interpreter.assignment import tell_hash
-from flake8_jax.semantics.interpreter.classes import replaced
 from flake8_jax.semantics.interpreter.containers import at_update, dict_method, list_method, string_method
+from flake8_jax.semantics.interpreter.objects import replaced
 from flake8_jax.semantics.interpreter.operators import result_level, test_truth
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.builtins import tell_order
@@ -97,7 +97,7 @@ def _host_array_method(m: Machine, base: HostArray, name: str, at: Call) -> Valu
 @methods_of(TupleValue)
 def _tuple_method(m: Machine, base: TupleValue, name: str, at: Call) -> Value:
     if name == "_replace":
-        return replaced(m, base, at.args.kwargs)
+        return replaced(m, base, at.args)
     if name in ("index", "count"):
         if at.args.values:
             _tell_search(m, at.frame, at.node, base, at.args.values[0])
@@ -110,7 +110,7 @@ def _tuple_method(m: Machine, base: TupleValue, name: str, at: Call) -> Value:
 @methods_of(Instance)
 def _instance_method(m: Machine, base: Instance, name: str, at: Call) -> Value:
     """``replace`` of a class that a library makes a dataclass."""
-    return replaced(m, base, at.args.kwargs) if name == "replace" else Unknown(name)
+    return replaced(m, base, at.args) if name == "replace" else Unknown(name)
 
 
 @methods_of(Const, Static)

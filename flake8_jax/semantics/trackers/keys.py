@@ -14,7 +14,7 @@ Not modelled: keys that pass through unknown library calls (such a call is no us
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
@@ -23,13 +23,14 @@ from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_taken
 from flake8_jax.semantics.domain.conditions import contradict, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import Lane, Link, LoopState
+from flake8_jax.semantics.domain.stack import Lane, Link, LoopState, Place
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
     Condition,
     Const,
     DictValue,
+    FunctionValue,
     GeneratorValue,
     Instance,
     Level,
@@ -53,25 +54,17 @@ from flake8_jax.semantics.events.events import KeyEffect, KeyUse, SharedKey
 from flake8_jax.semantics.events.facts import DRAWN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.key_intent import intent_of
 
 DONATE: Final = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One step of a use's path: a node of a function run known by its serial."""
-
-    serial: int
-    node: Any
-    scope: ModuleScope
-
-
-@dataclass(frozen=True, slots=True)
 class Use:
-    """One use of a key, as it is remembered. argument: the IR of a donated argument. certain: of a donation, that a result
-    takes the memory. draws: what comes out are numbers,
-    neither other keys nor an object that starts with them."""
+    """One use of a key, as it is remembered. argument: the IR of a donated argument. draws: what comes out are numbers,
+    neither other keys nor an object that starts with them. certain: of a donation, that a result takes the memory. inner:
+    the rest of the path of a use in a remembered run."""
 
     effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
@@ -81,6 +74,12 @@ class Use:
     argument: Any = None
     draws: bool = False
     certain: bool = True
+    inner: tuple[Place, ...] = field(default=(), compare=False)
+
+    @property
+    def last(self) -> Place:
+        """Where the key itself is used."""
+        return self.inner[-1] if self.inner else self.path[-1]
 
     @property
     def summary(self) -> tuple[str]:
@@ -131,7 +130,11 @@ class Keys(Tracker):
         if self.uses:
             settle_splits(self.m, mark, result)
 
-    def since(self, mark: None, run: FinishedRun) -> list[UseOfInput] | None:
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> int:
+        """How many steps of a path lead to what the function does."""
+        return sum(link.node is not None for link in self.m.path.stack)
+
+    def since(self, mark: int, run: FinishedRun) -> list[UseOfInput] | None:
         """The uses of keys that came with the inputs."""
         written = [slot for slots, slot in run.written if slots is self.uses]
         if not written:
@@ -147,7 +150,7 @@ class Keys(Tracker):
         for key in written:
             where = _from_input(key, index, taken)
             if where is not None:
-                found[where] = self.uses.get(key, ())
+                found[where] = tuple(_as_remembered(use, mark) for use in self.uses.get(key, ()))
         return [(i, steps, uses) for (i, steps), uses in found.items()] or None
 
     def replay(self, record: list[UseOfInput], replay: Replay) -> None:
@@ -162,7 +165,7 @@ class Keys(Tracker):
             if any(use.draws for use in uses):
                 note_drawn(m, key)
             earlier = self.uses.get(key, ())
-            here = [_here(m, use, replay.scope, replay.node) for use in uses]
+            here = [_here(m, use, replay) for use in uses]
             m.journal.write(self.uses, key, (*earlier, *here)[-6:])
 
     def enter(self) -> dict[Value, Any]:
@@ -193,21 +196,29 @@ def _from_input(
     return index_of_key[id(value)], tuple(reversed(steps))
 
 
-def _here(m: Machine, use: Use, scope: ModuleScope, node: Any) -> Use:
+def _as_remembered(use: Use, depth: int) -> Use:
+    """A use as a remembered run keeps it: the path from the run's function on, and nothing of the values of then."""
+    inner = (*use.path[depth:], *use.inner)
+    return replace(use, inner=tuple(replace(place, link=None) for place in inner))
+
+
+def _here(m: Machine, use: Use, replay: Replay) -> Use:
     """A use inside a remembered run, as it stands on the present call path."""
-    path = current_path(m, scope, node if node is not None else use.path[-1].node)
+    node = replay.node if replay.node is not None else use.path[-1].node
+    path = current_path(m, replay.scope, node)
+    path = (*path[:-1], replace(path[-1], link=replay.outside[-1]))
     return replace(use, path=path, conditions=frozenset(m.path.conditions))
 
 
 def current_path(m: Machine, scope: ModuleScope, node: Any) -> tuple[Place, ...]:
     """The path of something that happens right now at ``node``."""
     places: list[Place] = []
-    serial = 0
+    serial, function = 0, None
     for link in m.path.stack:
         if link.node is not None:
-            places.append(Place(serial, link.node, link.scope))
-        serial = link.serial
-    places.append(Place(serial, node, scope))
+            places.append(Place(serial, link.node, link.scope, function, link))
+        serial, function = link.serial, link.fn
+    places.append(Place(serial, node, scope, function))
     return tuple(places)
 
 
@@ -334,7 +345,7 @@ def _tell_collision(
     if path[level].node is not earlier.path[level].node:
         while level < limit - 1 and _held_by_receiver(m, level, key):
             level += 1
-    here, there = path[level], earlier.path[level]
+    here, there = _step(path, level), _step(earlier.path, level)
     in_loop = here.node is there.node
     innermost = level == len(path) - 1
     assert earlier.effect != DONATE
@@ -346,6 +357,15 @@ def _tell_collision(
             effect=usage.effect if innermost else "consume",
             earlier=site_of(there.scope, there.node),
             earlier_effect=earlier.effect,
+            first=site_of(earlier.last.scope, earlier.last.node),
+            first_in=_name_of(earlier.last.function),
+            last_in=_name_of(path[-1].function),
+            last=site_of(path[-1].scope, path[-1].node),
+            spelled="" if innermost else _spelled(m, path, level, key),
+            inner_key=usage.argument,
+            was_split=not earlier.draws and not earlier.sampler,
+            draws=usage.draws and earlier.draws,
+            intent=intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop),
             in_loop=in_loop,
             loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
             same_call=False,
@@ -356,6 +376,23 @@ def _tell_collision(
             earlier_sampler=earlier.sampler,
         )
     )
+
+
+def _name_of(function: ir.Function | None) -> str:
+    return function.qualname if function is not None else ""
+
+
+def _around(path: tuple[Place, ...], level: int) -> Link | None:
+    """What led to the function in whose body a step of a path stands."""
+    return path[level - 1].link if level else None
+
+
+def _step(path: tuple[Place, ...], level: int) -> Place:
+    """A step of a path, with the link that leads to the function of the project that runs there: a transform stages it."""
+    for place in path[level:]:
+        if place.link is None or place.link.fn is not None:
+            return replace(path[level], link=place.link, staged=path[level].link is not place.link)
+    return path[level]
 
 
 def _held_by_receiver(m: Machine, level: int, key: Value) -> bool:
@@ -392,6 +429,62 @@ def _argument_for(m: Machine, level: int, key: Value) -> ir.Expr | None:
         if _is_key(link.bound.get(name), canonical_key(key)):
             if isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
                 return argument.value
+    return None
+
+
+def _spelled(m: Machine, path: tuple[Place, ...], level: int, key: Value) -> str:
+    """How the code at a step of the path gets at the key: by an argument or the object that holds it; empty if unclear."""
+    link, node = _step(path, level).link, path[level].node
+    if link is None or link.bound is None or link.fn is None or not isinstance(node, ir.Call):
+        return ""
+    text = path[level].scope.text
+    names = [p.name for p in link.fn.params if p.kind in ("positional", "posonly")]
+    plain = [a for a in node.args if a.star == 0]
+    offset = 1 if link.receiver is not None else 0
+    if sum(not a.keyword for a in plain) + offset > len(names):
+        return ""  # a library stands in between and takes arguments for itself
+    if path[level].link is not link and len(plain) + offset != len(link.fn.params):
+        return ""  # a transform stages it, and may pass arguments of its own
+    for i, argument in enumerate(plain):
+        name = argument.keyword or (names[i + offset] if i + offset < len(names) else "")
+        steps = _steps_to(link.bound.get(name), canonical_key(key))
+        if steps is not None and isinstance(argument.value, (ir.Name, ir.Attribute, ir.Subscript)):
+            return text[argument.value.start : argument.value.end] + steps
+    steps = _steps_to(link.receiver, canonical_key(key))
+    if steps is not None and isinstance(node.func, ir.Attribute):
+        return text[node.func.value.start : node.func.value.end] + steps
+    return ""
+
+
+def _steps_to(value: Value | None, key: Value, depth: int = 3) -> str | None:
+    """The attributes and items that lead from a value to the key in it: ``.rng``, ``["rng"]``."""
+    if _is_key(value, key):
+        return ""
+    if isinstance(value, Opaque):
+        return _steps_from(canonical_key(value), key)
+    parts: list[tuple[str, Any]] = []
+    if isinstance(value, TupleValue):
+        parts = [(f".{value.names[i]}" if value.names else f"[{i}]", v) for i, v in enumerate(value.elts)]
+    elif isinstance(value, DictValue):
+        parts = [(f'["{name}"]' if isinstance(name, str) else f"[{name}]", v) for name, v in value.items()]
+    elif isinstance(value, Instance):
+        parts = [(f".{name}", v) for name, v in value.slots.items()]
+    for step, part in parts if depth else ():
+        rest = _steps_to(part, key, depth - 1) if isinstance(part, Value) else None
+        if rest is not None:
+            return step + rest
+    return None
+
+
+def _steps_from(whole: Value, key: Value) -> str | None:
+    """The steps by which a key was taken out of an opaque value."""
+    steps = ""
+    part: Any = key
+    while isinstance(part, Opaque) and part.parent is not None:
+        steps = part.step + steps
+        part = canonical_key(part.parent)
+        if part is whole:
+            return steps.replace("'", '"') if "*" not in steps else None
     return None
 
 

@@ -1,0 +1,210 @@
+"""Whether a key that is used twice may be meant to give the same numbers twice.
+
+Vocabulary
+----------
+fixed       a key that a module makes, of a seed of its own: in its statements, or as the default of a parameter.
+run         a call that looks up a fixed key by itself: nobody passes one.
+same data   two calls of one function see the same arrays beside the key, and something else differs: the function is
+            compared with itself under common random numbers. A call that takes what the other one returned is the next
+            step of a computation, and no comparison.
+discarded   the result of a call is thrown away: a warm-up.
+
+Limitations: a result that is bound to a name and never read counts as used; results that the program compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.boundary import SEED
+from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.values import (
+    Array,
+    Const,
+    HostArray,
+    Opaque,
+    Room,
+    Static,
+    Tree,
+    Unknown,
+    Value,
+    canonical_key,
+    held_by,
+)
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.stack import Link, Place
+    from flake8_jax.semantics.events.events import Intent
+
+
+def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_loop: bool) -> Intent:
+    """Why the two uses of a key that part at these places may be meant to be alike; empty if nothing speaks for it.
+
+    around: what led to the function that both places stand in. in_loop: both are one place, in two iterations.
+    """
+    is_run = not (_passes_key(here, key) or _passes_key(there, key))
+    if _is_fixed(key) and (is_run or (here.function is None and not in_loop)):
+        return "fixed"
+    if in_loop:
+        return ""
+    statements = list(_statements(here.function.body if here.function is not None else here.scope.tree.body))
+    first, second = _statement_of(statements, there.node), _statement_of(statements, here.node)
+    if _is_discarded(first, there) or _is_discarded(second, here):
+        return "discarded"
+    if _same_data(key, here, there, around):
+        # The gradient that one call gives is the update before the other; other results are the next step's state.
+        compared = here.staged is not there.staged or first is None or not _feeds(first, here.node)
+        return "same-data" if compared else ""
+    return ""
+
+
+def _is_fixed(key: Value) -> bool:
+    recipe = key.recipe if isinstance(key, Array) else None
+    return recipe is not None and recipe.name == SEED and recipe.function is None
+
+
+def _passes_key(place: Place, key: Value) -> bool:
+    """The key is used right here, or is an argument that is written here: not one that the called function looks up."""
+    link, node = place.link, place.node
+    if link is None or link.bound is None or not isinstance(node, ir.Call):
+        return True
+    parameters = [p.name for p in link.fn.params] if link.fn is not None else []
+    offset = 1 if link.receiver is not None else 0
+    given = {a.keyword for a in node.args if a.keyword} | set(
+        parameters[: offset + sum(not a.keyword for a in node.args)]
+    )
+    return any(a.star for a in node.args) or any(_holds(link.bound.get(name), key) for name in given)
+
+
+def _holds(value: Value | None, key: Value, room: Room | None = None) -> bool:
+    if value is None:
+        return False
+    if isinstance(value, (Array, Opaque)):
+        return canonical_key(value) is key
+    room = room if room is not None else Room()
+    return room.enter(value) and any(_holds(part, key, room) for part in held_by(value))
+
+
+# --- the same data ---------------------------------------------------------------------------------------------
+
+
+def _same_data(key: Value, here: Place, there: Place, around: Link | None) -> bool:
+    """Both places call one function, which sees the same arrays and something that differs."""
+    now, then = here.link, there.link
+    if now is None or then is None or now.fn is None or now.fn is not then.fn:
+        return False
+    if now.bound is None or then.bound is None or now.bound.keys() != then.bound.keys():
+        return False
+    # The gradient of a function beside its value: two results, and the same numbers in both.
+    differ = here.staged is not there.staged
+    same_arrays = _captures_arrays(key, now.fn, around)
+    for name, value in now.bound.items():
+        if _holds(value, key):
+            continue
+        if not _is_same(value, then.bound[name]):
+            differ = differ or not isinstance(value, (Const, Static))
+        elif _has_arrays(value):
+            same_arrays = True
+    return same_arrays and differ
+
+
+def _captures_arrays(key: Value, function: ir.Function, around: Link | None) -> bool:
+    """A function inside of another one reads arrays that are parameters of that one."""
+    if around is None or around.fn is None or around.bound is None:
+        return False
+    if not function.qualname.startswith(f"{around.fn.qualname}.<locals>."):
+        return False
+    captured = (around.bound.get(name) for name in names_read(function) - set(function.local_names))
+    return any(v is not None and not _holds(v, key) and _has_arrays(v) for v in captured)
+
+
+def _is_same(a: Value, b: Value, depth: int = 6) -> bool:
+    """Both are the same value, inside a transform or outside of it."""
+    if a is b:
+        return True
+    if isinstance(a, (Array, Tree, Unknown)) and isinstance(b, (Array, Tree, Unknown)):
+        return canonical_key(a) is canonical_key(b)
+    if isinstance(a, Const) and isinstance(b, Const):
+        return type(a.value) is type(b.value) and a.value == b.value
+    parts, others = held_by(a), held_by(b)
+    return (
+        type(a) is type(b)
+        and depth > 0
+        and 0 < len(parts) == len(others)
+        and all(_is_same(x, y, depth - 1) for x, y in zip(parts, others, strict=True))
+    )
+
+
+def _has_arrays(value: Value, depth: int = 4) -> bool:
+    if isinstance(value, (Array, Tree, HostArray)):
+        return True
+    return depth > 0 and any(_has_arrays(part, depth - 1) for part in held_by(value))
+
+
+# --- statements ------------------------------------------------------------------------------------------------
+
+
+def _statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """All statements of a body, those of its blocks as well; none of other functions."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
+            continue
+        for name in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(statement, name, ()))
+        for handler in getattr(statement, "handlers", ()):
+            yield from _statements(handler.body)
+
+
+def _statement_of(statements: list[ir.Stmt], node: Any) -> ir.Stmt | None:
+    """The innermost statement around a node."""
+    found = None
+    for statement in statements:
+        if statement.start <= node.start and node.end <= statement.end:
+            found = statement
+    return found
+
+
+def _is_discarded(statement: ir.Stmt | None, place: Place) -> bool:
+    """The statement throws away what the call at ``place`` gives; waiting for the result does not count."""
+    if isinstance(statement, ir.Assign):
+        return all(isinstance(t, ir.Name) and set(t.id) == {"_"} for target in statement.targets for t in _flat(target))
+    if not isinstance(statement, ir.ExprStmt) or not _gives_result(place.link):
+        return False
+    value: Any = statement.value
+    while value is not place.node and isinstance(value, ir.Call):
+        name = value.func.attr if isinstance(value.func, ir.Attribute) else ""
+        if name != "block_until_ready":
+            return False
+        value = value.args[0].value if value.args else value.func.value  # type: ignore[union-attr]
+    return value is place.node
+
+
+def _gives_result(link: Link | None) -> bool:
+    """What is called returns something: a function that returns nothing is called for its effects."""
+    if link is None or link.fn is None:
+        return True
+    return any(isinstance(s, ir.Return) and s.value is not None for s in _statements(link.fn.body))
+
+
+def _flat(target: ir.Expr) -> Iterator[ir.Expr]:
+    if isinstance(target, (ir.Tuple, ir.List)):
+        for element in target.elts:
+            yield from _flat(element)
+    else:
+        yield target
+
+
+def _feeds(first: ir.Stmt, call: Any) -> bool:
+    """The call takes what the first statement binds."""
+    if isinstance(first, ir.Assign):
+        targets = first.targets
+    elif isinstance(first, ir.AnnAssign):
+        targets = [first.target]
+    else:
+        return False
+    names = {t.id for target in targets for t in _flat(target) if isinstance(t, ir.Name)}
+    return any(isinstance(node, ir.Name) and node.id in names for node in walk(call))

@@ -1,0 +1,238 @@
+"""Which repeated draws are errors: those that nobody can mean; and how findings on keys name key, places and functions."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flake8_jax.cli import main
+
+MEANT = """import jax
+import jax.numpy as jnp
+import optax
+
+FIXED = jax.random.split(jax.random.key(3), 2)
+
+
+def start(size, key=jax.random.key(1)):
+    return jax.random.normal(key, (size,))
+
+
+def probe(scale):
+    return scale * jax.random.normal(FIXED[0], (4,))
+
+
+first = start(3)
+second = start(3)  # warning
+
+
+def compare():
+    return probe(1.0) - probe(2.0)  # warning
+
+
+def error(params, batch, key):
+    return jnp.mean((batch["x"] * params["w"] + jax.random.normal(key, batch["x"].shape)) ** 2)
+
+
+@jax.jit
+def improve(params, state, batch, key):
+    optimizer = optax.sgd(0.1)
+    before, grads = jax.value_and_grad(error)(params, batch, key)
+    updates, state = optimizer.update(grads, state)
+    params = optax.apply_updates(params, updates)
+    return params, state, before - error(params, batch, key)  # warning
+
+
+@jax.jit
+def improve_closed(params, batch, key):
+    def closed(p):
+        return jnp.mean((batch * p + jax.random.normal(key, batch.shape)) ** 2)
+
+    grads = jax.grad(closed)(params)
+    return closed(params - 0.1 * grads)  # warning
+
+
+def warm(key):
+    sample = jax.jit(lambda k: jax.random.normal(k, (8,)))
+    sample(key).block_until_ready()
+    return sample(key)  # warning
+"""
+"""Runs on a fixed key, one function on the same data before and after an update, a warm-up."""
+
+MISTAKEN = """import jax
+import jax.numpy as jnp
+
+FIXED = jax.random.key(3)
+
+
+def layer(key, rows, columns):
+    return jax.random.normal(key, (rows, columns))
+
+
+def model(key):
+    return layer(key, 3, 4), layer(key, 4, 5)  # error
+
+
+@jax.jit
+def views(x, key):
+    def view(x, key):
+        return x + jax.random.normal(key, x.shape)
+
+    return view(x, key), view(x, key)  # error
+
+
+def move(state, wind, key):
+    return state + wind * jax.random.normal(key, state.shape)
+
+
+@jax.jit
+def two_steps(state, wind, key):
+    middle = move(state, wind, key)
+    return move(middle, wind, key)  # error
+
+
+def fixed():
+    a = jax.random.normal(FIXED, (3,))
+    return a + jax.random.normal(FIXED, (3,))  # error
+
+
+class Weights:
+    def fill(self, key):
+        self.w = jax.random.normal(key, (3,))
+
+    def fill_both(self, key):
+        self.fill(key)
+        self.b = jax.random.normal(key, (3,))  # error
+"""
+
+
+def findings(folder: Path, capsys: pytest.CaptureFixture[str], text: str) -> list[dict[str, Any]]:
+    path = folder / "main.py"
+    path.write_text(text)
+    capsys.readouterr()
+    main(
+        ["check", "--no-cache", "--isolated", "--output-format", "json", "--select", "JAX301,JAX302,JAX303", str(path)]
+    )
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.mark.parametrize("text", [MEANT, MISTAKEN], ids=["meant", "mistaken"])
+def test_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+    rows = enumerate(text.splitlines(), 1)
+    expected = {row: mark[1] for row, line in rows if (mark := re.search(r"# (warning|error)$", line))}
+    found = findings(tmp_path, capsys, text)
+    assert {item["location"]["row"]: item["severity"] for item in found} == expected
+
+
+ONE_KEY = """
+import jax
+
+
+def noise(extras, n):
+    return jax.random.normal(extras["rng"], (n,))
+
+
+def model(extras):
+    a = noise(extras, 3)
+    b = noise(extras, 4)
+    c = noise(extras, 5)
+    return a, b, c
+"""
+
+
+def test_one_key_is_one_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (found,) = findings(tmp_path, capsys, ONE_KEY)
+    assert found["location"]["row"] == 11
+    assert found["message"] == (
+        '`extras["rng"]` was already used in `noise` (line 6, reached from line 10), and `noise` uses it again, so both calls '
+        "draw the same numbers; split it first"
+    )
+    uses = [(step["row"], step["message"]) for step in found["evidence"] if step["kind"] == "use"]
+    assert uses == [
+        (6, "the key is used here first"),
+        (10, "this call leads there"),
+        (6, "the key is used again here"),
+        (12, "the key is used again here"),
+    ]
+
+
+SPLIT = """
+import jax
+
+
+def update(state, rng):
+    rng, sub = jax.random.split(rng)
+    return state + jax.random.normal(sub)
+
+
+def store(state, rng):
+    rng, sub = jax.random.split(rng)
+    return state * jax.random.normal(sub)
+
+
+def train(state, rng):
+    state = update(state, rng)
+    return store(state, rng)
+"""
+
+
+def test_draws_repeat_only_where_both_draw(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (found,) = findings(tmp_path, capsys, SPLIT)
+    assert found["message"] == (
+        "`rng` was already split in `update` (line 6, reached from line 16), and `store` uses it again; give each of the "
+        "calls a key of its own"
+    )
+
+
+BATCH = """
+import jax
+
+
+def model(key):
+    keys = jax.random.split(key, 5)
+    a = jax.vmap(lambda k: jax.random.normal(k, (3,)))(keys)
+    b = jax.vmap(lambda k: jax.random.normal(k, (3,)))(keys)
+    return a, b
+"""
+
+
+def test_no_fix_splits_an_array_of_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (found,) = findings(tmp_path, capsys, BATCH)
+    assert found["location"]["row"] == 8
+    assert found["fix"] is None
+
+
+THREE = """
+import jax
+
+
+def model(key):
+    a = jax.random.normal(key, (3,))
+    b = jax.random.normal(key, (3,))
+    c = jax.random.normal(key, (3,))
+    return a, b, c
+"""
+
+
+def test_fixes_go_on_to_the_next_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(findings(tmp_path, capsys, THREE)) == 1
+    main(["check", "--no-cache", "--isolated", "--fix", "--unsafe-fixes", str(tmp_path / "main.py")])
+    assert findings(tmp_path, capsys, (tmp_path / "main.py").read_text()) == []
+
+
+def test_each_cell_of_a_notebook_has_its_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    draws = "x = jax.random.normal(key, (3,))\n"
+    sources = ["import jax\nkey = jax.random.key(0)\n", draws, draws + draws.replace("x", "y"), draws]
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
+        for text in sources
+    ]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    main(["check", "--no-cache", "--isolated", "--output-format", "json", str(tmp_path / "a.ipynb")])
+    found = json.loads(capsys.readouterr().out)
+    assert [(item["cell"], item["location"]["row"]) for item in found if item["code"] == "JAX301"] == [(3, 1), (4, 1)]
