@@ -132,8 +132,9 @@ class TransformFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
         ``tree_reduce``  ``function(accumulated, leaf)``, run unstaged
         ``custom``       an object with ``defvjp``/``defjvp``; calling it calls the operand unstaged
         ``custom_root`` / ``custom_linear_solve``  as in ``jax.lax``
-        ``pallas_call``  the operand gets one ``Ref`` for each input and output; gives a callable of arrays
-        ``pallas_loop``  gives a decorator, which stages ``body(i)`` at once (``pl.loop``)
+        ``pallas_call``  the operand gets one ``Ref`` for each input and output, after what ``passes`` names; gives a
+                         callable of arrays, or a decorator where there is no operand
+        ``pallas_body``  gives a decorator, which stages the body at once, on what ``passes`` names (``pl.loop``)
     tracing: ``abstract``, ``concrete`` or ``none``.
     omnistaging: inside it ``jnp.zeros(3)`` is a tracer too (all abstract ones but vmap and linear_transpose;
         with tracing ``none``, checkify, the arguments keep their values while results are tracers).

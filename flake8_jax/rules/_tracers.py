@@ -118,14 +118,14 @@ def is_dispatched(value: Value, context: Context) -> bool:
 
 
 def is_host_container(value: Value) -> bool:
-    """A list, tuple, string, shape or NumPy array: indexing it needs a Python integer."""
+    """A list, tuple, string, shape or NumPy array for sure: indexing it needs a Python integer."""
     if isinstance(value, UnionValue):
         return all(is_host_container(member) for member in value.members)
     if isinstance(value, Const):
         return isinstance(value.value, (str, bytes))
     if isinstance(value, Static):
         return value.kind in ("str", "shape")
-    return isinstance(value, (ListValue, TupleValue, HostArray))
+    return isinstance(value, (ListValue, TupleValue)) or (isinstance(value, HostArray) and not value.declared)
 
 
 def is_sliceable(value: Value) -> bool:

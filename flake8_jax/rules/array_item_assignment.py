@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.values import Array, UnionValue, Value
-from flake8_jax.semantics.events.events import Store
+from flake8_jax.semantics.domain.values import REF, Array, External, UnionValue, Value
+from flake8_jax.semantics.events.events import Context, Store
+from flake8_jax.semantics.events.facts import TAKES_ITEMS
 
+_REFS = frozenset({REF, "jax.new_ref", "jax.freeze", "jax.ref"})
 _UPDATES = {"": "set", "+": "add", "-": "add", "*": "multiply", "/": "divide", "**": "power"}
 
 
@@ -80,7 +82,23 @@ def array_item_assignment(event: Store) -> Report | None:
     if event.how == "item-delete":
         return Report(event.at, f"del {subject}: JAX arrays are immutable; use jnp.delete")
     update = _UPDATES.get(event.op, "set")
-    return Report(event.at, f"{subject} is assigned to, but JAX arrays are immutable; use .at[…].{update}(…)")
+    message = f"{subject} is assigned to, but JAX arrays are immutable; use .at[…].{update}(…)"
+    if not _is_declared(event.base):
+        return Report(event.at, message)
+    return None if _uses_refs(context) else Report(event.at, message, "warning", unless=TAKES_ITEMS)
+
+
+def _is_declared(value: Value | None) -> bool:
+    """Only an annotation says that the value is an array of JAX."""
+    if isinstance(value, UnionValue):
+        return any(_is_declared(member) for member in value.members)
+    return isinstance(value, Array) and value.declared
+
+
+def _uses_refs(context: Context) -> bool:
+    """The file speaks of Pallas or of Refs: what it annotates as an array may be a Ref, whose items are assigned to."""
+    named = [value.name for value in context.scope.slots.values() if isinstance(value, External)]
+    return any(name.startswith("jax.experimental.pallas") or name in _REFS for name in named)
 
 
 def _is_array(value: Value | None) -> bool:

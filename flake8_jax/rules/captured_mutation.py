@@ -6,8 +6,10 @@ Not modelled: NumPy arrays, queues and other objects of libraries; memo tables o
 from __future__ import annotations
 
 from flake8_jax.core import ir
+from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._changes import LEAK, ONCE, counts, leaks
+from flake8_jax.rules._reads import reach
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import DictValue, ListValue, Static, UnionValue, Value
 from flake8_jax.semantics.events.events import Mutation
@@ -75,7 +77,8 @@ def captured_mutation(event: Mutation) -> Report | None:
     ```
 
     Also good: containers made inside the trace, what crossed into it as an argument, a stack that is popped again, a
-    table of host values, and the references that JAX itself mutates.
+    table of host values, the references that JAX itself mutates, and a list that nothing reads after the trace. Where no
+    code in the file reads the container, but other code could, it is a warning.
 
     ```python
     import jax
@@ -122,12 +125,17 @@ def captured_mutation(event: Mutation) -> Report | None:
     """
     if event.how not in ("item", "item-augmented", "method") or not _is_container(event.target):
         return None
-    subject = quote(event.context, _container_node(event.at), "a container")
+    container = _container_node(event.at)
+    found = reach(event, container) if leaks(event) or counts(event) else "gone"
+    if found == "gone":
+        return None
+    subject = quote(event.context, container, "a container")
+    level: Level | None = None if found == "read" else "warning"
     if leaks(event):
-        return Report(event.at, f"{subject} was made outside of the staged code: {LEAK}", unless=UNDONE)
-    if counts(event):
-        return Report(event.at, f"{subject} was made outside of the staged code that updates it: {ONCE}", unless=UNDONE)
-    return None
+        return Report(event.at, f"{subject} was made outside of the staged code: {LEAK}", level, unless=UNDONE)
+    return Report(
+        event.at, f"{subject} was made outside of the staged code that updates it: {ONCE}", level, unless=UNDONE
+    )
 
 
 def _is_container(value: Value | None) -> bool:

@@ -9,7 +9,7 @@ from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 @rule("JAX305", "error", only=Subscription(where=frozenset({"staged"}), effects=frozenset({RANDOM})))
 def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
-    """`numpy.random`, `random`, `secrets`, `uuid` or `os.urandom` is used in staged code.
+    """`numpy.random`, `random`, `secrets` or `os.urandom` is used in staged code.
 
     Why it bites: the call runs while JAX traces, once per compilation, and its result is baked into the program as a
     constant: every later call uses the same numbers. It is silent. Use `jax.random` with a key that is passed in.
@@ -45,7 +45,8 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return x + jax.random.normal(key, x.shape)
     ```
 
-    Also good: in eager code such as data loading, and in the host function of a callback.
+    Also good: in eager code such as data loading, in the host function of a callback, and `uuid.uuid4()` or
+    `secrets.token_hex()`, whose text names an object and meets no array.
 
     ```python
     import random

@@ -79,7 +79,7 @@ def is_whole(value: Value, depth: int = 4) -> bool:
     if isinstance(value, UnionValue):
         return all(is_whole(member, depth) for member in value.members)
     if isinstance(value, (Array, HostArray)):
-        return value.dtype in ("int", "bool")
+        return value.dtype in ("int", "bool") and not value.declared
     if isinstance(value, Const):
         return type(value.value) in (int, bool)
     if isinstance(value, Static):

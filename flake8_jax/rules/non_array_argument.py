@@ -22,6 +22,7 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     UnionValue,
     Value,
+    is_registered,
 )
 from flake8_jax.semantics.events.events import TransformCall
 
@@ -145,7 +146,7 @@ def is_no_array(value: Value, depth: int = 4) -> bool:
     if isinstance(value, Instance):
         return _is_plain(value)
     if depth and isinstance(value, TupleValue):
-        return any(is_no_array(element, depth - 1) for element in value.elts)
+        return not is_registered(value) and any(is_no_array(element, depth - 1) for element in value.elts)
     if depth and isinstance(value, ListValue):
         return any(is_no_array(element, depth - 1) for element in value.known() or ())
     if depth and isinstance(value, DictValue):

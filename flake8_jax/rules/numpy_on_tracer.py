@@ -139,6 +139,7 @@ def _converts(event: LibraryCall) -> bool:
         behaviour == "dispatches"
         and bool(event.args)
         and isinstance(event.args[0], HostArray)
+        and not event.args[0].declared
         and any(contains_tracer(value) for value in data[1:])
     )
 

@@ -54,7 +54,7 @@ MODELS = frozenset(
         "custom_root",
         "custom_linear_solve",
         "pallas_call",
-        "pallas_loop",
+        "pallas_body",
     ]
 )
 WRAPPED_RESULTS = frozenset(

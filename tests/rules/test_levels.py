@@ -90,6 +90,84 @@ def perhaps(n, fast):
     y = scale(x, 2.0) if fast else 2.0 * x
     return y - x  # warning: donated-reuse
 """,
+    "a captured container that is read later, or may be": """\
+import jax
+import jax.numpy as jnp
+
+read = []
+kept = []
+counts = {"calls": 0, "prints": 0}
+
+
+@jax.jit
+def step(x):
+    read.append(x)  # error: captured-mutation
+    kept.append(x)  # warning: captured-mutation
+    counts["calls"] += 1  # error: captured-mutation
+    return x
+
+
+def mean():
+    print(counts["calls"])
+    return jnp.stack(read).mean()
+
+
+def record(losses, x):
+    @jax.jit
+    def step(x):
+        losses.append(x)  # warning: captured-mutation
+        return x
+
+    return step(x)
+
+
+def run(x):
+    losses = []
+    return record(losses, x), losses
+""",
+    "an array, and what is annotated as one": """\
+import jax
+import jax.numpy as jnp
+
+
+def fill(x: jax.Array, y):
+    x[0] = 1.0  # warning: array-item-assignment
+    z = 2 * x
+    z[0] = 1.0  # warning: array-item-assignment
+    z = jnp.sin(x)
+    z[0] = 1.0  # error: array-item-assignment
+    return x, z
+
+
+@jax.jit
+def staged(x: jax.Array):
+    x[0] = 1.0  # error: array-item-assignment
+    return x
+""",
+    "a donated array with room in a result, or perhaps with room": """\
+import jax
+import jax.numpy as jnp
+
+product = jax.jit(lambda x, y: x @ y, donate_argnums=0)
+double = jax.jit(lambda x: 2 * x, donate_argnums=0)
+
+
+def run(key, shape, y):
+    x = jax.random.normal(key, shape)
+    product(x, y)
+    return x + 1  # warning: donated-reuse
+
+
+def grow(key):
+    x = jax.random.normal(key, (3, 3))
+    double(x)
+    return x + 1  # error: donated-reuse
+
+
+def passed(x: jax.Array):
+    double(x)
+    return x + 1  # warning: donated-reuse
+""",
     "random numbers in a trace, and for each lane": """\
 import jax
 import numpy as np

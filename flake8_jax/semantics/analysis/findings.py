@@ -37,7 +37,8 @@ class Reported(msgspec.Struct, frozen=True, eq=False):
 def report_findings(m: Machine, request: AnalysisRequest) -> list[Reported]:
     """The findings of a run, by file and place. None of them has a fix yet."""
     found = [
-        Reported(_finding(emission, uses), emission.event) for emission, uses in _without_superseded(m, _best(m, request))
+        Reported(_finding(emission, uses), emission.event)
+        for emission, uses in _without_superseded(m, _best(m, request))
     ]
     found.sort(key=lambda one: (one.finding.path, one.finding.start, one.finding.code))
     return found

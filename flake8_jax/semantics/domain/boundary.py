@@ -204,7 +204,11 @@ def release(value: Value, level: Level, depth: int = 8, *, dispatched: int = 0, 
     if isinstance(value, Array):
         if value.origin is not None:
             return value.origin
-        return Array(level, value.dtype, value.ndim, value.length, dispatched=dispatched, size=value.size)
+        released = Array(
+            level, value.dtype, value.ndim, value.length, dispatched=dispatched, size=value.size, resized=value.resized
+        )
+        released.shaped = value.shaped
+        return released
     if isinstance(value, Tree):
         return value.origin if value.origin is not None else Tree(level)
     if isinstance(value, Const) and type(value.value) in NUMBERS:

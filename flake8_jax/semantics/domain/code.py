@@ -79,19 +79,25 @@ def is_only_read_in(fn: ir.Function, made: Any, use: Any) -> bool:
 
 
 def reads_itself(scope: ModuleScope, target: ir.Expr, source: ir.Expr | None) -> bool:
-    """The new value is an expression over the old one: ``d[k] = d[k] + 1``, ``n = max(n, 1)``."""
+    """The new value differs from the old one each time: ``d[k] = d[k] + 1``, ``rows = [*rows, row]``. What a function makes
+    of it may be the same again: ``n = float(n)``, ``n = max(n, 1)``."""
     if source is None:
         return False
     wanted = scope.text[target.start : target.end]
-    todo: list[Any] = [source]
+    todo: list[tuple[Any, bool]] = [(source, False)]
     while todo:
-        n = todo.pop()
+        n, counts = todo.pop()
         kind = type(n)
-        if kind is type(target) and scope.text[n.start : n.end] == wanted:
+        if counts and kind is type(target) and scope.text[n.start : n.end] == wanted:
             return True
         if kind is not ir.Lambda:
-            todo += below(n)
+            counts = counts or kind in _ACCUMULATING
+            todo += [(part, counts) for part in below(n)]
     return False
+
+
+_ACCUMULATING = frozenset({ir.BinOp, ir.Starred, ir.Dict})
+"""Expressions that hold more than their operands."""
 
 
 def path_of(node: Any) -> str:

@@ -10,7 +10,7 @@ Joining makes new values and changes neither operand.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain.sizes import lesser_size
@@ -42,6 +42,7 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    is_registered,
 )
 
 if TYPE_CHECKING:
@@ -157,6 +158,8 @@ def _join_arrays(a: Array, b: Array, depth: int, room: Room | None) -> Value:
         a.length if a.length == b.length else None,
         dispatched=a.dispatched if a.dispatched == b.dispatched else 0,
         size=lesser_size(a.size, b.size) if a.size and b.size else 0,
+        resized=a.resized and b.resized,
+        declared=a.declared or b.declared,
     )
 
 
@@ -321,7 +324,22 @@ def map_leaves(value: Value, f: Callable[[Value], Value], born: int = NO_BIRTH) 
 
 
 def _rebuild_tuple(value: TupleValue, f: Callable[[Value], Value], born: int) -> Value:
+    if is_registered(value):
+        return TupleValue(tuple(_rebuilt_fields(value, f)), value.cls, value.names)
     return TupleValue(tuple(f(v) for v in value.elts), value.cls, value.names)
+
+
+def _rebuilt_fields(value: TupleValue, f: Callable[[Value], Value]) -> Iterator[Value]:
+    """The fields of a NamedTuple whose registration says which of them are children."""
+    cls = value.cls
+    assert isinstance(cls, ClassValue)
+    for name, element in zip(value.names, value.elts):
+        if name in cls.static_names:
+            yield element
+        elif cls.leaf_names is None or name in cls.leaf_names:
+            yield f(element)
+        else:
+            yield Unknown(name)
 
 
 def _rebuild_list(value: ListValue, f: Callable[[Value], Value], born: int) -> Value:

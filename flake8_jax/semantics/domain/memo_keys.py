@@ -126,7 +126,7 @@ class Fingerprint:
         return ("e", value.name)
 
     def _host_array(self, value: HostArray) -> Any:
-        return ("h", value.dtype, value.ndim, grade(value.size), min(len(value.readings), 2))
+        return ("h", value.dtype, value.ndim, grade(value.size), min(len(value.readings), 2), value.declared)
 
     def _builtin(self, value: BuiltinValue) -> Any:
         return ("b", value.name, None if value.bound is None else self.of(value.bound))
@@ -139,6 +139,7 @@ class Fingerprint:
     def _array(self, value: Array) -> Any:
         awaited = (1 + (value.dispatched in self.loops)) if value.dispatched else 0
         awaited += 4 * grade(value.size) if value.size else 0
+        awaited += 16 * value.resized + 32 * value.declared
         head = ("a", value.level, value.dtype, value.ndim, value.length, awaited)
         return (*head, *self._key_state(value)) if self.uses else head
 

@@ -276,17 +276,18 @@ def _kind(value: Value) -> str:
 
 
 def fixed_positions(tv: TransformedValue) -> list[int] | None:
-    """``nondiff_argnums``; None where they are not known."""
-    option = tv.options.get("nondiff_argnums")
-    if option is None:
-        return []
-    elements = known_elements(option)
-    found: list[int] = []
-    for element in (option,) if elements is None else elements:
-        if not isinstance(element, Const) or type(element.value) is not int:
+    """The positions that ``nondiff_argnums`` and ``nondiff_argnames`` fix, in order; None where they are not known."""
+    numbers = constants_of(tv.options.get("nondiff_argnums"))
+    names = constants_of(tv.options.get("nondiff_argnames"))
+    if numbers is None or names is None or "**" in tv.options:
+        return None
+    found = set(numbers)
+    signature = parameter_names(tv.operand) if names else []
+    for name in names:
+        if signature is None or name not in signature:
             return None
-        found.append(element.value)
-    return found
+        found.add(signature.index(name))
+    return sorted(found) if all(type(position) is int and position >= 0 for position in found) else None
 
 
 def describe(value: Value) -> str:
@@ -329,6 +330,14 @@ def parameter_names(value: Value, depth: int = 1000) -> list[str] | None:
         names = parameter_names(found[1], depth - 1)
         return names[1:] if names is not None else None
     return None
+
+
+def keyword_names(value: Value) -> list[str]:
+    """The parameters of a callable that take an argument by name only, but for those that it already has one for."""
+    function, _taken, named = opened(value)
+    if not isinstance(function, FunctionValue):
+        return []
+    return [p.name for p in function.fn.params if p.kind == "kwonly" and p.name not in named]
 
 
 def default_values(value: Value) -> dict[str, Value]:

@@ -33,6 +33,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     freshen,
+    is_registered,
 )
 
 MAX_COLLECTED = 32
@@ -65,7 +66,7 @@ def _fields(value: Instance) -> Iterable[Value] | None:
 
 
 _CHILDREN: dict[type, Callable[[Any], Iterable[Value] | None]] = {
-    TupleValue: lambda value: value.elts,
+    TupleValue: lambda value: None if is_registered(value) else value.elts,
     ListValue: ListValue.known,
     DictValue: _closed_items,
     Instance: _fields,

@@ -121,10 +121,26 @@ class Array(Value):
     parts: for arrays of keys: the keys taken out so far, by constant index.
     derived: for arithmetic on static shapes while ambient: the reason for a better message.
     origin: as in Opaque. recipe: how it was computed, where rules about numbers may ask (see ``recipes``). size: how large
-    it is at least (see ``sizes``).
+    it is at least (see ``sizes``). resized: it surely has more or fewer elements than the argument of the staged function
+    that it was made of. shaped: the value outside whose shape it surely has. declared: only an annotation says that it is an
+    array of JAX; it may be one of NumPy, or a ``Ref``.
     """
 
-    __slots__ = ("derived", "dispatched", "dtype", "length", "level", "ndim", "origin", "parts", "recipe", "size")
+    __slots__ = (
+        "declared",
+        "derived",
+        "dispatched",
+        "dtype",
+        "length",
+        "level",
+        "ndim",
+        "origin",
+        "parts",
+        "recipe",
+        "resized",
+        "shaped",
+        "size",
+    )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - data
         self,
@@ -136,6 +152,8 @@ class Array(Value):
         dispatched: int = 0,
         derived: str = "",
         size: int = 0,
+        resized: bool = False,
+        declared: bool = False,
     ) -> None:
         self.level = level
         self.dtype = dtype
@@ -147,6 +165,9 @@ class Array(Value):
         self.origin: Value | None = None
         self.recipe: Recipe | None = None
         self.size = size
+        self.resized = resized
+        self.shaped: Value | None = None
+        self.declared = declared
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -162,11 +183,12 @@ class Recipe:
 
 class HostArray(Value):
     """A NumPy array (or scalar): concrete data on the host. ``size``: how large it is at least (see ``sizes``). readings: of
-    a clock, where it came out of one (see ``clocks``)."""
+    a clock, where it came out of one (see ``clocks``). declared: only an annotation says that it is one."""
 
-    __slots__ = ("dtype", "ndim", "readings", "size")
+    __slots__ = ("declared", "dtype", "ndim", "readings", "size")
 
-    def __init__(self, dtype: str = "", ndim: int | None = None, size: int = 0) -> None:
+    def __init__(self, dtype: str = "", ndim: int | None = None, size: int = 0, *, declared: bool = False) -> None:
+        self.declared = declared
         self.dtype = dtype
         self.ndim = ndim
         self.size = size
@@ -214,6 +236,11 @@ def _distinct(held: tuple[Value, ...]) -> tuple[Value, ...]:
     if len(distinct) <= MAX_HELD:
         return distinct
     return tuple(sorted(distinct, key=lambda value: isinstance(value, Static)))[:MAX_HELD]
+
+
+def is_registered(value: TupleValue) -> bool:
+    """A NamedTuple whose class is registered as a pytree of its own kind: not all fields need be children."""
+    return isinstance(value.cls, ClassValue) and value.cls.traits >= {"namedtuple", "pytree"}
 
 
 MAX_WEIGHT = 10_000
@@ -436,6 +463,10 @@ class ExternalInstance(Value):
         self.slots: dict[Any, Any] = slots if slots is not None else {}
         self.level = level
         self.born = born
+
+
+REF = "jax.Ref"
+"""The class of what Pallas kernels get, and ``jax.new_ref`` gives: a place that items are read from and stored to."""
 
 
 class BuiltinValue(Value):
@@ -757,7 +788,10 @@ class SliceValue(Value):
 def freshen(value: Value, depth: int = 6) -> Value:
     """The same value, but another one: what a second iteration or another unknown index gives."""
     if isinstance(value, Array):
-        made = Array(value.level, value.dtype, value.ndim, value.length, dispatched=value.dispatched, size=value.size)
+        made = Array(
+            value.level, value.dtype, value.ndim, value.length, dispatched=value.dispatched, size=value.size,
+            resized=value.resized, declared=value.declared,
+        )  # fmt: skip
         made.recipe = shaped_of(value)
         return made
     if isinstance(value, Unknown):
@@ -795,6 +829,13 @@ class ExternalMethod(Value):
         self.name = name
         self.self_value = self_value
         self.made = made
+
+
+def shape_source(value: Value) -> Value | None:
+    """The value outside of the staged function whose shape an array surely has, where that is known."""
+    if not isinstance(value, Array):
+        return None
+    return value.shaped if value.shaped is not None or value.origin is None else canonical_key(value)
 
 
 _STAND_FOR_OTHERS = frozenset({Array, Tree, Unknown})

@@ -37,6 +37,9 @@ def bound_note(axis: str) -> str:
     return f"axis {axis} bound"
 
 
+TAKES_ITEMS = "stored to no array of JAX"
+"""The fact that on some path what an item is assigned to is a ``Ref``, an array of NumPy or another value that takes it."""
+
 NO_MEASURE = "dispatch timed on purpose, or a deadline"
 """The fact that a clock that was stopped after a dispatch times the waiting from there on, or that the time since is only
 compared with a limit."""

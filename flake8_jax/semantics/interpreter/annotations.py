@@ -72,9 +72,9 @@ def _library_class(m: Machine, name: str) -> Value | None:
     if name in _KEYS or name.rpartition(".")[2] in ("PRNGKey", "PRNGKeyArray", "KeyArray"):
         return Array(MAYBE, "key")
     if name in ARRAY_CLASSES or name in _SCALARS or name in ("jax.core.Tracer", "optax.Array", "chex.Numeric"):
-        return Array(MAYBE) if name != "chex.Numeric" else None
+        return Array(MAYBE, declared=True) if name != "chex.Numeric" else None
     if name == "numpy.ndarray":
-        return HostArray()
+        return HostArray(declared=True)
     if name in ("typing.Callable", "collections.abc.Callable"):
         return Unknown("function")
     fact = m.program.knowledge.class_(name)
@@ -92,7 +92,7 @@ def _subscripted(m: Machine, scope: ModuleScope, frame: Frame | None, node: ir.S
     if describe is not None:
         return describe(m, scope, frame, parts)
     if name.startswith("jaxtyping.") and short in _JAXTYPING:
-        return Array(MAYBE, _JAXTYPING_DTYPES.get(short, ""))
+        return Array(MAYBE, _JAXTYPING_DTYPES.get(short, ""), declared=True)
     if name.startswith("jaxtyping.") and short == "Key":
         return Array(MAYBE, "key")
     return _plain(m, scope, frame, node.value) if isinstance(target, ClassValue) else None

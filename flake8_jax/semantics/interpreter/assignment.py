@@ -38,6 +38,7 @@ from flake8_jax.semantics.domain.values import (
     level_of,
 )
 from flake8_jax.semantics.events.events import Hashing, HashKind, Iteration, Store, StoreKind
+from flake8_jax.semantics.events.facts import TAKES_ITEMS
 from flake8_jax.semantics.interpreter.attributes import store_attribute
 from flake8_jax.semantics.interpreter.containers import item_of, set_item
 from flake8_jax.semantics.interpreter.iteration import iterated
@@ -70,6 +71,8 @@ def store_item(m: Machine, change: Change, index: Value) -> None:
     if m.bus.wants(Store):
         how: StoreKind = "item-augmented" if change.how == "item-augmented" else "item"
         m.bus.emit(Store(m.path.context(frame.scope), node, how, base, value, "", change.op))
+        if not isinstance(base, (Array, Tree, UnionValue)):
+            m.bus.note(TAKES_ITEMS, frame.scope, node.start)
     if isinstance(base, External):
         note_stored_rule(m, base, value)
         if base.name == ENVIRON:

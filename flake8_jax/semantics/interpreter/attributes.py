@@ -66,10 +66,12 @@ from flake8_jax.semantics.interpreter.running import tell_cached
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE
 from flake8_jax.semantics.trackers.allocations import Change, outlives, tell_change, undo_changes
+from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
 from flake8_jax.semantics.trackers.globals import is_code, note_rebinding, tell_global
 from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
+from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.variation import Variations, look_at_size
 
 _STATIC_KINDS: dict[str, StaticKind] = {
@@ -119,7 +121,7 @@ def _host_array_attribute(m: Machine, frame: Frame, node: Any, base: HostArray, 
     if attr in _STATIC_KINDS:
         return size_attribute(base, attr)
     if attr in ("T", "real", "imag", "flat"):
-        return HostArray(base.dtype, size=base.size)
+        return HostArray(base.dtype, size=base.size, declared=base.declared)
     return BuiltinValue("." + attr, base)
 
 
@@ -168,7 +170,9 @@ def _array_attribute(m: Machine, frame: Frame, node: Any, base: Array, attr: str
     if attr in _HALVES:
         if m.trackers[Captures].constants:
             embed(m, (base,))
-        return Array(result_level(m, (base,)), base.dtype, base.ndim, size=base.size)
+        if m.trackers[Reads].matter and attr != "imag":  # that of real numbers is made without them
+            read(m, frame, node, base)
+        return Array(result_level(m, (base,)), base.dtype, base.ndim, size=base.size, declared=base.declared)
     fact = m.program.knowledge.class_("jax.Array")
     if fact is not None:
         if attr in fact.fields:

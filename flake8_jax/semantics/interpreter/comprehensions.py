@@ -84,7 +84,11 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     del m.path.conditions[conditions:]
     single = len(node.generators) == 1 and len(known_elements(outermost) or ()) == 1
     nested = sum(around.kind == "comprehension" and not around.unrolled for around in m.path.loops) > MAX_REPEATED
-    if not single and not nested and any(slots is m.trackers[Keys].uses for slots, _, _ in m.journal.entries[uses_before:]):
+    if (
+        not single
+        and not nested
+        and any(slots is m.trackers[Keys].uses for slots, _, _ in m.journal.entries[uses_before:])
+    ):
         # A key was used: a second iteration shows whether it is the same one again.
         del m.bus.emissions[reports:]
         m.trackers.iteration(loop)

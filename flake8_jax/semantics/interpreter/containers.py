@@ -18,12 +18,14 @@ from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
+    ABSTRACT,
     CONCRETE,
     GRAD,
     MAYBE,
     MISSING,
     NO_BIRTH,
     NONE,
+    REF,
     Array,
     AtValue,
     BuiltinValue,
@@ -31,6 +33,7 @@ from flake8_jax.semantics.domain.values import (
     Const,
     DictValue,
     External,
+    ExternalInstance,
     GeneratorValue,
     HostArray,
     ListValue,
@@ -51,6 +54,7 @@ from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.keys import pick_element
 from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.variation import note_appended, note_filled_up, note_shortened
 
@@ -89,7 +93,7 @@ def _item_of_tree(m: Machine, base: Tree, index: Value) -> Value:
 
 
 def _host_item(m: Machine, base: HostArray, index: Value) -> Value:
-    return Unknown("item") if isinstance(index, (Array, Tree)) else HostArray(base.dtype)
+    return Unknown("item") if isinstance(index, (Array, Tree)) else HostArray(base.dtype, declared=base.declared)
 
 
 def _static_item(m: Machine, base: Static, index: Value) -> Value:
@@ -131,7 +135,7 @@ def _repeatable(m: Machine, base: ListValue, index: Value, element: Value) -> Va
             found = freshen(element)
             m.journal.write(base.slots, slot, found)
         return found
-    return freshen(element)
+    return pick_element(m, freshen(element))
 
 
 def _sequence_item(elements: tuple[Value, ...], index: Value, *, is_tuple: bool, born: int = NO_BIRTH) -> Value:
@@ -174,9 +178,9 @@ def _dict_item(m: Machine, base: DictValue, index: Value) -> Value:
         values.append(rest)
     if "factory" in base.slots and not values:
         return _missing_item(m, base, "*")
-    return (
-        freshen(joining.join_all(values)) if values and not (base.slots["open"] and rest is None) else Unknown("item")
-    )
+    if not values or (base.slots["open"] and rest is None):
+        return Unknown("item")
+    return pick_element(m, freshen(joining.join_all(values)))
 
 
 def _missing_item(m: Machine, base: DictValue, slot: Any) -> Value:
@@ -212,9 +216,26 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
         embed(m, (base,))
     if level == GRAD and base.dtype in ("int", "bool"):
         level = CONCRETE
-    item = Array(level, base.dtype, _taken_rank(base, index), _taken_length(base, index), dispatched=base.dispatched)
+    rank, length = _taken_rank(base, index), _taken_length(base, index)
+    item = Array(
+        level,
+        base.dtype,
+        rank,
+        length,
+        dispatched=base.dispatched,
+        resized=base.origin is not None and _leaves_out(index),
+        declared=base.declared and level <= MAYBE,
+    )
     item.recipe = shaped_of(base)
     return item
+
+
+def _leaves_out(index: Value) -> bool:
+    """A slice such as ``1:`` or ``:-1``, of an array that has rows."""
+    if not isinstance(index, SliceValue) or (index.lower is not None and index.upper is not None):
+        return False
+    bound = index.lower or index.upper
+    return isinstance(bound, Const) and type(bound.value) is int and (bound.value > 0) == (bound is index.lower)
 
 
 def _one_key(m: Machine, keys: Array, index: Const) -> Value:
@@ -251,7 +272,21 @@ def _taken_length(base: Array, index: Value) -> int | None:
     """The length of what is taken out of an array: of one row, or as many rows as the index lists."""
     if _index_is_integer(index):
         return boundary.row_length(base)
+    first = index.elts[0] if isinstance(index, TupleValue) and index.elts else index
+    if isinstance(first, SliceValue):
+        return _sliced_length(base.length, first)
     return _listed_length(index)
+
+
+def _sliced_length(length: int | None, index: SliceValue) -> int | None:
+    """How many rows a slice takes of an array of ``length`` rows."""
+    parts = [
+        None if v is None else v.value if isinstance(v, Const) else MISSING
+        for v in (index.lower, index.upper, index.step)
+    ]
+    if length is None or length < 0 or not all(part is None or type(part) is int for part in parts) or parts[2] == 0:
+        return None
+    return len(range(*slice(*parts).indices(length)))
 
 
 def _listed_length(index: Value) -> int | None:
@@ -260,6 +295,15 @@ def _listed_length(index: Value) -> int | None:
     if listed is None or not all(isinstance(v, Const) and type(v.value) is int for v in listed):
         return index.length if isinstance(index, Array) and index.ndim == 1 and index.dtype == "int" else None
     return len(listed)
+
+
+def _item_of_object(m: Machine, base: ExternalInstance, index: Value) -> Value:
+    """``ref[...]``, ``ref[i, :]``: an array. ``refs[0]`` may be an item of a tuple of them."""
+    parts = index.elts if isinstance(index, TupleValue) else (index,)
+    whole = isinstance(index, TupleValue) or (isinstance(index, Static) and index.kind == "ellipsis")
+    if base.cls != REF or not whole:
+        return Unknown("item")
+    return Array(base.level if base.level == ABSTRACT else result_level(m, (*parts, Array(base.level)), library=True))
 
 
 _ITEMS: dict[type, Callable[[Machine, Any, Value], Value]] = {
@@ -274,6 +318,7 @@ _ITEMS: dict[type, Callable[[Machine, Any, Value], Value]] = {
     Unknown: _unknown_item,
     GeneratorValue: lambda m, base, index: freshen(base.element),
     External: _library_item,
+    ExternalInstance: _item_of_object,
     ClassValue: lambda m, base, index: base,
 }
 """``base[index]`` by the type of the base; of one of another type nothing is known."""

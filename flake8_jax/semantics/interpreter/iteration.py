@@ -10,6 +10,7 @@ Not modelled: the number of iterations, ``async`` iteration.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Union
@@ -41,6 +42,7 @@ from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
+from flake8_jax.semantics.trackers.keys import begin_element
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.variation import note_counter, note_elements
 
@@ -71,7 +73,14 @@ def iterated(
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, node, value)
     source = _SOURCES.get(type(value))
-    return source(m, Iterating(frame, node, loop), value) if source is not None else _any_element
+    supply = source(m, Iterating(frame, node, loop), value) if source is not None else _any_element
+    return supply if supply is None or loop is None else functools.partial(_next_element, m, loop, supply)
+
+
+def _next_element(m: Machine, loop: LoopState, supply: Supply) -> Value:
+    element = supply()
+    begin_element(m, loop, element)
+    return element
 
 
 class Iterating(NamedTuple):

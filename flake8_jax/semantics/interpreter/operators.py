@@ -13,7 +13,7 @@ subject     what ``in`` looks for.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from flake8_jax.core import ir
@@ -56,6 +56,7 @@ from flake8_jax.semantics.domain.values import (
     is_traced_array,
     known_elements,
     level_of,
+    shape_source,
 )
 from flake8_jax.semantics.events.events import Formatting, Hashing, NanComparison, TestKind, TruthTest
 from flake8_jax.semantics.interpreter.operations import call_operator
@@ -97,7 +98,7 @@ def result_level(m: Machine, values: Iterable[Value], *, library: bool = False) 
     for value in values:
         for member in joining.members_of(value):
             if isinstance(member, (Array, Tree)):
-                has_array = True
+                has_array = has_array or isinstance(member, Tree) or not member.declared
                 if member.level == MAYBE:
                     unknown = True
                 else:
@@ -163,6 +164,31 @@ def _rank(values: Iterable[Value]) -> int | None:
             return None
         best = max(best, ndim)
     return best
+
+
+def is_declared(values: Iterable[Value]) -> bool:
+    """No value is known to be an array of JAX, for all that annotations say."""
+    return all(v.declared if isinstance(v, Array) else not isinstance(v, Tree) for v in values)
+
+
+def _common_shape(values: Iterable[Value]) -> Value | None:
+    """The value outside whose shape broadcasting gives: that of all operands that are no numbers."""
+    sources = {shape_source(v) for v in values if not isinstance(v, (Const, Static)) and getattr(v, "ndim", None) != 0}
+    return sources.pop() if len(sources) == 1 else None
+
+
+def _matrix_rank(left: Value, right: Value) -> int | None:
+    """The rank of ``left @ right``."""
+    a, b = getattr(left, "ndim", None), getattr(right, "ndim", None)
+    if not a or not b:
+        return None
+    return max(a, b) if min(a, b) > 1 else max(a, b) - 1 if max(a, b) > 1 else 0
+
+
+def _joint_length(values: Sequence[Value], ndim: int | None) -> int | None:
+    """The leading length that broadcasting gives, where all operands of the full rank agree."""
+    lengths = {v.length for v in values if isinstance(v, Array) and v.ndim == ndim} if ndim else {None}
+    return lengths.pop() if len(lengths) == 1 and not any(isinstance(v, HostArray) for v in values) else None
 
 
 def binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
@@ -232,7 +258,9 @@ def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
             if reading is not None:
                 return reading
         dtype = "bool" if op in COMPARISONS else _joint_dtype(left, right)
-        return HostArray(dtype, _rank((left, right)), joint_size((left, right)) // (4 if op in COMPARISONS else 1))
+        size = joint_size((left, right)) // (4 if op in COMPARISONS else 1)
+        declared = not any(isinstance(v, HostArray) and not v.declared for v in (left, right))
+        return HostArray(dtype, _rank((left, right)), size, declared=declared)
     if _is_static(left) and _is_static(right):
         return _static_binary(left, op, right)
     made = Unknown("operator", host_test=getattr(left, "host_test", False) or getattr(right, "host_test", False))
@@ -309,7 +337,15 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
     if op == "/" and dtype in ("int", "bool"):
         dtype = "float"
     dispatched, derived = dispatched_from(m, (left, right)), derived_from((left, right))
-    result = Array(level, dtype, _rank((left, right)), dispatched=dispatched, derived=derived, size=size)
+    operands = (left, right)
+    ndim = _rank(operands) if op != "@" else _matrix_rank(left, right)
+    matrices = op == "@" and ndim == 2 and isinstance(left, Array)
+    length = _joint_length(operands if op != "@" else (left,), ndim) if op != "@" or matrices else None
+    result = Array(level, dtype, ndim, length, dispatched=dispatched, derived=derived, size=size)
+    result.resized = op != "@" and any(isinstance(v, Array) and v.resized for v in operands)
+    result.declared = is_declared(operands)
+    if op != "@":
+        result.shaped = _common_shape(operands)
     note_operator(m, frame, node, op, result, (left, right))
     return result
 

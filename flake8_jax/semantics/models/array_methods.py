@@ -13,7 +13,7 @@ from collections.abc import Callable
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
-from flake8_jax.semantics.domain.dtypes import dtype_class
+from flake8_jax.semantics.domain.dtypes import asked_dtype, dtype_class
 from flake8_jax.semantics.domain.sizes import size_of_method
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
@@ -33,6 +33,7 @@ from flake8_jax.semantics.interpreter.containers import item_of
 from flake8_jax.semantics.interpreter.objects import value_of_descriptor
 from flake8_jax.semantics.interpreter.operators import as_array, dispatched_from, result_level
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.models.array_results import reduced_rank
 from flake8_jax.semantics.models.tables import methods_of
 from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.captures import Captures, embed
@@ -140,7 +141,8 @@ def _result(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionF
     if name == "astype":
         return _cast(m, base, at, level)
     if fact is None:
-        unknown = Array(level, dispatched=dispatched_from(m, (base,))) if isinstance(base, Array) else Unknown(name)
+        dispatched, declared = dispatched_from(m, (base,)), isinstance(base, Array) and base.declared
+        unknown = Array(level, dispatched=dispatched, declared=declared) if isinstance(base, Array) else Unknown(name)
         pass_tangent(m, unknown, (base,))
         return unknown
     args = at.args
@@ -153,7 +155,11 @@ def _result(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionF
         result.derived = result.derived or getattr(base, "derived", "")
         result.size = size_of_method(base, name, args.values) if isinstance(base, Array) else 0
         if result.ndim is None:
-            result.ndim = _rank(name, args)
+            result.ndim = reduced_rank(base, bound) if name in _REDUCTIONS else None
+        dtype = asked_dtype(bound)
+        if dtype is not None:
+            result.dtype = dtype
+        result.declared = isinstance(base, Array) and base.declared
     note_method(m, at.frame, at.node, name, result, base)
     return result
 
@@ -168,16 +174,10 @@ def _cast(m: Machine, base: Array | Tree, at: Call, level: Level) -> Array:
     dispatched, derived = dispatched_from(m, (base,)), getattr(base, "derived", "")
     size = size_of_method(base, "astype", args.values) if isinstance(base, Array) else 0
     cast = Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived, size=size)
+    cast.declared = isinstance(base, Array) and base.declared
     tell_wide_dtype(m, at.frame, at.node, target, cast)
     pass_tangent(m, cast, (base,))
     return cast
 
 
 _REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "any", "all", "std", "var", "argmax", "argmin", "ptp"})
-
-
-def _rank(name: str, args: Arguments) -> int | None:
-    """The rank of a reduction over everything is 0."""
-    if name in _REDUCTIONS and not args.values and "axis" not in args.kwargs and "keepdims" not in args.kwargs:
-        return 0
-    return None

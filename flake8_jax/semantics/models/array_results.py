@@ -8,23 +8,26 @@ conversion  ``asarray(x)``, ``array(x)``: the array that holds what ``x`` holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.boundary import note_rows
-from flake8_jax.semantics.domain.dtypes import dtype_class
+from flake8_jax.semantics.domain.dtypes import asked_dtype
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
+    FALSE,
     GRAD,
     Array,
     Const,
     HostArray,
     ListValue,
     Static,
+    Tree,
     TupleValue,
     Value,
     known_elements,
+    shape_source,
 )
 from flake8_jax.semantics.models.application import DescribedCall
 
@@ -35,18 +38,21 @@ Bound = dict[str, Value]
 
 def refine(result: Array, app: DescribedCall) -> None:
     """Give the result what its arguments say of it."""
-    dtype = app.bound.get("dtype")
-    if dtype is not None and dtype_class(dtype):
-        result.dtype = dtype_class(dtype)
-        if result.level == GRAD and result.dtype in ("int", "bool"):
+    args = app.at.args
+    hidden = (args.star is not None or args.double_star is not None) and "dtype" in app.fact.params
+    dtype = asked_dtype(app.bound, hidden=hidden)
+    if dtype:
+        result.dtype = dtype
+        if result.level == GRAD and dtype in ("int", "bool"):
             result.level = CONCRETE
     shape = app.bound.get("shape")
+    refinement = _RANKS.get(app.fact.rank) or _REFINEMENTS.get(app.short)
     if shape is not None and "shape" in app.fact.shape_params:
         _of_shape(result, shape)
-        return
-    refinement = _RANKS.get(app.fact.rank) or _REFINEMENTS.get(app.short)
-    if refinement is not None:
+    elif refinement is not None:
         refinement(result, app.bound)
+    if dtype == "":
+        result.dtype = ""
 
 
 def _is_int(value: Value) -> bool:
@@ -58,21 +64,54 @@ def _of_shape(result: Array, shape: Value) -> None:
     if isinstance(shape, TupleValue):
         result.ndim = len(shape.elts)
         first = shape.elts[0] if shape.elts else None
-        if isinstance(first, Const) and type(first.value) is int:
-            result.length = first.value
+        result.length = _length_of(first)
     elif isinstance(shape, Const) and type(shape.value) is int:
-        result.ndim, result.length = 1, shape.value
+        result.ndim, result.length = 1, _length_of(shape)
     elif isinstance(shape, Static) and shape.kind == "int":
         result.ndim = 1
 
 
-def _reduced(result: Array, bound: Bound) -> None:
+def _length_of(size: Value | None) -> int | None:
+    """The length that a size says; ``-1`` leaves it to JAX."""
+    return size.value if isinstance(size, Const) and type(size.value) is int and size.value >= 0 else None
+
+
+def reduced_rank(source: Value | None, bound: Mapping[str, Value]) -> int | None:
+    """The rank of a reduction of ``source``; 0 over everything."""
     if not any(k in bound for k in ("axis", "keepdims", "axes")):
-        result.ndim = 0
+        return 0
+    ndim = source.ndim if isinstance(source, (Array, HostArray)) else None
+    keeps, axis = bound.get("keepdims", FALSE), bound.get("axis")
+    if ndim is None or not isinstance(keeps, Const) or "axes" in bound:
+        return None
+    if keeps.value:
+        return ndim
+    if axis is None or (isinstance(axis, Const) and axis.value is None):
+        return 0
+    axes = (axis,) if isinstance(axis, Const) else known_elements(axis)
+    if axes is None or not all(isinstance(a, Const) and type(a.value) is int for a in axes):
+        return None
+    return max(ndim - len(axes), 0)
+
+
+def _reduced(result: Array, bound: Bound) -> None:
+    source = next((bound[k] for k in ("a", "x", "self") if k in bound), None)
+    result.ndim = reduced_rank(source, bound)
+
+
+def _resized(result: Array, bound: Bound) -> None:
+    """``concatenate([x, y])``: more elements than the argument ``x`` has."""
+    parts = [part for value in bound.values() for part in (known_elements(value) or (value,))]
+    result.ndim = None
+    result.resized = any(
+        (isinstance(p, (Array, Tree)) and p.origin is not None) or (isinstance(p, Array) and p.resized) for p in parts
+    )
 
 
 def _elementwise(result: Array, bound: Bound) -> None:
     first = next(iter(bound.values()), None)
+    result.resized = isinstance(first, Array) and first.resized
+    result.shaped = shape_source(first) if isinstance(first, Array) and len(bound) == 1 else None
     result.ndim = getattr(first, "ndim", 0 if isinstance(first, (Const, Static)) else None)
 
 
@@ -105,7 +144,11 @@ def _converted(result: Array, bound: Bound) -> None:
 _RANKS: dict[str, Callable[[Array, Bound], None]] = {"number": _reduced, "same": _elementwise}
 """By what the knowledge tables say of the rank."""
 
+_RESIZING = frozenset(
+    {"append", "concatenate", "concat", "hstack", "insert", "pad", "repeat", "row_stack", "tile", "vstack"}
+)
 _REFINEMENTS: dict[str, Callable[[Array, Bound], None]] = {
+    **dict.fromkeys(_RESIZING, _resized),
     "arange": _counted,
     "asarray": _converted,
     "array": _converted,

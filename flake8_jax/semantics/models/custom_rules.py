@@ -6,7 +6,8 @@ rule        ``fwd`` and ``bwd`` of ``f.defvjp(fwd, bwd)``, or the function of ``
 residuals   what ``fwd`` hands to ``bwd``. cotangent: the derivative that ``bwd`` receives, shaped as the output.
 
 Rules run only under differentiation, outside of it: under ``jax.grad`` alone ``fwd`` sees the plain values, inside
-``jit`` or ``vmap`` the tracers of those. ``bwd`` receives the arguments of ``nondiff_argnums`` first.
+``jit`` or ``vmap`` the tracers of those. ``bwd`` receives the arguments of ``nondiff_argnums`` and ``nondiff_argnames``
+first.
 
 Not modelled: ``defjvps``, ``symbolic_zeros``, ``optimize_remat``, which arguments of a differentiated function really
 depend on its parameters.
@@ -54,10 +55,19 @@ DEFINING = {"defvjp": 2, "defjvp": 1}
 def define(tv: TransformedValue, name: str, args: Arguments) -> Value:
     """``f.defvjp(fwd, bwd)`` or ``f.defjvp(rule)``; the latter is also a decorator and gives back its argument."""
     count = DEFINING[name]
-    given = [*args.values, *args.kwargs.values()][:count]
+    given = _given_rules(name, args)[:count]
     if len(given) == count and all(isinstance(v, (FunctionValue, BoundMethod, PartialValue)) for v in given):
         tv.rules = tuple(given)
     return args.values[0] if name == "defjvp" and args.values else Const(None)
+
+
+_PARAMETERS = {"defvjp": ("fwd", "bwd", "fwd_fun", "bwd_fun"), "defjvp": ("jvp", "jvp_fun")}
+"""What the methods that set rules call them, in the newest release and before."""
+
+
+def _given_rules(name: str, args: Arguments) -> list[Value]:
+    """The rules in the order of the parameters, however a call passes them."""
+    return [*args.values, *[args.kwargs[p] for p in _PARAMETERS[name] if p in args.kwargs]]
 
 
 def run_rules(m: Machine, tv: TransformedValue, at: Call, result: Value) -> None:
@@ -132,26 +142,27 @@ def check_settings(m: Machine, tv: TransformedValue, name: str, args: Arguments,
     """Check ``f.defvjp(fwd, bwd)`` against the signature of ``f``."""
     count = _positional(tv.operand)
     fixed = fixed_positions(tv)
-    given = [*args.values, *args.kwargs.values()]
+    given = _given_rules(name, args)
     if tv.name != "jax.custom_vjp" or name != "defvjp" or len(given) < 2 or args.star is not None:
         return
     if count is None or fixed is None:
         return
-    if any(k not in ("fwd", "bwd", "fwd_fun", "bwd_fun") for k in args.kwargs):
+    if any(k not in _PARAMETERS[name] for k in args.kwargs):
         return  # symbolic zeros and other options change what the rules get
     frame = Frame(None, scope, None)
     forward, backward = given[:2]
-    _check_forward(m, frame, node, forward, count)
+    _check_forward(m, frame, node, forward, count, fixed)
     _check_backward(m, frame, node, backward, len(fixed), count - len(fixed))
 
 
-def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: int) -> None:
+def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: int, fixed: list[int]) -> None:
     if not takes(forward, count):
         tell_rule(m, frame, node, f"the forward rule is called with {count} arguments, like the function")
         return
     if not is_function(forward):
         return
-    result = call(m, frame, node, forward, Arguments([Tree(MAYBE) for _ in range(count)]))
+    given: list[Value] = [Unknown("fixed") if i in fixed else Tree(MAYBE) for i in range(count)]
+    result = call(m, frame, node, forward, Arguments(given))
     if is_no_tuple_of(result, 2):
         tell_rule(m, frame, node, "the forward rule has to return a pair, (output, residuals)")
 
@@ -162,7 +173,8 @@ def _check_backward(m: Machine, frame: Frame, node: Any, backward: Value, fixed:
         return
     if not is_function(backward):
         return
-    result = call(m, frame, node, backward, Arguments([Tree(MAYBE) for _ in range(fixed + 2)]))
+    given: list[Value] = [Unknown("fixed") if i < fixed else Tree(MAYBE) for i in range(fixed + 2)]
+    result = call(m, frame, node, backward, Arguments(given))
     if _is_plain_tuple(result) and is_no_tuple_of(result, count):
         tell_rule(
             m, frame, node, f"the backward rule has to return {count} cotangents, one per differentiable argument"

@@ -8,7 +8,7 @@ Facts checked on JAX 0.10: negative ``donate_argnums`` donate nothing; neither d
 reads, nor calls while JAX traces. A position also donates the keyword argument of that name, and a name the position.
 
 Not modelled: ``equinox.filter_jit(donate=…)``, nnx, compiled objects (``lower().compile()``), shardings, sizes: a result
-of another rank is taken to have no room, one of unknown rank to have some.
+of another rank is taken to have no room, one of unknown rank to have some perhaps. An error needs one that surely has.
 """
 
 from __future__ import annotations
@@ -135,12 +135,12 @@ def _donate(m: Machine, tv: TransformedValue, at: Call, named: list[tuple[str, V
     taken = _with_room(given, result)
     path, conditions = current_path(m, at.frame.scope, at.node), frozenset(m.path.conditions)
     uses = m.trackers[Keys].uses
-    for number, leaf in enumerate(taken):
+    for number, (leaf, certain) in enumerate(taken):
         whole = canonical_key(leaf)
-        use = Use(DONATE, path, conditions, id(at.node), argument=arguments[id(leaf)])
+        use = Use(DONATE, path, conditions, id(at.node), argument=arguments[id(leaf)], certain=certain)
         m.trackers[Reads].matter = True
         m.journal.write(uses, whole, (*uses.get(whole, ()), use)[-6:])
-        again = [*taken[:number], *kept]
+        again = [*[other for other, _ in taken[:number]], *kept]
         if any(canonical_key(other) is whole for other in again):
             tell_read(m, Touch(at.frame, at.node, leaf), whole, use, same_call=True)
     return bool(taken)
@@ -174,27 +174,47 @@ def _written(args: Arguments, named: list[tuple[str, Value]]) -> list[ir.Expr | 
     return [*positional, *[args.keyword_nodes.get(name) for name, _ in named[count:]]]
 
 
-def _with_room(given: list[Value], result: Value) -> list[Value]:
-    """Those of the donated leaves, in order, for which there is a result that may take their memory."""
+NO_ROOM, ROOM_PERHAPS, ROOM = 0, 1, 2
+"""Whether a result may take the memory of a donated leaf."""
+
+
+def _with_room(given: list[Value], result: Value) -> list[tuple[Value, bool]]:
+    """Those of the donated leaves, in order, for which there may be a result that takes their memory; whether there
+    surely is."""
     if isinstance(result, (Unknown, Tree)):
-        return given
+        return [(leaf, not isinstance(leaf, Array)) for leaf in given]
     results = leaves_of(result)
-    found: list[Value] = []
+    found: list[tuple[Value, bool]] = []
     for leaf in given:
-        room = next((r for r in results if _fits(leaf, r)), None)
-        if room is not None:
-            found.append(leaf)
+        room = max(results, key=lambda r: _room(leaf, r), default=None)
+        kind = _room(leaf, room) if room is not None else NO_ROOM
+        if room is not None and kind:
+            found.append((leaf, kind == ROOM))
             if isinstance(leaf, Array) == isinstance(room, Array) or isinstance(room, Array):
                 results.remove(room)
     return found
 
 
-def _fits(leaf: Value, result: Value) -> bool:
-    """The result may be of the size of the donated leaf."""
+def _dtype_differs(leaf: Array, result: Array) -> bool:
+    """The elements surely are of another size."""
+    return leaf.dtype != result.dtype and bool({leaf.dtype, result.dtype} & {"bool", "key", "complex"})
+
+
+def _room(leaf: Value, result: Value) -> int:
+    """Whether the result has the size of the donated leaf."""
     if not isinstance(result, Array):
-        return True
+        return ROOM if type(leaf) is type(result) else ROOM_PERHAPS
     if not isinstance(leaf, Array):
-        return result.ndim != 0 and result.dtype not in ("bool", "key")
-    if leaf.ndim != result.ndim and (result.ndim == 0 or (leaf.ndim is not None and result.ndim is not None)):
-        return False
-    return leaf.dtype == result.dtype or not ({leaf.dtype, result.dtype} & {"bool", "key", "complex"})
+        return (
+            ROOM_PERHAPS if result.ndim != 0 and result.dtype not in ("bool", "key") and not result.resized else NO_ROOM
+        )
+    if result.shaped is not None and result.shaped is canonical_key(leaf) and not _dtype_differs(leaf, result):
+        return ROOM
+    differ = leaf.length is not None and result.length is not None and leaf.length != result.length
+    if differ or result.resized or (leaf.ndim != result.ndim and result.ndim == 0):
+        return NO_ROOM
+    if leaf.ndim is not None and result.ndim is not None and leaf.ndim != result.ndim:
+        return NO_ROOM
+    if _dtype_differs(leaf, result):
+        return NO_ROOM
+    return ROOM if leaf.ndim is not None and leaf.ndim == result.ndim else ROOM_PERHAPS

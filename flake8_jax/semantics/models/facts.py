@@ -20,6 +20,7 @@ from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.classes import find_in_class
+from flake8_jax.semantics.domain.dtypes import asked_dtype
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.sizes import tell_size
 from flake8_jax.semantics.domain.values import (
@@ -206,7 +207,11 @@ def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dic
             return Unknown(head)
         head, parts = parse_descriptor(parts[-1])
     made = _HOST_VALUES.get(head)
-    return made(head, parts, values) if made is not None else value_of_descriptor(m, fact.returns, CONCRETE, bound)
+    result = made(head, parts, values) if made is not None else value_of_descriptor(m, fact.returns, CONCRETE, bound)
+    dtype = asked_dtype(bound)
+    if dtype is not None and isinstance(result, HostArray):
+        result.dtype = dtype
+    return result
 
 
 def _host_number(head: str, parts: tuple[Any, ...], values: list[Value]) -> Value:

@@ -11,7 +11,7 @@ Facts checked on JAX 0.10: jit, pmap, shard_map, scan, fori_loop, while_loop, co
 abstractly with omnistaging; vmap abstractly, mapped arguments only, without omnistaging; grad and its kin concretely;
 custom_vjp, custom_jvp and associative_scan stage nothing by themselves.
 
-Not modelled: sharding, ``custom_vjp`` rules, what Pallas kernels do to their references.
+Not modelled: sharding, ``custom_vjp`` rules. Pallas: see ``pallas``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,6 @@ from flake8_jax.semantics.domain.values import (
     Const,
     DictValue,
     External,
-    ExternalInstance,
     FunctionValue,
     HostArray,
     Instance,
@@ -438,15 +437,6 @@ def _passed(m: Machine, app: Transformation, operand: Value) -> list[Value]:
         boundary.tracify(value_of_descriptor(m, d, level, app.bound), level) if d != "unknown" else Unknown(d)
         for d in (descriptors[: len(names)] if names is not None else descriptors)
     ]
-
-
-@model("pallas_call")
-def _pallas_call(m: Machine, app: Transformation) -> Value:
-    kernel = app.bound.get(app.fact.operands[0])
-    if isinstance(kernel, (FunctionValue, PartialValue, BoundMethod)):
-        refs: list[Value] = [ExternalInstance("jax.Ref") for _ in parameter_names(kernel) or []]
-        stage(m, kernel, app.at.to(Arguments(refs, unknown_rest=True)), enter(m, app.fact, app.name))
-    return Unknown("pallas")
 
 
 # --- roots that no known code calls -------------------------------------------------------------------------

@@ -25,6 +25,15 @@ from flake8_jax.semantics.trackers.replicas import note_collective
 
 ANY = "*"
 MESHES = frozenset({"jax.sharding.Mesh", "jax.sharding.AbstractMesh"})
+_PALLAS = "jax.experimental.pallas."
+_KERNEL_MESHES = {
+    _PALLAS + "tpu.TensorCoreMesh": ("axis_names",),
+    _PALLAS + "tpu_sc.VectorSubcoreMesh": ("core_axis_name", "subcore_axis_name"),
+    _PALLAS + "tpu_sc.ScalarSubcoreMesh": ("axis_name",),
+    _PALLAS + "mosaic_gpu.Mesh": ("grid_names", "cluster_names", "thread_name"),
+    _PALLAS + "mosaic_gpu.WarpMesh": ("axis_name",),
+}
+"""The meshes that kernels run on, and their fields that name axes."""
 SPEC = "jax.sharding.PartitionSpec"
 _CLOSING = frozenset({"jax.jit", "jax.pmap", "jax.shard_map", "jax.experimental.shard_map.shard_map"})
 _FOREIGN = ("flax.", "haiku.")
@@ -51,7 +60,7 @@ def bound_inside(
         value = options.get(option)
         if value is None:
             continue
-        found = mesh_axes(value) if option == "mesh" else names_in(value)
+        found = kernel_axes(value) if option == "mesh" else names_in(value)
         axes |= {ANY} if found is None else set(found)
     if fact.maps_axes is not None and fact.maps_axes.endswith("specs") and "mesh" not in options:
         axes |= {ANY}  # the mesh comes from a context
@@ -86,6 +95,20 @@ def mesh_axes(mesh: Value | None) -> tuple[str, ...] | None:
     if not isinstance(mesh, ExternalInstance) or mesh.cls not in MESHES:
         return None
     return names_in(mesh.slots.get("axis_names"))
+
+
+def kernel_axes(mesh: Value | None) -> tuple[str, ...] | None:
+    """The axis names that a mesh binds inside a kernel of Pallas; None where they are not known."""
+    fields = _KERNEL_MESHES.get(mesh.cls) if isinstance(mesh, ExternalInstance) else None
+    if fields is None or not isinstance(mesh, ExternalInstance):
+        return mesh_axes(mesh)
+    found: list[str] = []
+    for field in fields:
+        names = names_in(mesh.slots[field]) if field in mesh.slots else ()
+        if names is None:
+            return None
+        found += names
+    return tuple(found)
 
 
 def spec_names(spec: Value | None) -> tuple[str, ...] | None:

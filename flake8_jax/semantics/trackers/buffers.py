@@ -56,6 +56,11 @@ _READING = frozenset(
 )  # fmt: skip
 _QUIET_METHODS = frozenset({"is_deleted", "delete", "on_device_size_in_bytes", "__len__", "addressable_data"})
 _OF_CONTAINERS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy", "replace", "apply", "init"})
+_DESCRIPTIONS = frozenset(
+    {".shape", ".size", ".dtype", ".ndim", ".nbytes", ".itemsize", ".aval", ".weak_type", ".sharding", ".committed",
+     ".format", ".is_fully_addressable", ".is_fully_replicated"}
+)  # fmt: skip
+"""Parts of an array that are still there when its buffer is gone."""
 FROM_LOOP = frozenset({"join", "loop"})
 
 
@@ -112,7 +117,7 @@ def _donations(m: Machine, value: Value) -> Iterator[tuple[Value, Use]]:
         for use in m.trackers[Keys].uses.get(current, ()):
             if use.effect == DONATE:
                 yield current, use
-        parent = current.parent if isinstance(current, Opaque) else None
+        parent = current.parent if isinstance(current, Opaque) and current.step not in _DESCRIPTIONS else None
         current = canonical_key(parent) if parent is not None else None
 
 
@@ -164,14 +169,14 @@ def tell_read(m: Machine, touch: Touch, leaf: Value, earlier: Use, *, same_call:
             in_loop=here.node is there.node and not same_call,
             same_call=same_call,
             through="" if level == len(path) - 1 else link_at(m, level).function,
-            certain=is_array(leaf) and {normal_condition(c) for c in earlier.conditions} <= held,
+            certain=is_array(leaf) and earlier.certain and {normal_condition(c) for c in earlier.conditions} <= held,
         )
     )
 
 
 def is_array(leaf: Value) -> bool:
     """A JAX array for sure, or a pytree of them."""
-    return isinstance(leaf, (Array, Tree))
+    return isinstance(leaf, Tree) or (isinstance(leaf, Array) and not leaf.declared)
 
 
 def _may_be_array(m: Machine, leaf: Value) -> bool:

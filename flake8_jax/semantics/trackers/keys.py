@@ -23,7 +23,7 @@ from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_taken
 from flake8_jax.semantics.domain.conditions import contradict, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
-from flake8_jax.semantics.domain.stack import Lane, Link, Place
+from flake8_jax.semantics.domain.stack import Lane, Link, LoopState, Place
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
@@ -63,7 +63,8 @@ DONATE: Final = "donate"
 @dataclass(frozen=True, slots=True)
 class Use:
     """One use of a key, as it is remembered. argument: the IR of a donated argument. draws: what comes out are numbers,
-    neither other keys nor an object that starts with them. inner: the rest of the path of a use in a remembered run."""
+    neither other keys nor an object that starts with them. certain: of a donation, that a result takes the memory. inner:
+    the rest of the path of a use in a remembered run."""
 
     effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
@@ -72,6 +73,7 @@ class Use:
     sampler: str = ""
     argument: Any = None
     draws: bool = False
+    certain: bool = True
     inner: tuple[Place, ...] = field(default=(), compare=False)
 
     @property
@@ -492,6 +494,55 @@ def _steps_from(whole: Value, key: Value) -> str | None:
 def _is_key(value: Value | None, key: Value) -> bool:
     """The value may be a key, and is that one."""
     return value is not None and may_be_key(value) and canonical_key(value) is key
+
+
+# --- elements of collections --------------------------------------------------------------------
+
+
+MAX_HELD_DEPTH = 4
+
+
+def begin_element(m: Machine, loop: LoopState, element: Value) -> None:
+    """Another iteration has another element, though one value may stand for all of them: a use of what the last element
+    held is no use of what this one holds. The uses from before the loop concern all elements."""
+    before: dict[Value, tuple[Use, ...]] | None = loop.records.get(Keys)
+    uses = m.trackers[Keys].uses
+    if before is None:
+        loop.records[Keys] = {held: uses[held] for held in _held_within(element) if held in uses} if uses else {}
+    elif uses:
+        _restore_uses(m, element, before)
+
+
+def pick_element(m: Machine, element: Value) -> Value:
+    """``xs[i]`` with an unknown index gives any element: a use of what another one holds is no use of what this one holds."""
+    if m.trackers[Keys].uses:
+        _restore_uses(m, element, {})
+    return element
+
+
+def _restore_uses(m: Machine, element: Value, before: dict[Value, tuple[Use, ...]]) -> None:
+    uses = m.trackers[Keys].uses
+    for held in _held_within(element):
+        past = uses.get(held, ())
+        kept = tuple([use for use in past if use in before.get(held, ())])
+        if len(kept) < len(past):
+            m.journal.write(uses, held, kept)
+
+
+def _held_within(element: Value) -> list[Value]:
+    """The arrays and opaque values that the containers and objects of an element hold."""
+    found: list[Value] = []
+    todo, room = [(part, 1) for part in held_by(element)], Room(100)
+    while todo:
+        value, depth = todo.pop()
+        if isinstance(value, (Array, Opaque)):
+            found.append(canonical_key(value))
+            parts = value.parts
+            if parts and room.enter(value):
+                todo += [(part, depth) for part in parts.values()]
+        elif depth < MAX_HELD_DEPTH and room.enter(value):
+            todo += [(part, depth + 1) for part in held_by(value)]
+    return found
 
 
 # --- lanes ----------------------------------------------------------------------------------------

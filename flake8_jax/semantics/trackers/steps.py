@@ -23,6 +23,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.signatures import underlying
+from flake8_jax.semantics.domain.trees import leaves_of
 from flake8_jax.semantics.domain.values import (
     Array,
     BoundMethod,
@@ -310,14 +311,21 @@ def _is_of(new: Value, result: Value) -> bool:
 def _alike(old: Value, new: Value) -> bool:
     """The new value may have the size of the old one, and is worth the trouble."""
     if isinstance(new, Array):
-        if new.ndim == 0 or new.dtype in ("key", "bool"):
+        if new.ndim == 0 or new.dtype in ("key", "bool") or new.resized:
             return False
         if isinstance(old, Array):
             return old.ndim is None or new.ndim is None or old.ndim == new.ndim
         return isinstance(old, (Tree, Unknown, UnionValue))
-    if isinstance(new, Const):
+    if isinstance(new, Const) or not _has_room(new):
         return False
     return isinstance(old, (Tree, Unknown, UnionValue)) or isinstance(new, (Tree, Unknown)) or type(old) is type(new)
+
+
+def _has_room(new: Value) -> bool:
+    """A pytree of results may hold one that is worth the memory of an argument."""
+    leaves = leaves_of(new)
+    small = [leaf for leaf in leaves if isinstance(leaf, Array) and (leaf.ndim == 0 or leaf.resized)]
+    return not leaves or len(small) < len(leaves)
 
 
 def _is_held(frame: Frame, slot: Slot, old: Value) -> bool:

@@ -24,7 +24,8 @@ def pythons(x):
 def others(x):
     x = x + secrets.randbelow(5)  # expect: host-rng-in-staged
     x = x + len(os.urandom(3))  # expect: host-rng-in-staged
-    return x + len(str(uuid.uuid4()))  # expect: host-rng-in-staged
+    named = {str(uuid.uuid4()): x, secrets.token_hex(): x}
+    return x + secrets.randbits(3) + sum(named.values())  # expect: host-rng-in-staged
 
 
 def coin():
