@@ -17,6 +17,7 @@ PLAIN = frozenset(
     [
         "array",
         "float",
+        "reflection",
         "int",
         "bool",
         "complex",
@@ -110,6 +111,9 @@ def problems_of(descriptor: str, parameters: set[str]) -> Iterator[str]:
     elif head in OF_A_PARAMETER:
         if len(arguments) != 1 or arguments[0] not in parameters | {"self"}:
             yield f"{descriptor}: no such parameter"
+    elif head == "replaced":
+        unknown = [name for name in arguments if name not in parameters | {"self"}]
+        yield from (f"{descriptor}: no parameter {name}" for name in unknown)
     elif head == "instance":
         if load().class_(arguments[0]) is None:
             yield f"{descriptor}: no such class"

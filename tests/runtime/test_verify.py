@@ -125,7 +125,7 @@ def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.jax
 def test_verdicts_in_json_and_exit_status(tmp_path: Path) -> None:
-    folder = project(tmp_path, "import lib\ntry:\n    lib.clip(1.0, 2.0)\nexcept Exception:\n    pass\n")
+    folder = project(tmp_path, "import lib\n\nlib.clip(1.0, 2.0)\n")
     done = call(folder, "--output-format", "json", "lib.py", "--", "python", "main.py")
     first, second = json.loads(done.stdout)
     assert done.returncode == 1
@@ -194,7 +194,7 @@ def test_without_a_command_functions_are_called(tmp_path: Path) -> None:
 
 @pytest.mark.jax
 def test_a_profile_gives_the_inputs(tmp_path: Path) -> None:
-    folder = project(tmp_path, "import lib\ntry:\n    lib.clip(1.0, 2.0)\nexcept Exception:\n    pass\n")
+    folder = project(tmp_path, "import lib\n\nlib.clip(1.0, 2.0)\n")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-m", "flake8_jax", "record", "--root", "lib.py", "--", "python", "main.py"]
     subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
@@ -206,7 +206,7 @@ def test_a_profile_gives_the_inputs(tmp_path: Path) -> None:
 
 @pytest.mark.jax
 def test_a_device_that_is_not_here(tmp_path: Path) -> None:
-    main = "import lib\ntry:\n    lib.clip(1.0, 2.0)\nexcept Exception:\n    pass\n"
+    main = "import lib\n\nlib.clip(1.0, 2.0)\n"
     done = call(
         project(tmp_path, main), "lib.py", "--target", "tpu", "--output-format", "json", "--", "python", "main.py"
     )
@@ -237,7 +237,7 @@ def test_an_interrupt_ends_the_child(tmp_path: Path) -> None:
 
 @pytest.mark.jax
 def test_the_same_defect_on_a_line_above(tmp_path: Path) -> None:
-    folder = project(tmp_path, "import lib\ntry:\n    lib.both(1.0, 2.0)\nexcept Exception:\n    pass\n")
+    folder = project(tmp_path, "import lib\n\nlib.both(1.0, 2.0)\n")
     both = (
         "\n\n@jax.jit\ndef both(x, y):\n    if x > 0:\n        x = -x\n    if y > 0:\n        y = -y\n    return x, y\n"
     )
