@@ -194,7 +194,8 @@ def test_without_a_command_functions_are_called(tmp_path: Path) -> None:
 
 @pytest.mark.jax
 def test_a_profile_gives_the_inputs(tmp_path: Path) -> None:
-    folder = project(tmp_path, "import lib\n\nlib.clip(1.0, 2.0)\n")
+    main = "import lib\n\n\ndef main():\n    try:\n        lib.clip(1.0, 2.0)\n    except Exception:\n        pass\n\n\nmain()\n"
+    folder = project(tmp_path, main)
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-m", "flake8_jax", "record", "--root", "lib.py", "--", "python", "main.py"]
     subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
