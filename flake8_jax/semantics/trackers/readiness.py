@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.values import NONE, Array, Static, Value, contents_of
 from flake8_jax.semantics.machine.path import DISPATCHED, DONE
-from flake8_jax.semantics.machine.tracker import Tracker
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.machine.core import Machine
@@ -32,7 +32,7 @@ class Readiness(Tracker):
     def __init__(self, m: Machine) -> None:
         self.state = m.path.device
         self.state[DISPATCHED] = NONE
-        m.program.slot_ids.add(id(self.state))
+        self.journal = m.journal
 
     def enter(self) -> Any:
         saved, self.state[DISPATCHED] = self.state[DISPATCHED], NONE
@@ -40,6 +40,18 @@ class Readiness(Tracker):
 
     def leave(self, saved: Any, *, finished: bool) -> None:
         self.state[DISPATCHED] = saved
+
+    def owns(self, slots: dict[Any, Any]) -> bool:
+        return slots is self.state
+
+    def merge(self, contents: list[Any]) -> Any:
+        return DONE if all(content is DONE for content in contents) else NONE
+
+    def since(self, mark: Any, run: FinishedRun) -> Any:
+        return self.state[DISPATCHED] if any(slots is self.state for slots, _ in run.written) else None
+
+    def replay(self, record: Any, replay: Replay) -> None:
+        self.journal.write(self.state, DISPATCHED, record)
 
 
 def is_ready(m: Machine) -> bool:
