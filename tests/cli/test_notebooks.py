@@ -260,6 +260,14 @@ def test_cells_that_python_cannot_parse_take_linear_time(cell: str) -> None:
     assert time.process_time() - started < 1
 
 
+def test_a_block_that_goes_on_in_the_next_cell(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = ["import jax.numpy as jnp\nif True:\n    y = jnp.ones(3)", "    jnp.argmax(y)", "    jnp.argmin(y)"]
+    write(folder / "n.ipynb", notebook(*cells))
+    status, out = lint(capsys, "--output-format", "concise", "n.ipynb")
+    assert status in (0, 1), out
+    assert "defect of jaxlint" not in out
+
+
 def test_the_last_expression_of_a_cell_is_its_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells = [
         "import jax\nimport jax.numpy as jnp\ny = jnp.ones(3)\njnp.argmax(y)",

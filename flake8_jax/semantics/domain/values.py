@@ -75,6 +75,10 @@ class Opaque(Value):
         self.origin: Value | None = None
 
 
+FIELD_DEFAULT = "default"
+"""Label of what the factory of a dataclass field makes."""
+
+
 class Unknown(Opaque):
     """Anything. Never flagged. ``label`` says where it came from, for ``inspect`` and debugging.
 

@@ -22,6 +22,7 @@ from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.conditions import contradict, normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.signatures import call_error, untransformed
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
     BuiltinValue,
@@ -158,7 +159,7 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     results: list[Value] = []
     arms = []
     held = func.conditions or (frozenset(),) * len(func.members)
-    suits = [not isinstance(member, FunctionValue) or _suits(member, at.args) for member in func.members]
+    suits = [_suits(member, at.args) for member in func.members]
     chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
     for member, conditions, suited in zip(func.members, held, suits, strict=True):
         if isinstance(member, Const) or (not suited and any(suits)) or contradict(m.path.assumed, conditions):
@@ -176,15 +177,9 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     return joining.union_of(results) if results else Unknown("call")
 
 
-def _suits(func: FunctionValue, args: Arguments) -> bool:
-    """So many positional arguments fit: of several functions, one that would raise TypeError was not meant."""
-    if args.star is not None or args.double_star is not None or args.kwargs or args.unknown_rest:
-        return True
-    positional = [p for p in func.fn.params if p.kind in ("positional", "posonly")]
-    least = sum(p.default is None for p in positional)
-    return least <= len(args.values) and (
-        len(args.values) <= len(positional) or any(p.kind == "vararg" for p in func.fn.params)
-    )
+def _suits(member: Value, args: Arguments) -> bool:
+    """The arguments can be bound: of several functions, one that would raise TypeError was not meant."""
+    return not call_error(untransformed(member), args)
 
 
 CALL.update(

@@ -21,6 +21,7 @@ from flake8_jax.semantics.domain.classes import find_in_class, is_deep, mro_of
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Mode
 from flake8_jax.semantics.domain.values import (
+    FIELD_DEFAULT,
     Array,
     ClassField,
     ClassValue,
@@ -231,7 +232,7 @@ def _field_default(m: Machine, cls: ClassValue, node: ir.Expr | None, name: str)
             if argument.keyword == "default":
                 return evaluate(m, Frame(None, cls.scope, cls.closure), argument.value)
             if argument.keyword in ("default_factory", "factory"):
-                return Unknown("default")
+                return Unknown(FIELD_DEFAULT)
         if (
             any(
                 a.keyword in ("pytree_node", "static", "metadata", "converter", "init", "kw_only", "repr")

@@ -10,6 +10,7 @@ Not modelled: overloaded operators of library classes, string contents beyond co
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any
 
 from flake8_jax.core import ir
@@ -396,9 +397,11 @@ def evaluate_statement(m: Machine, frame: Frame, node: ir.ExprStmt) -> None:
 
 def _is_shown(scope: ModuleScope, node: ir.ExprStmt) -> bool:
     """The last expression of a notebook's cell is its output, unless a semicolon hides it."""
-    cell = scope.cell_of(node.start)
-    last = [s for s in scope.tree.body if scope.cell_of(s.start) == cell][-1]
-    return last is node and not scope.text[node.end : node.end + 20].lstrip(" \t").startswith(";")
+    cell, body = scope.cell_of(node.start), scope.tree.body
+    end = scope.cells[cell] if cell < len(scope.cells) else len(scope.text)
+    behind = bisect_left(body, end, key=lambda statement: statement.start)
+    is_last = behind > 0 and body[behind - 1] is node
+    return is_last and not scope.text[node.end : node.end + 20].lstrip(" \t").startswith(";")
 
 
 def _is_pure(m: Machine, name: str) -> bool:

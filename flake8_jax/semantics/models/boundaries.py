@@ -186,12 +186,12 @@ def _cross_beside_statics(
 ) -> Arguments:
     """``jit``: static arguments stay as they are."""
     positions, names = statics
-    crossed = [v if i in positions else _unregistered(v, inward(v)) for i, v in enumerate(values)]
-    kwargs = {k: v if k in names else _unregistered(v, inward(v)) for k, v in args.kwargs.items()}
+    crossed = [v if i in positions else arrived(v, inward(v)) for i, v in enumerate(values)]
+    kwargs = {k: v if k in names else arrived(v, inward(v)) for k, v in args.kwargs.items()}
     return _with(args, crossed, kwargs)
 
 
-def _unregistered(outside: Value, inside: Value) -> Value:
+def arrived(outside: Value, inside: Value) -> Value:
     """An object that is an argument is a pytree, registered in a way that nobody saw: a copy of it arrives."""
     if inside is outside and isinstance(outside, Instance):
         return joining.copied(outside)

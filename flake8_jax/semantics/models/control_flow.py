@@ -47,6 +47,7 @@ from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Transformation
+from flake8_jax.semantics.models.boundaries import arrived
 from flake8_jax.semantics.models.signature_checks import check_operand, tell
 from flake8_jax.semantics.models.staging import Staging, enter, outer_level, stage, staged
 from flake8_jax.semantics.models.tables import model
@@ -58,7 +59,7 @@ def _inner(m: Machine, value: Value | None, level: Level = ABSTRACT) -> Value:
     presumption = m.trackers[Presuming].presumption
     if presumption is not None and value is not None:
         presumption.mark_leaves(value)
-    return boundary.tracify(value, level) if value is not None else Tree(level)
+    return arrived(value, boundary.tracify(value, level)) if value is not None else Tree(level)
 
 
 def _settled(before: Value, after: Value, room: Room | None = None) -> Value:
@@ -306,7 +307,7 @@ def _run_cond(m: Machine, app: Transformation) -> Value:
         return Unknown("cond")
     if _is_old_form(functions, operands):
         each = [(functions[1], functions[0]), (operands[1], operands[0])]
-        return _run_branches(m, app, [(f, [boundary.tracify(v, ABSTRACT)]) for f, v in each])
+        return _run_branches(m, app, [(f, [arrived(v, boundary.tracify(v, ABSTRACT))]) for f, v in each])
     hidden = args.star is not None or args.double_star is not None or args.unknown_rest
     if not all(check_operand(m, app, p, None if hidden else len(inner)) for p in app.fact.operands):
         return Unknown("cond")

@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-fixed       a key that a module makes, of a seed of its own: in its statements, or as the default of a parameter.
+fixed       a key that a module makes, of a seed of its own: in its statements, or as the default of a parameter or field.
 run         a call that looks up a fixed key by itself: nobody passes one.
 same data   two calls of one function see the same arrays beside the key, and something else differs: the function is
             compared with itself under common random numbers. A call that takes what the other one returned is the next
@@ -22,6 +22,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.boundary import SEED
 from flake8_jax.semantics.domain.code import names_read
 from flake8_jax.semantics.domain.values import (
+    FIELD_DEFAULT,
     Array,
     Const,
     HostArray,
@@ -45,8 +46,10 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
 
     around: what led to the function that both places stand in. in_loop: both are one place, in two iterations.
     """
+    if isinstance(key, Unknown) and key.label == FIELD_DEFAULT:
+        return "fixed"  # every object of the class has it
     is_run = not (_passes_key(here, key) or _passes_key(there, key))
-    if _is_fixed(key) and (is_run or (here.function is None and not in_loop)):
+    if _is_fixed(key) and (is_run or here.function is None):
         return "fixed"
     if in_loop:
         return ""
