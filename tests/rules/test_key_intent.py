@@ -227,7 +227,7 @@ def test_fixes_go_on_to_the_next_use(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_cells_of_a_notebook_that_begin_with_one_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     draws = "x = jax.random.normal(key, (3,))\n"
-    sources = ["import jax\nkey = jax.random.key(0)\n", draws, draws + draws.replace("x", "y"), draws]
+    sources = ["import jax\nkey = jax.random.key(0)\n", draws, draws + draws.replace("x =", "y ="), draws]
     cells = [
         {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
         for text in sources

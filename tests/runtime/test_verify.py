@@ -194,7 +194,9 @@ def test_without_a_command_functions_are_called(tmp_path: Path) -> None:
 
 @pytest.mark.jax
 def test_a_profile_gives_the_inputs(tmp_path: Path) -> None:
-    main = "import lib\n\n\ndef main():\n    try:\n        lib.clip(1.0, 2.0)\n    except Exception:\n        pass\n\n\n"
+    main = (
+        "import lib\n\n\ndef main():\n    try:\n        lib.clip(1.0, 2.0)\n    except Exception:\n        pass\n\n\n"
+    )
     folder = project(tmp_path, main + "main()\n")
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-m", "flake8_jax", "record", "--root", "lib.py", "--", "python", "main.py"]

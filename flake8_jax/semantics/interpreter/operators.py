@@ -757,7 +757,12 @@ def compare(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Va
 
 def _rank_test(shape: Value, other: Value) -> Value | None:
     """``x.shape == ()``: a test of the rank of x alone, or one that its rank decides."""
-    if not isinstance(shape, Static) or shape.kind != "shape" or shape.rank is None or not isinstance(other, TupleValue):
+    if (
+        not isinstance(shape, Static)
+        or shape.kind != "shape"
+        or shape.rank is None
+        or not isinstance(other, TupleValue)
+    ):
         return None
     if shape.rank == UNKNOWN_RANK:
         return None if other.elts else Unknown("rank", host_test=True)

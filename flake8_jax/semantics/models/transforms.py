@@ -249,7 +249,9 @@ def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
     fact = tv.fact
     crossed = cross(m, tv, at.args, GRAD if fact.tracing == "concrete" else ABSTRACT)
     if not tv.name.startswith("jax.") and call_error(tv.operand, crossed):
-        crossed = msgspec.structs.replace(crossed, unknown_rest=True)  # the library keeps, or adds, arguments of its own
+        crossed = msgspec.structs.replace(
+            crossed, unknown_rest=True
+        )  # the library keeps, or adds, arguments of its own
     lane: Lane | None = None
     if fact.maps_axes is not None and not _has_specs(fact):
         call_link = Link(at.frame.scope, at.node, "root", describe(tv.operand), "", 0, None)
