@@ -4,6 +4,7 @@ Vocabulary
 ----------
 text    the code cells one after the other, each under a heading with its number (see ``notebooks``).
 number  of a cell: its place among all cells of the notebook, markdown too, from 1.
+raising a cell whose saved output is an exception: its reader is shown what goes wrong.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from flake8_jax.core.report import Diagnostic, PlacedEdit, RunReport, line_start
 
 SUFFIX = ".ipynb"
 HEADING = "# %% [jaxlint: cell {}]"
+RAISING = "# %% [jaxlint: cell {}, raises]"
 MAGIC = "# [jaxlint: magic] "
 """What stands behind it is a magic: a line for IPython, replaced by something harmless."""
-_HEADINGS = re.compile(r"^# %% \[jaxlint: cell (\d+)\]$", re.MULTILINE)
+_HEADINGS = re.compile(r"^# %% \[jaxlint: cell (\d+)(, raises)?\]$", re.MULTILINE)
 _CELLS = re.compile(r"^# ?%%", re.MULTILINE)
 _MAGICS = re.compile(r"(?:pass  |get_ipython\(\)  |)" + re.escape(MAGIC))
 _LINE = re.compile(r"\bline (\d+)\b")
@@ -37,6 +39,12 @@ def cells_of(text: str) -> Iterator[tuple[int, str]]:
 def cell_starts(text: str) -> list[int]:
     """Where the heading of each cell begins, of a notebook that is written as a script too (``# %%``)."""
     return [heading.start() for heading in _CELLS.finditer(text)]
+
+
+def is_raising(text: str, start: int) -> bool:
+    """Whether the heading at the offset is that of a cell whose saved output is an exception."""
+    heading = _HEADINGS.match(text, start)
+    return heading is not None and heading[2] is not None
 
 
 def is_mark(line: str) -> bool:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from flake8_jax.core.cells import HEADING, MAGIC, cells_of, is_mark, with_magics
+from flake8_jax.core.cells import HEADING, MAGIC, RAISING, cells_of, is_mark, with_magics
 
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun"})
 _TARGET = re.compile(r"[\w.,\[\]'\" \t]+")
@@ -37,14 +37,30 @@ class CellsTooLarge(Exception):
 
 def text_of(data: str, limit: int | None = None) -> str:
     """The text of a notebook in its JSON form. Raises NotebookError, and CellsTooLarge beyond ``limit`` bytes of code."""
-    sources = [(number, _source(cell)) for number, cell in _code_cells(_parsed(data))]
+    sources = [(_heading(number, cell), _source(cell)) for number, cell in _code_cells(_parsed(data))]
     if limit is not None and sum(len(source.encode("utf-8", "surrogatepass")) for _, source in sources) > limit:
         raise CellsTooLarge
     pieces = []
-    for number, cell in sources:
+    for heading, cell in sources:
         source = without_magics(cell)
-        pieces.append(HEADING.format(number) + "\n" + source + ("" if source.endswith("\n") else "\n"))
+        pieces.append(heading + "\n" + source + ("" if source.endswith("\n") else "\n"))
     return "".join(pieces)
+
+
+_ERRORS = re.compile(r"Tracer|Concret|^TypeError$|^ValueError$")
+"""Names of exceptions that JAX raises on the mistakes that the rules know."""
+
+
+def _heading(number: int, cell: dict[str, Any]) -> str:
+    outputs = cell.get("outputs")
+    for output in outputs if isinstance(outputs, list) else ():
+        if (
+            isinstance(output, dict)
+            and output.get("output_type") == "error"
+            and _ERRORS.search(str(output.get("ename")))
+        ):
+            return RAISING.format(number)
+    return HEADING.format(number)
 
 
 def rewritten(data: str, before: str, after: str) -> str:

@@ -260,6 +260,18 @@ def test_cells_that_python_cannot_parse_take_linear_time(cell: str) -> None:
     assert time.process_time() - started < 1
 
 
+def test_a_cell_that_shows_an_exception(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = "jax.jit(lambda x: 1 if x else 2)(3)"
+    made = notebook("import jax\n\ndef f(x):\n    return float(x)", "jax.jit(f)(3)", shown, shown)
+    error = {"output_type": "error", "ename": "TracerBoolConversionError", "evalue": "Attempted …", "traceback": []}
+    code = [cell for cell in made["cells"] if cell["cell_type"] == "code"]
+    for cell, name in ((code[1], "ConcretizationTypeError"), (code[2], error["ename"]), (code[3], "KeyboardInterrupt")):
+        cell["outputs"] = [{**error, "ename": name}]
+    write(folder / "n.ipynb", made)
+    _, out = lint(capsys, "--output-format", "concise", "n.ipynb")
+    assert [line.split(" ")[:2] for line in out.splitlines() if "JAX" in line] == [["n.ipynb:cell", "5:1:24:"]], out
+
+
 def test_a_block_that_goes_on_in_the_next_cell(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells = ["import jax.numpy as jnp\nif True:\n    y = jnp.ones(3)", "    jnp.argmax(y)", "    jnp.argmin(y)"]
     write(folder / "n.ipynb", notebook(*cells))

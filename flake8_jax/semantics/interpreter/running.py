@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.cells import is_raising
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import CALLED, Arguments, Call, CallingContext, is_written
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
@@ -84,11 +85,15 @@ def run_module(m: Machine, scope: ModuleScope) -> None:
 
 
 def _run_cells(m: Machine, frame: Frame) -> None:
-    """Run a notebook cell by cell. What a cell rebinds holds for the cells behind it: nobody calls older ones then."""
+    """Run a notebook cell by cell. What a cell rebinds holds for the cells behind it: nobody calls older ones then. What
+    raises in a cell whose saved output is an exception is shown on purpose."""
     scope = frame.scope
     first: dict[str, tuple[int, Value]] = {}
     for cell, statements in itertools.groupby(scope.tree.body, lambda statement: scope.cell_of(statement.start)):
+        raises = cell > 0 and is_raising(scope.text, scope.cells[cell - 1])
+        m.path.caught += raises
         flow = run_block(m, frame, list(statements))
+        m.path.caught -= raises
         for name, value in scope.slots.items():
             if first.setdefault(name, (cell, value))[1] is not value:
                 versions = scope.versions.setdefault(name, [first[name]])
