@@ -128,9 +128,10 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
 
 
 def is_another_experiment(event: KeyUse, start: int) -> bool:
-    """A cell of a notebook begins anew with a fixed key that another cell has used: its reader runs one or the other."""
+    """A cell of a notebook begins anew with a fixed key that another cell has used: its reader runs one or the other. A
+    cell that splits the key goes on with it."""
     scope, earlier = event.context.scope, event.earlier
-    if event.intent != "fixed" or earlier is None or earlier.scope is not scope:
+    if event.intent != "fixed" or event.effect == "split" or earlier is None or earlier.scope is not scope:
         return False
     return scope.cell_of(earlier.start) != scope.cell_of(start)
 
