@@ -123,17 +123,7 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
         giving = first.get(id(canonical_key(event.key)))
         return giving is not None and giving.path == candidate.path
 
-    kept = [c for c in candidates if not is_superseded(c) and not is_another_experiment(c.event, c.start)]
-    return _one_for_each_key(kept)
-
-
-def is_another_experiment(event: KeyUse, start: int) -> bool:
-    """A cell of a notebook begins anew with a fixed key that another cell has used: its reader runs one or the other. A
-    cell that splits the key goes on with it."""
-    scope, earlier = event.context.scope, event.earlier
-    if event.intent != "fixed" or event.effect == "split" or earlier is None or earlier.scope is not scope:
-        return False
-    return scope.cell_of(earlier.start) != scope.cell_of(start)
+    return _one_for_each_key([candidate for candidate in candidates if not is_superseded(candidate)])
 
 
 def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:

@@ -225,7 +225,7 @@ def test_fixes_go_on_to_the_next_use(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert findings(tmp_path, capsys, (tmp_path / "main.py").read_text()) == []
 
 
-def test_cells_of_a_notebook_that_begin_with_one_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_cell_of_a_notebook_has_its_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     draws = "x = jax.random.normal(key, (3,))\n"
     sources = ["import jax\nkey = jax.random.key(0)\n", draws, draws + draws.replace("x =", "y ="), draws]
     cells = [
@@ -235,4 +235,4 @@ def test_cells_of_a_notebook_that_begin_with_one_key(tmp_path: Path, capsys: pyt
     (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     main(["check", "--no-cache", "--isolated", "--output-format", "json", str(tmp_path / "a.ipynb")])
     found = json.loads(capsys.readouterr().out)
-    assert [(item["cell"], item["location"]["row"]) for item in found if item["code"] == "JAX301"] == [(3, 2)]
+    assert [(item["cell"], item["location"]["row"]) for item in found if item["code"] == "JAX301"] == [(3, 1), (4, 1)]

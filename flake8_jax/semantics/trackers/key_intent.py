@@ -14,6 +14,7 @@ Limitations: a result that is bound to a name and never read counts as used; res
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +54,8 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "fixed"
     if in_loop:
         return ""
-    statements = list(_statements(here.function.body if here.function is not None else here.scope.tree.body))
-    first, second = _statement_of(statements, there.node), _statement_of(statements, here.node)
+    body = here.function.body if here.function is not None else here.scope.tree.body
+    first, second = _statement_at(body, there.node), _statement_at(body, here.node)
     if _is_discarded(first, there) or _is_discarded(second, here):
         return "discarded"
     if _same_data(key, here, there, around):
@@ -162,12 +163,19 @@ def _statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
             yield from _statements(handler.body)
 
 
-def _statement_of(statements: list[ir.Stmt], node: Any) -> ir.Stmt | None:
-    """The innermost statement around a node."""
+def _statement_at(body: list[ir.Stmt], node: Any) -> ir.Stmt | None:
+    """The innermost statement around a node, of a body and its blocks; none of other functions."""
     found = None
-    for statement in statements:
-        if statement.start <= node.start and node.end <= statement.end:
-            found = statement
+    while body:
+        behind = bisect_right(body, node.start, key=lambda statement: statement.start)
+        if behind == 0 or body[behind - 1].end < node.end:
+            break
+        found = body[behind - 1]
+        if isinstance(found, (ir.FunctionDef, ir.ClassDef)):
+            break
+        blocks = [getattr(found, name, ()) for name in ("body", "orelse", "finalbody")]
+        blocks += [handler.body for handler in getattr(found, "handlers", ())]
+        body = next((b for b in blocks if b and b[0].start <= node.start and node.end <= b[-1].end), [])
     return found
 
 

@@ -14,7 +14,6 @@ Not modelled: keys that pass through unknown library calls (such a call is no us
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
@@ -269,7 +268,7 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     _tell_shared(m, frame.scope, node, canonical, path)
     uses = m.trackers[Keys].uses
     earlier = uses.get(canonical, ())
-    for use in _of_this_cell_first(earlier, path) if len(earlier) > 1 else earlier:
+    for use in earlier:
         if use.effect == DONATE or not may_follow(m, path, conditions, use):
             continue
         if _same_shuffle(m, usage.sampler, use, path):
@@ -306,15 +305,6 @@ def settle_splits(m: Machine, mark: int, result: Value) -> None:
         )
         if settled != uses:
             m.journal.write(m.trackers[Keys].uses, key, settled)
-
-
-def _of_this_cell_first(uses: tuple[Use, ...], path: tuple[Place, ...]) -> Iterable[Use]:
-    """In a notebook: what its reader has run together with this use comes before what other cells did."""
-    scope, node = path[0].scope, path[0].node
-    if not scope.cells:
-        return uses
-    cell = scope.cell_of(node.start)
-    return sorted(uses, key=lambda u: u.path[0].scope is not scope or scope.cell_of(u.path[0].node.start) != cell)
 
 
 def _holds_key(value: Value, depth: int = 4, room: Room | None = None) -> bool:
