@@ -91,6 +91,8 @@ def _step(site: Site, text: str) -> Step:
     return Step(site.scope.path, site.start, row_of(site), "use", "", text)
 
 
+MAX_USES = 20
+"""So many further uses of a key are named in the evidence."""
 PICKING = frozenset({"jax.random.permutation", "jax.random.choice", "jax.random.shuffle"})
 """Two calls of one of these with one key pick the same elements of two arrays, which may be meant."""
 
@@ -149,7 +151,8 @@ def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
     kept: list[Candidate] = []
     for first, *others in groups.values():
         known = {(step.path, step.start) for step in first.uses}
-        more = [step for other in others for step in _again(other) if (step.path, step.start) not in known]
+        again = [step for other in others[:MAX_USES] for step in _again(other)]
+        more = [step for step in again if (step.path, step.start) not in known]
         kept.append(replace(first, uses=(*first.uses, *dict.fromkeys(more))) if more else first)
     return kept
 
