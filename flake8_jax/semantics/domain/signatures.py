@@ -95,33 +95,23 @@ def opened(value: Value, *, transforms: bool = True) -> Opened:
 def binding_error(function: FunctionValue, args: Arguments) -> str:
     """Why a call cannot bind its arguments; empty where it does, or where nobody knows."""
     params, kwargs = function.fn.params, args.kwargs
-    if kwargs and args.values:
-        for p in params[: len(args.values)]:
-            if p.kind == "positional" and p.name in kwargs:
-                return f"gets two values for `{p.name}`, so the call raises TypeError; pass one of them"
+    twice = next((p.name for p in params[: len(args.values)] if p.kind == "positional" and p.name in kwargs), "")
+    if twice:
+        return f"gets two values for `{twice}`, so the call raises TypeError; pass one of them"
     if args.star is not None or args.double_star is not None or args.unknown_rest or function.altered:
         return ""
-    count, names, any_count, any_name = 0, set[str](), False, False
-    missing = ""
-    for p in params:
-        if p.kind in ("positional", "posonly"):
-            count += 1
-            given = count <= len(args.values)
-        else:
-            given = False
-        if p.kind in ("positional", "kwonly"):
-            names.add(p.name)
-            given = given or p.name in kwargs
-        elif p.kind != "posonly":
-            any_count, any_name = any_count or p.kind == "vararg", any_name or p.kind != "vararg"
-            continue
-        if not given and not missing and p.default is None and p.name not in function.defaults:
-            missing = p.name
+    kinds = {p.kind for p in params}
+    positional = [p.name for p in params if p.kind in ("positional", "posonly")]
+    named = {p.name for p in params if p.kind in ("positional", "kwonly")}
+    given = {*positional[: len(args.values)], *(named & kwargs.keys())}
+    required = [p.name for p in params if p.name in named or p.name in positional if p.default is None]
+    missing = next((name for name in required if name not in given and name not in function.defaults), "")
     if missing:
         return f"gets no value for `{missing}`, so the call raises TypeError; pass one"
-    if len(args.values) > count and not any_count:
+    count = len(positional)
+    if len(args.values) > count and "vararg" not in kinds:
         return f"takes {count} positional arguments, but the call passes {len(args.values)} and so raises TypeError"
-    unknown = next((name for name in kwargs if name not in names), "") if not any_name else ""
+    unknown = next((name for name in kwargs if name not in named), "") if "kwarg" not in kinds else ""
     return f"has no parameter `{unknown}`, so the call raises TypeError" if unknown else ""
 
 
