@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import msgspec
+
+_PLAIN = frozenset({int, str, bool, float, bytes})
+
+
+@cache
+def _fields_with_nodes(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold other nodes: half of all nodes are names, which have none."""
+    return tuple(field.name for field in msgspec.structs.fields(kind) if field.type not in _PLAIN)
 
 
 def children(node: msgspec.Struct) -> Iterator[msgspec.Struct]:
     """The structs directly below ``node``: nodes, arguments, generators, functions."""
-    for name in node.__struct_fields__:
+    for name in _fields_with_nodes(type(node)):
         value = getattr(node, name)
         if isinstance(value, msgspec.Struct):
             yield value

@@ -136,7 +136,7 @@ class Keys(Tracker):
 
     def since(self, mark: int, run: FinishedRun) -> list[UseOfInput] | None:
         """The uses of keys that came with the inputs."""
-        written = [slot for slots, slot in run.written if slots is self.uses]
+        written = dict.fromkeys(slot for slots, slot in run.written if slots is self.uses)
         if not written:
             return None
         index = {id(canonical_key(v)): i for i, v in enumerate(run.inputs) if isinstance(v, (Array, Opaque))}
@@ -166,7 +166,7 @@ class Keys(Tracker):
                 note_drawn(m, key)
             earlier = self.uses.get(key, ())
             here = [_here(m, use, replay) for use in uses]
-            m.journal.write(self.uses, key, (*earlier, *here)[-6:])
+            m.journal.write(self.uses, key, _kept((*earlier, *here)))
 
     def enter(self) -> dict[Value, Any]:
         """Two uses of a key collide only where one call path leads to both."""
@@ -175,6 +175,15 @@ class Keys(Tracker):
 
     def leave(self, saved: Any, *, finished: bool) -> None:
         self.uses = saved
+
+
+MAX_USES = 6
+"""So many uses of a key are remembered at most."""
+
+
+def _kept(uses: tuple[Use, ...]) -> tuple[Use, ...]:
+    """The first uses of a key, by which all that follow are named one defect, and the last ones."""
+    return uses if len(uses) <= MAX_USES else (*uses[: MAX_USES // 2], *uses[-MAX_USES // 2 :])
 
 
 def _from_input(
@@ -278,7 +287,7 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
         break
     made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws)
     if made not in earlier:
-        m.journal.write(uses, canonical, (*earlier, made)[-6:])
+        m.journal.write(uses, canonical, _kept((*earlier, made)))
 
 
 def may_follow(m: Machine, path: tuple[Place, ...], conditions: frozenset[Condition], earlier: Use) -> bool:
