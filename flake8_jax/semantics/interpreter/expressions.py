@@ -271,6 +271,8 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
         _tell_wanted(m, frame, node, value, node.attr)
     if m.path.mode.jitted and is_large(value):
         note_part(m, frame, node, base, value)
+    if type(value) is UnionValue and m.path.conditions and value.conditions is not None:
+        return possible_here(m, value)
     return value
 
 
@@ -286,6 +288,8 @@ def _subscript(m: Machine, frame: Frame, node: ir.Subscript) -> Value:
     item = load_item(m, frame, node, base, index)
     if m.path.mode.jitted and is_large(item):
         note_part(m, frame, node, base, item)
+    if type(item) is UnionValue and m.path.conditions and item.conditions is not None:
+        return possible_here(m, item)
     return item
 
 

@@ -39,7 +39,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import CachedCall, Hashing
 from flake8_jax.semantics.events.facts import bound_note
 from flake8_jax.semantics.interpreter.binding import bind
-from flake8_jax.semantics.interpreter.closures import held_of_captures
+from flake8_jax.semantics.interpreter.closures import held_of_arguments, held_of_captures
 from flake8_jax.semantics.interpreter.operations import describes_shapes
 from flake8_jax.semantics.interpreter.summaries import (
     Inputs,
@@ -126,8 +126,9 @@ def call_function_value(
             return Unknown("driver")
         made = presumed
     assumed = m.path.assumed
-    if m.path.conditions and func.closure is not None:
-        m.path.assumed = assumed | held_of_captures(m, func)
+    if m.path.conditions:
+        held = held_of_captures(m, func) if func.closure is not None else frozenset()
+        m.path.assumed = assumed | held | held_of_arguments(m, made.bound)
     m.trackers[Freshness].sheltered += shelters(func)
     result = _run_or_repeat(m, func, Call(frame, node, args), made)
     m.trackers[Freshness].sheltered -= shelters(func)
