@@ -11,7 +11,16 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.values import Array, Condition, Tree, TupleValue, UnionValue, Unknown, Value, canonical_key
+from flake8_jax.semantics.domain.values import (
+    Array,
+    Condition,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    canonical_key,
+)
 
 
 def negate_key(key: Any) -> Any:

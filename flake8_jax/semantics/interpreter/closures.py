@@ -14,7 +14,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain.code import names_read
 from flake8_jax.semantics.domain.conditions import normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.values import Condition, FunctionValue, Instance, Opaque, Value
+from flake8_jax.semantics.domain.values import Condition, FunctionValue, Instance, Opaque, TupleValue, Value
 from flake8_jax.semantics.machine.core import Machine
 
 
@@ -83,4 +83,22 @@ def mentioned(m: Machine, condition: Condition) -> set[int]:
             while value is not None:
                 found.add(id(value))
                 value = value.parent if isinstance(value, Opaque) else None
+    return found
+
+
+MAX_FOUND = 30
+"""So many functions are looked for behind one that is called."""
+
+
+def functions_behind(m: Machine, func: Value) -> list[FunctionValue]:
+    """Functions that a call of ``func`` may call: what it closes over, also in tuples, and what those close over."""
+    found: list[FunctionValue] = []
+    todo: list[Value] = [func]
+    while todo and len(found) < MAX_FOUND:
+        value = todo.pop(0)
+        if isinstance(value, FunctionValue) and value not in found:
+            found.append(value)
+            todo += captured_values(m, value).values()
+        elif isinstance(value, TupleValue) and len(value.elts) <= MAX_FOUND:
+            todo += value.elts
     return found
