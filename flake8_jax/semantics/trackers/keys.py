@@ -277,17 +277,28 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     _tell_shared(m, frame.scope, node, canonical, path)
     uses = m.trackers[Keys].uses
     earlier = uses.get(canonical, ())
-    for use in earlier:
-        if use.effect == DONATE or not may_follow(m, path, conditions, use):
-            continue
-        if _same_shuffle(m, usage.sampler, use, path):
-            continue
+    collides = [
+        use
+        for use in _nearest_first(frame.scope, path, earlier)
+        if use.effect != DONATE
+        and may_follow(m, path, conditions, use)
+        and not _same_shuffle(m, usage.sampler, use, path)
+    ]
+    if collides:
+        use = collides[0]
         certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
         _tell_collision(m, key, usage, use, path, certain=certain)
-        break
     made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws)
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
+
+
+def _nearest_first(scope: ModuleScope, path: tuple[Place, ...], uses: tuple[Use, ...]) -> tuple[Use, ...]:
+    """In the order in which they happened; but those in the same cell of a notebook come before those in other cells."""
+    if not scope.cells or len(uses) < 2:
+        return uses
+    cell = scope.cell_of(path[0].node.start)
+    return tuple(sorted(uses, key=lambda use: scope.cell_of(use.path[0].node.start) != cell))
 
 
 def may_follow(m: Machine, path: tuple[Place, ...], conditions: frozenset[Condition], earlier: Use) -> bool:
