@@ -154,7 +154,9 @@ def possible_here(m: Machine, value: UnionValue) -> Value:
     """The members of a union that can be on the present path: those that arose under no contrary condition."""
     from flake8_jax.semantics.domain.conditions import contradict
 
-    now = frozenset(m.path.conditions)
+    now = m.path.assumed.union(m.path.conditions)
+    if not now:
+        return value
     kept = [v for v, held in zip(value.members, value.conditions or (), strict=True) if not contradict(held, now)]
     return joining.union_of(kept) if kept and len(kept) < len(value.members) else value
 
