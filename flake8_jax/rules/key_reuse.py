@@ -5,6 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
     ADVICE,
+    OUTCOMES,
     first_use,
     is_common_pick,
     is_loop_reuse,
@@ -133,7 +134,7 @@ def key_reuse(event: KeyUse) -> Report | None:
         )
         return Report(event.at, message, level="warning", given=draws_from(second))
     if event.same_call or event.in_loop:
-        return Report(event.at, f"{key} is used twice by one call, so both draws are the same; split it first")
+        return Report(event.at, f"{key} is used twice by one call{OUTCOMES[event.shares]}; split it first")
     uses, where = uses_of(event), first_use(event)
     if is_common_pick(event):
         message = f"{key} was already used {where}, so this call picks the same elements; split it if that is not meant"
@@ -141,12 +142,12 @@ def key_reuse(event: KeyUse) -> Report | None:
     again = ""
     if event.through or not event.draws:
         by = name_of(event.through) if event.through else "this call"
-        again = f", and {by} {'splits' if event.effect == 'split' else 'uses'} it again"
-    then = "so both calls draw the same numbers" if event.draws else "so the two results are not independent"
+        then = "splits it" if event.effect == "split" else "uses it"
+        again = f", and {by} {then}" + (" again" if event.was_split or event.effect != "split" else "")
     verb = "split" if event.was_split else "used"
     return Report(
         event.at,
-        f"{key} was already {verb} {where}{again}, {then}; {ADVICE[event.intent]}",
+        f"{key} was already {verb} {where}{again}{OUTCOMES[event.shares]}; {ADVICE[event.intent]}",
         level=None if event.certain and not event.intent else "warning",
         uses=uses,
     )

@@ -54,7 +54,9 @@ from flake8_jax.semantics.events.events import KeyEffect, KeyUse, SharedKey
 from flake8_jax.semantics.events.facts import DRAWN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.key_children import are_apart
 from flake8_jax.semantics.trackers.key_intent import intent_of
+from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
 DONATE: Final = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
@@ -63,8 +65,8 @@ DONATE: Final = "donate"
 @dataclass(frozen=True, slots=True)
 class Use:
     """One use of a key, as it is remembered. argument: the IR of a donated argument. draws: what comes out are numbers,
-    neither other keys nor an object that starts with them. certain: of a donation, that a result takes the memory. inner:
-    the rest of the path of a use in a remembered run."""
+    neither other keys nor an object that starts with them. stream: which random bits of the key those come from. certain:
+    of a donation, that a result takes the memory. inner: the rest of the path of a use in a remembered run."""
 
     effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
@@ -73,6 +75,7 @@ class Use:
     sampler: str = ""
     argument: Any = None
     draws: bool = False
+    stream: str = ""
     certain: bool = True
     inner: tuple[Place, ...] = field(default=(), compare=False)
 
@@ -99,12 +102,13 @@ class Touch(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """How a key is used up. argument: the IR of the key. sampler, draws: as in ``Use``."""
+    """How a key is used up. argument: the IR of the key. sampler, draws, stream: as in ``Use``."""
 
     effect: KeyEffect
     argument: ir.Expr | None
     sampler: str = ""
     draws: bool = False
+    stream: str = ""
 
 
 class Keys(Tracker):
@@ -282,12 +286,19 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
             continue
         if _same_shuffle(m, usage.sampler, use, path):
             continue
+        if _is_split(usage) and _is_split(use) and are_apart(use.last, path[-1]):
+            continue
         certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
         _tell_collision(m, key, usage, use, path, certain=certain)
         break
-    made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws)
+    made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream)
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
+
+
+def _is_split(use: Usage | Use) -> bool:
+    """New keys are made of the key, whatever became of them."""
+    return not use.draws and not use.sampler
 
 
 def may_follow(m: Machine, path: tuple[Place, ...], conditions: frozenset[Condition], earlier: Use) -> bool:
@@ -377,6 +388,7 @@ def _tell_collision(
             inner_key=usage.argument,
             was_split=not earlier.draws and not earlier.sampler,
             draws=usage.draws and earlier.draws,
+            shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
             intent=intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop),
             in_loop=in_loop,
             loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
@@ -388,6 +400,10 @@ def _tell_collision(
             earlier_sampler=earlier.sampler,
         )
     )
+
+
+def _drawing(use: Usage | Use, last: Place) -> Drawing:
+    return Drawing(use.sampler, use.stream, _is_split(use), use.draws, last)
 
 
 def _name_of(function: ir.Function | None) -> str:
@@ -590,11 +606,13 @@ def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, pa
         m.bus.emit(SharedKey(m.path.context(lane.call.scope), lane.call.node, lane.transform, False))
 
 
-def made_key(m: Machine, scope: ModuleScope, node: Any, level: Level) -> Array:
-    """A key made of a seed."""
+def made_key(m: Machine, scope: ModuleScope, node: Any, level: Level, literal: Const | None = None) -> Array:
+    """A key made of a seed. literal: the seed, if the function that runs has it as a constant."""
     made = Array(level, "key", 0)
     site = Site(scope, node.start, node.end)
-    made.recipe = Recipe(SEED, (), site, m.path.stack[-1].fn if m.path.stack else None)
+    made.recipe = Recipe(
+        SEED, (literal,) if literal is not None else (), site, m.path.stack[-1].fn if m.path.stack else None
+    )
     return made
 
 
