@@ -149,8 +149,8 @@ def test_one_key_is_one_finding(tmp_path: Path, capsys: pytest.CaptureFixture[st
     (found,) = findings(tmp_path, capsys, ONE_KEY)
     assert found["location"]["row"] == 11
     assert found["message"] == (
-        '`extras["rng"]` was already used in `noise` (line 6, reached from line 10), and `noise` uses it again, so both calls '
-        "draw the same numbers; split it first"
+        '`extras["rng"]` was already used in `noise` (line 6, reached from line 10), and `noise` uses it again, so both draws '
+        "come from the same random bits; split it first"
     )
     uses = [(step["row"], step["message"]) for step in found["evidence"] if step["kind"] == "use"]
     assert uses == [

@@ -54,6 +54,7 @@ from flake8_jax.semantics.events.events import KeyEffect, KeyUse, SharedKey
 from flake8_jax.semantics.events.facts import DRAWN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart
 from flake8_jax.semantics.trackers.key_intent import intent_of
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
@@ -281,12 +282,14 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     _tell_shared(m, frame.scope, node, canonical, path)
     uses = m.trackers[Keys].uses
     earlier = uses.get(canonical, ())
-    for use in earlier:
+    for use in earlier if m.bus.wants(KeyUse) else ():
         if use.effect == DONATE or not may_follow(m, path, conditions, use):
             continue
         if _same_shuffle(m, usage.sampler, use, path):
             continue
         if _is_split(usage) and _is_split(use) and are_apart(use.last, path[-1]):
+            continue
+        if is_filled_once(path, (*use.path, *use.inner)):
             continue
         certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
         _tell_collision(m, key, usage, use, path, certain=certain)
@@ -310,6 +313,27 @@ def may_follow(m: Machine, path: tuple[Place, ...], conditions: frozenset[Condit
         return True
     level = parting(path, earlier.path)
     return level is None or path[level].node is not earlier.path[level].node
+
+
+def forget_uses(m: Machine, mark: int) -> dict[Value, tuple[Use, ...]]:
+    """Take back the uses since ``mark``, but for donations: what runs next runs in place of that. Gives them back."""
+    slots = m.trackers[Keys].uses
+    before: dict[Value, Any] = {}
+    for written, slot, old in m.journal.entries[mark:]:
+        if written is slots:
+            before.setdefault(slot, old)
+    taken = {key: slots.get(key, ()) for key in before}
+    for key, old in before.items():
+        kept = () if old is MISSING else old
+        given = [use for use in taken[key] if use.effect == DONATE and use not in kept]
+        m.journal.write(slots, key, (*kept, *given))
+    return taken
+
+
+def use_again(m: Machine, taken: dict[Value, tuple[Use, ...]]) -> None:
+    """Restore the uses that ``forget_uses`` took back."""
+    for key, uses in taken.items():
+        m.journal.write(m.trackers[Keys].uses, key, uses)
 
 
 def settle_splits(m: Machine, mark: int, result: Value) -> None:
@@ -361,7 +385,7 @@ def _tell_collision(
     m: Machine, key: Value, usage: Usage, earlier: Use, path: tuple[Place, ...], *, certain: bool
 ) -> None:
     """Say where the two uses part: in the innermost function that both go through."""
-    level = parting(path, earlier.path) if m.bus.wants(KeyUse) else None
+    level = parting(path, earlier.path)
     if level is None:
         return
     limit = min(len(path), len(earlier.path))
