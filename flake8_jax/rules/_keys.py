@@ -16,7 +16,8 @@ from flake8_jax.semantics.events.events import Context, KeyUse
 ADVICE: dict[str, str] = {
     "": "split it first",
     "fixed": "split it first, unless the runs are meant to be alike",
-    "constant": "split it first, unless it is meant that the results are alike, as in made-up data",
+    "constant": "split it first, unless the results may be alike, as in made-up data",
+    "shared": "split it first, unless both are meant to drop the same",
     "same-data": "split it first, unless the results are compared under the same numbers",
     "discarded": "split it first, unless this is a warm-up",
 }

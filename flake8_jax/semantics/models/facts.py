@@ -29,6 +29,7 @@ from flake8_jax.semantics.domain.values import (
     CONCRETE,
     GRAD,
     NONE,
+    SEEDED,
     Array,
     BoundMethod,
     ClassValue,
@@ -125,7 +126,14 @@ def call_fact(m: Machine, name: str, fact: FunctionFact, at: Call, self_value: V
         return size_attribute(values[0], app.short)
     result = _host_result(m, fact, values, bound) if fact.host else _result(m, app, values)
     tell_size(result, name, bound, at.args.values)
+    if fact.impure == "random" and isinstance(result, ExternalInstance) and m.path.mode.staged and _is_given(bound):
+        result.slots[SEEDED] = NONE
     return result
+
+
+def _is_given(bound: dict[str, Value]) -> bool:
+    """There is an argument, and none is None."""
+    return bool(bound) and not any(isinstance(v, Const) and v.value is None for v in bound.values())
 
 
 def _presume(m: Machine, app: DescribedCall) -> None:

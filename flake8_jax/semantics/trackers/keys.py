@@ -50,12 +50,13 @@ from flake8_jax.semantics.domain.values import (
     part_of,
     site_of,
 )
-from flake8_jax.semantics.events.events import KeyEffect, KeyUse, SharedKey
+from flake8_jax.semantics.events.events import Intent, KeyEffect, KeyUse, SharedKey
 from flake8_jax.semantics.events.facts import DRAWN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart
+from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import intent_of
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
@@ -289,7 +290,7 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
             continue
         if _is_split(usage) and _is_split(use) and are_apart(use.last, path[-1]):
             continue
-        if is_filled_once(path, (*use.path, *use.inner)):
+        if is_filled_once(path, (*use.path, *use.inner)) or _is_chosen(path, use):
             continue
         certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
         _tell_collision(m, key, usage, use, path, certain=certain)
@@ -297,6 +298,12 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream)
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
+
+
+def _is_chosen(path: tuple[Place, ...], earlier: Use) -> bool:
+    """Of this use and the earlier one, at most one counts."""
+    level = parting(path, earlier.path)
+    return level is not None and exclude(earlier.path[level], path[level])
 
 
 def _is_split(use: Usage | Use) -> bool:
@@ -413,7 +420,8 @@ def _tell_collision(
             was_split=not earlier.draws and not earlier.sampler,
             draws=usage.draws and earlier.draws,
             shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
-            intent=intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop),
+            intent=_CHOSEN.get((earlier.sampler, usage.sampler), "")
+            or intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop),
             in_loop=in_loop,
             loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
             same_call=False,
@@ -424,6 +432,11 @@ def _tell_collision(
             earlier_sampler=earlier.sampler,
         )
     )
+
+
+_DROPOUT = "flax.linen.Dropout.__call__"
+_CHOSEN: dict[tuple[str, str], Intent] = {(_DROPOUT, _DROPOUT): "shared"}
+"""Samplers that take a key of their own unless one is passed: who passes one to two of them chose it."""
 
 
 def _drawing(use: Usage | Use, last: Place) -> Drawing:
