@@ -25,8 +25,11 @@ def key_reuse(event: KeyUse) -> Report | None:
     Why it bites: JAX's random functions are pure: the same key gives the same numbers. Two samplers that share a key
     are correlated, often equal, and nothing says so: the result is silently wrong. Split the key and use each part
     once (<https://docs.jax.dev/en/latest/jax.random.html>). It does not matter whether a sampler draws here or inside
-    a called function; `split` after a draw counts as a second use. Two calls of `permutation` with one key shuffle
-    two arrays alike, which is meant; two calls of `choice` may be, and are only a warning.
+    a called function. `normal`, `uniform` and most others compute their numbers from the same random bits of the key.
+    Others, such as `randint` beside `normal`, or `split` after a draw, repeat no number that one could see, but JAX
+    promises independent numbers of different keys alone. Two calls of `permutation` with one key shuffle
+    two arrays alike, which is meant; two calls of `choice` may be, and are only a warning. So is a key that a function
+    makes of a number of its own: its draws are the same in every call anyway, as in made-up data.
 
     Bad:
 

@@ -310,6 +310,7 @@ def test_each_cell_of_a_notebook_has_its_finding(tmp_path: Path, capsys: pytest.
 
 
 NAMES = "bernoulli, beta, choice, gamma, normal, permutation, randint, split, uniform"
+NO_PROMISE = "JAX does not promise that the two results are independent"
 
 
 @pytest.mark.parametrize(
@@ -321,9 +322,9 @@ NAMES = "bernoulli, beta, choice, gamma, normal, permutation, randint, split, un
         ("choice(key, n)", "randint(key, (), 0, n)", ", so both draws come from the same random bits"),
         ("choice(key, n, p=p)", "bernoulli(key)", ", so both draws come from the same random bits"),
         ("choice(key, n, (), False)", "permutation(key, n)", ", so both draws come from the same random bits"),
-        ("normal(key, (n,))", "randint(key, (n,), 0, 9)", "; JAX does not promise that the two results are independent"),
-        ("gamma(key, 1.0)", "beta(key, 1.0, 2.0)", "; JAX does not promise that the two results are independent"),
-        ("normal(key, (n,))", "split(key)", ", and this call splits it; JAX does not promise that the two results are independent"),
+        ("normal(key, (n,))", "randint(key, (n,), 0, 9)", f"; {NO_PROMISE}"),
+        ("gamma(key, 1.0)", "beta(key, 1.0, 2.0)", f"; {NO_PROMISE}"),
+        ("normal(key, (n,))", "split(key)", f", and this call splits it; {NO_PROMISE}"),
     ],
 )  # fmt: skip
 def test_what_two_uses_share(
