@@ -12,7 +12,7 @@ _REFS = frozenset({REF, "jax.new_ref", "jax.freeze", "jax.ref"})
 _UPDATES = {"": "set", "+": "add", "-": "add", "*": "multiply", "/": "divide", "**": "power"}
 
 
-@rule("JAX505", "error", fixable="sometimes")
+@rule("JAX505", "error", fixable="sometimes", raises="another error")
 def array_item_assignment(event: Store) -> Report | None:
     """`x[i] = v`, `x[i] += v` or `del x[i]` on a JAX array.
 

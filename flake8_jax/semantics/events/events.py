@@ -381,7 +381,8 @@ class Mutation(msgspec.Struct, frozen=True, eq=False):
     target: the container or object, None for a variable. value: what is put in, None where that is nothing.
     name: the attribute, variable or method. op: as in Store. once: it is also older than the innermost trace that is
     compiled, so Python makes the change once, whatever the number of calls. itself: the value was computed from what
-    was there before.
+    was there before. enclosed: it was made in the innermost compiled trace, so what ends first is a ``grad`` or ``vmap`` in
+    there, and a traced value may belong to the compiled trace.
     """
 
     context: Context
@@ -393,6 +394,7 @@ class Mutation(msgspec.Struct, frozen=True, eq=False):
     op: str
     once: bool
     itself: bool
+    enclosed: bool
 
 
 class CachedCall(msgspec.Struct, frozen=True, eq=False):
