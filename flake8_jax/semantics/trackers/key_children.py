@@ -10,7 +10,7 @@ unread      a name that nothing reads, and ``_``: its child is used by nobody.
 stored      a child that is only put into a field: ``state.replace(rng=child)``. Two splits that store the same child
             in a field of the same name leave the object as one of them does.
 
-Not modelled: names that nested functions bind anew, children of a mapped ``split``.
+Not modelled: children of a mapped ``split``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.stack import Place
+from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies, body_around
 
 END = sys.maxsize
 
@@ -36,12 +37,11 @@ class Part(NamedTuple):
 
 
 _ALL = (Part(0, END),)
-_REPLACING = frozenset({"replace", "_replace"})
 
 
-def are_apart(first: Place, second: Place) -> bool:
+def are_apart(first: Place, second: Place, names: NamesOfBodies) -> bool:
     """Of two splits of one key, no child that the code uses is the same."""
-    ours, theirs = _children_used(second), _children_used(first)
+    ours, theirs = _children_used(second, names), _children_used(first, names)
     return not any(
         max(a.start, b.start) < min(a.stop, b.stop, _count(first.node), _count(second.node))
         and not (a.field and a.field == b.field)
@@ -61,23 +61,22 @@ def _count(split: Any) -> int:
     return 2
 
 
-def _children_used(place: Place) -> tuple[Part, ...]:
+def _children_used(place: Place, names: NamesOfBodies) -> tuple[Part, ...]:
     split: Any = place.node
     if not isinstance(split, ir.Call) or not _is_plain(split.func):
         return _ALL
-    body = place.function.body if place.function is not None else place.scope.tree.body
-    statement = statement_at(body, split)
+    statement = statement_at(body_around(place), split)
     if not isinstance(statement, ir.Assign):
         return _taken(statement, split) if statement is not None else _ALL
     if statement.value is not split:
         return _taken(statement, split)
-    reads = _Reads(body, statement)
+    known = names.around(place)
     found: list[Part] = []
     for target in statement.targets:
         if isinstance(target, (ir.Tuple, ir.List)):
-            found += _unpacked(target.elts, reads)
+            found += _unpacked(target.elts, known, statement)
         else:
-            found += _named(target, reads)
+            found += _named(target, known, statement)
     return tuple(found)
 
 
@@ -110,55 +109,7 @@ def _constant(node: ir.Expr) -> int | None:
     return node.value if isinstance(node, ir.Constant) and type(node.value) is int and node.value >= 0 else None
 
 
-class _Reads:
-    """Where the names are read that a statement binds: behind it, in a loop around it, in nested functions."""
-
-    def __init__(self, body: list[ir.Stmt], binding: ir.Assign) -> None:
-        self.nodes: dict[str, list[ir.Name]] = {}
-        self.parents: dict[int, Any] = {}
-        names: list[ir.Name] = []
-        stored: set[int] = set()
-        since = 0 if _is_in_loop(body, binding) else binding.end
-        nested: set[int] = set()
-        for statement in body:
-            for node in walk(statement):
-                if isinstance(node, ir.Name):
-                    names.append(node)
-                elif isinstance(node, ir.Assign):
-                    stored |= {id(name) for target in node.targets for name in _names_bound(target)}
-                elif isinstance(node, ir.Subscript):
-                    self.parents[id(node.value)] = node
-                elif isinstance(node, ir.Call):
-                    self._note_fields(node)
-                elif isinstance(node, ir.Function):
-                    nested |= {id(name) for name in walk(node) if isinstance(name, ir.Name)}
-        for name in names:
-            if id(name) not in stored and (name.start >= since or id(name) in nested):
-                self.nodes.setdefault(name.id, []).append(name)
-
-    def _note_fields(self, call: ir.Call) -> None:
-        if isinstance(call.func, ir.Attribute) and call.func.attr in _REPLACING:
-            for argument in call.args:
-                if argument.keyword:
-                    self.parents[id(argument.value)] = argument
-
-
-def _names_bound(target: ir.Expr) -> Iterator[ir.Name]:
-    if isinstance(target, (ir.Tuple, ir.List)):
-        for element in target.elts:
-            yield from _names_bound(element)
-    elif isinstance(target, ir.Starred):
-        yield from _names_bound(target.value)
-    elif isinstance(target, ir.Name):
-        yield target
-
-
-def _is_in_loop(body: list[ir.Stmt], statement: ir.Stmt) -> bool:
-    loops = (node for s in body for node in walk(s) if isinstance(node, (ir.For, ir.While)))
-    return any(loop.start <= statement.start and statement.end <= loop.end for loop in loops)
-
-
-def _unpacked(targets: list[ir.Expr], reads: _Reads) -> Iterator[Part]:
+def _unpacked(targets: list[ir.Expr], names: Names, binding: ir.Stmt) -> Iterator[Part]:
     """``a, b, *rest = split(key, n)``."""
     for i, target in enumerate(targets):
         if isinstance(target, ir.Starred):
@@ -166,18 +117,32 @@ def _unpacked(targets: list[ir.Expr], reads: _Reads) -> Iterator[Part]:
             return  # those behind it count from the end
         if not isinstance(target, ir.Name):
             yield Part(i, i + 1)
-        elif target.id != "_" and target.id in reads.nodes:
-            uses = [reads.parents.get(id(node)) for node in reads.nodes[target.id]]
-            fields = {(use.keyword or "") if isinstance(use, ir.Argument) else "" for use in uses}
-            yield Part(i, i + 1, fields.pop() if len(fields) == 1 else "")
+        elif target.id != "_":
+            yield from _stored(i, names, names.read_after(target.id, binding))
 
 
-def _named(target: ir.Expr, reads: _Reads) -> Iterator[Part]:
+def _stored(index: int, names: Names, reads: Iterator[ir.Name]) -> Iterator[Part]:
+    """The child at an index, if something reads it."""
+    fields: set[str] = set()
+    for node in reads:
+        parent = names.parents.get(id(node))
+        fields.add((parent.keyword or "") if isinstance(parent, ir.Argument) else "")
+        if len(fields) > 1 or "" in fields:
+            yield Part(index, index + 1)
+            return
+    for field in fields:
+        yield Part(index, index + 1, field)
+
+
+def _named(target: ir.Expr, names: Names, binding: ir.Stmt) -> Iterator[Part]:
     """``keys = split(key, n)``: the children that ``keys[i]`` and ``keys[i:j]`` take."""
     if not isinstance(target, ir.Name):
         yield from _ALL
         return
-    for node in reads.nodes.get(target.id, []):
-        parent = reads.parents.get(id(node))
+    for node in names.read_after(target.id, binding):
+        parent = names.parents.get(id(node))
         part = _part_at(parent.index) if isinstance(parent, ir.Subscript) else None
-        yield part if part is not None else _ALL[0]
+        if part is None:
+            yield from _ALL
+            return
+        yield part

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.core.nodes import children, walk
+from flake8_jax.core.nodes import children
 from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.stack import Place
+from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies
 
 _CHOOSING = {"where": 1, "select": 1, "select_n": 1}
 """Functions that choose between their arguments, and the first of those."""
@@ -32,12 +33,12 @@ class Step(NamedTuple):
     held: Any
 
 
-def exclude(first: Place, second: Place) -> bool:
+def exclude(first: Place, second: Place, names: NamesOfBodies) -> bool:
     """Of two draws in one run of a function, no element of a result sees both."""
     if first.node is second.node or first.serial != second.serial or first.function is None:
         return False
-    body, text = first.function.body, first.scope.text
-    ours, theirs = (tuple(_outwards(body, place.node)) for place in (first, second))
+    text, known = first.scope.text, names.around(first)
+    ours, theirs = (tuple(_outwards(first.function.body, known, place.node)) for place in (first, second))
     choices = {id(step.around): step.held for step in ours if _choice_of(step)}
     if any(_choice_of(step) and choices.get(id(step.around), step.held) is not step.held for step in theirs):
         return True
@@ -45,7 +46,7 @@ def exclude(first: Place, second: Place) -> bool:
     return any(values.get(what, value) != value for step in theirs for what, value in _tested(step, text))
 
 
-def _outwards(body: list[ir.Stmt], node: Any) -> Iterator[Step]:
+def _outwards(body: list[ir.Stmt], names: Names, node: Any) -> Iterator[Step]:
     """From a node to the statement around it, and on from where a name carries it to."""
     for _ in range(4):
         statement = statement_at(body, node)
@@ -57,10 +58,10 @@ def _outwards(body: list[ir.Stmt], node: Any) -> Iterator[Step]:
         (target,) = statement.targets
         if not isinstance(target, ir.Name):
             return
-        names = [n for s in body for n in walk(s) if isinstance(n, ir.Name) and n.id == target.id and n is not target]
-        if len(names) != 1:
+        reads = names.reads.get(target.id, [])
+        if len(reads) != 1 or names.binds.get(target.id) != 1:
             return
-        (node,) = names
+        (node,) = reads
 
 
 def _inwards(around: Any, node: Any) -> Iterator[Step]:

@@ -216,6 +216,10 @@ def _feeds(first: ir.Stmt, call: Any) -> bool:
     return any(isinstance(node, ir.Name) and node.id in names for node in walk(call))
 
 
+LONG_LOOP = 100
+"""A loop of more statements than that computes something of its own."""
+
+
 def _is_step(body: list[ir.Stmt], node: Any) -> bool:
     """What a loop draws at ``node`` goes into what its next iteration starts from."""
     loop = next(
@@ -225,6 +229,8 @@ def _is_step(body: list[ir.Stmt], node: Any) -> bool:
     if loop is None or statement is None:
         return False
     inside = [s for s in _statements(loop.body) if isinstance(s, (ir.Assign, ir.AugAssign, ir.AnnAssign, ir.ExprStmt))]
+    if len(inside) > LONG_LOOP:
+        return True
     carried: set[str] = set()
     bound: set[str] = set()
     for one in inside:

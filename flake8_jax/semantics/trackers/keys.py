@@ -58,6 +58,7 @@ from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart
 from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import intent_of
+from flake8_jax.semantics.trackers.key_names import NamesOfBodies
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
 DONATE: Final = "donate"
@@ -120,6 +121,7 @@ class Keys(Tracker):
         self.m = m
         self.uses: dict[Value, Any] = {}
         self.lanes_met: set[Lane] = set()
+        self.names = NamesOfBodies()
 
     def owns(self, slots: dict[Any, Any]) -> bool:
         return slots is self.uses
@@ -283,14 +285,15 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     _tell_shared(m, frame.scope, node, canonical, path)
     uses = m.trackers[Keys].uses
     earlier = uses.get(canonical, ())
+    names = m.trackers[Keys].names
     for use in earlier if m.bus.wants(KeyUse) else ():
         if use.effect == DONATE or not may_follow(m, path, conditions, use):
             continue
         if _same_shuffle(m, usage.sampler, use, path):
             continue
-        if _is_split(usage) and _is_split(use) and are_apart(use.last, path[-1]):
+        if _is_split(usage) and _is_split(use) and are_apart(use.last, path[-1], names):
             continue
-        if is_filled_once(path, (*use.path, *use.inner)) or _is_chosen(path, use):
+        if is_filled_once(path, (*use.path, *use.inner)) or _is_chosen(path, use, names):
             continue
         certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
         _tell_collision(m, key, usage, use, path, certain=certain)
@@ -300,10 +303,10 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
         m.journal.write(uses, canonical, _kept((*earlier, made)))
 
 
-def _is_chosen(path: tuple[Place, ...], earlier: Use) -> bool:
+def _is_chosen(path: tuple[Place, ...], earlier: Use, names: NamesOfBodies) -> bool:
     """Of this use and the earlier one, at most one counts."""
     level = parting(path, earlier.path)
-    return level is not None and exclude(earlier.path[level], path[level])
+    return level is not None and exclude(earlier.path[level], path[level], names)
 
 
 def _is_split(use: Usage | Use) -> bool:
