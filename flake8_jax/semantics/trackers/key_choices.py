@@ -12,6 +12,7 @@ Not modelled: factors with ranges (``kind < 2``), masks and their negation, the 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
@@ -22,6 +23,8 @@ from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.stack import Place
 from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies
 
+MAX_DEPTH = 60
+"""Expressions that are nested deeper choose nothing."""
 _CHOOSING = {"where": 1, "select": 1, "select_n": 1}
 """Functions that choose between their arguments, and the first of those."""
 
@@ -52,7 +55,10 @@ def _outwards(body: list[ir.Stmt], names: Names, node: Any) -> Iterator[Step]:
         statement = statement_at(body, node)
         if statement is None or isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
             return
-        yield from reversed(list(_inwards(statement, node)))
+        inwards = list(islice(_inwards(statement, node), MAX_DEPTH))
+        if len(inwards) == MAX_DEPTH:
+            return
+        yield from reversed(inwards)
         if not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
             return
         (target,) = statement.targets
