@@ -204,11 +204,12 @@ def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
             groups[id(candidate),] = [candidate]
             continue
         scope, cell = event.context.scope, 0
+        origin: tuple[object, ...] = (earlier.scope.path, earlier.start)
         if candidate.path.endswith(SUFFIX):
+            origin = (id(canonical_key(event.key)),)
             if candidate.path not in cells:
                 cells[candidate.path] = Rows(scope.text)
             cell = cells[candidate.path].place(bisect_right(scope.tree.line_starts, candidate.start))[0]
-        origin = (earlier.scope.path, earlier.start)
         groups.setdefault((candidate.path, cell, candidate.code, origin, name_of_key(event)), []).append(candidate)
     kept: list[Candidate] = []
     for first, *others in groups.values():

@@ -298,7 +298,8 @@ def test_fixes_go_on_to_the_next_use(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_each_cell_of_a_notebook_has_its_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     draws = "x = jax.random.normal(key, (3,))\n"
-    sources = ["import jax\nkey = jax.random.key(0)\n", draws, draws + draws.replace("x =", "y ="), draws]
+    more = [draws.replace("x =", f"{name} =") for name in "yzw"]
+    sources = ["import jax\nkey = jax.random.key(0)\n", draws, more[0] + more[1], more[2] + "print(x, y)\n", draws]
     cells = [
         {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
         for text in sources

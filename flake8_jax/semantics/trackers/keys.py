@@ -285,33 +285,42 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     _tell_shared(m, frame.scope, node, canonical, path)
     uses = m.trackers[Keys].uses
     earlier = uses.get(canonical, ())
-    names = m.trackers[Keys].names
-    for use in earlier if m.bus.wants(KeyUse) else ():
-        if use.effect == DONATE or not may_follow(m, path, conditions, use):
-            continue
-        if _same_shuffle(m, usage.sampler, use, path):
-            continue
-        if _is_split(usage) and _is_split(use) and are_apart(use.last, path[-1], names):
-            continue
-        if is_filled_once(path, (*use.path, *use.inner)) or _is_chosen(path, use, names):
-            continue
-        certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
-        _tell_collision(m, key, usage, use, path, certain=certain)
-        break
+    if m.bus.wants(KeyUse):
+        use = next((u for u in _nearest_first(frame.scope, path, earlier) if _collides(m, usage, path, conditions, u)), None)
+        if use is not None:
+            certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
+            _tell_collision(m, key, usage, use, path, certain=certain)
     made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream)
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
 
 
-def _is_chosen(path: tuple[Place, ...], earlier: Use, names: NamesOfBodies) -> bool:
-    """Of this use and the earlier one, at most one counts."""
+def _collides(
+    m: Machine, usage: Usage, path: tuple[Place, ...], conditions: frozenset[Condition], earlier: Use
+) -> bool:
+    """The key is used twice in earnest: on one path, and by things that share something."""
+    if earlier.effect == DONATE or not may_follow(m, path, conditions, earlier):
+        return False
+    if _same_shuffle(m, usage.sampler, earlier, path) or is_filled_once(path, (*earlier.path, *earlier.inner)):
+        return False
+    names = m.trackers[Keys].names
+    if _is_split(usage) and _is_split(earlier) and are_apart(earlier.last, path[-1], names):
+        return False
     level = parting(path, earlier.path)
-    return level is not None and exclude(earlier.path[level], path[level], names)
+    return level is None or not exclude(earlier.path[level], path[level], names)
 
 
 def _is_split(use: Usage | Use) -> bool:
     """New keys are made of the key, whatever became of them."""
     return not use.draws and not use.sampler
+
+
+def _nearest_first(scope: ModuleScope, path: tuple[Place, ...], uses: tuple[Use, ...]) -> tuple[Use, ...]:
+    """In the order in which they happened; but those in the same cell of a notebook come before those in other cells."""
+    if not scope.cells or len(uses) < 2:
+        return uses
+    cell = scope.cell_of(path[0].node.start)
+    return tuple(sorted(uses, key=lambda use: scope.cell_of(use.path[0].node.start) != cell))
 
 
 def may_follow(m: Machine, path: tuple[Place, ...], conditions: frozenset[Condition], earlier: Use) -> bool:
