@@ -286,7 +286,9 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     uses = m.trackers[Keys].uses
     earlier = uses.get(canonical, ())
     if m.bus.wants(KeyUse):
-        use = next((u for u in _nearest_first(frame.scope, path, earlier) if _collides(m, usage, path, conditions, u)), None)
+        use = next(
+            (u for u in _nearest_first(frame.scope, path, earlier) if _collides(m, usage, path, conditions, u)), None
+        )
         if use is not None:
             certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
             _tell_collision(m, key, usage, use, path, certain=certain)
