@@ -112,6 +112,14 @@ def halves():
     return jax.random.normal(a), jax.random.normal(b), jax.random.normal(a)  # error
 
 
+SEED = 73
+
+
+def features(x):
+    key = jax.random.key(SEED)
+    return x * jax.random.normal(key, x.shape) + jax.random.uniform(key, x.shape)  # error
+
+
 def seeded(seed=0):
     key = jax.random.key(seed)
     return jax.random.normal(key) + jax.random.uniform(key)  # error

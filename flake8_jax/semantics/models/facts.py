@@ -291,14 +291,16 @@ def _key_call(m: Machine, app: DescribedCall) -> Value | None:
 
 
 def _literal_seed(m: Machine, app: DescribedCall) -> Const | None:
-    """The seed, if it stands in the function itself: a number, or a name that no caller gives."""
+    """The seed, if it stands in the function itself: a number, or a name that the body binds. A constant of the module was
+    chosen for something."""
     seed, node = app.bound.get("seed"), app.nodes.get("seed")
     function = m.path.stack[-1].fn if m.path.stack else None
     if not isinstance(seed, Const) or type(seed.value) is not int:
         return None
-    if isinstance(node, ir.Name) and function is not None and any(p.name == node.id for p in function.params):
-        return None
-    return seed if isinstance(node, (ir.Name, ir.Constant)) else None
+    if isinstance(node, ir.Name) and function is not None:
+        is_local = node.id in function.local_names and all(p.name != node.id for p in function.params)
+        return seed if is_local else None
+    return seed if isinstance(node, ir.Constant) else None
 
 
 def _draw(m: Machine, app: DescribedCall, key: Value, level: Level) -> Value | None:
