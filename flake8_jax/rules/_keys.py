@@ -19,10 +19,20 @@ from flake8_jax.semantics.events.events import Context, KeyUse
 ADVICE: dict[str, str] = {
     "": "split it first",
     "fixed": "split it first, unless the runs are meant to be alike",
+    "constant": "split it first, unless the results may be alike, as in made-up data",
+    "shared": "split it first, unless both are meant to drop the same",
     "same-data": "split it first, unless the results are compared under the same numbers",
     "discarded": "split it first, unless this is a warm-up",
 }
 """What to do, by the reason why equal draws may be meant."""
+OUTCOMES: dict[str, str] = {
+    "numbers": ", so both calls draw the same numbers",
+    "bits": ", so both draws come from the same random bits",
+    "new-keys": ", so both may use the same new keys",
+    "nothing": "; JAX does not promise that the two results are independent",
+    "": ", so the two results may not be independent",
+}
+"""What comes of two uses, by what they share."""
 
 
 def row_of(site: Site) -> int:
