@@ -6,23 +6,31 @@ import posixpath
 from bisect import bisect_right
 from dataclasses import replace
 
-from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX, Rows
 from flake8_jax.core.findings import Step
-from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate
+from flake8_jax.rules._meetings import Meetings
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
-from flake8_jax.semantics.domain.scopes import ModuleScope
-from flake8_jax.semantics.domain.values import External, Site, canonical_key
+from flake8_jax.semantics.domain.values import Site, canonical_key
 from flake8_jax.semantics.events.events import Context, KeyUse
 
 ADVICE: dict[str, str] = {
     "": "split it first",
     "fixed": "split it first, unless the runs are meant to be alike",
+    "constant": "split it first, unless the results may be alike, as in made-up data",
+    "shared": "split it first, unless both are meant to drop the same",
     "same-data": "split it first, unless the results are compared under the same numbers",
     "discarded": "split it first, unless this is a warm-up",
 }
 """What to do, by the reason why equal draws may be meant."""
+OUTCOMES: dict[str, str] = {
+    "numbers": ", so both calls draw the same numbers",
+    "bits": ", so both draws come from the same random bits",
+    "new-keys": ", so both may use the same new keys",
+    "nothing": "; JAX does not promise that the two results are independent",
+    "": ", so the two results may not be independent",
+}
+"""What comes of two uses, by what they share."""
 
 
 def row_of(site: Site) -> int:
@@ -128,56 +136,11 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
         giving = first.get(id(canonical_key(event.key)))
         return giving is not None and giving.path == candidate.path
 
-    meant = [c for c in candidates if not is_superseded(c) and not is_other_experiment(c)]
-    return _one_for_each_key(meant)
-
-
-def is_other_experiment(candidate: Candidate) -> bool:
-    """A cell of a notebook uses a key again, and what another cell drew with it is no longer used: they never meet."""
-    event: KeyUse = candidate.event
-    earlier = event.earlier
-    if not candidate.path.endswith(SUFFIX) or earlier is None or earlier.scope is not event.context.scope:
-        return False
-    scope = earlier.scope
-    cell = scope.cell_of(candidate.start)
-    if scope.cell_of(earlier.start) == cell:
-        return False
-    body = scope.tree.body
-    at = max(bisect_right([statement.start for statement in body], earlier.start) - 1, 0)
-    if not body or isinstance(body[at], (ir.FunctionDef, ir.ClassDef)):
-        return False
-    behind = [statement for statement in body if scope.cell_of(statement.start) >= cell]
-    return not _is_read(_changed_by(body[at], scope), behind)
-
-
-def _changed_by(statement: ir.Stmt, scope: ModuleScope) -> set[str]:
-    """The names that a statement binds or stores into, and the objects whose methods it calls."""
-    changed: set[str] = set()
-    for node in walk(statement):
-        if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
-            owner = node.func.value
-            if isinstance(owner, ir.Name) and not isinstance(scope.slots.get(owner.id), External):
-                changed.add(owner.id)
-        targets = node.targets if isinstance(node, ir.Assign) else [node.target] if isinstance(node, _BINDING) else []
-        changed |= {part.id for target in targets for part in walk(target) if isinstance(part, ir.Name)}
-    return changed
-
-
-_BINDING = (ir.AugAssign, ir.AnnAssign, ir.For, ir.NamedExpr)
-
-
-def _is_read(names: set[str], statements: list[ir.Stmt]) -> bool:
-    """One of the names is read before it is bound anew."""
-    left = set(names)
-    for statement in statements:
-        rebound = (
-            {t.id for t in statement.targets if isinstance(t, ir.Name)} if isinstance(statement, ir.Assign) else set()
-        )
-        targets = {id(t) for t in statement.targets} if isinstance(statement, ir.Assign) else set()
-        if any(isinstance(node, ir.Name) and node.id in left and id(node) not in targets for node in walk(statement)):
-            return True
-        left -= rebound
-    return False
+    left = [candidate for candidate in candidates if not is_superseded(candidate)]
+    meetings = Meetings()
+    return _one_for_each_key(
+        [c for c in left if not meetings.never_meet(c.event, c.start) and not meetings.are_compared(c.event)]
+    )
 
 
 def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:

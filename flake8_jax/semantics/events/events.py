@@ -212,7 +212,8 @@ KeyEffect = Literal["consume", "split"]
 """What uses a key up: numbers are drawn from it, or other keys are made of it."""
 
 
-Intent = Literal["", "fixed", "same-data", "discarded"]
+Intent = Literal["", "fixed", "constant", "same-data", "discarded", "shared"]
+Shared = Literal["", "numbers", "bits", "nothing", "new-keys"]
 """Why equal draws may be meant: both runs take one fixed key of the module, or the module itself uses its key again; one
 function sees the same data twice; the result of one use is thrown away."""
 
@@ -259,6 +260,8 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     last_in: str = ""
     draws: bool = True
     intent: Intent = ""
+    shares: Shared = ""
+    """What two draws, or two splits, surely have in common; ``nothing``: no numbers, and yet JAX asks for two keys."""
     collections: tuple[str, str] | None = None
     """Two names of Flax's rngs that have the key in this one call."""
 
