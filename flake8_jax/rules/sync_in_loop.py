@@ -5,6 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
+from flake8_jax.rules._host_use import Use, use_of
 from flake8_jax.rules._tracers import is_dispatched, quote
 from flake8_jax.semantics.domain.values import Value
 from flake8_jax.semantics.events.events import Formatting, LibraryCall, MethodCall, TruthTest
@@ -13,6 +14,8 @@ _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins
 _SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
 _FEW = 100
 """So many waits are not worth a thought: they take milliseconds, all told."""
+_MANY = 1000
+"""So many lines are read by somebody, who waits for them."""
 _READING_METHODS = frozenset({"item", "tolist"})
 
 
@@ -115,13 +118,27 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
         return None
     if 0 < context.iterations <= _FEW or (context.inner is not None and context.inner.name in _SETTING_UP):
         return None
+    if context.coarse or not context.carries or isinstance(event, TruthTest):
+        return None
     value = _read_value(event)
     if value is None or not is_dispatched(value, context):
+        return None
+    use = _shown(event) or use_of(context.scope, event.at)
+    if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and getattr(value, "ndim", None)):
+        return None
+    if (use == "shown" and 0 < context.iterations <= _MANY) or (use == "refreshed" and context.iterations <= _MANY):
         return None
     subject = quote(context, _subject(event), "a result")
     return Report(
         event.at, f"reading {subject} waits for the device in every iteration; read it every N steps or after the loop"
     )
+
+
+def _shown(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Use | None:
+    """How a call shows a value that it gets as it is."""
+    if not isinstance(event, LibraryCall) or effect(event) not in (PRINT, LOG):
+        return None
+    return "refreshed" if "end" in event.kwargs else "shown"
 
 
 def _read_value(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Value | None:

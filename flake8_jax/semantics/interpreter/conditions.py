@@ -91,9 +91,25 @@ def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: 
     if made.truth is not None:
         if frame.fn is not None:
             m.trackers[Runs].decided.add(id(frame.fn))
-    elif m.path.loops and how in ("if", "elif", "ternary", "and", "or") and _looks_at_counter(m, frame, node):
-        return msgspec.structs.replace(made, counter=True)
+    elif m.path.loops and how in ("if", "elif", "ternary", "and", "or"):
+        if _looks_at_counter(m, frame, node) or _is_rare(m, made.key):
+            return msgspec.structs.replace(made, counter=True)
     return made
+
+
+def _is_rare(m: Machine, key: Any) -> bool:
+    """What is tested came out of a test of a counter: ``if is_due(step)``, ``if self.due``."""
+    about = normal_condition(Condition(key, True))[0] if key is not None else None
+    if about is None or about[0] != "truth" or about[1][0] != "v":
+        return False
+    return any(about[1][1] in loop.rare for loop in m.path.loops)
+
+
+def _note_rare(m: Machine, frame: Frame, node: ir.Expr, result: Value) -> None:
+    """A test is no condition but a value, which may be tested later."""
+    if m.path.loops and type(result) is Static and result.kind == "bool" and _looks_at_counter(m, frame, node):
+        m.journal.keep_alive.append(result)
+        m.path.loops[-1].rare.add(id(result))
 
 
 def _settled(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: Any) -> Test:
@@ -447,7 +463,7 @@ def _looks_at_counter(m: Machine, frame: Frame, node: ir.Expr) -> bool:
             todo.append(n.operand)
         elif isinstance(n, ir.Name):
             value = lookup(m, frame, n.id)
-            if any(id(value) in loop.counters for loop in m.path.loops):
+            if any(id(value) in loop.counters or id(value) in loop.rare for loop in m.path.loops):
                 return True
         elif isinstance(n, ir.Call):
             todo += [a.value for a in n.args]
@@ -524,7 +540,9 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
         if test is not None:
             operands.learn(test.taught(node.op == "and"))
     operands.close()
-    return joining.join_all(results)
+    joined = joining.join_all(results)
+    _note_rare(m, frame, node, joined)
+    return joined
 
 
 def _is_number(node: ir.Expr) -> bool:
@@ -544,7 +562,9 @@ def evaluate_unary_op(m: Machine, frame: Frame, node: ir.UnaryOp) -> Value:
     if node.op == "not":
         if isinstance(node.operand, (ir.BoolOp, ir.Compare)):
             test = _condition(m, frame, node.operand, "not", node)
-            return Static("bool") if test.truth is None else Const(not test.truth)
+            opposite = Static("bool") if test.truth is None else Const(not test.truth)
+            _note_rare(m, frame, node, opposite)
+            return opposite
         value = evaluate(m, frame, node.operand)
         test_truth(m, frame, value, "not", node.operand, node)
         return negated(value)
@@ -573,6 +593,8 @@ def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:
     if m.path.loops and type(result) is Static and picks_iteration(m, frame, node):
         m.journal.keep_alive.append(result)
         m.path.loops[-1].counters.add(id(result))
+    else:
+        _note_rare(m, frame, node, result)
     return result
 
 

@@ -299,6 +299,7 @@ def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
         bool(mode.lanes),
         waiting and not any(loop.runs for loop in m.path.loops) and not is_ready(m),
         math.prod([loop.turns for loop in m.path.loops]) if waiting else 0,
+        waiting and (m.path.loops[-1].coarse, m.path.loops[-1].carries),
         mode.differentiated,
         mode.axes,
         mode.axes_closed and bool(mode.axes),

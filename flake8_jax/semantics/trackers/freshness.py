@@ -326,7 +326,7 @@ def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False) -> 
     return (
         isinstance(loop.node, (ir.For, ir.While))
         and place is not None
-        and any(_hands_on(loop.node, call) for call in (place, *([] if here else _calls_in(loop.node))))
+        and any(hands_on(loop.node, call) for call in (place, *([] if here else _calls_in(loop.node))))
     )
 
 
@@ -343,7 +343,7 @@ def _is_of_library(m: Machine, loop: LoopState) -> bool:
     return any(isinstance(link.receiver, Instance) and not link.receiver.exact for link in around)
 
 
-def _hands_on(loop: ir.For | ir.While, call: Any) -> bool:
+def hands_on(loop: ir.For | ir.While, call: Any) -> bool:
     """The call reads a variable that the same iteration binds anew in the statement of the call or behind it."""
     anew: set[str] = set()
     for statement in loop.body:
@@ -450,7 +450,7 @@ def _drives(fn: ir.Function | None) -> bool:
     while todo:
         statement = todo.pop()
         if isinstance(statement, (ir.For, ir.While)) and any(
-            _hands_on(statement, call) for call in _calls_in(statement)
+            hands_on(statement, call) for call in _calls_in(statement)
         ):
             return True
         todo += blocks(statement)
