@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import below
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import BuiltinValue, External, ModuleValue
@@ -28,8 +29,11 @@ _CONVERTING = frozenset(
     {"float", "int", "bool", "complex", "str", "repr", "round", "abs", "format", "dict", "list", "tuple"}
 )
 _READING = frozenset({"item", "tolist", "mean", "sum", "format", "astype", "copy", "items"})
+_ITEMS = frozenset({"item", "tolist"})
+_CASTS = frozenset({"float", "int", "bool"})
 _LIBRARIES = frozenset({"numpy", "jax", "math"})
 _DEPTH = 4
+_NEEDING = (ir.Compare, ir.BoolOp, ir.Comprehension, ir.Await, ir.Yield, ir.YieldFrom, ir.NamedExpr)
 
 
 def use_of(scope: ModuleScope, at: Any) -> Use:
@@ -41,7 +45,29 @@ def use_of(scope: ModuleScope, at: Any) -> Use:
         return "needed"  # a function for each leaf of a result
     body = own[0].function.body if isinstance(own[0], ir.FunctionDef) else scope.tree.body
     loops = [node for node in own if isinstance(node, (ir.For, ir.While))]
-    return _use(scope, own, at, loops[-1].body if loops else body, _DEPTH)
+    block = loops[-1].body if loops else body
+    use = _use(scope, own, at, block, _DEPTH)
+    return use if use == "needed" or not _is_needed_again(scope, at, block) else "needed"
+
+
+def _is_needed_again(scope: ModuleScope, at: Any, block: list[ir.Stmt]) -> bool:
+    """``history.append(loss.item())``, and then ``bar.set_postfix(loss=loss.item())``: another read needs the value."""
+    names = {node.id for node in walk(at) if isinstance(node, ir.Name)}
+    for name in names:
+        for path in _reads(block, name):
+            reading = next((node for node in path if isinstance(node, ir.Call) and _reads_value(node, path[-1])), None)
+            if reading is not None and reading is not at:
+                outer = path[: path.index(reading) + 1]
+                if _use(scope, outer, reading, block, 1) == "needed":
+                    return True
+    return False
+
+
+def _reads_value(call: ir.Call, name: ir.Name) -> bool:
+    """``float(x)``, ``x.item()``."""
+    if isinstance(call.func, ir.Attribute):
+        return call.func.attr in _ITEMS and call.func.value is name
+    return isinstance(call.func, ir.Name) and call.func.id in _CASTS and any(a.value is name for a in call.args)
 
 
 def _use(scope: ModuleScope, path: list[Any], at: Any, block: list[ir.Stmt], depth: int) -> Use:
