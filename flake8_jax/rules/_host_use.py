@@ -90,6 +90,8 @@ def _use(scope: ModuleScope, path: list[Any], at: Any, block: list[ir.Stmt], dep
         elif isinstance(node, ir.Subscript) and node.index.start <= at.start < node.index.end and node is not at:
             return "needed" if found is None else found
         elif isinstance(node, ir.ExprStmt):
+            if node.value is at:
+                return found or "kept"
             whole = _called(scope, node.value) if isinstance(node.value, ir.Call) else "needed"
             return found or ("needed" if whole == "converted" else whole)
         elif isinstance(node, (ir.Assign, ir.AugAssign, ir.AnnAssign)):

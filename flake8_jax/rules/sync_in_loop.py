@@ -7,7 +7,7 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
 from flake8_jax.rules._host_use import Use, use_of
 from flake8_jax.rules._tracers import is_dispatched, quote
-from flake8_jax.semantics.domain.values import Value
+from flake8_jax.semantics.domain.values import Array, UnionValue, Value
 from flake8_jax.semantics.events.events import Formatting, LibraryCall, MethodCall, TruthTest
 
 _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
@@ -124,7 +124,7 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
     if value is None or not is_dispatched(value, context):
         return None
     use = _shown(event) or use_of(context.scope, event.at)
-    if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and getattr(value, "ndim", None)):
+    if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and not _is_scalar(event, value)):
         return None
     if (use == "shown" and 0 < context.iterations <= _MANY) or (use == "refreshed" and context.iterations <= _MANY):
         return None
@@ -132,6 +132,12 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
     return Report(
         event.at, f"reading {subject} waits for the device in every iteration; read it every N steps or after the loop"
     )
+
+
+def _is_scalar(event: LibraryCall, value: Value) -> bool:
+    """A larger array may be brought to the host to make room on the device."""
+    members = value.members if isinstance(value, UnionValue) else (value,)
+    return event.name in _CASTS or all(isinstance(member, Array) and member.ndim == 0 for member in members)
 
 
 def _shown(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Use | None:

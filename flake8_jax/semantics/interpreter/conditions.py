@@ -105,9 +105,10 @@ def _is_rare(m: Machine, key: Any) -> bool:
     return any(about[1][1] in loop.rare for loop in m.path.loops)
 
 
-def _note_rare(m: Machine, frame: Frame, node: ir.Expr, result: Value) -> None:
+def note_rare(m: Machine, frame: Frame, node: ir.Expr, result: Value) -> None:
     """A test is no condition but a value, which may be tested later."""
-    if m.path.loops and type(result) is Static and result.kind == "bool" and _looks_at_counter(m, frame, node):
+    known = type(result) is Static and result.kind == "bool"
+    if m.path.loops and (known or type(result) in (UnionValue, Unknown)) and _looks_at_counter(m, frame, node):
         m.journal.keep_alive.append(result)
         m.path.loops[-1].rare.add(id(result))
 
@@ -541,7 +542,7 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
             operands.learn(test.taught(node.op == "and"))
     operands.close()
     joined = joining.join_all(results)
-    _note_rare(m, frame, node, joined)
+    note_rare(m, frame, node, joined)
     return joined
 
 
@@ -563,7 +564,7 @@ def evaluate_unary_op(m: Machine, frame: Frame, node: ir.UnaryOp) -> Value:
         if isinstance(node.operand, (ir.BoolOp, ir.Compare)):
             test = _condition(m, frame, node.operand, "not", node)
             opposite = Static("bool") if test.truth is None else Const(not test.truth)
-            _note_rare(m, frame, node, opposite)
+            note_rare(m, frame, node, opposite)
             return opposite
         value = evaluate(m, frame, node.operand)
         test_truth(m, frame, value, "not", node.operand, node)
@@ -594,7 +595,7 @@ def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:
         m.journal.keep_alive.append(result)
         m.path.loops[-1].counters.add(id(result))
     else:
-        _note_rare(m, frame, node, result)
+        note_rare(m, frame, node, result)
     return result
 
 

@@ -49,8 +49,8 @@ _CHANGING = frozenset({"flax.nnx.jit", "flax.nnx.pmap", "flax.nnx.shard_map"})
 
 class Readiness(Tracker):
     """state: whether the running path has waited since the last compiled call; the path's ``device``. looping: functions in
-    which JAX runs a loop. given: of each compiled call in a loop, whether it is coarse, and whether its own function hands
-    on what it computes. inner: paths that a function binds, by its identity."""
+    which JAX runs a loop. given: of each compiled call in a loop, whether it is coarse, whether its own function hands on
+    what it computes, and how many loops are around. bound: paths that a function binds, by its identity."""
 
     def __init__(self, m: Machine) -> None:
         self.state = m.path.device
@@ -58,7 +58,7 @@ class Readiness(Tracker):
         self.journal = m.journal
         self.path = m.path
         self.looping: set[int] = set()
-        self.given: list[tuple[bool, bool]] = []
+        self.given: list[tuple[bool, bool, int]] = []
         self.bound: dict[int, set[str]] = {}
 
     def enter(self) -> Any:
@@ -74,12 +74,13 @@ class Readiness(Tracker):
     def merge(self, contents: list[Any]) -> Any:
         return DONE if all(content is DONE for content in contents) else NONE
 
-    def call(self, function: FunctionValue, bound: dict[str, Value]) -> tuple[int, int]:
-        return len(self.given), id(function.fn)
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> tuple[int, int, int]:
+        return len(self.given), id(function.fn), self._depth()
 
-    def since(self, mark: tuple[int, int], run: FinishedRun) -> Any:
+    def since(self, mark: tuple[int, int, int], run: FinishedRun) -> Any:
         device = self.state[DISPATCHED] if any(slots is self.state for slots, _ in run.written) else None
-        given, loops = frozenset(self.given[mark[0] :]), mark[1] in self.looping
+        given = frozenset([(coarse or depth > mark[2], carries) for coarse, carries, depth in self.given[mark[0] :]])
+        loops = mark[1] in self.looping
         return (device, given, loops) if device is not None or given or loops else None
 
     def replay(self, record: Any, replay: Replay) -> None:
@@ -91,6 +92,9 @@ class Readiness(Tracker):
         for coarse, carries in given:
             self.note_given(coarse, carries or self.is_handed_on(replay.node))
 
+    def _depth(self) -> int:
+        return sum([not loop.unrolled for loop in self.path.loops])
+
     def note_device_loop(self) -> None:
         """What runs now leads to a loop that JAX runs."""
         if self.path.mode.staged:
@@ -101,7 +105,7 @@ class Readiness(Tracker):
     def note_given(self, coarse: bool, carries: bool) -> None:
         """A compiled call, in a loop of Python's own."""
         loops = self.path.loops
-        self.given.append((coarse, carries))
+        self.given.append((coarse, carries, self._depth()))
         if not loops or self.path.mode.staged:
             return
         loops[-1].coarse = loops[-1].coarse or coarse
