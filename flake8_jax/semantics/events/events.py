@@ -344,11 +344,14 @@ class NanComparison(msgspec.Struct, frozen=True, eq=False):
 
 
 class WideDtype(msgspec.Struct, frozen=True, eq=False):
-    """A library function is asked for a 64-bit dtype, and nothing in the project enables those. dtype: its name."""
+    """A library function is asked for a 64-bit dtype, and nothing in the project enables those. dtype: its name. function:
+    the last part of the function's name. number: what it makes an array of, where that is one known number."""
 
     context: Context
     at: ir.Node
     dtype: str
+    function: str
+    number: float | None
 
 
 class UnboundAxis(msgspec.Struct, frozen=True, eq=False):
