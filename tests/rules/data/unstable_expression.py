@@ -20,6 +20,7 @@ def softplus(x):
     return jnp.log(1 + jnp.exp(x))  # expect: unstable-expression
 
 
+@jax.jit
 def rates(a, b):
     first = jnp.exp(a) - 1  # expect: unstable-expression
     second = jnp.exp(b) - 1
