@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import below
+from flake8_jax.semantics.domain.code import below, nodes_around
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import BuiltinValue, External, ModuleValue
 
@@ -38,7 +38,7 @@ _NEEDING = (ir.Compare, ir.BoolOp, ir.Comprehension, ir.Await, ir.Yield, ir.Yiel
 
 def use_of(scope: ModuleScope, at: Any) -> Use:
     """What the code does with the expression ``at``, which reads a value on the host."""
-    around = list(_around(scope.tree.body, at.start, at.end))
+    around = list(nodes_around(scope.tree.body, at.start, at.end))
     functions = [i for i, node in enumerate(around) if isinstance(node, (ir.FunctionDef, ir.Lambda))]
     own = around[functions[-1] :] if functions else around
     if not own or isinstance(own[0], ir.Lambda):
@@ -188,19 +188,3 @@ def _is_target(path: tuple[Any, ...], node: ir.Name) -> bool:
     if isinstance(statement, (ir.AugAssign, ir.AnnAssign)):
         return statement.target is node
     return isinstance(statement, ir.For) and statement.target.start <= node.start < statement.target.end
-
-
-def _around(body: list[ir.Stmt], start: int, end: int) -> Iterator[Any]:
-    """The nodes around these offsets, outermost first, the node itself included."""
-    parts: list[Any] = list(body)
-    while parts:
-        part = parts.pop()
-        if isinstance(part, ir.Node):
-            if not (part.start <= start and end <= part.end):
-                continue
-            yield part
-            if isinstance(part, ir.FunctionDef) and not any(d.start <= start < d.end for d in part.decorators):
-                parts = list(part.function.body) + [p.default for p in part.function.params]
-                continue
-            parts = []
-        parts += below(part)
