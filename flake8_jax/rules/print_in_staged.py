@@ -58,7 +58,8 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return w - 0.1 * loss
     ```
 
-    Also good: shapes and other static values, to see when a function is compiled; and eager code.
+    Also good: shapes and other static values, to see when a function is compiled; and eager code. In notebooks, and of what a
+    constructor logs, jaxlint reports nothing: a tracer is what the reader is to see.
 
     ```python
     import logging

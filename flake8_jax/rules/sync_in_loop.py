@@ -1,4 +1,7 @@
-"""JAX206: every iteration of a dispatching loop waits for the device. Not modelled: how long an iteration takes."""
+"""JAX206: every iteration of a training loop waits for the device, for a value that nobody needs yet.
+
+Not modelled: how long an iteration takes, but for the loops in it.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,13 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
     """A loop that dispatches compiled work reads a result on the host in every iteration.
 
     Why it bites: a compiled call returns at once, and the device works while Python goes on to prepare the next one.
-    `float(loss)`, `.item()`, `np.asarray(loss)`, `print(loss)` and `if loss < …` wait for the value: the device then
+    `float(loss)`, `.item()`, `np.asarray(loss)` and `print(loss)` wait for the value: the device then
     idles while Python runs, and Python while the device does. Read every N steps, or after the loop. jaxlint reports the
-    first read since the last compiled call, since the others no longer wait, and nothing in loops of at most 100 iterations
+    first read since the last compiled call, since the others no longer wait.
+
+    jaxlint reports a value that is only added up, kept, printed or logged, in a loop whose iterations hand on a state. It
+    reports nothing where the value is needed at once (a test looks at it, another function gets it), where an iteration
+    takes long anyway (it runs an epoch or a compiled loop), in loops of at most 100 iterations (1,000 for what is printed)
     or in `__init__`.
 
     Bad:
@@ -78,7 +85,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
         return w, [float(loss) for loss in history]
     ```
 
-    Also good: reading what no compiled call of the loop has produced, asserting, and reading after a wait.
+    Also good: reading what no compiled call of the loop has produced, what decides how the loop goes on, asserting, and
+    reading after a wait.
 
     ```python
     import jax
@@ -99,6 +107,12 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
             w = train_step(w, x)
             print(name, w.shape)
             assert jnp.isfinite(w).all()
+        return w
+
+
+    def until_stable(w, x):
+        while float(jnp.abs(w).max()) > 1e-3:
+            w = train_step(w, x)
         return w
 
 
