@@ -97,13 +97,17 @@ class Subscription:
 ALL_EVENTS = Subscription()
 
 
+Raises = Literal["nothing", "tracer error", "another error"]
+"""What JAX raises where a rule reports an error: one about a tracer, another one, or nothing (the result is wrong)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule. ``doc`` is the manual page (markdown): the docstring of ``check``.
 
     names, where, arrays, effects: see ``Subscription``.
-    raises: where it reports an error, JAX raises an error about a tracer. The code behind the place does not run, and a
-        handler that catches such errors takes the report back.
+    raises: what running the code does where the rule reports an error. The code behind a ``tracer error`` does not run,
+        and a handler that catches such errors takes the report back. Who wrote a notebook has seen either: see ``Raises``.
     settle: for rules whose reports may show one defect twice. It sees the reports of all rules that declare it.
     """
 
@@ -119,7 +123,7 @@ class Rule:
     where: frozenset[Where] = EVERYWHERE
     arrays: bool = False
     effects: frozenset[str] | None = None
-    raises: bool = False
+    raises: Raises = "nothing"
     settle: Settle | None = None
 
     @property
@@ -160,7 +164,7 @@ def rule(  # noqa: PLR0913 - data
     fixable: Fixable = "never",
     opt_in: bool = False,
     only: Subscription = ALL_EVENTS,
-    raises: bool = False,
+    raises: Raises = "nothing",
     settle: Settle | None = None,
 ) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
     """Declare ``def traced_branch(event: TruthTest) -> Report | None`` to be the rule ``traced-branch``."""

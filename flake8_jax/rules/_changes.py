@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import contains_tracer
-from flake8_jax.semantics.domain.values import GRAD
+from flake8_jax.semantics.domain.values import GRAD, Array
 from flake8_jax.semantics.events.events import Mutation
 
 
 def leaks(event: Mutation) -> bool:
     """A tracer is put where it outlives the trace that it belongs to."""
-    return event.value is not None and contains_tracer(event.value, GRAD)
+    value = event.value
+    if event.enclosed and isinstance(value, Array) and value.dtype == "key":
+        return False  # nobody differentiates a key: it is the compiled trace's, as the object is
+    return value is not None and contains_tracer(value, GRAD)
 
 
 def counts(event: Mutation) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from flake8_jax.core.cells import SUFFIX, Rows
 from flake8_jax.core.findings import Step
 from flake8_jax.core.registry import Candidate
+from flake8_jax.rules._meetings import Meetings
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.semantics.domain.values import Site, canonical_key
 from flake8_jax.semantics.events.events import Context, KeyUse
@@ -16,10 +17,20 @@ from flake8_jax.semantics.events.events import Context, KeyUse
 ADVICE: dict[str, str] = {
     "": "split it first",
     "fixed": "split it first, unless the runs are meant to be alike",
+    "constant": "split it first, unless the results may be alike, as in made-up data",
+    "shared": "split it first, unless both are meant to drop the same",
     "same-data": "split it first, unless the results are compared under the same numbers",
     "discarded": "split it first, unless this is a warm-up",
 }
 """What to do, by the reason why equal draws may be meant."""
+OUTCOMES: dict[str, str] = {
+    "numbers": ", so both calls draw the same numbers",
+    "bits": ", so both draws come from the same random bits",
+    "new-keys": ", so both may use the same new keys",
+    "nothing": "; JAX does not promise that the two results are independent",
+    "": ", so the two results may not be independent",
+}
+"""What comes of two uses, by what they share."""
 
 
 def row_of(site: Site) -> int:
@@ -125,7 +136,11 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
         giving = first.get(id(canonical_key(event.key)))
         return giving is not None and giving.path == candidate.path
 
-    return _one_for_each_key([candidate for candidate in candidates if not is_superseded(candidate)])
+    left = [candidate for candidate in candidates if not is_superseded(candidate)]
+    meetings = Meetings()
+    return _one_for_each_key(
+        [c for c in left if not meetings.never_meet(c.event, c.start) and not meetings.are_compared(c.event)]
+    )
 
 
 def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
@@ -142,11 +157,12 @@ def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
             groups[id(candidate),] = [candidate]
             continue
         scope, cell = event.context.scope, 0
+        origin: tuple[object, ...] = (earlier.scope.path, earlier.start)
         if candidate.path.endswith(SUFFIX):
+            origin = (id(canonical_key(event.key)),)
             if candidate.path not in cells:
                 cells[candidate.path] = Rows(scope.text)
             cell = cells[candidate.path].place(bisect_right(scope.tree.line_starts, candidate.start))[0]
-        origin = (earlier.scope.path, earlier.start)
         groups.setdefault((candidate.path, cell, candidate.code, origin, name_of_key(event)), []).append(candidate)
     kept: list[Candidate] = []
     for first, *others in groups.values():

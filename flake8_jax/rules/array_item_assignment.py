@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import REF, Array, External, UnionValue, Value
@@ -12,7 +14,7 @@ _REFS = frozenset({REF, "jax.new_ref", "jax.freeze", "jax.ref"})
 _UPDATES = {"": "set", "+": "add", "-": "add", "*": "multiply", "/": "divide", "**": "power"}
 
 
-@rule("JAX505", "error", fixable="sometimes")
+@rule("JAX505", "error", fixable="sometimes", raises="another error")
 def array_item_assignment(event: Store) -> Report | None:
     """`x[i] = v`, `x[i] += v` or `del x[i]` on a JAX array.
 
@@ -78,6 +80,8 @@ def array_item_assignment(event: Store) -> Report | None:
     context = event.context
     if not event.how.startswith("item") or context.presumed or context.caught or not _is_array(event.base):
         return None
+    if _uses_refs(context) and _takes_slice_of_ref(event.at):
+        return None
     subject = quote(context, event.at)
     if event.how == "item-delete":
         return Report(event.at, f"del {subject}: JAX arrays are immutable; use jnp.delete")
@@ -99,6 +103,12 @@ def _uses_refs(context: Context) -> bool:
     """The file speaks of Pallas or of Refs: what it annotates as an array may be a Ref, whose items are assigned to."""
     named = [value.name for value in context.scope.slots.values() if isinstance(value, External)]
     return any(name.startswith("jax.experimental.pallas") or name in _REFS for name in named)
+
+
+def _takes_slice_of_ref(target: ir.Node) -> bool:
+    """``x[pl.ds(start, size)]``: such an index selects of Refs alone."""
+    calls = [node for node in walk(target) if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute)]
+    return any(isinstance(call.func, ir.Attribute) and call.func.attr in ("ds", "dslice") for call in calls)
 
 
 def _is_array(value: Value | None) -> bool:

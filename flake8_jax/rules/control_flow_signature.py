@@ -6,7 +6,7 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.events.events import SignatureMismatch
 
 
-@rule("JAX705", "error")
+@rule("JAX705", "error", raises="another error")
 def control_flow_signature(event: SignatureMismatch) -> Report | None:
     """A function that `lax.scan`, `fori_loop`, `while_loop`, `cond` or `switch` calls does not fit.
 

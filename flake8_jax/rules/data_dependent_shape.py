@@ -22,7 +22,13 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall
 
 
-@rule("JAX106", "error", fixable="sometimes", raises=True, only=Subscription(where=frozenset({"staged"}), arrays=True))
+@rule(
+    "JAX106",
+    "error",
+    fixable="sometimes",
+    raises="tracer error",
+    only=Subscription(where=frozenset({"staged"}), arrays=True),
+)
 def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report | None:
     """Staged code asks for a result whose shape depends on the data.
 

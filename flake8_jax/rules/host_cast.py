@@ -12,7 +12,13 @@ _NEVER_CONCRETE = frozenset({"builtins.float", "builtins.complex"})
 _CASTS = _NEVER_CONCRETE | {"builtins.int", "builtins.bool"}
 
 
-@rule("JAX201", "error", fixable="sometimes", raises=True, only=Subscription(where=frozenset({"staged"}), arrays=True))
+@rule(
+    "JAX201",
+    "error",
+    fixable="sometimes",
+    raises="tracer error",
+    only=Subscription(where=frozenset({"staged"}), arrays=True),
+)
 def host_cast(event: LibraryCall) -> Report | None:
     """`float()`, `int()`, `bool()` or `complex()` is called on a traced value.
 

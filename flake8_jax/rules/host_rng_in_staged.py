@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import RANDOM, effect
+from flake8_jax.semantics.domain.values import SEEDED, Const, ExternalInstance
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
 
@@ -14,7 +15,8 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     Why it bites: the call runs while JAX traces, once per compilation, and its result is baked into the program as a
     constant: every later call uses the same numbers. It is silent. Use `jax.random` with a key that is passed in.
     Under `vmap` alone, which keeps no trace, it is a warning: one draw serves all lanes. Under `grad` alone Python runs the
-    call every time, so jaxlint reports nothing.
+    call every time, so jaxlint reports nothing. A generator that the staged function makes with a seed gives the same numbers
+    with or without `jit`: that is meant.
 
     Bad:
 
@@ -45,8 +47,8 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return x + jax.random.normal(key, x.shape)
     ```
 
-    Also good: in eager code such as data loading, in the host function of a callback, and `uuid.uuid4()` or
-    `secrets.token_hex()`, whose text names an object and meets no array.
+    Also good: in eager code such as data loading, in the host function of a callback, a generator with a seed, and
+    `uuid.uuid4()` or `secrets.token_hex()`, whose text names an object and meets no array.
 
     ```python
     import random
@@ -60,6 +62,11 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     def update(w, batch):
         jax.debug.callback(lambda: random.random())
         return w - 0.1 * batch.T @ (batch @ w)
+
+
+    @jax.jit
+    def start_vector(x):
+        return x + np.random.RandomState(1729).uniform(-1.0, 1.0, x.shape)
 
 
     def fit(data, steps):
@@ -77,7 +84,7 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     Proof: two calls give equal output, and the jaxpr holds the numbers as a literal.
     """
     context = event.context
-    if not context.staged or context.presumed or effect(event) != RANDOM:
+    if not context.staged or context.presumed or effect(event) != RANDOM or _is_seeded(event):
         return None
     name = event.name if isinstance(event, LibraryCall) else f".{event.method}"
     if not context.once:
@@ -86,6 +93,18 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
             return None
         message = f"{name}() runs once for all lanes of a `vmap`; use jax.random with a key for each"
         return Report(event.at, message, level="warning")
-    return Report(
-        event.at, f"{name}() runs once at trace time, so every later call reuses its numbers; use jax.random with a key"
-    )
+    who = "every later call reuses" if not context.mapped else "all devices or lanes, and later calls too, share"
+    return Report(event.at, f"{name}() runs once at trace time, so {who} its numbers; use jax.random with a key")
+
+
+def _is_seeded(event: LibraryCall | MethodCall) -> bool:
+    """The call makes a generator with a seed, or draws from one that staged code made so: its numbers are fixed anyway."""
+    if not isinstance(event, LibraryCall):
+        return False
+    seed, generator = event.bound.get(_SEED_OF.get(event.name, "")), event.bound.get("self")
+    if seed is not None:
+        return not (isinstance(seed, Const) and seed.value is None)
+    return isinstance(generator, ExternalInstance) and SEEDED in generator.slots
+
+
+_SEED_OF = {"numpy.random.default_rng": "seed", "numpy.random.RandomState": "seed", "random.Random": "x"}

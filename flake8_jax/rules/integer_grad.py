@@ -17,7 +17,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import TransformCall
 
 
-@rule("JAX708", "error", fixable="sometimes")
+@rule("JAX708", "error", fixable="sometimes", raises="another error")
 def integer_grad(event: TransformCall) -> Report | None:
     """`jax.grad` or its kin differentiates by an integer or boolean argument.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
     ADVICE,
+    OUTCOMES,
     first_use,
     is_common_pick,
     is_loop_reuse,
@@ -24,8 +25,11 @@ def key_reuse(event: KeyUse) -> Report | None:
     Why it bites: JAX's random functions are pure: the same key gives the same numbers. Two samplers that share a key
     are correlated, often equal, and nothing says so: the result is silently wrong. Split the key and use each part
     once (<https://docs.jax.dev/en/latest/jax.random.html>). It does not matter whether a sampler draws here or inside
-    a called function; `split` after a draw counts as a second use. Two calls of `permutation` with one key shuffle
-    two arrays alike, which is meant; two calls of `choice` may be, and are only a warning.
+    a called function. `normal`, `uniform` and most others compute their numbers from the same random bits of the key.
+    Others, such as `randint` beside `normal`, or `split` after a draw, repeat no number that one could see, but JAX
+    promises independent numbers of different keys alone. Two calls of `permutation` with one key shuffle
+    two arrays alike, which is meant; two calls of `choice` may be, and are only a warning. So is a key that a function
+    makes of a number of its own: its draws are the same in every call anyway, as in made-up data.
 
     Bad:
 
@@ -133,7 +137,7 @@ def key_reuse(event: KeyUse) -> Report | None:
         )
         return Report(event.at, message, level="warning", given=draws_from(second))
     if event.same_call or event.in_loop:
-        return Report(event.at, f"{key} is used twice by one call, so both draws are the same; split it first")
+        return Report(event.at, f"{key} is used twice by one call{OUTCOMES[event.shares]}; split it first")
     uses, where = uses_of(event), first_use(event)
     if is_common_pick(event):
         message = f"{key} was already used {where}, so this call picks the same elements; split it if that is not meant"
@@ -141,12 +145,12 @@ def key_reuse(event: KeyUse) -> Report | None:
     again = ""
     if event.through or not event.draws:
         by = name_of(event.through) if event.through else "this call"
-        again = f", and {by} {'splits' if event.effect == 'split' else 'uses'} it again"
-    then = "so both calls draw the same numbers" if event.draws else "so the two results are not independent"
+        then = "splits it" if event.effect == "split" else "uses it"
+        again = f", and {by} {then}" + (" again" if event.was_split or event.effect != "split" else "")
     verb = "split" if event.was_split else "used"
     return Report(
         event.at,
-        f"{key} was already {verb} {where}{again}, {then}; {ADVICE[event.intent]}",
+        f"{key} was already {verb} {where}{again}{OUTCOMES[event.shares]}; {ADVICE[event.intent]}",
         level=None if event.certain and not event.intent else "warning",
         uses=uses,
     )

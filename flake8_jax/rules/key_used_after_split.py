@@ -1,4 +1,4 @@
-"""JAX303: a key is used after it was split. Not modelled: whether the parts of the split are used at all."""
+"""JAX303: a key is used after it was split. Not modelled: what becomes of the parts of a split in other functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from flake8_jax.semantics.events.events import KeyUse
 def key_used_after_split(event: KeyUse) -> Report | None:
     """A PRNG key is consumed, or split again, after it was split.
 
-    Why it bites: `split` uses its key up. Splitting it again gives the same parts again, and drawing from the parent
+    Why it bites: `split` uses its key up. Splitting it again gives the same parts again (part 0 of two is part 0 of
+    five), which is harmless only where the code uses other parts of each; drawing from the parent
     gives numbers that may be correlated with those drawn from the parts
     (<https://docs.jax.dev/en/latest/jax.random.html>). Neither raises, unless `jax_debug_key_reuse` is on.
 

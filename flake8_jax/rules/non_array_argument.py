@@ -33,7 +33,7 @@ _HOOKS = ("__new__", "__init_subclass__", "__jax_array__", "__get__", "tree_flat
 _OWN_TRAITS = frozenset({"pytree", "namedtuple", "enum", "metaclass", "altered"})
 
 
-@rule("JAX413", "error", fixable="sometimes")
+@rule("JAX413", "error", fixable="sometimes", raises="another error")
 def non_array_argument(event: TransformCall) -> Report | None:
     """A string, a function or another value that is no array is passed to an argument of a jitted function.
 

@@ -19,7 +19,13 @@ _SCALAR_TYPES = frozenset({
 """A dtype is harmless as an argument; called on a tracer, it converts."""
 
 
-@rule("JAX203", "error", fixable="sometimes", raises=True, only=Subscription(where=frozenset({"staged"}), arrays=True))
+@rule(
+    "JAX203",
+    "error",
+    fixable="sometimes",
+    raises="tracer error",
+    only=Subscription(where=frozenset({"staged"}), arrays=True),
+)
 def numpy_on_tracer(event: LibraryCall) -> Report | None:
     """A NumPy or SciPy function is called on a traced value.
 

@@ -8,7 +8,7 @@ from flake8_jax.semantics.domain.values import BoundMethod, Const, FunctionValue
 from flake8_jax.semantics.events.events import RootMet
 
 
-@rule("JAX404", "error", fixable="sometimes")
+@rule("JAX404", "error", fixable="sometimes", raises="another error")
 def static_arg_mismatch(event: RootMet) -> Report | None:
     """`static_argnums`, `static_argnames` or `donate_*` speak of parameters that the jitted function does not have.
 

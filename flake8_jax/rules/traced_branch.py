@@ -26,7 +26,7 @@ _ADVICE = {
 """What asks for the truth, and what does the same on tracers."""
 
 
-@rule("JAX101", "error", fixable="sometimes", raises=True)
+@rule("JAX101", "error", fixable="sometimes", raises="tracer error")
 def traced_branch(event: TruthTest) -> Report | None:
     """Python asks a traced value for its truth, which it does not have.
 

@@ -8,7 +8,7 @@ from flake8_jax.semantics.domain.values import HostArray
 from flake8_jax.semantics.events.events import Indexing
 
 
-@rule("JAX108", "error", fixable="sometimes", raises=True)
+@rule("JAX108", "error", fixable="sometimes", raises="tracer error")
 def traced_container_index(event: Indexing) -> Report | None:
     """A Python list, tuple or string, or a NumPy array, is indexed by a traced value.
 

@@ -11,7 +11,7 @@ _INTEGER_CONVERSIONS = frozenset("diuxXoc")
 _TEXT_CONVERSIONS = frozenset("rsa")
 
 
-@rule("JAX110", "error", raises=True)
+@rule("JAX110", "error", raises="tracer error")
 def traced_format(event: Formatting) -> Report | None:
     """A traced value is formatted with a format spec such as `:.3f` or `%.2f`.
 

@@ -15,7 +15,7 @@ _WHERE = {
 }
 
 
-@rule("JAX109", "error", raises=True)
+@rule("JAX109", "error", raises="tracer error")
 def traced_hash(event: Hashing) -> Report | None:
     """A traced value is hashed: as a dict key, as an element of a set, or to look something up.
 

@@ -8,7 +8,13 @@ from flake8_jax.semantics.domain.values import holds_tracer
 from flake8_jax.semantics.events.events import LibraryCall
 
 
-@rule("JAX103", "error", fixable="sometimes", raises=True, only=Subscription(where=frozenset({"staged"}), arrays=True))
+@rule(
+    "JAX103",
+    "error",
+    fixable="sometimes",
+    raises="tracer error",
+    only=Subscription(where=frozenset({"staged"}), arrays=True),
+)
 def traced_range(event: LibraryCall) -> Report | None:
     """`range()` gets a traced bound.
 

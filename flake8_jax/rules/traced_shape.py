@@ -15,7 +15,13 @@ from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall
 _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutation", "x")})
 
 
-@rule("JAX105", "error", fixable="sometimes", raises=True, only=Subscription(where=frozenset({"staged"}), arrays=True))
+@rule(
+    "JAX105",
+    "error",
+    fixable="sometimes",
+    raises="tracer error",
+    only=Subscription(where=frozenset({"staged"}), arrays=True),
+)
 def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     """A traced value is used as a shape, a size, a length or an axis.
 

@@ -8,7 +8,7 @@ from flake8_jax.semantics.domain.values import holds_tracer
 from flake8_jax.semantics.events.events import Slicing
 
 
-@rule("JAX107", "error", fixable="sometimes", raises=True)
+@rule("JAX107", "error", fixable="sometimes", raises="tracer error")
 def traced_slice(event: Slicing) -> Report | None:
     """A slice has a traced start, stop or step.
 

@@ -8,7 +8,7 @@ from flake8_jax.semantics.domain.values import is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 
 
-@rule("JAX102", "error", fixable="sometimes", raises=True)
+@rule("JAX102", "error", fixable="sometimes", raises="tracer error")
 def traced_while(event: TruthTest) -> Report | None:
     """A Python `while` loops on a traced condition.
 

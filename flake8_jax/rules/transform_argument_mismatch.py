@@ -6,7 +6,7 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.events.events import TransformMismatch
 
 
-@rule("JAX706", "error")
+@rule("JAX706", "error", raises="another error")
 def transform_argument_mismatch(event: TransformMismatch) -> Report | None:
     """`argnums`, `in_axes`, `has_aux` and the like do not fit the function, or the result is unpacked wrongly.
 

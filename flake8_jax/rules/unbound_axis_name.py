@@ -7,7 +7,7 @@ from flake8_jax.semantics.events.events import UnboundAxis
 from flake8_jax.semantics.events.facts import bound_note
 
 
-@rule("JAX602", "error")
+@rule("JAX602", "error", raises="another error")
 def unbound_axis_name(event: UnboundAxis) -> Report | None:
     """A collective (`psum`, `pmean`, `axis_index` …) runs over an axis name that no transform around it binds.
 

@@ -9,7 +9,7 @@ from flake8_jax.semantics.domain.values import Array, DictValue, HostArray, List
 from flake8_jax.semantics.events.events import TransformCall
 
 
-@rule("JAX403", "error", fixable="sometimes")
+@rule("JAX403", "error", fixable="sometimes", raises="another error")
 def unhashable_static(event: TransformCall) -> Report | None:
     """A list, dict or array is passed to a static argument of a jitted function.
 

@@ -316,3 +316,34 @@ def test_a_script_in_cells_shows_their_last_expressions(folder: Path, capsys: py
     (folder / "n.py").write_text(text)
     _, out = lint(capsys, "--output-format", "concise", "n.py")
     assert [line.split(": ")[0] for line in out.splitlines() if "JAX" in line] == ["n.py:7:1"]
+
+
+def test_what_a_cell_raises_its_author_has_seen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = [
+        "import jax\nimport jax.numpy as jnp",
+        "@jax.jit\ndef f(x):\n    return 1 if x else 2\nf(1)",
+        "x = jnp.ones(3)\nx[0] = 1",
+        "@jax.jit\ndef g(key):\n    return jax.random.normal(key) + jax.random.normal(key)",
+    ]
+    write(folder / "n.ipynb", notebook(*cells))
+    _, out = lint(capsys, "--output-format", "json", "n.ipynb")
+    levels = {finding["name"]: finding["severity"] for finding in json.loads(out)}
+    assert levels == {"traced-branch": "warning", "array-item-assignment": "warning", "key-reuse": "error"}
+
+
+@pytest.mark.parametrize(
+    ("later", "told"),
+    [
+        ("y = jax.random.normal(key)", 0),
+        ("x = jax.random.normal(key)\nprint(x)", 0),
+        ("y = jax.random.normal(key)\nprint(x + y)", 1),
+        ("def f():\n    return x\ny = jax.random.normal(key)", 1),
+    ],
+)
+def test_a_key_of_another_cell_counts_where_its_draws_are_read(
+    folder: Path, capsys: pytest.CaptureFixture[str], later: str, told: int
+) -> None:
+    cells = ["import jax\nkey = jax.random.key(0)", "x = jax.random.normal(key)\nprint(x)", later]
+    write(folder / "n.ipynb", notebook(*cells))
+    _, out = lint(capsys, "--output-format", "concise", "n.ipynb")
+    assert out.count("JAX301") == told, out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from support.lazily import Lazy
 
 from flake8_jax.knowledge import load
 from flake8_jax.knowledge.model import FunctionFact
+from flake8_jax.semantics.trackers.key_streams import stream_of
 
 jax, jnp, pallas = Lazy("jax"), Lazy("jax.numpy"), Lazy("jax.experimental.pallas")
 np = pytest.importorskip("numpy")
@@ -393,6 +395,26 @@ def test_results_of_key_functions() -> None:
         result = random_call(name)(key)
         assert jax.dtypes.issubdtype(result.dtype, jax.dtypes.prng_key)
         assert (fact.returns == "keys") == (result.ndim == 1)
+
+
+SAMPLERS = ("uniform", "normal", "bernoulli", "randint", "choice", "permutation")
+
+
+def test_streams_of_samplers() -> None:
+    """Two samplers with one key repeat each other exactly where they read the same random bits."""
+    n, key = 3000, jax.random.key(3)
+    arguments = {"bernoulli": (0.5, (n,)), "randint": ((n,), 0, 999), "choice": (999, (n,)), "permutation": (n,)}
+
+    def ranks(name: str) -> Any:
+        given = arguments.get(name, ((n,),))
+        drawn = np.asarray(getattr(jax.random, name)(key, *given)).astype(float)
+        return np.argsort(np.argsort(drawn, kind="stable"))
+
+    with jax.threefry_partitionable(True):
+        drawn = {name: ranks(name) for name in SAMPLERS}
+    for a, b in itertools.combinations(SAMPLERS, 2):
+        alike = abs(np.corrcoef(drawn[a], drawn[b])[0, 1]) > 0.2
+        assert alike == (stream_of(f"jax.random.{a}", {}) == stream_of(f"jax.random.{b}", {})), (a, b)
 
 
 # --- what must be static -----------------------------------------------------------------------------------------

@@ -63,6 +63,85 @@ def warm(key):
 """
 """Runs on a fixed key, one function on the same data before and after an update, a warm-up."""
 
+CONSTANT = """import flax.linen as nn
+import jax
+import jax.numpy as jnp
+
+
+def batch(n):
+    key = jax.random.PRNGKey(0)
+    images = jax.random.normal(key, (n, 28))
+    return images, jax.random.randint(key, (n,), 0, 10)  # warning
+
+
+def fields(n):
+    seed = 3
+    key = jax.random.key(seed)
+    made = {}
+    for name in ("a", "b"):
+        made[name] = jax.random.uniform(key, (n,))  # warning
+    return made
+
+
+def timed(f, n):
+    key = jax.random.key(0)
+    for _ in range(n):
+        noise = jax.random.normal(key, (2,))  # warning
+        f(noise).block_until_ready()
+
+
+def walk(steps):
+    key = jax.random.key(0)
+    x = jnp.zeros(2)
+    for _ in range(steps):
+        noise = jax.random.normal(key, (2,))  # error
+        x = x + noise
+    return x
+
+
+def path(steps):
+    key = jax.random.key(0)
+    path = [jnp.zeros(2)]
+    for _ in range(steps):
+        path.append(path[-1] + jax.random.normal(key, (2,)))  # error
+    return path
+
+
+def halves():
+    a, b = jax.random.split(jax.random.key(0))
+    return jax.random.normal(a), jax.random.normal(b), jax.random.normal(a)  # error
+
+
+SEED = 73
+
+
+def features(x):
+    key = jax.random.key(SEED)
+    return x * jax.random.normal(key, x.shape) + jax.random.uniform(key, x.shape)  # error
+
+
+def seeded(seed=0):
+    key = jax.random.key(seed)
+    return jax.random.normal(key) + jax.random.uniform(key)  # error
+
+
+def inner(key):
+    return jax.random.normal(key) + jax.random.uniform(key)  # error
+
+
+def outer():
+    return inner(jax.random.key(0))
+
+
+class Net(nn.Module):
+    @nn.compact
+    def __call__(self, x, y, training):
+        rng = self.make_rng("dropout")
+        x = nn.Dropout(0.1)(x, deterministic=not training, rng=rng)
+        return x + nn.Dropout(0.1)(y, deterministic=not training, rng=rng)  # warning
+"""
+"""Keys that a function makes of a number of its own, for itself; and one mask for two layers."""
+
 MISTAKEN = """import jax
 import jax.numpy as jnp
 
@@ -121,7 +200,7 @@ def findings(folder: Path, capsys: pytest.CaptureFixture[str], text: str) -> lis
     return found
 
 
-@pytest.mark.parametrize("text", [MEANT, MISTAKEN], ids=["meant", "mistaken"])
+@pytest.mark.parametrize("text", [MEANT, CONSTANT, MISTAKEN], ids=["meant", "constant", "mistaken"])
 def test_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     rows = enumerate(text.splitlines(), 1)
     expected = {row: mark[1] for row, line in rows if (mark := re.search(r"# (warning|error)$", line))}
@@ -149,8 +228,8 @@ def test_one_key_is_one_finding(tmp_path: Path, capsys: pytest.CaptureFixture[st
     (found,) = findings(tmp_path, capsys, ONE_KEY)
     assert found["location"]["row"] == 11
     assert found["message"] == (
-        '`extras["rng"]` was already used in `noise` (line 6, reached from line 10), and `noise` uses it again, so both calls '
-        "draw the same numbers; split it first"
+        '`extras["rng"]` was already used in `noise` (line 6, reached from line 10), and `noise` uses it again, so both draws '
+        "come from the same random bits; split it first"
     )
     uses = [(step["row"], step["message"]) for step in found["evidence"] if step["kind"] == "use"]
     assert uses == [
@@ -227,7 +306,8 @@ def test_fixes_go_on_to_the_next_use(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_each_cell_of_a_notebook_has_its_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     draws = "x = jax.random.normal(key, (3,))\n"
-    sources = ["import jax\nkey = jax.random.key(0)\n", draws, draws + draws.replace("x =", "y ="), draws]
+    more = [draws.replace("x =", f"{name} =") for name in "yzw"]
+    sources = ["import jax\nkey = jax.random.key(0)\n", draws, more[0] + more[1], more[2] + "print(x, y)\n", draws]
     cells = [
         {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
         for text in sources
@@ -236,3 +316,30 @@ def test_each_cell_of_a_notebook_has_its_finding(tmp_path: Path, capsys: pytest.
     main(["check", "--no-cache", "--isolated", "--output-format", "json", str(tmp_path / "a.ipynb")])
     found = json.loads(capsys.readouterr().out)
     assert [(item["cell"], item["location"]["row"]) for item in found if item["code"] == "JAX301"] == [(3, 1), (4, 1)]
+
+
+NAMES = "bernoulli, beta, choice, gamma, normal, permutation, randint, split, uniform"
+NO_PROMISE = "JAX does not promise that the two results are independent"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "outcome"),
+    [
+        ("normal(key, (n,))", "normal(key, (n,))", ", so both calls draw the same numbers"),
+        ("normal(key, (n,))", "normal(key, (n, 2))", ", so both draws come from the same random bits"),
+        ("normal(key, (n,))", "uniform(key, (n,))", ", so both draws come from the same random bits"),
+        ("choice(key, n)", "randint(key, (), 0, n)", ", so both draws come from the same random bits"),
+        ("choice(key, n, p=p)", "bernoulli(key)", ", so both draws come from the same random bits"),
+        ("choice(key, n, (), False)", "permutation(key, n)", ", so both draws come from the same random bits"),
+        ("normal(key, (n,))", "randint(key, (n,), 0, 9)", f"; {NO_PROMISE}"),
+        ("gamma(key, 1.0)", "beta(key, 1.0, 2.0)", f"; {NO_PROMISE}"),
+        ("normal(key, (n,))", "split(key)", f", and this call splits it; {NO_PROMISE}"),
+    ],
+)  # fmt: skip
+def test_what_two_uses_share(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], first: str, second: str, outcome: str
+) -> None:
+    (found,) = findings(
+        tmp_path, capsys, f"from jax.random import {NAMES}\n\n\ndef f(key, n, p):\n    a = {first}\n    return a, {second}\n"
+    )
+    assert found["message"] == f"`key` was already used on line 5{outcome}; split it first"

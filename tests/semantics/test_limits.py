@@ -117,3 +117,34 @@ def test_a_report_that_many_paths_lead_to_is_kept_once() -> None:
     analysis, _, _ = run_engine({"code.py": text})
     assert [finding.name for finding in analysis.findings] == ["traced-branch"]
     assert analysis.findings[0].evidence[0].text == "jax.jit stages f29"
+
+
+def test_a_decorator_that_ran_too_often_gives_nothing_known() -> None:
+    """Else a call of what it decorates would pass its own arguments, where the decorator passes a fresh key first."""
+    count = 300
+    calls = "\n".join(f"    total += loss(params, jax.random.fold_in(key, {i}), {i})" for i in range(count))
+    program = f"""
+import jax
+
+def fresh(rng, tag):
+    def decorate(function):
+        def wrapped(*args):
+            nonlocal rng
+            rng, given = jax.random.split(rng)
+            return function(given, *args)
+        return wrapped
+    return decorate
+
+def loss(params, key, i):
+    @fresh(key, i)
+    def forward(rng, x=0.0):
+        return jax.random.normal(rng) + x
+    return forward(params["a"]) + forward(params["a"])
+
+def main(params, key):
+    total = 0.0
+{calls}
+    return total
+"""
+    analysis, _, _ = run_engine({"code.py": program})
+    assert [finding.name for finding in analysis.findings] == []

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.findings import Finding, Level, Positions, Step
 from flake8_jax.core.registry import DEFECTS, Candidate, Settle, traceback_of
 from flake8_jax.semantics.analysis.request import AnalysisRequest
@@ -117,12 +118,19 @@ def _noted(emission: Emission, note: str) -> Emission:
     return msgspec.structs.replace(emission, report=report)
 
 
+def _level(emission: Emission) -> Level:
+    """The level of a finding. Who wrote a cell has run it and seen what it raises: it is shown on purpose, or out of use."""
+    level = emission.report.level or emission.rule.level
+    shown = emission.rule.raises != "nothing" and emission.scope.path.endswith(SUFFIX)
+    return "warning" if shown and level == "error" else level
+
+
 def _finding(emission: Emission, uses: tuple[Step, ...]) -> Finding:
     report, rule = emission.report, emission.rule
     return Finding(
         code=rule.code,
         name=rule.name,
-        level=report.level or rule.level,
+        level=_level(emission),
         path=emission.scope.path,
         start=report.at.start,
         end=report.at.end,

@@ -14,6 +14,7 @@ they are remembered there, so that a second crossing gives the same again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from flake8_jax.semantics.domain.joining import NUMBERS, SHAPES, const_kind, map_leaves, over_arrays
@@ -42,7 +43,8 @@ from flake8_jax.semantics.domain.values import (
 )
 
 SEED = "seed"
-"""The recipe of a key that was made of a seed, and of those made of it without other data."""
+"""The recipe of a key that was made of a seed, with a literal seed as operand, and of those made of it without other data,
+which has no operand."""
 
 ROWS = "rows"
 """The recipe of an array that was made of rows of a known length, which is its operand."""
@@ -185,7 +187,8 @@ def keep_seed(parent: Value, child: Array) -> None:
     """A key made of another one alone comes from the same seed."""
     whole = canonical_key(parent)
     if isinstance(whole, Array) and whole.recipe is not None and whole.recipe.name == SEED:
-        child.recipe = whole.recipe
+        recipe = whole.recipe
+        child.recipe = replace(recipe, operands=()) if recipe.operands else recipe
 
 
 def key_taken(keys: Array, step: str) -> Value:

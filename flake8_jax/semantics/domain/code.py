@@ -8,6 +8,7 @@ block       a list of statements below another statement.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -189,4 +190,20 @@ def functions_of(tree: ir.Module) -> list[tuple[ir.Function, int, int]]:
             elif isinstance(node, ir.Lambda):
                 found.append((node.function, node.start, node.start))
     found.sort(key=lambda item: item[1])
+    return found
+
+
+def statement_at(body: list[ir.Stmt], node: Any) -> ir.Stmt | None:
+    """The innermost statement around a node, of a body and its blocks; none of other functions."""
+    found = None
+    while body:
+        behind = bisect_right(body, node.start, key=lambda statement: statement.start)
+        if behind == 0 or body[behind - 1].end < node.end:
+            break
+        found = body[behind - 1]
+        if isinstance(found, (ir.FunctionDef, ir.ClassDef)):
+            break
+        blocks = [getattr(found, name, ()) for name in ("body", "orelse", "finalbody")]
+        blocks += [handler.body for handler in getattr(found, "handlers", ())]
+        body = next((b for b in blocks if b and b[0].start <= node.start and node.end <= b[-1].end), [])
     return found

@@ -377,6 +377,8 @@ def static_parameters(tv: TransformedValue) -> tuple[set[int], set[str]] | None:
     """Static positions and names of a transform's operand; None where the options are not known."""
     positions: set[int] = set()
     names: set[str] = set()
+    if "**" in tv.options and not any(option in tv.options for option in tv.fact.statics):
+        return None  # ``jit(f, **options)``: they may be among the options that nobody knows
     signature = parameter_names(tv.operand)
     for option in tv.fact.statics:
         constants = constants_of(tv.options.get(option))

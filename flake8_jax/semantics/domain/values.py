@@ -469,6 +469,8 @@ class ExternalInstance(Value):
         self.born = born
 
 
+SEEDED = "*seeded"
+"""A slot of a generator of random numbers that staged code made with a seed."""
 REF = "jax.Ref"
 """The class of what Pallas kernels get, and ``jax.new_ref`` gives: a place that items are read from and stored to."""
 

@@ -216,7 +216,8 @@ KeyEffect = Literal["consume", "split"]
 """What uses a key up: numbers are drawn from it, or other keys are made of it."""
 
 
-Intent = Literal["", "fixed", "same-data", "discarded"]
+Intent = Literal["", "fixed", "constant", "same-data", "discarded", "shared"]
+Shared = Literal["", "numbers", "bits", "nothing", "new-keys"]
 """Why equal draws may be meant: both runs take one fixed key of the module, or the module itself uses its key again; one
 function sees the same data twice; the result of one use is thrown away."""
 
@@ -263,6 +264,8 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     last_in: str = ""
     draws: bool = True
     intent: Intent = ""
+    shares: Shared = ""
+    """What two draws, or two splits, surely have in common; ``nothing``: no numbers, and yet JAX asks for two keys."""
     collections: tuple[str, str] | None = None
     """Two names of Flax's rngs that have the key in this one call."""
 
@@ -385,7 +388,8 @@ class Mutation(msgspec.Struct, frozen=True, eq=False):
     target: the container or object, None for a variable. value: what is put in, None where that is nothing.
     name: the attribute, variable or method. op: as in Store. once: it is also older than the innermost trace that is
     compiled, so Python makes the change once, whatever the number of calls. itself: the value was computed from what
-    was there before.
+    was there before. enclosed: it was made in the innermost compiled trace, so what ends first is a ``grad`` or ``vmap`` in
+    there, and a traced value may belong to the compiled trace.
     """
 
     context: Context
@@ -397,6 +401,7 @@ class Mutation(msgspec.Struct, frozen=True, eq=False):
     op: str
     once: bool
     itself: bool
+    enclosed: bool
 
 
 class CachedCall(msgspec.Struct, frozen=True, eq=False):

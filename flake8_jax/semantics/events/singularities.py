@@ -12,6 +12,7 @@ whose test is not in sight, ranges of arguments.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 from flake8_jax.core import ir
@@ -71,6 +72,8 @@ def _is_kept_out(
     for test, negated in _tests(event, condition):
         for variable in _variables(event, test):
             for point in _points(event, test, operand, variable):
+                if not _is_reached(event, variable, point):
+                    continue
                 truth = _truth(event, test, variable, point)
                 if truth is None or (truth != negated) is taken_when:
                     continue
@@ -131,6 +134,25 @@ def _points(event: Computation, test: Recipe, operand: Value, variable: Value) -
     if at_zero is not None and at_one is not None and at_zero != at_one:
         points.append(-at_zero / (at_one - at_zero))
     return points
+
+
+def _is_reached(event: Computation, variable: Value, point: float) -> bool:
+    """Nothing of how the variable is computed keeps it from the point: ``exp(x)`` and ``1 / x`` are never zero."""
+    recipe = recipe_of(event, variable)
+    if recipe is None:
+        return True
+    if recipe.name in ("/", "reciprocal"):
+        return point != 0.0 or (recipe.name == "/" and number(recipe.operands[0]) in (None, 0.0))
+    low, high = _RANGES.get(recipe.name, (-math.inf, math.inf))
+    return low < point < high
+
+
+_BELOW_ZERO = math.nextafter(0.0, -1.0)
+_RANGES = {
+    "exp": (0.0, math.inf), "sigmoid": (0.0, 1.0), "softplus": (0.0, math.inf), "cosh": (0.0, math.inf),
+    **dict.fromkeys(("abs", "square", "sqrt", "norm"), (_BELOW_ZERO, math.inf)),
+}  # fmt: skip
+"""Between which two numbers, which are left out, the results of an operation are."""
 
 
 def _truth(event: Computation, test: Recipe, variable: Value, point: float) -> bool | None:

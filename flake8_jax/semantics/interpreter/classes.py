@@ -40,7 +40,8 @@ from flake8_jax.semantics.domain.values import (
     Value,
     held_by,
 )
-from flake8_jax.semantics.interpreter.operations import resolve_name, value_of_annotation
+from flake8_jax.semantics.interpreter.fields import is_marked_static, is_static_field, last_name
+from flake8_jax.semantics.interpreter.operations import value_of_annotation
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, evaluate
@@ -162,8 +163,7 @@ def read_fields(m: Machine, cls: ClassValue) -> None:
         if _is_class_var(statement.annotation):
             continue
         name = statement.target.id
-        static = _declares_static(statement.value) or _declares_static(statement.annotation)
-        static = static or _is_marked_static(m, cls, statement.annotation)
+        static = is_static_field(m, cls, statement.value) or is_marked_static(m, cls, statement.annotation)
         default = _field_default(m, cls, statement.value, name)
         own.append(ClassField(name, statement.annotation, default, static, cls.scope))
         if static:
@@ -177,51 +177,7 @@ def _annotated_names(cls: ClassValue) -> set[str]:
 
 
 def _is_class_var(annotation: ir.Expr) -> bool:
-    return _last_name(annotation.value if isinstance(annotation, ir.Subscript) else annotation) == "ClassVar"
-
-
-def _last_name(node: ir.Expr) -> str:
-    """``c`` of ``c`` and of ``a.b.c``."""
-    return node.attr if isinstance(node, ir.Attribute) else node.id if isinstance(node, ir.Name) else ""
-
-
-def _is_marked_static(m: Machine, cls: ClassValue, annotation: ir.Expr) -> bool:
-    """``Static[int]``, the annotation of jax_dataclasses, by whatever name it was imported."""
-    if not isinstance(annotation, ir.Subscript):
-        return False
-    marker = resolve_name(m, cls.scope, cls.closure, annotation.value)
-    return isinstance(marker, External) and marker.name == "jax_dataclasses.Static"
-
-
-def _declares_static(node: ir.Expr | None) -> bool:
-    """``field(pytree_node=False)``, ``field(static=True)``, ``metadata=dict(static=True)``, ``static_field()``."""
-    if isinstance(node, ir.Subscript):
-        return _declares_static(node.index) if isinstance(node.index, ir.Tuple) else False
-    if isinstance(node, ir.Tuple):
-        return any(_declares_static(e) for e in node.elts)
-    if not isinstance(node, ir.Call):
-        return False
-    if _last_name(node.func) in ("static_field", "static"):
-        return True
-    return any(_says_static(a.keyword, a.value) or _holds_static(a.keyword, a.value) for a in node.args)
-
-
-def _says_static(name: str | None, value: ir.Expr) -> bool:
-    """``static=True``, ``pytree_node=False``."""
-    if not isinstance(value, ir.Constant):
-        return False
-    return (name == "static" and value.value is True) or (name == "pytree_node" and value.value is False)
-
-
-def _holds_static(name: str | None, value: ir.Expr) -> bool:
-    """``metadata={"static": True}``, ``metadata=dict(static=True)``."""
-    if name != "metadata":
-        return False
-    if isinstance(value, ir.Dict):
-        entries = [(k.value, v.value) for k, v in zip(value.keys, value.values, strict=True)
-                   if isinstance(k, ir.Constant) and isinstance(v, ir.Constant)]  # fmt: skip
-        return ("static", True) in entries or ("pytree_node", False) in entries
-    return isinstance(value, ir.Call) and _declares_static(value)
+    return last_name(annotation.value if isinstance(annotation, ir.Subscript) else annotation) == "ClassVar"
 
 
 def _field_default(m: Machine, cls: ClassValue, node: ir.Expr | None, name: str) -> Value | None:

@@ -4,6 +4,7 @@ Vocabulary
 ----------
 altered     a decorator that nobody knows may have made something else of a function or class.
 replaced    that decorator was computed, so what a call gives is not known either.
+lost        a decorator of the project was not run to its end, because it ran often enough: nobody knows what it gives.
 disguised   a function behind such a decorator: whether Python runs it again, nobody knows.
 """
 
@@ -94,6 +95,7 @@ def _decorated(
         if isinstance(existing, PropertyValue) and decorator.attr == "setter":
             return PropertyValue(existing.fget, cached=existing.cached, fset=value)
         return existing if isinstance(existing, PropertyValue) and decorator.attr != "getter" else value
+    lost = m.trackers[Runs].lost
     applied = evaluate(m, frame, decorator)
     if expects_failure(decorator):
         m.trackers[Runs].dared.add(id(function.fn))
@@ -101,7 +103,7 @@ def _decorated(
         m.trackers[Freshness].disguised.add(id(function.fn))
         function.altered = not _is_context(m, applied)
         function.replaced = isinstance(applied, Unknown) and _is_computed(frame, decorator)
-        return value
+        return Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else value
     result = perform(m, applied, Call(frame, decorator, Arguments([value]), decorating=True))
     if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
         isinstance(applied, External)
@@ -110,7 +112,7 @@ def _decorated(
     ):
         m.trackers[Freshness].disguised.add(id(function.fn))
         function.altered = True
-        return value
+        return Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else value
     return result
 
 

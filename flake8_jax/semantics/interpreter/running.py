@@ -144,12 +144,10 @@ def _not_followed(m: Machine, frame: Frame, node: Any, func: FunctionValue, args
     Python refuses. None for any other call."""
     running = [link for link in m.path.stack if link.fn is func.fn] if m.path.stack else []
     if len(m.path.stack) >= MAX_CALL_DEPTH or (len(running) >= 2 and not _descends(m, func, args, running)):
-        m.bus.count("recursion or depth")
-        note_lost(m, frame, node)
+        _lose(m, frame, node, "recursion or depth")
         return Unknown("recursion", host_test=True)
     if m.path.steps > MAX_STEPS_PER_ENTRY:
-        m.bus.count("step budget")
-        note_lost(m, frame, node)
+        _lose(m, frame, node, "step budget")
         return Unknown("budget", host_test=True)
     if binding_error(func, args):
         if m.path.mode.staged and is_written(node, args) and not m.program.is_overridden(func):
@@ -219,11 +217,17 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
 
 def _give_up(m: Machine, mode: Mode, at: Call) -> Value:
     """A function was run often enough: what this run would have shown is not known."""
-    m.bus.count("contexts")
     for axis in mode.axes:
         m.bus.note_everywhere(bound_note(axis))
-    note_lost(m, at.frame, at.node)
+    _lose(m, at.frame, at.node, "contexts")
     return Unknown("contexts", host_test=True)
+
+
+def _lose(m: Machine, frame: Frame, node: Any, limit: str) -> None:
+    """A call runs nothing, because of a limit."""
+    m.bus.count(limit)
+    m.trackers[Runs].lost += 1
+    note_lost(m, frame, node)
 
 
 def _descends(m: Machine, func: FunctionValue, args: Arguments, running: list[Link]) -> bool:

@@ -244,7 +244,7 @@ def _drop_caught(m: Machine, reports: int) -> bool:
     """Forget the errors reported since: a handler catches them. Whether one of them says that JAX raises here."""
     found = [e for e in m.bus.emissions[reports:] if (e.report.level or e.rule.level) == "error"]
     m.bus.drop_errors(reports)
-    return any(e.rule.raises for e in found)
+    return any(e.rule.raises == "tracer error" for e in found)
 
 
 def _catches_tracer_errors(m: Machine, frame: Frame, kind: ir.Expr | None) -> bool:

@@ -47,6 +47,7 @@ from flake8_jax.semantics.events.events import RuleIncomplete
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.keys import forget_uses, use_again
 
 DEFINING = {"defvjp": 2, "defjvp": 1}
 """Methods that set rules, and how many."""
@@ -70,18 +71,26 @@ def _given_rules(name: str, args: Arguments) -> list[Value]:
     return [*args.values, *[args.kwargs[p] for p in _PARAMETERS[name] if p in args.kwargs]]
 
 
-def run_rules(m: Machine, tv: TransformedValue, at: Call, result: Value) -> None:
-    """Run the rules of a function that was just called and gave ``result``, if JAX would."""
+def run_rules(m: Machine, tv: TransformedValue, at: Call, result: Value, mark: int) -> None:
+    """Run the rules of a function that was called at ``mark`` and gave ``result``, if JAX would.
+
+    JAX runs them in place of the function, and the backward rule takes up what the forward rule did: a key that each of
+    them draws from is used once.
+    """
     if not tv.rules or not m.path.mode.differentiated or result_level(m, at.args.values) < GRAD:
         return
     given = _by_position(tv, at.args)
     if given is None:
         return
     inside = at.to(Arguments([_plain(v) for v in given], {}, at.args.nodes))
+    uses = forget_uses(m, mark)
+    mark = len(m.journal.entries)
     if len(tv.rules) == 1:
         _run_jvp(m, tv, inside)
     else:
         _run_vjp(m, tv, inside, result)
+    forget_uses(m, mark)
+    use_again(m, uses)
 
 
 def _by_position(tv: TransformedValue, args: Arguments) -> list[Value] | None:
@@ -102,6 +111,7 @@ def _by_position(tv: TransformedValue, args: Arguments) -> list[Value] | None:
 
 def _run_vjp(m: Machine, tv: TransformedValue, at: Call, result: Value) -> None:
     forward, backward = tv.rules
+    mark = len(m.journal.entries)
     pair = known_elements(call(m, at.frame, at.node, forward, at.args))
     residuals = pair[1] if pair is not None and len(pair) == 2 else Unknown("residuals")
     output = pair[0] if pair is not None and len(pair) == 2 else result
@@ -110,6 +120,7 @@ def _run_vjp(m: Machine, tv: TransformedValue, at: Call, result: Value) -> None:
         return
     level: Level = ABSTRACT if m.path.mode.ambient or level_of(output) == ABSTRACT else CONCRETE
     leading = [at.args.values[i] for i in fixed if i < len(at.args.values)]
+    forget_uses(m, mark)
     call(m, at.frame, at.node, backward, Arguments([*leading, residuals, relevelled(_plain(output), level)]))
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
@@ -28,6 +29,7 @@ from flake8_jax.semantics.domain.values import (
     CONCRETE,
     GRAD,
     NONE,
+    SEEDED,
     Array,
     BoundMethod,
     ClassValue,
@@ -71,6 +73,7 @@ from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.trackers.axes import check_collective
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.contracts import note_method_rule
+from flake8_jax.semantics.trackers.key_streams import stream_of
 from flake8_jax.semantics.trackers.keys import (
     Touch,
     Usage,
@@ -123,7 +126,14 @@ def call_fact(m: Machine, name: str, fact: FunctionFact, at: Call, self_value: V
         return size_attribute(values[0], app.short)
     result = _host_result(m, fact, values, bound) if fact.host else _result(m, app, values)
     tell_size(result, name, bound, at.args.values)
+    if fact.impure == "random" and isinstance(result, ExternalInstance) and m.path.mode.staged and _is_given(bound):
+        result.slots[SEEDED] = NONE
     return result
+
+
+def _is_given(bound: dict[str, Value]) -> bool:
+    """There is an argument, and none is None."""
+    return bool(bound) and not any(isinstance(v, Const) and v.value is None for v in bound.values())
 
 
 def _presume(m: Machine, app: DescribedCall) -> None:
@@ -274,15 +284,29 @@ def _key_call(m: Machine, app: DescribedCall) -> Value | None:
     if level == GRAD:
         level = CONCRETE
     if fact.key_effect == "make":
-        return made_key(m, app.at.frame.scope, app.at.node, level)
+        return made_key(m, app.at.frame.scope, app.at.node, level, _literal_seed(m, app))
     key = app.bound.get(fact.key) if fact.key else None
     effect = _KEY_EFFECTS.get(fact.key_effect or "")
     return effect(m, app, key, level) if key is not None and effect is not None else None
 
 
+def _literal_seed(m: Machine, app: DescribedCall) -> Const | None:
+    """The seed, if it stands in the function itself: a number, or a name that the body binds. A constant of the module was
+    chosen for something."""
+    seed, node = app.bound.get("seed"), app.nodes.get("seed")
+    function = m.path.stack[-1].fn if m.path.stack else None
+    if not isinstance(seed, Const) or type(seed.value) is not int:
+        return None
+    if isinstance(node, ir.Name) and function is not None:
+        is_local = node.id in function.local_names and all(p.name != node.id for p in function.params)
+        return seed if is_local else None
+    return seed if isinstance(node, ir.Constant) else None
+
+
 def _draw(m: Machine, app: DescribedCall, key: Value, level: Level) -> Value | None:
     fact, at = app.fact, app.at
-    usage = Usage("consume", app.nodes.get(fact.key or ""), app.name, fact.key_effect == "consume")
+    draws, stream = fact.key_effect == "consume", stream_of(app.name, app.bound)
+    usage = Usage("consume", app.nodes.get(fact.key or ""), app.name, draws, stream)
     for one in _keys_in(key):
         use_key(m, Touch(at.frame, at.node, one), usage)
     _tell_same_call(m, at.frame, at.node, key)

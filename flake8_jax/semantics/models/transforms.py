@@ -238,9 +238,10 @@ def _call_untraced(m: Machine, tv: TransformedValue, at: Call) -> Value:
     if tv.fact.omnistaging:  # checkify: what it calls is staged
         stage(m, tv.operand, at, enter(m, tv.fact, tv.name, None, tv.options))
         return Unknown(tv.name)
+    mark = len(m.journal.entries)
     result = call(m, at.frame, at.node, tv.operand, at.args)
     if tv.rules:
-        run_rules(m, tv, at, result)
+        run_rules(m, tv, at, result, mark)
     return result
 
 

@@ -152,10 +152,20 @@ def tell_change(m: Machine, change: Change) -> None:
         m.journal.keep_alive.append(target)
         if value is not None:
             _escape(value, target)
-    once = mode.compiled > 0 and not mode.shapes_only and change.is_older(m, mode.compiled)
+    older = mode.compiled > 0 and change.is_older(m, mode.compiled)
+    once, enclosed = older and not mode.shapes_only, mode.compiled > 0 and not older
     m.bus.emit(
         Mutation(
-            m.path.context(scope), change.node, change.how, target, value, change.name, change.op, once, change.itself
+            m.path.context(scope),
+            change.node,
+            change.how,
+            target,
+            value,
+            change.name,
+            change.op,
+            once,
+            change.itself,
+            enclosed,
         )
     )
 

@@ -3,6 +3,8 @@
 Vocabulary
 ----------
 fixed       a key that a module makes, of a seed of its own: in its statements, or as the default of a parameter or field.
+constant    a key that a function makes, of a number of its own, for itself: what it draws is alike in all calls anyway, as in
+            made-up inputs. No new key of a split of it, and none that a loop draws from to compute its next state.
 run         a call that looks up a fixed key by itself: nobody passes one.
 same data   two calls of one function see the same arrays beside the key, and something else differs: the function is
             compared with itself under common random numbers. A call that takes what the other one returned is the next
@@ -14,14 +16,13 @@ Limitations: a result that is bound to a name and never read counts as used; res
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.boundary import SEED
-from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.code import names_read, statement_at
 from flake8_jax.semantics.domain.values import (
     FIELD_DEFAULT,
     Array,
@@ -52,10 +53,12 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     is_run = not (_passes_key(here, key) or _passes_key(there, key))
     if _is_fixed(key) and (is_run or here.function is None):
         return "fixed"
+    body = here.function.body if here.function is not None else here.scope.tree.body
+    if _is_constant_of(key, here.function) and not (in_loop and _is_step(body, here.node)):
+        return "constant"
     if in_loop:
         return ""
-    body = here.function.body if here.function is not None else here.scope.tree.body
-    first, second = _statement_at(body, there.node), _statement_at(body, here.node)
+    first, second = statement_at(body, there.node), statement_at(body, here.node)
     if _is_discarded(first, there) or _is_discarded(second, here):
         return "discarded"
     if _same_data(key, here, there, around):
@@ -68,6 +71,14 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
 def _is_fixed(key: Value) -> bool:
     recipe = key.recipe if isinstance(key, Array) else None
     return recipe is not None and recipe.name == SEED and recipe.function is None
+
+
+def _is_constant_of(key: Value, function: ir.Function | None) -> bool:
+    """The function makes the key itself, of a seed that it has as a constant."""
+    recipe = key.recipe if isinstance(key, Array) else None
+    if recipe is None or recipe.name != SEED or function is None:
+        return False
+    return recipe.function is function and bool(recipe.operands)
 
 
 def _passes_key(place: Place, key: Value) -> bool:
@@ -163,22 +174,6 @@ def _statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
             yield from _statements(handler.body)
 
 
-def _statement_at(body: list[ir.Stmt], node: Any) -> ir.Stmt | None:
-    """The innermost statement around a node, of a body and its blocks; none of other functions."""
-    found = None
-    while body:
-        behind = bisect_right(body, node.start, key=lambda statement: statement.start)
-        if behind == 0 or body[behind - 1].end < node.end:
-            break
-        found = body[behind - 1]
-        if isinstance(found, (ir.FunctionDef, ir.ClassDef)):
-            break
-        blocks = [getattr(found, name, ()) for name in ("body", "orelse", "finalbody")]
-        blocks += [handler.body for handler in getattr(found, "handlers", ())]
-        body = next((b for b in blocks if b and b[0].start <= node.start and node.end <= b[-1].end), [])
-    return found
-
-
 def _is_discarded(statement: ir.Stmt | None, place: Place) -> bool:
     """The statement throws away what the call at ``place`` gives; waiting for the result does not count."""
     if isinstance(statement, ir.Assign):
@@ -219,3 +214,54 @@ def _feeds(first: ir.Stmt, call: Any) -> bool:
         return False
     names = {t.id for target in targets for t in _flat(target) if isinstance(t, ir.Name)}
     return any(isinstance(node, ir.Name) and node.id in names for node in walk(call))
+
+
+LONG_LOOP = 100
+"""A loop of more statements than that computes something of its own."""
+
+
+def _is_step(body: list[ir.Stmt], node: Any) -> bool:
+    """What a loop draws at ``node`` goes into what its next iteration starts from."""
+    loop = next(
+        (s for s in _statements(body) if isinstance(s, (ir.For, ir.While)) and s.start <= node.start < s.end), None
+    )
+    statement = statement_at(body, node)
+    if loop is None or statement is None:
+        return False
+    inside = [s for s in _statements(loop.body) if isinstance(s, (ir.Assign, ir.AugAssign, ir.AnnAssign, ir.ExprStmt))]
+    if len(inside) > LONG_LOOP:
+        return True
+    carried: set[str] = set()
+    bound: set[str] = set()
+    for one in inside:
+        carried |= _read_by(one) - bound
+        bound |= _changed_by(one)
+    drawn = _changed_by(statement)
+    for following in inside:
+        if following.start > statement.start and drawn & _read_by(following):
+            drawn |= _changed_by(following)
+    return bool(drawn & carried)
+
+
+def _changed_by(statement: ir.Stmt) -> set[str]:
+    """The names that a statement binds, or changes what they hold: the receiver of a method too."""
+    if isinstance(statement, ir.Assign):
+        targets = [t for target in statement.targets for t in _flat(target)]
+    elif isinstance(statement, (ir.AnnAssign, ir.AugAssign)):
+        targets = [statement.target]
+    elif isinstance(statement, ir.ExprStmt) and isinstance(statement.value, ir.Call):
+        targets = [statement.value.func.value] if isinstance(statement.value.func, ir.Attribute) else []
+    else:
+        targets = []
+    return {target.id for target in targets if isinstance(target, ir.Name)}
+
+
+def _read_by(statement: ir.Stmt) -> set[str]:
+    if isinstance(statement, ir.ExprStmt) and isinstance(statement.value, ir.Call):
+        call = statement.value
+        return {name for argument in call.args for name in names_read(argument.value)}
+    if isinstance(statement, ir.AugAssign):
+        return names_read(statement.value) | names_read(statement.target)
+    return (
+        names_read(statement.value) if isinstance(statement, (ir.Assign, ir.AnnAssign)) and statement.value else set()
+    )

@@ -50,11 +50,16 @@ from flake8_jax.semantics.domain.values import (
     part_of,
     site_of,
 )
-from flake8_jax.semantics.events.events import KeyEffect, KeyUse, SharedKey
+from flake8_jax.semantics.events.events import Intent, KeyEffect, KeyUse, SharedKey
 from flake8_jax.semantics.events.facts import DRAWN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.key_caches import is_filled_once
+from flake8_jax.semantics.trackers.key_children import are_apart
+from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import intent_of
+from flake8_jax.semantics.trackers.key_names import NamesOfBodies
+from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
 DONATE: Final = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
@@ -63,8 +68,8 @@ DONATE: Final = "donate"
 @dataclass(frozen=True, slots=True)
 class Use:
     """One use of a key, as it is remembered. argument: the IR of a donated argument. draws: what comes out are numbers,
-    neither other keys nor an object that starts with them. certain: of a donation, that a result takes the memory. inner:
-    the rest of the path of a use in a remembered run."""
+    neither other keys nor an object that starts with them. stream: which random bits of the key those come from. certain:
+    of a donation, that a result takes the memory. inner: the rest of the path of a use in a remembered run."""
 
     effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
@@ -73,6 +78,7 @@ class Use:
     sampler: str = ""
     argument: Any = None
     draws: bool = False
+    stream: str = ""
     certain: bool = True
     inner: tuple[Place, ...] = field(default=(), compare=False)
 
@@ -99,12 +105,13 @@ class Touch(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """How a key is used up. argument: the IR of the key. sampler, draws: as in ``Use``."""
+    """How a key is used up. argument: the IR of the key. sampler, draws, stream: as in ``Use``."""
 
     effect: KeyEffect
     argument: ir.Expr | None
     sampler: str = ""
     draws: bool = False
+    stream: str = ""
 
 
 class Keys(Tracker):
@@ -114,6 +121,7 @@ class Keys(Tracker):
         self.m = m
         self.uses: dict[Value, Any] = {}
         self.lanes_met: set[Lane] = set()
+        self.names = NamesOfBodies()
 
     def owns(self, slots: dict[Any, Any]) -> bool:
         return slots is self.uses
@@ -277,17 +285,44 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     _tell_shared(m, frame.scope, node, canonical, path)
     uses = m.trackers[Keys].uses
     earlier = uses.get(canonical, ())
-    for use in earlier:
-        if use.effect == DONATE or not may_follow(m, path, conditions, use):
-            continue
-        if _same_shuffle(m, usage.sampler, use, path):
-            continue
-        certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
-        _tell_collision(m, key, usage, use, path, certain=certain)
-        break
-    made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws)
+    if m.bus.wants(KeyUse):
+        use = next(
+            (u for u in _nearest_first(frame.scope, path, earlier) if _collides(m, usage, path, conditions, u)), None
+        )
+        if use is not None:
+            certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
+            _tell_collision(m, key, usage, use, path, certain=certain)
+    made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream)
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
+
+
+def _collides(
+    m: Machine, usage: Usage, path: tuple[Place, ...], conditions: frozenset[Condition], earlier: Use
+) -> bool:
+    """The key is used twice in earnest: on one path, and by things that share something."""
+    if earlier.effect == DONATE or not may_follow(m, path, conditions, earlier):
+        return False
+    if _same_shuffle(m, usage.sampler, earlier, path) or is_filled_once(path, (*earlier.path, *earlier.inner)):
+        return False
+    names = m.trackers[Keys].names
+    if _is_split(usage) and _is_split(earlier) and are_apart(earlier.last, path[-1], names):
+        return False
+    level = parting(path, earlier.path)
+    return level is None or not exclude(earlier.path[level], path[level], names)
+
+
+def _is_split(use: Usage | Use) -> bool:
+    """New keys are made of the key, whatever became of them."""
+    return not use.draws and not use.sampler
+
+
+def _nearest_first(scope: ModuleScope, path: tuple[Place, ...], uses: tuple[Use, ...]) -> tuple[Use, ...]:
+    """In the order in which they happened; but those in the same cell of a notebook come before those in other cells."""
+    if not scope.cells or len(uses) < 2:
+        return uses
+    cell = scope.cell_of(path[0].node.start)
+    return tuple(sorted(uses, key=lambda use: scope.cell_of(use.path[0].node.start) != cell))
 
 
 def may_follow(m: Machine, path: tuple[Place, ...], conditions: frozenset[Condition], earlier: Use) -> bool:
@@ -299,6 +334,27 @@ def may_follow(m: Machine, path: tuple[Place, ...], conditions: frozenset[Condit
         return True
     level = parting(path, earlier.path)
     return level is None or path[level].node is not earlier.path[level].node
+
+
+def forget_uses(m: Machine, mark: int) -> dict[Value, tuple[Use, ...]]:
+    """Take back the uses since ``mark``, but for donations: what runs next runs in place of that. Gives them back."""
+    slots = m.trackers[Keys].uses
+    before: dict[Value, Any] = {}
+    for written, slot, old in m.journal.entries[mark:]:
+        if written is slots:
+            before.setdefault(slot, old)
+    taken = {key: slots.get(key, ()) for key in before}
+    for key, old in before.items():
+        kept = () if old is MISSING else old
+        given = [use for use in taken[key] if use.effect == DONATE and use not in kept]
+        m.journal.write(slots, key, (*kept, *given))
+    return taken
+
+
+def use_again(m: Machine, taken: dict[Value, tuple[Use, ...]]) -> None:
+    """Restore the uses that ``forget_uses`` took back."""
+    for key, uses in taken.items():
+        m.journal.write(m.trackers[Keys].uses, key, uses)
 
 
 def settle_splits(m: Machine, mark: int, result: Value) -> None:
@@ -350,7 +406,7 @@ def _tell_collision(
     m: Machine, key: Value, usage: Usage, earlier: Use, path: tuple[Place, ...], *, certain: bool
 ) -> None:
     """Say where the two uses part: in the innermost function that both go through."""
-    level = parting(path, earlier.path) if m.bus.wants(KeyUse) else None
+    level = parting(path, earlier.path)
     if level is None:
         return
     limit = min(len(path), len(earlier.path))
@@ -377,7 +433,9 @@ def _tell_collision(
             inner_key=usage.argument,
             was_split=not earlier.draws and not earlier.sampler,
             draws=usage.draws and earlier.draws,
-            intent=intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop),
+            shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
+            intent=_CHOSEN.get((earlier.sampler, usage.sampler), "")
+            or intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop),
             in_loop=in_loop,
             loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
             same_call=False,
@@ -388,6 +446,15 @@ def _tell_collision(
             earlier_sampler=earlier.sampler,
         )
     )
+
+
+_DROPOUT = "flax.linen.Dropout.__call__"
+_CHOSEN: dict[tuple[str, str], Intent] = {(_DROPOUT, _DROPOUT): "shared"}
+"""Samplers that take a key of their own unless one is passed: who passes one to two of them chose it."""
+
+
+def _drawing(use: Usage | Use, last: Place) -> Drawing:
+    return Drawing(use.sampler, use.stream, _is_split(use), use.draws, last)
 
 
 def _name_of(function: ir.Function | None) -> str:
@@ -590,11 +657,13 @@ def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, pa
         m.bus.emit(SharedKey(m.path.context(lane.call.scope), lane.call.node, lane.transform, False))
 
 
-def made_key(m: Machine, scope: ModuleScope, node: Any, level: Level) -> Array:
-    """A key made of a seed."""
+def made_key(m: Machine, scope: ModuleScope, node: Any, level: Level, literal: Const | None = None) -> Array:
+    """A key made of a seed. literal: the seed, if the function that runs has it as a constant."""
     made = Array(level, "key", 0)
     site = Site(scope, node.start, node.end)
-    made.recipe = Recipe(SEED, (), site, m.path.stack[-1].fn if m.path.stack else None)
+    made.recipe = Recipe(
+        SEED, (literal,) if literal is not None else (), site, m.path.stack[-1].fn if m.path.stack else None
+    )
     return made
 
 

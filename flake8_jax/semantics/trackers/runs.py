@@ -25,13 +25,14 @@ class Runs(Tracker):
     """memo: remembered runs by function and key. callees: functions that code calls, called_functions: also those that a
     transform runs. dared: functions that have daring calls, trusted: those that have others, with the entries that these
     start at, 0 for a module. scripted: functions that the top level of a module runs outside of tracing. calls: who
-    calls whom, None unless asked for."""
+    calls whom, None unless asked for. lost: how many calls ran nothing, because of a limit."""
 
     def __init__(self, m: Machine) -> None:
         self.caps = LINT_CAPS
         self.memo: dict[Any, dict[Any, Any]] = {}
         self.contexts: dict[tuple[int, bool], int] = {}
         self.runs = 0
+        self.lost = 0
         self.telling: set[int] = set()
         self.called_functions: set[int] = set()
         self.callees: set[int] = set()

@@ -1,0 +1,148 @@
+"""Which of the new keys of a ``split`` the code uses: two splits of one key that use different ones share nothing.
+
+``split(key, n)[i]`` and ``split(key, m)[i]`` are one key (since JAX 0.5, and with equal numbers before), and keys of different
+indices differ.
+
+Vocabulary
+----------
+children    the new keys, by index; ``more``: all from an index on. Unknown use is use of all.
+unread      a name that nothing reads, and ``_``: its child is used by nobody.
+stored      a child that is only put into a field: ``state.replace(rng=child)``. Two splits that store the same child
+            in a field of the same name leave the object as one of them does.
+
+Not modelled: children of a mapped ``split``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import statement_at
+from flake8_jax.semantics.domain.stack import Place
+from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies, body_around
+
+END = sys.maxsize
+
+
+class Part(NamedTuple):
+    """The children from ``start`` up to ``stop``. field: the name of the field that they are stored in, if that is all."""
+
+    start: int
+    stop: int
+    field: str = ""
+
+
+_ALL = (Part(0, END),)
+
+
+def are_apart(first: Place, second: Place, names: NamesOfBodies) -> bool:
+    """Of two splits of one key, no child that the code uses is the same."""
+    ours, theirs = _children_used(second, names), _children_used(first, names)
+    return not any(
+        max(a.start, b.start) < min(a.stop, b.stop, _count(first.node), _count(second.node))
+        and not (a.field and a.field == b.field)
+        for a in ours
+        for b in theirs
+    )
+
+
+def _count(split: Any) -> int:
+    """How many new keys there are, at most."""
+    if not isinstance(split, ir.Call) or not _is_plain(split.func) or any(a.star for a in split.args):
+        return END
+    for i, argument in enumerate(split.args):
+        if argument.keyword == "num" or (i == 1 and not argument.keyword):
+            count = _constant(argument.value)
+            return END if count is None else count
+    return 2
+
+
+def _children_used(place: Place, names: NamesOfBodies) -> tuple[Part, ...]:
+    split: Any = place.node
+    if not isinstance(split, ir.Call) or not _is_plain(split.func):
+        return _ALL
+    statement = statement_at(body_around(place), split)
+    if not isinstance(statement, ir.Assign):
+        return _taken(statement, split) if statement is not None else _ALL
+    if statement.value is not split:
+        return _taken(statement, split)
+    known = names.around(place)
+    found: list[Part] = []
+    for target in statement.targets:
+        if isinstance(target, (ir.Tuple, ir.List)):
+            found += _unpacked(target.elts, known, statement)
+        else:
+            found += _named(target, known, statement)
+    return tuple(found)
+
+
+def _is_plain(function: ir.Expr) -> bool:
+    return (isinstance(function, ir.Attribute) and function.attr == "split") or (
+        isinstance(function, ir.Name) and function.id == "split"
+    )
+
+
+def _taken(statement: ir.Node, split: ir.Call) -> tuple[Part, ...]:
+    """``split(key)[1]`` in the middle of a statement."""
+    for node in walk(statement):
+        if isinstance(node, ir.Subscript) and node.value is split:
+            part = _part_at(node.index)
+            return (part,) if part is not None else _ALL
+    return _ALL
+
+
+def _part_at(index: ir.Expr) -> Part | None:
+    """The children at an index or slice of constants that count from the start."""
+    if isinstance(index, ir.Slice):
+        start = 0 if index.lower is None else _constant(index.lower)
+        stop = END if index.upper is None else _constant(index.upper)
+        return Part(start, stop) if start is not None and stop is not None and index.step is None else None
+    at = _constant(index)
+    return Part(at, at + 1) if at is not None else None
+
+
+def _constant(node: ir.Expr) -> int | None:
+    return node.value if isinstance(node, ir.Constant) and type(node.value) is int and node.value >= 0 else None
+
+
+def _unpacked(targets: list[ir.Expr], names: Names, binding: ir.Stmt) -> Iterator[Part]:
+    """``a, b, *rest = split(key, n)``."""
+    for i, target in enumerate(targets):
+        if isinstance(target, ir.Starred):
+            yield Part(i, END)
+            return  # those behind it count from the end
+        if not isinstance(target, ir.Name):
+            yield Part(i, i + 1)
+        elif target.id != "_":
+            yield from _stored(i, names, names.read_after(target.id, binding))
+
+
+def _stored(index: int, names: Names, reads: Iterator[ir.Name]) -> Iterator[Part]:
+    """The child at an index, if something reads it."""
+    fields: set[str] = set()
+    for node in reads:
+        parent = names.parents.get(id(node))
+        fields.add((parent.keyword or "") if isinstance(parent, ir.Argument) else "")
+        if len(fields) > 1 or "" in fields:
+            yield Part(index, index + 1)
+            return
+    for field in fields:
+        yield Part(index, index + 1, field)
+
+
+def _named(target: ir.Expr, names: Names, binding: ir.Stmt) -> Iterator[Part]:
+    """``keys = split(key, n)``: the children that ``keys[i]`` and ``keys[i:j]`` take."""
+    if not isinstance(target, ir.Name):
+        yield from _ALL
+        return
+    for node in names.read_after(target.id, binding):
+        parent = names.parents.get(id(node))
+        part = _part_at(parent.index) if isinstance(parent, ir.Subscript) else None
+        if part is None:
+            yield from _ALL
+            return
+        yield part
