@@ -299,6 +299,7 @@ def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
         m.path.caught > 0,
         bool(mode.lanes),
         in_loop and not any(loop.guards for loop in m.path.loops),
+        in_loop and not any(loop.guards > loop.frequent for loop in m.path.loops),
         waiting and not any(loop.runs for loop in m.path.loops) and not is_ready(m),
         math.prod([loop.turns for loop in m.path.loops]) if waiting else 0,
         mode.differentiated,

@@ -185,7 +185,7 @@ def _may_tell(m: Machine) -> bool:
         or m.path.mode.staged
         or m.path.mode.presumed
         or m.trackers[Freshness].sheltered
-        or any(loop.guards for loop in m.path.loops)
+        or any(loop.guards > loop.frequent for loop in m.path.loops)
         or m.trackers[Freshness].choosing
         or not m.bus.wants(Repetition)
     ):
