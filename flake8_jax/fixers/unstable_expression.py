@@ -46,6 +46,10 @@ def _arguments(whole: ir.Node, better: str) -> list[tuple[int, int]] | None:
             return None
         other = operand.right if isinstance(operand.left, ir.Constant) else operand.left
         return [(other.start, other.end)]
+    if better == "jax.nn.softplus":
+        if not isinstance(operand, ir.BinOp) or operand.op != "+":
+            return None
+        return _call_arguments(operand.right if isinstance(operand.left, ir.Constant) else operand.left, 1)
     if better == "jax.scipy.special.logsumexp":
         return _of_sum(operand)
     return _call_arguments(operand, None)

@@ -77,7 +77,8 @@ def async_timing(event: Timed) -> Report | None:
         return y, elapsed
     ```
 
-    Also good: a value that is read on the host has been waited for.
+    Also good: a value that is read on the host has been waited for. Of a loop over data, which the host waits for as well,
+    only a small part is in flight at its end.
 
     ```python
     import time

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.domain.values import Array, Tree, UnionValue, Value
@@ -88,6 +90,8 @@ def discarded_result(event: Discarded | MethodCall) -> Report | None:
         return Report(event.at, f".{event.method}() gives a new array and changes nothing; use its result")
     if not event.pure or not event.call_name.startswith(_LIBRARIES):
         return None
+    if context.scope.cells and isinstance(event.at, ir.Call) and all(_is_literal(a.value) for a in event.at.args):
+        return None  # shown for what it does, or does not, with such numbers
     subject = quote(context, event.at, event.call_name)
     return Report(event.at, f"{subject} has no effect but its result, which is not used")
 
@@ -97,3 +101,7 @@ def _is_array(value: Value, method: str) -> bool:
     if isinstance(value, UnionValue):
         return all(_is_array(member, method) for member in value.members)
     return isinstance(value, Array) or (isinstance(value, Tree) and method != "copy")
+
+
+def _is_literal(node: ir.Expr) -> bool:
+    return all(isinstance(part, (ir.Constant, ir.Tuple, ir.List, ir.UnaryOp)) for part in walk(node))

@@ -16,6 +16,7 @@ _TIME, _FILES, _ENVIRONMENT = "time", "io", "environment"
 _ENVIRON = "os.environ"
 _EFFECTS = frozenset({_TIME, _FILES, _ENVIRONMENT})
 _HOUSEKEEPING = ("os.path.", "os.mkdir", "os.makedirs", "os.remove", "os.unlink", "os.rename", "os.replace", "shutil.")
+_SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
 _INSTEAD = {
     _TIME: "take the time outside and pass it in",
     _FILES: "read and write outside, or in a jax.experimental.io_callback",
@@ -119,6 +120,11 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
     found = effect(event)
     if found not in _EFFECTS or (isinstance(event, LibraryCall) and event.name.startswith(_ENVIRON)):
         return None
+    inner = event.context.inner
+    if inner is not None and (inner.name in _SETTING_UP and found == _FILES):
+        return None  # weights, which are read once
+    if inner is not None and found == _TIME and (inner.is_generator or inner.name in ("__enter__", "__exit__")):
+        return None  # a context manager, which times whatever it is given
     name = event.name if isinstance(event, LibraryCall) else f".{event.method}"
     if name.startswith(_HOUSEKEEPING):
         return None  # to look whether a file is there, and to make room for one, is meant to happen once

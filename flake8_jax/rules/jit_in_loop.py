@@ -5,6 +5,8 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import made_of, short
+from flake8_jax.semantics.domain.code import bound_paths, paths_read
+from flake8_jax.semantics.domain.values import FunctionValue
 from flake8_jax.semantics.events.events import Repetition
 
 _PMAPS = frozenset({"jax.pmap"})
@@ -107,7 +109,19 @@ def jit_in_loop(event: Repetition) -> Report | None:
     return Report(
         event.at,
         f"`{short(event.name)}` gets {made_of(event.operand)} in every iteration and compiles it each time; "
-        "apply it before the loop",
+        + _advice(event),
         given=event.given,
         unless=event.unless,
     )
+
+
+def _advice(event: Repetition) -> str:
+    """What to do; a field of an object that the function reads would keep the value that it has before the loop."""
+    operand = event.operand
+    if isinstance(operand, FunctionValue):
+        changed = bound_paths(event.loop)
+        fields = sorted(path for path in paths_read(operand.fn) if path.startswith("self.") and path.count(".") == 1)
+        if fields:
+            named = next((path for path in fields if path in changed), fields[-1])
+            return f"apply it before the loop, and pass what changes, such as `{named}`, as an argument"
+    return "apply it before the loop"

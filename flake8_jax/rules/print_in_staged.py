@@ -7,6 +7,8 @@ from flake8_jax.rules._facts import LOG, PRINT, effect, is_test
 from flake8_jax.rules._tracers import contains_tracer
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
 
+_SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
+
 
 @rule("JAX205", "warning", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), arrays=True))
 def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
@@ -56,7 +58,8 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return w - 0.1 * loss
     ```
 
-    Also good: shapes and other static values, to see when a function is compiled; and eager code.
+    Also good: shapes and other static values, to see when a function is compiled; and eager code. In notebooks, and of what a
+    constructor logs, jaxlint reports nothing: a tracer is what the reader is to see.
 
     ```python
     import logging
@@ -90,8 +93,10 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     if not context.staged or context.presumed or is_test(context):
         return None
     what = effect(event)
-    if what not in (PRINT, LOG):
+    if what not in (PRINT, LOG) or context.scope.cells:
         return None
+    if what == LOG and context.inner is not None and context.inner.name in _SETTING_UP:
+        return None  # said of an object that is made
     formatted = event.formatted if isinstance(event, LibraryCall) else ()
     if not any(contains_tracer(value) for value in (*event.args, *event.kwargs.values(), *formatted)):
         return None

@@ -16,7 +16,8 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     Why it bites: the value is read while JAX traces and becomes part of the compiled program. A later change has no
     effect on calls with the same shapes: the program goes on with the old value. Pass it as an argument (a static one,
-    where it decides about Python control flow).
+    where it decides about Python control flow). jaxlint reports a variable that the project changes after a trace: a
+    setter that nobody calls is for users, who make their settings first.
 
     Bad:
 
@@ -56,8 +57,8 @@ def stale_global(event: GlobalRead) -> Report | None:
         return x * scale + offset
     ```
 
-    Also good: constants, a registry of functions, what is filled when it is first asked for, and what only eager code
-    reads.
+    Also good: constants, a registry of functions, what is filled when it is first asked for, what only eager code reads, and
+    a cell of a notebook that does all of this to show it.
 
     ```python
     import jax

@@ -1,18 +1,24 @@
-"""JAX206: every iteration of a dispatching loop waits for the device. Not modelled: how long an iteration takes."""
+"""JAX206: every iteration of a training loop waits for the device, for a value that nobody needs yet.
+
+Not modelled: how long an iteration takes, but for the loops in it.
+"""
 
 from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
+from flake8_jax.rules._host_use import Use, use_of
 from flake8_jax.rules._tracers import is_dispatched, quote
-from flake8_jax.semantics.domain.values import Value
+from flake8_jax.semantics.domain.values import Array, UnionValue, Value
 from flake8_jax.semantics.events.events import Formatting, LibraryCall, MethodCall, TruthTest
 
 _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
 _SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
 _FEW = 100
 """So many waits are not worth a thought: they take milliseconds, all told."""
+_MANY = 1000
+"""So many lines are read by somebody, who waits for them."""
 _READING_METHODS = frozenset({"item", "tolist"})
 
 
@@ -21,9 +27,13 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
     """A loop that dispatches compiled work reads a result on the host in every iteration.
 
     Why it bites: a compiled call returns at once, and the device works while Python goes on to prepare the next one.
-    `float(loss)`, `.item()`, `np.asarray(loss)`, `print(loss)` and `if loss < …` wait for the value: the device then
+    `float(loss)`, `.item()`, `np.asarray(loss)` and `print(loss)` wait for the value: the device then
     idles while Python runs, and Python while the device does. Read every N steps, or after the loop. jaxlint reports the
-    first read since the last compiled call, since the others no longer wait, and nothing in loops of at most 100 iterations
+    first read since the last compiled call, since the others no longer wait.
+
+    jaxlint reports a value that is only added up, kept, printed or logged, in a loop whose iterations hand on a state. It
+    reports nothing where the value is needed at once (a test looks at it, another function gets it), where an iteration
+    takes long anyway (it runs an epoch or a compiled loop), in loops of at most 100 iterations (1,000 for what is printed)
     or in `__init__`.
 
     Bad:
@@ -75,7 +85,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
         return w, [float(loss) for loss in history]
     ```
 
-    Also good: reading what no compiled call of the loop has produced, asserting, and reading after a wait.
+    Also good: reading what no compiled call of the loop has produced, what decides how the loop goes on, asserting, and
+    reading after a wait.
 
     ```python
     import jax
@@ -99,6 +110,12 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
         return w
 
 
+    def until_stable(w, x):
+        while float(jnp.abs(w).max()) > 1e-3:
+            w = train_step(w, x)
+        return w
+
+
     def timed(w, files):
         for name in files:
             w = jax.block_until_ready(train_step(w, np.load(name)))
@@ -115,13 +132,33 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
         return None
     if 0 < context.iterations <= _FEW or (context.inner is not None and context.inner.name in _SETTING_UP):
         return None
+    if context.coarse or not context.carries or isinstance(event, TruthTest):
+        return None
     value = _read_value(event)
     if value is None or not is_dispatched(value, context):
+        return None
+    use = _shown(event) or use_of(context.scope, event.at)
+    if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and not _is_scalar(event, value)):
+        return None
+    if (use == "shown" and 0 < context.iterations <= _MANY) or (use == "refreshed" and context.iterations <= _MANY):
         return None
     subject = quote(context, _subject(event), "a result")
     return Report(
         event.at, f"reading {subject} waits for the device in every iteration; read it every N steps or after the loop"
     )
+
+
+def _is_scalar(event: LibraryCall, value: Value) -> bool:
+    """A larger array may be brought to the host to make room on the device."""
+    members = value.members if isinstance(value, UnionValue) else (value,)
+    return event.name in _CASTS or all(isinstance(member, Array) and member.ndim == 0 for member in members)
+
+
+def _shown(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Use | None:
+    """How a call shows a value that it gets as it is."""
+    if not isinstance(event, LibraryCall) or effect(event) not in (PRINT, LOG):
+        return None
+    return "refreshed" if "end" in event.kwargs else "shown"
 
 
 def _read_value(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Value | None:

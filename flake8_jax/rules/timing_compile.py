@@ -67,7 +67,8 @@ def timing_compile(event: Timed) -> list[Report] | None:
         return time.perf_counter() - start
     ```
 
-    Also good: the first call told apart from the others, and a program that compiles once in a long run.
+    Also good: the first call told apart from the others, a time that the program calls that of compiling, and a program that
+    compiles once in a long run.
 
     ```python
     import time

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.events.events import UnrolledLoop
 from flake8_jax.semantics.events.facts import IN_NEST
 
@@ -102,9 +104,21 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
 
     Proof: the jaxpr holds the body as often as the loop runs it.
     """
+    if _is_in_handler(event):
+        return None
     inside = "" if event.copies == event.trips else ", with the loops inside of it"
     return Report(
         event.at,
         f"the loop unrolls into {event.copies} copies of its body{inside}; use jax.lax.fori_loop, scan or vmap",
         unless=IN_NEST,
     )
+
+
+def _is_in_handler(event: UnrolledLoop) -> bool:
+    """The loop runs where tracing the same by other means has failed: eagerly, then."""
+    for node in nodes_around(event.context.scope.tree.body, event.at.start, event.at.start + 1):
+        if isinstance(node, ir.Try) and any(
+            handler.body and handler.body[0].start <= event.at.start < handler.body[-1].end for handler in node.handlers
+        ):
+            return True
+    return False

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from collections.abc import Hashable
+
+from flake8_jax.core.registry import Candidate, Report, rule
+from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.facts import GUARDED
 from flake8_jax.semantics.events.singularities import instability
 
 
-@rule("JAX703", "warning", fixable="sometimes")
+def report_first(candidates: list[Candidate]) -> list[Candidate]:
+    """One report of each formula in a function."""
+
+    def cause(candidate: Candidate) -> tuple[Hashable, Hashable]:
+        return place_of(candidate.event.context, candidate.start), instability(candidate.event)
+
+    return first_of_each(candidates, cause)
+
+
+@rule("JAX703", "warning", fixable="sometimes", settle=report_first)
 def unstable_expression(event: Computation) -> Report | None:
     """A formula overflows or loses its digits at the extremes, and a stable function for it exists.
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
-from flake8_jax.semantics.events.events import WideDtype
+from struct import pack, unpack
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.core.registry import Candidate, Report, rule
+from flake8_jax.rules._merging import first_of_each, place_of
+from flake8_jax.semantics.domain.values import External
+from flake8_jax.semantics.events.events import Context, WideDtype
+
+_LARGE = 3e38
 
 _NARROW = {
     "float64": "float32", "double": "float32", "int64": "int32", "longlong": "int32", "uint64": "uint32",
@@ -11,7 +19,32 @@ _NARROW = {
 }  # fmt: skip
 
 
-@rule("JAX701", "warning")
+_COUNTING = frozenset(
+    {
+        "arange",
+        "iota",
+        "broadcasted_iota",
+        "zeros",
+        "ones",
+        "full",
+        "empty",
+        "zeros_like",
+        "ones_like",
+        "full_like",
+        "eye",
+    }
+)
+"""Functions whose integers are small: numbers of elements, or what code puts there later, which has a dtype of its own."""
+_AVERAGING = frozenset({"mean", "average", "std", "var", "median"})
+_DRAWING = ("matplotlib", "seaborn", "plotly", "pylab")
+
+
+def report_first(candidates: list[Candidate]) -> list[Candidate]:
+    """One report of each function."""
+    return first_of_each(candidates, lambda candidate: place_of(candidate.event.context, candidate.start))
+
+
+@rule("JAX701", "warning", settle=report_first)
 def x64_disabled(event: WideDtype) -> Report | None:
     """A 64-bit dtype is asked for, but nothing in the project enables 64-bit dtypes.
 
@@ -63,6 +96,9 @@ def x64_disabled(event: WideDtype) -> Report | None:
         return jnp.zeros(x.shape, dtype=x.dtype) + jnp.asarray(TABLE)
     ```
 
+    Numbers that 32 bits hold exactly are fine too, and so are indices, averages, and what a function only draws. Of several
+    calls in one function jaxlint reports the first.
+
     Fix: none. Whether the precision is needed is the author's choice.
 
     Proof: the dtype of the result has 32 bits.
@@ -70,4 +106,44 @@ def x64_disabled(event: WideDtype) -> Report | None:
     if event.context.presumed:
         return None
     narrow = _NARROW[event.dtype]
+    if ("int" in narrow and event.function in _COUNTING) or event.function in _AVERAGING:
+        return None
+    if event.number is not None and unpack("f", pack("f", max(-_LARGE, min(event.number, _LARGE))))[0] == event.number:
+        return None
+    if _is_drawing(event.context) or _is_shown(event):
+        return None
     return Report(event.at, f"`{event.dtype}` gives `{narrow}`: nothing in this project enables `jax_enable_x64`")
+
+
+def _is_drawing(context: Context) -> bool:
+    """The function gives nothing back: what it computes, it draws."""
+    fn = context.inner
+    if fn is None or fn.is_lambda or fn.is_generator:
+        return False
+    nodes = [node for statement in fn.body for node in walk(statement)]
+    if any(isinstance(node, ir.Return) and node.value is not None for node in nodes):
+        return False
+    names = {node.id for node in nodes if isinstance(node, ir.Name)}
+    values = [context.scope.slots.get(name) for name in names]
+    return any(isinstance(value, External) and value.name.startswith(_DRAWING) for value in values)
+
+
+def _is_shown(event: WideDtype) -> bool:
+    """``x = …; print(x.dtype)``: the author looks at the dtype."""
+    context = event.context
+    block = context.inner.body if context.inner is not None else context.scope.tree.body
+    place = context.scope.cell_of(event.at.start)
+    near = [s for s in block if context.inner is not None or context.scope.cell_of(s.start) == place]
+    made = next((s for s in near if s.start <= event.at.start < s.end), None)
+    if not isinstance(made, ir.Assign) or not isinstance(made.targets[0], ir.Name):
+        return False
+    name = made.targets[0].id
+    return any(
+        isinstance(node, ir.Attribute)
+        and node.attr == "dtype"
+        and isinstance(node.value, ir.Name)
+        and node.value.id == name
+        for statement in near
+        if isinstance(statement, ir.ExprStmt) and statement.start > made.start
+        for node in walk(statement)
+    )

@@ -31,7 +31,6 @@ from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.events.events import ApiUse
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import INSPECT_CAPS, Cut
-from flake8_jax.semantics.trackers.globals import judge_settings
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.records import FunctionRecord, Recording, Records
 from flake8_jax.semantics.trackers.runs import Runs
@@ -70,7 +69,6 @@ def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple
     scopes = [ModuleScope(f.path, f.module_name, is_package=f.is_package, tree=f.tree, text=f.text) for f in files]
     machine = _machine_for(scopes, request, rules)
     run_entries(machine, scopes, request.entries)
-    judge_settings(machine)
     check_derivative_rules(machine)
     check_roots(machine)
     if request.recorded:

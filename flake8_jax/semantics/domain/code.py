@@ -9,7 +9,7 @@ block       a list of statements below another statement.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -154,6 +154,19 @@ def _targets(target: Any) -> set[str]:
         target = target.value
     path = path_of(target)
     return {path} if path else set()
+
+
+def nodes_around(body: list[ir.Stmt], start: int, end: int) -> Iterator[Any]:
+    """The nodes of a block around these offsets, outermost first, the innermost included."""
+    parts: list[Any] = list(body)
+    while parts:
+        part = parts.pop()
+        if isinstance(part, ir.Node):
+            if not (part.start <= start and end <= part.end):
+                continue
+            yield part
+            parts = []
+        parts += below(part)
 
 
 def blocks(statement: Any) -> list[ir.Stmt]:

@@ -121,7 +121,8 @@ class LoopState:
     lead to it on the call stack. tested: a test of this iteration has looked at a counter. leaving: what runs is returned from
     inside of it. again: some path goes on to another iteration. arms: as many alternatives are open around its body. stepped,
     appended, shortened, growing: see ``variation``. records: what trackers know of this loop, by class. bound: see
-    ``freshness.bound_in``."""
+    ``freshness.bound_in``. rare: results of tests that look at a counter, by identity, and whether they
+    hold every few iterations. frequent: so many of the guards are such tests. coarse, carries: see ``readiness``."""
 
     kind: str
     node: Any
@@ -148,3 +149,7 @@ class LoopState:
     growing: set[tuple[int, Any]] = field(default_factory=set)
     records: dict[type, Any] = field(default_factory=dict)
     bound: set[str] | None = None
+    rare: dict[int, bool] = field(default_factory=dict)
+    frequent: int = 0
+    coarse: bool = False
+    carries: bool = False

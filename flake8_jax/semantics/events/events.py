@@ -38,6 +38,8 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     run, all told; 0 where that is not known. first: this is the first iteration of a loop, and there may be no other.
     ready: the device is done with everything that loops have dispatched.
     guarded: inside an ``if`` of a running loop whose test looks at a loop counter.
+    coarse, carries: what an iteration of the innermost running loop gives the device, as far as that was seen: a loop of its
+        own; what it computes of results of the iteration before.
     caught: inside a ``try`` whose handlers catch what the event would raise.
     inner: the IR of the innermost function, None at module level.
     presumed: no known caller stages this; it is run as a library's user would (preview rules only).
@@ -56,6 +58,8 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     first: bool
     ready: bool
     guarded: bool
+    coarse: bool
+    carries: bool
     caught: bool
     presumed: bool
     in_main: bool
@@ -343,11 +347,14 @@ class NanComparison(msgspec.Struct, frozen=True, eq=False):
 
 
 class WideDtype(msgspec.Struct, frozen=True, eq=False):
-    """A library function is asked for a 64-bit dtype, and nothing in the project enables those. dtype: its name."""
+    """A library function is asked for a 64-bit dtype, and nothing in the project enables those. dtype: its name. function:
+    the last part of the function's name. number: what it makes an array of, where that is one known number."""
 
     context: Context
     at: ir.Node
     dtype: str
+    function: str
+    number: float | None
 
 
 class UnboundAxis(msgspec.Struct, frozen=True, eq=False):

@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.code import functions_of
 from flake8_jax.semantics.domain.recipes import has_tangent
 from flake8_jax.semantics.domain.values import SHAPED, Array, Recipe, Tree, Value
 from flake8_jax.semantics.events.events import Computation
@@ -192,15 +193,25 @@ def instability(event: Computation) -> Finding | None:
         return _of_logarithm(event, event.operands[0])
     if event.name == "-" and len(event.operands) == 2 and number(event.operands[1]) == 1.0:
         exponential = made_by(event, event.operands[0], "exp")
-        if exponential is not None and _is_written_here(event, exponential):
+        if exponential is not None and _is_written_here(event, exponential) and not _undoes_log(event, exponential):
             return "`exp(x) - 1` loses all digits of a small x", "jnp.expm1"
     if event.name == "*" and len(event.operands) == 2:
         return _of_product(event, *event.operands)
     return None
 
 
+def _undoes_log(event: Computation, exponential: Recipe) -> bool:
+    """``exp(mean(log(1 + x))) - 1``, a mean of another kind; or ``log(exp(y) - 1)``, the inverse of ``softplus``, of which a
+    small y makes no use."""
+    mean = made_by(event, exponential.operands[0], "mean", "sum") if exponential.operands else None
+    if mean is not None and mean.operands and made_by(event, mean.operands[0], "log", "log1p") is not None:
+        return True
+    return event.context.scope.text[: event.at.start].rstrip(" (").endswith("log")
+
+
 def _of_logarithm(event: Computation, operand: Value) -> Finding | None:
-    if _is_of_array(made_by(event, operand, "softmax")):
+    softmax = made_by(event, operand, "softmax")
+    if _is_of_array(softmax) and _is_in_sight(event, softmax):
         return "`log(softmax(x))` is -inf for small probabilities", "jax.nn.log_softmax"
     if _is_of_array(made_by(event, operand, "sigmoid")):
         return "`log(sigmoid(x))` is -inf for very negative x", "jax.nn.log_sigmoid"
@@ -212,6 +223,9 @@ def _of_logarithm(event: Computation, operand: Value) -> Finding | None:
     one = made_by(event, operand, "+")
     if one is not None and _is_written_here(event, one) and 1.0 in (number(one.operands[0]), number(one.operands[1])):
         other = one.operands[1] if number(one.operands[0]) == 1.0 else one.operands[0]
+        exponential = made_by(event, other, "exp")
+        if exponential is not None and _is_written_here(event, exponential):
+            return "`log(1 + exp(x))` overflows for large x and loses its digits for small ones", "jax.nn.softplus"
         if isinstance(other, Tree) or (isinstance(other, Array) and other.dtype not in ("int", "bool")):
             return "`log(1 + x)` loses all digits of a small x", "jnp.log1p"
     return None
@@ -220,6 +234,13 @@ def _of_logarithm(event: Computation, operand: Value) -> Finding | None:
 def _is_of_array(recipe: Recipe | None) -> bool:
     """Such an operation gave the value, and not on a number that is known."""
     return recipe is not None and (not recipe.operands or number(recipe.operands[0]) is None)
+
+
+def _is_in_sight(event: Computation, recipe: Recipe | None) -> bool:
+    """The operation stands in the same file, so that a reader can tell what to write."""
+    if recipe is None or recipe.function is None or recipe.function is event.context.inner:
+        return True
+    return any(function is recipe.function for function, _start, _first in functions_of(event.context.scope.tree))
 
 
 def _is_written_here(event: Computation, recipe: Recipe) -> bool:

@@ -145,7 +145,7 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
             m.journal.write(outer.slots if outer is not None else frame.slots, name, value)
             return
     elif m.trackers[GlobalReads].staged and frame.slots is frame.scope.slots:
-        note_second_assignment(m, frame.scope, name)
+        note_second_assignment(m, frame.scope, name, target.start)
     m.journal.write(frame.slots, name, value)
 
 

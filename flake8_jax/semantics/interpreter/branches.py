@@ -105,7 +105,9 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> Flow:
     counting = [current for current, condition in pending if condition.counter]
     if loop is None or not counting:
         return branch(m, frame, arms)
+    frequent = all(condition.frequent for _, condition in pending if condition.counter)
     loop.guards += 1
+    loop.frequent += frequent
     loop.tested = True
     picked = any(picks_iteration(m, frame, current.test) for current in counting)
     loop.picked += picked
@@ -113,6 +115,7 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> Flow:
     rest = len(pending) == 1 and _leaves(node.body) and picks_others(m, frame, node.test)
     loop.picked -= picked and not rest
     if not any(_leaves(current.body) for current, _ in pending):
+        loop.frequent -= frequent
         loop.guards -= 1  # else ``if step % 100: continue`` guards the rest of the block, which takes it back
     return flow
 

@@ -61,7 +61,8 @@ EITHER = frozenset({True, False})
 
 class Test(msgspec.Struct, frozen=True, eq=False):
     """What a test amounts to; see ``statements``. guesses: the outcomes that are guesses. ``counter``: it looks at a loop
-    counter. untraced: the outcome that says that a value is no tracer, asked for in staged code alone."""
+    counter; frequent: and holds every few iterations. untraced: the outcome that says that a value is no tracer, asked for in
+    staged code alone."""
 
     truth: bool | None
     key: Any = None
@@ -69,6 +70,7 @@ class Test(msgspec.Struct, frozen=True, eq=False):
     when_false: Steps = ()
     guesses: frozenset[bool] = NEITHER
     counter: bool = False
+    frequent: bool = False
     untraced: bool | None = None
 
     def taught(self, outcome: bool) -> Steps:
@@ -91,9 +93,45 @@ def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: 
     if made.truth is not None:
         if frame.fn is not None:
             m.trackers[Runs].decided.add(id(frame.fn))
-    elif m.path.loops and how in ("if", "elif", "ternary", "and", "or") and _looks_at_counter(m, frame, node):
-        return msgspec.structs.replace(made, counter=True)
+    elif m.path.loops and how in ("if", "elif", "ternary", "and", "or"):
+        frequent = _found_rare(m, made.key)
+        if _looks_at_counter(m, frame, node):
+            return msgspec.structs.replace(made, counter=True, frequent=frequent or _is_frequent(m, frame, node))
+        if frequent is not None:
+            return msgspec.structs.replace(made, counter=True, frequent=frequent)
     return made
+
+
+_OFTEN = 20
+"""What happens once in so many iterations still happens often."""
+
+
+def _is_frequent(m: Machine, frame: Frame, node: ir.Expr) -> bool:
+    """``step % 10 == 0``: what the test guards runs every few iterations."""
+    if isinstance(node, ir.Name):
+        value = lookup(m, frame, node.id)
+        return any(loop.rare.get(id(value), False) for loop in m.path.loops)
+    if not isinstance(node, ir.Compare) or not isinstance(node.left, ir.BinOp) or node.left.op != "%":
+        return False
+    every = node.left.right
+    return isinstance(every, ir.Constant) and type(every.value) is int and every.value <= _OFTEN
+
+
+def _found_rare(m: Machine, key: Any) -> bool | None:
+    """What is tested came out of a test of a counter, ``if is_due(step)``, ``if self.due``: whether that holds often."""
+    about = normal_condition(Condition(key, True))[0] if key is not None else None
+    if about is None or about[0] != "truth" or about[1][0] != "v":
+        return None
+    return next((loop.rare[about[1][1]] for loop in m.path.loops if about[1][1] in loop.rare), None)
+
+
+def note_rare(m: Machine, frame: Frame, node: ir.Expr, result: Value) -> None:
+    """A test is no condition but a value, which may be tested later."""
+    known = type(result) is Static and result.kind == "bool"
+    if m.path.loops and (known or type(result) in (UnionValue, Unknown)) and _looks_at_counter(m, frame, node):
+        m.journal.keep_alive.append(result)
+        rare = m.path.loops[-1].rare
+        rare[id(result)] = rare.get(id(result), _is_frequent(m, frame, node))
 
 
 def _settled(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: Any) -> Test:
@@ -160,7 +198,7 @@ def _negated(test: Test) -> Test:
     key = None if test.key is None else negate_key(test.key)
     opposite = None if test.untraced is None else not test.untraced
     guesses = frozenset([not outcome for outcome in test.guesses]) if len(test.guesses) == 1 else test.guesses
-    return Test(truth, key, test.when_false, test.when_true, guesses, test.counter, opposite)
+    return Test(truth, key, test.when_false, test.when_true, guesses, test.counter, untraced=opposite)
 
 
 def _narrow(m: Machine, frame: Frame, node: ir.Expr, value: Value) -> tuple[Steps, Steps]:
@@ -447,7 +485,7 @@ def _looks_at_counter(m: Machine, frame: Frame, node: ir.Expr) -> bool:
             todo.append(n.operand)
         elif isinstance(n, ir.Name):
             value = lookup(m, frame, n.id)
-            if any(id(value) in loop.counters for loop in m.path.loops):
+            if any(id(value) in loop.counters or id(value) in loop.rare for loop in m.path.loops):
                 return True
         elif isinstance(n, ir.Call):
             todo += [a.value for a in n.args]
@@ -524,7 +562,9 @@ def evaluate_bool_op(m: Machine, frame: Frame, node: ir.BoolOp) -> Value:
         if test is not None:
             operands.learn(test.taught(node.op == "and"))
     operands.close()
-    return joining.join_all(results)
+    joined = joining.join_all(results)
+    note_rare(m, frame, node, joined)
+    return joined
 
 
 def _is_number(node: ir.Expr) -> bool:
@@ -544,7 +584,9 @@ def evaluate_unary_op(m: Machine, frame: Frame, node: ir.UnaryOp) -> Value:
     if node.op == "not":
         if isinstance(node.operand, (ir.BoolOp, ir.Compare)):
             test = _condition(m, frame, node.operand, "not", node)
-            return Static("bool") if test.truth is None else Const(not test.truth)
+            opposite = Static("bool") if test.truth is None else Const(not test.truth)
+            note_rare(m, frame, node, opposite)
+            return opposite
         value = evaluate(m, frame, node.operand)
         test_truth(m, frame, value, "not", node.operand, node)
         return negated(value)
@@ -573,6 +615,8 @@ def evaluate_compare(m: Machine, frame: Frame, node: ir.Compare) -> Value:
     if m.path.loops and type(result) is Static and picks_iteration(m, frame, node):
         m.journal.keep_alive.append(result)
         m.path.loops[-1].counters.add(id(result))
+    else:
+        note_rare(m, frame, node, result)
     return result
 
 

@@ -52,6 +52,7 @@ from flake8_jax.semantics.interpreter.conditions import (
     evaluate_compare,
     evaluate_if_exp,
     evaluate_unary_op,
+    note_rare,
 )
 from flake8_jax.semantics.interpreter.containers import item_of
 from flake8_jax.semantics.interpreter.definitions import make_function
@@ -376,7 +377,10 @@ def _lambda(m: Machine, frame: Frame, node: ir.Lambda) -> Value:
 
 
 def _call(m: Machine, frame: Frame, node: ir.Call) -> Value:
-    return call_evaluated(m, frame, node, _callee(m, frame, node.func))
+    value = call_evaluated(m, frame, node, _callee(m, frame, node.func))
+    if m.path.loops and type(value) is Static:
+        note_rare(m, frame, node, value)
+    return value
 
 
 def evaluate_statement(m: Machine, frame: Frame, node: ir.ExprStmt) -> None:

@@ -552,7 +552,7 @@ def test_truth(m: Machine, frame: Frame, value: Value, how: TestKind, at: Any, w
     if m.path.mode.staged and not m.path.mode.ambient and isinstance(value, Array):
         note_needs_python(m)
     if m.trackers[DeviceWork].timing:
-        note_truth(m, frame, at, value)
+        note_truth(m, frame, at, value, asserted=how == "assert")
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, at, value)
     if m.bus.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value)):

@@ -136,7 +136,7 @@ def call_function_value(
     m.trackers[Freshness].sheltered -= shelters(func)
     m.path.assumed = assumed
     if m.trackers[Replicas].running:
-        note_call(m, fn)
+        note_call(m, fn, func.closure)
     if func.cached:
         tell_cached(m, frame, node, result, fn.name)
     return Unknown("decorated") if func.replaced else result

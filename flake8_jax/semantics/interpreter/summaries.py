@@ -329,14 +329,17 @@ def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mo
 
 def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
     """How code runs, as far as it matters to a run that is remembered. in_loop: in an eager loop of a caller's."""
-    # Reading a result waits in every iteration of that loop, unless a test of the iteration's number guards it.
-    waiting = in_loop and not any(loop.guards for loop in m.path.loops)
+    # What is made, and what is read, is so in every iteration of that loop, unless a test of its number guards it.
+    inner = m.path.loops[-1] if in_loop and m.path.loops else None
+    waiting = inner is not None and inner.carries and not inner.coarse and not any(loop.guards for loop in m.path.loops)
     return [
         mode.staged,
         mode.ambient,
         mode.presumed,
         m.path.caught > 0,
         bool(mode.lanes),
+        in_loop and not any(loop.guards for loop in m.path.loops),
+        in_loop and not any(loop.guards > loop.frequent for loop in m.path.loops),
         waiting and not any(loop.runs for loop in m.path.loops) and not is_ready(m),
         math.prod([loop.turns for loop in m.path.loops]) if waiting else 0,
         mode.differentiated,

@@ -72,7 +72,7 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> Flow:
     flow: Flow = NORMAL
     doubtful, doubt_from = frame.doubtful, -1
     loop = m.path.loops[-1] if m.path.loops else None
-    guards, picked = (loop.guards, loop.picked) if loop is not None else (0, 0)
+    guards, picked, frequent = (loop.guards, loop.picked, loop.frequent) if loop is not None else (0, 0, 0)
     for statement in body:
         m.path.steps += 1
         if m.path.steps > m.path.step_limit:
@@ -90,6 +90,6 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> Flow:
     if doubt_from >= 0:
         m.bus.drop_errors(doubt_from)
     if loop is not None:
-        loop.guards, loop.picked = guards, picked
+        loop.guards, loop.picked, loop.frequent = guards, picked, frequent
     del m.path.conditions[conditions:]
     return flow

@@ -152,6 +152,8 @@ class ExecutionPath:
             first=any(loop.runs for loop in loops) if loops else False,
             ready=bool(loops) and self.device.get(DISPATCHED) is DONE,
             guarded=any(loop.guards for loop in loops) if loops else False,
+            coarse=loops[-1].coarse if loops else False,
+            carries=loops[-1].carries if loops else False,
             caught=self.caught > 0 if caught is None else caught,
             presumed=mode.presumed,
             shapes_only=mode.shapes_only,

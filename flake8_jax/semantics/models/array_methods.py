@@ -39,7 +39,7 @@ from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
-from flake8_jax.semantics.trackers.recipes import note_method, pass_tangent, tell_wide_dtype
+from flake8_jax.semantics.trackers.recipes import Asked, note_method, pass_tangent, tell_wide_dtype
 from flake8_jax.semantics.trackers.variation import Variations, vary_method
 
 
@@ -175,7 +175,7 @@ def _cast(m: Machine, base: Array | Tree, at: Call, level: Level) -> Array:
     size = size_of_method(base, "astype", args.values) if isinstance(base, Array) else 0
     cast = Array(level, dtype, getattr(base, "ndim", None), dispatched=dispatched, derived=derived, size=size)
     cast.declared = isinstance(base, Array) and base.declared
-    tell_wide_dtype(m, at.frame, at.node, target, cast)
+    tell_wide_dtype(m, at.frame, at.node, Asked(target, "astype", (base,)), cast)
     pass_tangent(m, cast, (base,))
     return cast
 

@@ -64,6 +64,8 @@ def result_outside(
     if kind in ("gradient", "value_and_gradient", "jacobian"):
         grads = _gradients(tv, args, level, is_jacobian=kind == "jacobian")
         if kind == "value_and_gradient":
+            if type(value) is Array and value is not result and value.ndim is None:
+                value.ndim = 0  # else there is no gradient
             first = value if aux is None else TupleValue((value, aux))
             return TupleValue((first, grads))
         return grads if aux is None else TupleValue((grads, aux))

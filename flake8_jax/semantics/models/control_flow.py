@@ -52,6 +52,7 @@ from flake8_jax.semantics.models.signature_checks import check_operand, tell
 from flake8_jax.semantics.models.staging import Staging, enter, outer_level, stage, staged
 from flake8_jax.semantics.models.tables import model
 from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.readiness import Readiness
 
 
 def _inner(m: Machine, value: Value | None, level: Level = ABSTRACT) -> Value:
@@ -150,6 +151,7 @@ def _iterate(
 ) -> Iterated:
     """Run a loop body twice: once on the initial carry, once on what the carry may have become."""
     inside = enter(m, app.fact, app.name)
+    m.trackers[Readiness].note_device_loop()
     m.path.loops.append(LoopState(app.short, app.node))
     how = Staging(app.name, inside.mode, serial=_loop_serial(m, app.node, "body"))
     once = carry_of(_stage_body(m, app, body, arguments(first), how))

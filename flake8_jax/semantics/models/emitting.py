@@ -29,7 +29,7 @@ from flake8_jax.semantics.events.events import LibraryCall
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import DescribedCall
 from flake8_jax.semantics.trackers.buffers import read_by_library
-from flake8_jax.semantics.trackers.readiness import note_read
+from flake8_jax.semantics.trackers.readiness import note_number, note_read
 from flake8_jax.semantics.trackers.reads import Reads
 
 _SHOWING = ("print", "log")
@@ -58,6 +58,8 @@ def tell_call(
         values, sync = [*at.args.values, *at.args.kwargs.values()], known.sync if known is not None else None
         if sync is not None or _reads(m, name, known):
             note_read(m, values, sync)
+        if name == "builtins.float" and values:
+            note_number(m, values[0])
 
 
 def _reads(m: Machine, name: str, known: FunctionFact | None) -> bool:

@@ -86,7 +86,7 @@ from flake8_jax.semantics.trackers.keys import (
     use_key,
 )
 from flake8_jax.semantics.trackers.presumption import Presuming
-from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, note_call, tell_wide_dtype
+from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, note_call, tell_wide_dtype
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
 
 _NO_ARRAYS = frozenset({"static", "reflection", "dtype", "unknown"})
@@ -178,7 +178,7 @@ def _describe_array(m: Machine, app: DescribedCall, values: list[Value], result:
     note_call(m, frame, node, app.name, result, bound)
     if app.name.startswith("jax."):
         asked = External(app.name) if app.short in WIDE else bound.get("dtype", bound.get("new_dtype"))
-        tell_wide_dtype(m, frame, node, asked, result)
+        tell_wide_dtype(m, frame, node, Asked(asked, app.short, values), result)
 
 
 _INTEGERS = frozenset(

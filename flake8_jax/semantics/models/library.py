@@ -47,6 +47,7 @@ from flake8_jax.semantics.trackers.clocks import CLOCKS, read_clock
 from flake8_jax.semantics.trackers.contracts import note_function_rule
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
+from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
 from flake8_jax.semantics.trackers.runs import note_wrapped
 from flake8_jax.semantics.trackers.variation import vary_call
 from flake8_jax.semantics.trackers.versions import ApiUses
@@ -75,6 +76,8 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
     tell_call(m, name, at)
     note_spawn(m, at.frame, name)
     space = known.namespace
+    if space is None and m.trackers[Replicas].running:
+        note_unknown_call(m, name.rpartition(".")[2], (*at.args.values, *at.args.kwargs.values()))
     if space is None or space.returns == "unknown":
         unknown = Unknown("library call")
         note_wrapped(m, func, given(at.args), unknown)

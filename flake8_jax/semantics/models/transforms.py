@@ -277,7 +277,7 @@ def _dispatched(m: Machine, tv: TransformedValue, at: Call) -> int:
         note_turn(m, at.frame.scope, at.node, STARTED)
     if not m.path.loops:
         return 1
-    note_dispatch(m)
+    note_dispatch(m, at.frame, at.node, tv)
     return id(m.path.loops[-1])
 
 

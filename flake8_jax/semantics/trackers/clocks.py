@@ -27,7 +27,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.semantics.domain.code import names_read, nodes_around
 from flake8_jax.semantics.domain.signatures import static_parameters, underlying
 from flake8_jax.semantics.domain.values import (
     Array,
@@ -38,6 +38,7 @@ from flake8_jax.semantics.domain.values import (
     Static,
     TransformedValue,
     Tree,
+    Unknown,
     Value,
 )
 from flake8_jax.semantics.events.events import ColdCall, Timed
@@ -207,9 +208,9 @@ def note_wait(m: Machine, frame: Frame, node: Any) -> None:
         add_work(m, WAIT, frame.scope, node)
 
 
-def note_truth(m: Machine, frame: Frame, node: Any, value: Value) -> None:
-    """The truth of a value is asked for. A flag that nobody knows is none of the device's."""
-    if any(isinstance(v, (Array, Tree)) for v in joining.members_of(value)):
+def note_truth(m: Machine, frame: Frame, node: Any, value: Value, *, asserted: bool = False) -> None:
+    """The truth of a value is asked for. A flag that nobody knows is none of the device's, unless it is asserted."""
+    if any(isinstance(v, (Array, Tree)) or (asserted and isinstance(v, Unknown)) for v in joining.members_of(value)):
         note_wait(m, frame, node)
 
 
@@ -410,7 +411,7 @@ def tell_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
     judged = [_judge(m, begin, end, common) for begin in start.readings]
     works = [work for work, _cold in judged]
     pending = works[-1] if all(works) else None
-    cold = judged[0][1] if len(judged) == 1 else ()
+    cold = judged[0][1] if len(judged) == 1 and not _tells_compiling(frame, node) else ()
     if pending is None and not cold:
         return
     scope, at = end.scope, end.node
@@ -419,6 +420,21 @@ def tell_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
     where, what = (_placed(pending, common), pending.what) if pending is not None else (None, "")
     m.bus.emit(Timed(m.path.context(scope), at, where, what, cold))
     m.trackers[DeviceWork].log.last_difference = frame.scope, node, scope, at
+
+
+def _tells_compiling(frame: Frame, node: Any) -> bool:
+    """``print(f"compilation took {time.time() - start}")``, ``compile_time = time.time() - start``: the author says so."""
+    body = frame.fn.body if frame.fn is not None else frame.scope.tree.body
+    around = list(nodes_around(body, node.start, node.end))
+    statement = next((n for n in reversed(around) if isinstance(n, (ir.Assign, ir.ExprStmt, ir.Return))), None)
+    if statement is None:
+        return False
+    texts = [frame.scope.text[statement.start : statement.end]]
+    if isinstance(statement, ir.Assign) and isinstance(statement.targets[0], ir.Name):
+        name = statement.targets[0].id
+        behind = [s for s in body if s.start >= statement.end and isinstance(s, ir.ExprStmt) and name in names_read(s)]
+        texts += [frame.scope.text[s.start : s.end] for s in behind]
+    return any("compil" in text.lower() for text in texts)
 
 
 def note_comparison(m: Machine, frame: Frame, node: Any) -> None:
@@ -499,7 +515,24 @@ def _pending(stretch: _Stretch) -> Work | None:
     candidates = [w for w in after if stretch.is_certain(w) and (w.kind == COMPILED or not waits)]
     if not candidates or (waits and not (straight and candidates[-1].loops == loops)):
         return None
+    if any(_is_fed(loop) for loop in candidates[-1].loops if loop not in loops and loop not in stretch.end.loops):
+        return None
     return candidates[-1]
+
+
+def _is_fed(loop: LoopState) -> bool:
+    """The loop takes data from somewhere, for which the host waits as well: what is in flight at its end is a small part.
+    A ``range`` just repeats."""
+    if not isinstance(loop.node, ir.For) or loop.turns:
+        return False
+    iterated = loop.node.iter
+    while isinstance(iterated, ir.Call) and iterated.args:
+        if isinstance(iterated.func, ir.Name) and iterated.func.id == "range":
+            return False
+        if isinstance(iterated.func, ir.Attribute) and iterated.func.attr in ("range", "trange"):
+            return False
+        iterated = iterated.args[0].value
+    return True
 
 
 def _cold(m: Machine, stretch: _Stretch) -> tuple[ColdCall, ...]:

@@ -60,6 +60,7 @@ _FEW = 4
 """So few iterations of Python are over before anybody notices."""
 _SHORT = 100
 """The same of a loop that says so itself, and so is no example of a longer one."""
+_COLLECTIVES = frozenset({"pmean", "psum", "pmax", "pmin", "all_gather"})
 _MADE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, ExternalMethod)
 
 
@@ -177,13 +178,14 @@ def note_staged_loop(m: Machine, node: Any) -> None:
 
 
 def _may_tell(m: Machine) -> bool:
-    """There is a loop around, and every function between it and here surely runs as it is written. What a test runs in
-    a loop is done for the test's sake."""
+    """There is a loop around, it comes here in every iteration, and every function between it and here surely runs as it is
+    written. What a test runs in a loop is done for the test's sake."""
     if (
         not m.path.loops
         or m.path.mode.staged
         or m.path.mode.presumed
         or m.trackers[Freshness].sheltered
+        or any(loop.guards > loop.frequent for loop in m.path.loops)
         or m.trackers[Freshness].choosing
         or not m.bus.wants(Repetition)
     ):
@@ -207,6 +209,8 @@ def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
     loop, own = found
     if own and _is_one_of_a_kind(m, frame, loop, operand):
         return
+    if (0 < loop.turns <= _FEW and not loop.unrolled) or _is_trivial(operand) or _was_given_fresh(m, loop):
+        return
     if not _goes_on(m, node, loop) or _is_a_setting(m, node, operand, loop if own else None):
         return
     made.maker = m.path.stack[-1] if m.path.stack else None
@@ -219,6 +223,29 @@ def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
             made.fact_against,
         )
     )  # fmt: skip
+
+
+def _was_given_fresh(m: Machine, loop: LoopState) -> bool:
+    """A function on the way here got one that is new in every iteration, and was told of: all that follows is because of it."""
+    return any(
+        isinstance(value, TransformedValue) and value.loop is loop
+        for link in m.path.stack[loop.links :]
+        if link.bound
+        for value in link.bound.values()
+    )
+
+
+def _is_trivial(operand: Value) -> bool:
+    """``lambda x: x``, ``lambda x: jax.lax.pmean(x, "i")``: compiled in no time."""
+    if not isinstance(operand, FunctionValue) or len(operand.fn.body) != 1:
+        return False
+    body = operand.fn.body[0]
+    if not isinstance(body, ir.Return):
+        return False
+    if isinstance(body.value, ir.Call) and isinstance(body.value.func, ir.Attribute):
+        plain = all(isinstance(argument.value, (ir.Name, ir.Constant)) for argument in body.value.args)
+        return plain and body.value.func.attr in _COLLECTIVES
+    return isinstance(body.value, ir.Name)
 
 
 def tell_control_flow(
@@ -236,6 +263,8 @@ def tell_control_flow(
                 if not own and (_is_of_library(m, loop) or _may_be_staged(m, loop)):
                     return
                 if 0 < loop.turns <= _SHORT or (own and _is_one_of_a_kind(m, frame, loop, member)):
+                    return
+                if _was_given_fresh(m, loop):
                     return
                 against = _against(loop.node)
                 m.bus.emit(
@@ -300,6 +329,7 @@ def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
             not loop.unrolled
             and not 0 < loop.times <= _FEW
             and not 0 < loop.turns <= _SHORT
+            and not _was_given_fresh(m, loop)
             and _is_eager(m, node, loop, here=maps)
             and _goes_on(m, node, loop)
         ):
@@ -326,7 +356,7 @@ def _is_eager(m: Machine, node: Any, loop: LoopState, *, here: bool = False) -> 
     return (
         isinstance(loop.node, (ir.For, ir.While))
         and place is not None
-        and any(_hands_on(loop.node, call) for call in (place, *([] if here else _calls_in(loop.node))))
+        and any(hands_on(loop.node, call) for call in (place, *([] if here else _calls_in(loop.node))))
     )
 
 
@@ -343,7 +373,7 @@ def _is_of_library(m: Machine, loop: LoopState) -> bool:
     return any(isinstance(link.receiver, Instance) and not link.receiver.exact for link in around)
 
 
-def _hands_on(loop: ir.For | ir.While, call: Any) -> bool:
+def hands_on(loop: ir.For | ir.While, call: Any) -> bool:
     """The call reads a variable that the same iteration binds anew in the statement of the call or behind it."""
     anew: set[str] = set()
     for statement in loop.body:
@@ -450,7 +480,7 @@ def _drives(fn: ir.Function | None) -> bool:
     while todo:
         statement = todo.pop()
         if isinstance(statement, (ir.For, ir.While)) and any(
-            _hands_on(statement, call) for call in _calls_in(statement)
+            hands_on(statement, call) for call in _calls_in(statement)
         ):
             return True
         todo += blocks(statement)

@@ -6,9 +6,7 @@ name ``global`` and rebinds it, one that puts something into a list or dict, an 
 second assignment at the top level below a call.
 
 A change counts if it surely comes after a read: the same entry has read the variable before, or reads it in a loop around
-both. A function that nobody in the project calls is called at any time, so its change counts as well, unless it reads
-the variable in a trace afterwards (then it is the program that makes its settings first), is called ``main``, has a
-decorator that is not known (a command of hydra or click), or the top level of a module makes its settings by such calls.
+both. A function that nobody in the project calls is a setting for users, who make their settings first.
 
 Vocabulary
 ----------
@@ -16,6 +14,7 @@ rebound     a module-level variable gets another value after staged code may hav
 changed     so does the contents of a module-level list or dict.
 code        a function, class or module: replacing one is no change of data.
 setting     a change before which the entry has read nothing.
+shown       one cell of a notebook defines the reader, has it traced, and changes the variable: its author sees all of it.
 
 What fills itself when it is first asked for (``if CACHE is None``, ``if key not in TABLE``), and what collects functions
 or classes (a registry), does not count as changing. Not modelled: changes through other names of the same list or dict
@@ -50,12 +49,8 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import GlobalRead
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
-from flake8_jax.semantics.trackers.freshness import Freshness
-from flake8_jax.semantics.trackers.runs import Runs
 
 _CODE = (FunctionValue, ClassValue, BoundMethod, PartialValue, TransformedValue, ModuleValue)
-_PROGRAMS = frozenset({"main", "_main"})
-"""Names of functions that are the program: they run once."""
 _DATA = (Const, Static, Unknown, Array, HostArray, TupleValue)
 
 
@@ -64,25 +59,22 @@ MAY_CHANGE = frozenset({ListValue, DictValue, *_DATA})
 
 
 class GlobalReads(Tracker):
-    """staged: global variables that staged code has read. rebindings: where they are bound again.
+    """staged: global variables that staged code has read. rebindings: how often they were bound again, and where last.
 
     read: facts of what the entry has read in traces. made: its settings, with the loops around them. depth: of entries in
-    entries. uncalled: settings of entries by unknown callers, with the function. imported: settings made at a top level.
-    changes: facts of all changes, in order.
+    entries. changes: facts of all changes, in order.
     """
 
     def __init__(self, m: Machine) -> None:
         self.staged: dict[tuple[str, str], dict[tuple[str, int], int]] = {}
-        self.rebindings: dict[tuple[str, str], int] = {}
+        self.rebindings: dict[tuple[str, str], tuple[int, int]] = {}
         self.read: set[str] = set()
-        self.made: dict[str, tuple[ir.Function | None, tuple[LoopState, ...]]] = {}
+        self.made: dict[str, tuple[LoopState, ...]] = {}
         self.depth = 0
-        self.uncalled: list[tuple[str, int]] = []
         self.changes: list[str] = []
-        self.imported: set[str] = set()
         self.m = m
 
-    def enter(self) -> tuple[set[str], dict[str, tuple[ir.Function | None, tuple[LoopState, ...]]]]:
+    def enter(self) -> tuple[set[str], dict[str, tuple[LoopState, ...]]]:
         saved = self.read, self.made
         self.read, self.made = set(), {}
         self.depth += 1
@@ -90,11 +82,6 @@ class GlobalReads(Tracker):
 
     def leave(self, saved: Any, *, finished: bool) -> None:
         self.depth -= 1
-        for fact, (entered, _loops) in self.made.items():
-            if entered is None:
-                self.imported.add(fact)
-            elif fact not in self.read and entered.name not in _PROGRAMS:
-                self.uncalled.append((fact, id(entered)))
         inner = self.read
         self.read, self.made = saved
         if self.depth:  # an import in the middle of an entry
@@ -121,7 +108,7 @@ class GlobalReads(Tracker):
         """A trace that JAX keeps reads a variable."""
         self.read.add(fact)
         made = self.made.get(fact)
-        if made is not None and any(loop in made[1] for loop in self.m.path.loops):
+        if made is not None and any(loop in made for loop in self.m.path.loops):
             self.m.bus.note_everywhere(fact)  # the next iteration changes it
 
     def note_change(self, fact: str) -> None:
@@ -131,17 +118,7 @@ class GlobalReads(Tracker):
         if fact in self.read:
             self.m.bus.note_everywhere(fact)
         elif fact not in self.made:
-            first = path.stack[0] if path.stack else None
-            entered = first.fn if first is not None and first.kind == "entry" else None
-            self.made[fact] = entered, tuple(path.loops)
-
-
-def judge_settings(m: Machine) -> None:
-    """Everything has run: a function that changes a variable and that nobody calls may be called at any time."""
-    globals_read, called = m.trackers[GlobalReads], m.trackers[Runs].callees | m.trackers[Freshness].disguised
-    for fact, function in globals_read.uncalled:
-        if function not in called and fact not in globals_read.imported:
-            m.bus.note_everywhere(fact)
+            self.made[fact] = tuple(path.loops)
 
 
 def is_global(frame: Frame, name: str) -> bool:
@@ -183,6 +160,8 @@ def tell_global(m: Machine, frame: Frame, node: Any, scope: ModuleScope, name: s
         note_read(m, scope, name, frame.scope.path, node.start)
         if name not in scope.rebound and value is not scope.slots.get(name) and not isinstance(value, Unknown):
             return
+        if isinstance(value, Unknown) and frame.scope.text[node.end : node.end + 1] == "(":
+            return  # a function, whatever it is
     else:
         return
     m.trackers[GlobalReads].note_kept_read(fact)
@@ -194,17 +173,17 @@ def note_read(m: Machine, scope: ModuleScope, name: str, path: str, start: int) 
     if scope.state != RUNNING or any(loop.node.start <= start < loop.node.end for loop in m.path.loops):
         return  # nobody calls it again, or it is defined anew in every iteration
     first = m.trackers[GlobalReads].staged.setdefault((scope.path, name), {})
-    rebindings = m.trackers[GlobalReads].rebindings.get((scope.path, name), 0)
-    if first.setdefault((path, start), rebindings) < rebindings:
+    rebindings, last = m.trackers[GlobalReads].rebindings.get((scope.path, name), (0, 0))
+    shown = scope.path == path and scope.cell_of(start) == scope.cell_of(last) > 0
+    if first.setdefault((path, start), rebindings) < rebindings and not shown:
         m.bus.noted.add((rebound(scope, name), path, start))
 
 
-def note_second_assignment(m: Machine, scope: ModuleScope, name: str) -> None:
+def note_second_assignment(m: Machine, scope: ModuleScope, name: str, start: int) -> None:
     """The top level of a module assigns to a variable that staged code has read."""
+    rebindings = m.trackers[GlobalReads].rebindings
     if (scope.path, name) in m.trackers[GlobalReads].staged:
-        m.trackers[GlobalReads].rebindings[scope.path, name] = (
-            m.trackers[GlobalReads].rebindings.get((scope.path, name), 0) + 1
-        )
+        rebindings[scope.path, name] = rebindings.get((scope.path, name), (0, 0))[0] + 1, start
 
 
 def note_rebinding(m: Machine, frame: Frame, name: str, scope: ModuleScope | None = None) -> None:

@@ -6,8 +6,12 @@ Reading a result waits for the device only if something was dispatched since the
 Vocabulary
 ----------
 wait        the host needs a result, or asks JAX to wait: the device is done with everything before.
+coarse      one iteration gives the device so much that a wait at its end costs nothing: a compiled function with a loop
+            (``scan`` and its kin), or the work of a loop of Python's own.
+carries     what an iteration computes is handed on to the next: it trains, or simulates. Else each result is wanted for its
+            own sake.
 
-Limitations: results that are read out of order, several devices.
+Limitations: results that are read out of order, several devices, loops in the code of libraries.
 """
 
 from __future__ import annotations
@@ -15,24 +19,47 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.values import NONE, Array, Static, Value, contents_of
+from flake8_jax.semantics.domain.code import bound_paths, paths_read
+from flake8_jax.semantics.domain.signatures import underlying
+from flake8_jax.semantics.domain.values import (
+    NONE,
+    Array,
+    FunctionValue,
+    Static,
+    TransformedValue,
+    Unknown,
+    Value,
+    contents_of,
+)
 from flake8_jax.semantics.machine.path import DISPATCHED, DONE
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.freshness import hands_on
 
 if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import Frame
+    from flake8_jax.semantics.domain.stack import LoopState
     from flake8_jax.semantics.machine.core import Machine
 
 _WAITING = frozenset({"block_until_ready", "device_get"})
+_CHANGING = frozenset({"flax.nnx.jit", "flax.nnx.pmap", "flax.nnx.shard_map"})
+"""What they return changes the objects that it is called with."""
 
 
 class Readiness(Tracker):
-    """state: whether the running path has waited since the last compiled call; the path's ``device``."""
+    """state: whether the running path has waited since the last compiled call; the path's ``device``. looping: functions in
+    which JAX runs a loop. given: of each compiled call in a loop, whether it is coarse, whether its own function hands on
+    what it computes, and how many loops are around. bound: paths that a function binds, by its identity."""
 
     def __init__(self, m: Machine) -> None:
         self.state = m.path.device
         self.state[DISPATCHED] = NONE
         self.journal = m.journal
+        self.path = m.path
+        self.looping: set[int] = set()
+        self.given: list[tuple[bool, bool, int]] = []
+        self.bound: dict[int, set[str]] = {}
 
     def enter(self) -> Any:
         saved, self.state[DISPATCHED] = self.state[DISPATCHED], NONE
@@ -47,11 +74,71 @@ class Readiness(Tracker):
     def merge(self, contents: list[Any]) -> Any:
         return DONE if all(content is DONE for content in contents) else NONE
 
-    def since(self, mark: Any, run: FinishedRun) -> Any:
-        return self.state[DISPATCHED] if any(slots is self.state for slots, _ in run.written) else None
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> tuple[int, int, int]:
+        return len(self.given), id(function.fn), self._depth()
+
+    def since(self, mark: tuple[int, int, int], run: FinishedRun) -> Any:
+        device = self.state[DISPATCHED] if any(slots is self.state for slots, _ in run.written) else None
+        given = frozenset([(coarse or depth > mark[2], carries) for coarse, carries, depth in self.given[mark[0] :]])
+        loops = mark[1] in self.looping
+        return (device, given, loops) if device is not None or given or loops else None
 
     def replay(self, record: Any, replay: Replay) -> None:
-        self.journal.write(self.state, DISPATCHED, record)
+        device, given, loops = record
+        if device is not None:
+            self.journal.write(self.state, DISPATCHED, device)
+        if loops:
+            self.note_device_loop()
+        for coarse, carries in given:
+            self.note_given(coarse, carries or self.is_handed_on(replay.node))
+
+    def _depth(self) -> int:
+        return sum([not loop.unrolled for loop in self.path.loops])
+
+    def note_device_loop(self) -> None:
+        """What runs now leads to a loop that JAX runs."""
+        if self.path.mode.staged:
+            self.looping.update([id(link.fn) for link in self.path.stack if link.fn is not None])
+        else:
+            self.note_given(coarse=True, carries=False)
+
+    def note_given(self, coarse: bool, carries: bool) -> None:
+        """A compiled call, in a loop of Python's own."""
+        loops = self.path.loops
+        self.given.append((coarse, carries, self._depth()))
+        if not loops or self.path.mode.staged:
+            return
+        loops[-1].coarse = loops[-1].coarse or coarse
+        loops[-1].carries = loops[-1].carries or carries
+        inner = loops[-1]
+        for loop in reversed(loops[:-1]):
+            if not inner.unrolled:
+                loop.coarse = True
+            loop.coarse, loop.carries = loop.coarse or inner.coarse, loop.carries or carries
+            inner = loop
+
+    def is_handed_on(self, node: Any) -> bool:
+        """What the call computes is an input of the same call in the next iteration."""
+        loops, stack = self.path.loops, self.path.stack
+        if not loops:
+            return False
+        loop: LoopState = loops[-1]
+        calls = [link.node for link in stack[loop.links :]] + [node]
+        if calls[0] is not None and isinstance(loop.node, (ir.For, ir.While)) and hands_on(loop.node, calls[0]):
+            return True
+        around = [link.fn for link in stack[loop.links :]]
+        return any(fn is not None and self._keeps(fn, call) for fn, call in zip(around, calls[1:], strict=True))
+
+    def _keeps(self, fn: ir.Function, call: Any) -> bool:
+        """``self.state = self._step(self.state)``, or the same of a variable that outlives the function."""
+        if call is None:
+            return False
+        bound = self.bound.get(id(fn))
+        if bound is None:
+            local = set(fn.local_names)
+            bound = {path for statement in fn.body for path in bound_paths(statement)}
+            bound = self.bound[id(fn)] = {path for path in bound if "." in path or path not in local}
+        return not bound.isdisjoint(paths_read(call))
 
 
 def is_ready(m: Machine) -> bool:
@@ -59,8 +146,11 @@ def is_ready(m: Machine) -> bool:
     return m.path.device[DISPATCHED] is DONE
 
 
-def note_dispatch(m: Machine) -> None:
+def note_dispatch(m: Machine, frame: Frame, node: Any, tv: TransformedValue) -> None:
     """Eager code in a loop makes a compiled call."""
+    readiness, function = m.trackers[Readiness], underlying(tv)
+    coarse = isinstance(function, FunctionValue) and id(function.fn) in readiness.looping
+    readiness.note_given(coarse, tv.name in _CHANGING or readiness.is_handed_on(node))
     if m.path.device[DISPATCHED] is not NONE:
         m.journal.write(m.path.device, DISPATCHED, NONE)
 
@@ -70,6 +160,12 @@ def note_read(m: Machine, values: Iterable[Value], sync: str | None = "") -> Non
     if m.path.mode.staged or is_ready(m):
         return
     if sync in _WAITING or any(_is_running(m, value) for value in values):
+        m.journal.write(m.path.device, DISPATCHED, DONE)
+
+
+def note_number(m: Machine, value: Value) -> None:
+    """Eager code in a loop makes a number of a value: if nobody knows it, it hardly is anything but a result."""
+    if isinstance(value, Unknown) and not m.path.mode.staged and not is_ready(m):
         m.journal.write(m.path.device, DISPATCHED, DONE)
 
 

@@ -16,8 +16,8 @@ recipe), tangents of what a loop carries.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from flake8_jax.semantics.domain.code import is_only_read_in
 from flake8_jax.semantics.domain.recipes import has_tangent
@@ -185,8 +185,17 @@ def _note(m: Machine, frame: Frame, result: Value, recipe: Recipe, *, tell: bool
         )
 
 
-def tell_wide_dtype(m: Machine, frame: Frame, node: Any, dtype: Value | None, result: Value) -> None:
+class Asked(NamedTuple):
+    """A dtype that a function was asked for. function: the last part of its name; values: its arguments."""
+
+    dtype: Value | None
+    function: str
+    values: Sequence[Value]
+
+
+def tell_wide_dtype(m: Machine, frame: Frame, node: Any, asked: Asked, result: Value) -> None:
     """A 64-bit dtype was asked for; without ``jax_enable_x64`` JAX gives one of 32 bits."""
+    dtype, function, values = asked
     if dtype is None or type(result) is not Array or not m.bus.wants(WideDtype):
         return
     name = ""
@@ -195,7 +204,10 @@ def tell_wide_dtype(m: Machine, frame: Frame, node: Any, dtype: Value | None, re
     elif isinstance(dtype, Const) and isinstance(dtype.value, str):
         name = _CODES.get(dtype.value.lstrip("<>=|"), dtype.value)
     if name in WIDE and not m.program.speaks_of_x64():
-        m.bus.emit(WideDtype(m.path.context(frame.scope), node, name))
+        first = values[0] if values and (result.ndim == 0 or function in WIDE) else None
+        given = first.value if isinstance(first, Const) and type(first.value) in (int, float, bool) else None
+        number = float(given) if isinstance(given, (int, float)) else None
+        m.bus.emit(WideDtype(m.path.context(frame.scope), node, name, function, number))
 
 
 _CODES = {"f8": "float64", "d": "double", "i8": "int64", "u8": "uint64", "c16": "complex128"}

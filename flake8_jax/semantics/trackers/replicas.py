@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain.values import (
     Const,
+    External,
     TransformedValue,
     TupleValue,
     UnionValue,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
     from flake8_jax.semantics.machine.core import Machine
 
+_COLLECTIVES = frozenset({f"jax.lax.{name}" for name in ("pmean", "psum", "psum_scatter", "all_gather")})
 _UPDATES = frozenset({"update", "apply_gradients", "apply_updates"})
 """Methods that optimizers and training states have: they use a gradient and do not know of devices."""
 
@@ -110,9 +112,12 @@ def note_collective(m: Machine) -> None:
         replica.synced = True
 
 
-def note_call(m: Machine, fn: Any) -> None:
-    """A function of the project was called, or a remembered run of it repeated."""
-    if id(fn) in m.trackers[Replicas].collecting:
+def note_call(m: Machine, fn: Any, closure: Frame | None) -> None:
+    """A function of the project was called, or a remembered run of it repeated. closure: of the function that it stands in,
+    which may have been given a collective."""
+    given = closure.slots.values() if closure is not None and closure.fn is not None else ()
+    wraps = any(isinstance(value, External) and value.name in _COLLECTIVES for value in given)
+    if wraps or id(fn) in m.trackers[Replicas].collecting:
         m.trackers[Replicas].collecting.update(id(link.fn) for link in m.path.stack if link.fn is not None)
         for replica in m.trackers[Replicas].running:
             replica.synced = True

@@ -76,7 +76,7 @@ def epochs(w, batches):
         start = time.time()
         for x in batches:
             w, loss = train_step(w, x)
-        print(epoch, time.time() - start)  # expect: async-timing
+        print(epoch, time.time() - start)
         print(loss)
     return w
 
@@ -400,3 +400,26 @@ def deadline(w, batches):
 # runs: dispatch_and_device(jnp.ones((3, 3))), overhead(jnp.ones(3)), lowering(jnp.ones(3))
 # runs: for_some_seconds(jnp.ones((3, 3))), shows_after_reading(jnp.ones(3), [jnp.ones((2, 3))])
 # runs: deadline(jnp.ones(3), [jnp.ones((2, 3))])
+
+
+class Result:
+    def __init__(self, values):
+        self.values = values
+
+
+def asserted(x, solve):
+    result = solve(chain(x))
+    start = time.perf_counter()
+    out = chain(x)
+    assert result.converged, out
+    return time.perf_counter() - start
+
+
+def repeated_for_each(w, n):
+    x = jnp.ones((n, 2))
+    for epoch in range(5):
+        start = time.time()
+        for _ in range(n):
+            w, loss = train_step(w, x)
+        print(epoch, time.time() - start)  # expect: async-timing
+    return w, loss

@@ -33,6 +33,15 @@ def resize(i, n):
     sizes[i] = n
 
 
+def tuned(x, scales):
+    first = forward(x)
+    configure(scale=2.0)
+    for i, _ in enumerate(scales):
+        resize(i, len(scales))
+        first = first + forward(total(x))
+    return first
+
+
 @jax.jit
 def soften(x):
     return x / temperature  # expect: stale-global
@@ -46,6 +55,30 @@ cold = soften(jnp.ones(2))
 
 
 # --- never flagged -------------------------------------------------------------
+
+precision = 32
+tables = {"kind": "sparse"}
+
+
+@jax.jit
+def with_settings(x):
+    return x * precision * len(tables["kind"])
+
+
+def set_precision(bits):
+    """Users call it before anything else."""
+    global precision
+    precision = bits
+
+
+def set_kind(kind):
+    tables["kind"] = kind
+
+
+def set_up(bits):
+    set_precision(bits)
+    return with_settings(jnp.ones(2))
+
 
 GRAVITY = 9.81
 OPTIONS = {"steps": 3}

@@ -131,7 +131,7 @@ def through_a_function(w, n):
 
 def loss_as_rate(w, batches):
     for x in batches:
-        w = step(w + x, lr=float(measure(w)))  # expect: static-arg-in-loop, sync-in-loop
+        w = step(w + x, lr=float(measure(w)))  # expect: static-arg-in-loop
     return w
 
 

@@ -49,20 +49,42 @@ def shown_in_text(w, batches):
     return w
 
 
-def tested(w, batches):
+def smoothed(w, batches):
+    running = 0.0
     for x in batches:
         w, loss = train_step(w, x)
-        if loss < 1e-3:  # expect: sync-in-loop
-            break
-    return w
+        running = 0.9 * running + 0.1 * loss.item()  # expect: sync-in-loop
+    return w, running
 
 
-def until(w, x):
-    loss = jnp.inf
-    while True:
+def through_a_variable(w, batches):
+    history = []
+    for step, x in enumerate(batches):
         w, loss = train_step(w, x)
-        if bool(loss < 1e-3):  # expect: sync-in-loop
-            return w
+        value = float(loss)  # expect: sync-in-loop
+        history.append({"step": step, "loss": value})
+    return w, history
+
+
+class Trainer:
+    def __init__(self, w):
+        self.w = w
+        self.losses = []
+
+    def learn(self, x):
+        self.w, loss = train_step(self.w, x)
+        self.losses.append(float(loss))  # expect: sync-in-loop
+
+    def run(self, batches):
+        for x in batches:
+            self.learn(x)
+
+
+def long_progress(w, x):
+    for step in range(50_000):
+        w, loss = train_step(w, x)
+        print(f"{step}: {loss:.3f}", end="\r")  # expect: sync-in-loop
+    return w
 
 
 # runs: every_step(jnp.ones(2), [jnp.ones((3, 2))] * 2)
@@ -126,3 +148,175 @@ def on_the_host(w, batches):
 # runs: asserted(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: afterwards(jnp.ones(2), [jnp.ones((3, 2))] * 2)
 # runs: on_the_host(jnp.ones(2), [jnp.ones((3, 2))] * 2)
+
+
+# --- needed now ---
+
+
+def tested(w, batches):
+    for x in batches:
+        w, loss = train_step(w, x)
+        if loss < 1e-3:
+            break
+    return w
+
+
+def until(w, x):
+    loss = jnp.inf
+    while True:
+        w, loss = train_step(w, x)
+        if bool(loss < 1e-3):
+            return w
+
+
+def stopped(w, batches):
+    best, waited = float("inf"), 0
+    for x in batches:
+        w, loss = train_step(w, x)
+        value = float(loss)
+        if value < best:
+            best, waited = value, 0
+        waited += 1
+        if waited > 3:
+            break
+    return w
+
+
+def handed_to_others(w, batches, tuner):
+    for x in batches:
+        w, loss = train_step(w, x)
+        tuner.report(loss=float(loss))
+    return w
+
+
+def act(w, x):
+    _, action = train_step(w, x)
+    return int(action)
+
+
+def play(w, env, x):
+    while True:
+        w, _ = train_step(w, x)
+        x = env.step(act(w, x))
+
+
+def shown_in_a_bar(w, batches, bar):
+    losses = []
+    for x in batches:
+        w, loss = train_step(w, x)
+        losses.append(loss.item())
+        bar.set_postfix({"loss": loss.item()})
+    return w, losses
+
+
+def looked_up(w, batches, names):
+    for x in batches:
+        w, best = train_step(w, x)
+        print(names[int(best)])
+    return w
+
+
+# --- each result for its own sake ---
+
+
+@jax.jit
+def evaluate_batch(w, x):
+    return jnp.mean((x @ w) ** 2)
+
+
+def evaluated(w, batches):
+    total = 0.0
+    for x in batches:
+        total += float(evaluate_batch(w, x))
+    return total
+
+
+def collected(w, chunks):
+    rows = []
+    for chunk in chunks:
+        rows.append(np.asarray(train_step(w, chunk)[0]))
+    return np.concatenate(rows)
+
+
+def frames(w, batches):
+    seen = []
+    for x in batches:
+        w, _ = train_step(w, x)
+        seen.append(np.asarray(w * jnp.ones(3)))
+    return seen
+
+
+# --- a long iteration ---
+
+
+@jax.jit
+def train_epoch(w, xs):
+    return jax.lax.scan(train_step, w, xs)
+
+
+def epochs(w, xs, n):
+    history = []
+    for _ in range(n):
+        w, losses = train_epoch(w, xs)
+        history.append(float(losses.mean()))
+    return w, history
+
+
+def nested(w, loader, n):
+    for epoch in range(n):
+        for x in loader:
+            w, loss = train_step(w, x)
+        print(epoch, float(loss))
+    return w
+
+
+def one_epoch(w, loader):
+    for x in loader:
+        w, loss = train_step(w, x)
+    return w, loss
+
+
+def by_a_helper(w, loader, n):
+    for epoch in range(n):
+        w, loss = one_epoch(w, loader)
+        print(epoch, float(loss))
+    return w
+
+
+# --- once in a while ---
+
+
+def guarded_by_a_variable(w, batches, every, last):
+    for step, x in enumerate(batches):
+        due = every > 0 and (step % every == 0 or step == last)
+        w, loss = train_step(w, x)
+        if due:
+            print(step, float(loss))
+    return w
+
+
+def is_due(step, every):
+    return step % every == 0
+
+
+def guarded_by_a_helper(w, batches, every):
+    for step, x in enumerate(batches):
+        logs = is_due(step, every)
+        w, loss = train_step(w, x)
+        if logs:
+            print(step, float(loss))
+    return w
+
+
+def few_lines(w, x):
+    for step in range(500):
+        w, loss = train_step(w, x)
+        print(step, loss)
+    return w
+
+
+def progress(w, batches):
+    for x in batches:
+        w, loss = train_step(w, x)
+        print(f"{loss:.3f}", end="\r")
+    return w

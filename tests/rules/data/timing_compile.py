@@ -234,3 +234,23 @@ def runs_a_stranger(fn, x):
 # runs: many_steps(jnp.ones(3), [jnp.ones((2, 3))]), Service().answer(jnp.ones(3))
 # runs: compile_time(jnp.ones(3)), each_iteration(jnp.ones(3), [jnp.ones((2, 3))]), by_timeit(jnp.ones(3))
 # runs: long_run(jnp.ones(3), [jnp.ones((2, 3))]), discards_the_first(jnp.ones(3)), runs_a_stranger(energy, jnp.ones(3))
+
+
+def tells_so(x):
+    start = time.perf_counter()
+    energy(x).block_until_ready()
+    print(f"compilation took {time.perf_counter() - start:.1f} s")
+
+
+def names_it_so(x):
+    start = time.perf_counter()
+    energy(x).block_until_ready()
+    compile_time = time.perf_counter() - start
+    return compile_time
+
+
+def tells_so_later(x):
+    start = time.perf_counter()
+    energy(x).block_until_ready()
+    elapsed = time.perf_counter() - start
+    print("Compiling:", elapsed)

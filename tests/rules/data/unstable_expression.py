@@ -16,6 +16,17 @@ def losses(logits, x):
     return a, b, c, d, e, f
 
 
+def softplus(x):
+    return jnp.log(1 + jnp.exp(x))  # expect: unstable-expression
+
+
+@jax.jit
+def rates(a, b):
+    first = jnp.exp(a) - 1  # expect: unstable-expression
+    second = jnp.exp(b) - 1
+    return first, second, jnp.log(1 + a)  # expect: unstable-expression
+
+
 def partition(system, tau):
     return jnp.log(jnp.exp(system.energies() / tau).sum())  # expect: unstable-expression
 
@@ -48,3 +59,11 @@ def log_norm(state):
 
 
 # runs: stable(jnp.ones(2), jnp.ones(2))
+
+
+def score(achievements):
+    return jnp.exp(jnp.mean(jnp.log(3.0 + achievements))) - 1.0
+
+
+def inverse_softplus(y):
+    return jnp.log(jnp.exp(y) - 1.0)

@@ -83,7 +83,7 @@ def tokens_as_list(ids, steps):
     ids = list(ids)
     for _ in range(steps):
         best = model(jnp.array([ids]))  # expect: varying-shape-in-loop
-        ids.append(int(best[0]))  # expect: sync-in-loop
+        ids.append(int(best[0]))
     return ids
 
 

@@ -8,21 +8,42 @@ REAL = np.float64
 
 
 def made():
-    a = jnp.zeros(3, dtype=jnp.float64)  # expect: x64-disabled
-    b = jnp.asarray([1, 2], dtype="int64")  # expect: x64-disabled
-    c = jnp.ones((2,), REAL)  # expect: x64-disabled
-    d = jnp.float64(2.0)  # expect: x64-disabled
-    d = d + jnp.zeros((), dtype="f8") + jnp.ones((), "<i8")  # expect: x64-disabled, x64-disabled
-    d = d + jnp.zeros((), dtype="f4")
-    return a, b, c, d
+    return jnp.zeros(3, dtype=jnp.float64)  # expect: x64-disabled
+
+
+def by_name(ids):
+    return jnp.asarray(ids, dtype="int64")  # expect: x64-disabled
+
+
+def by_variable():
+    return jnp.ones((2,), REAL)  # expect: x64-disabled
+
+
+def of_a_number():
+    return jnp.float64(2.1)  # expect: x64-disabled
+
+
+def by_code():
+    return jnp.zeros((), dtype="f8") + jnp.zeros((), dtype="f4")  # expect: x64-disabled
+
+
+def several(x, y, z):
+    a = jnp.array(x, dtype=jnp.float64)  # expect: x64-disabled
+    b = jnp.array(y, dtype=jnp.float64)
+    c = jnp.array(z, dtype=jnp.float64)
+    return a + b + c
 
 
 @jax.jit
 def cast(x):
-    return x.astype(jnp.float64) + jax.lax.convert_element_type(x, np.complex128)  # expect: x64-disabled, x64-disabled
+    return x.astype(jnp.float64)  # expect: x64-disabled
 
 
-# runs: made(), cast(jnp.ones(2))
+def converted(x):
+    return jax.lax.convert_element_type(x, np.complex128)  # expect: x64-disabled
+
+
+# runs: made(), by_name([1]), by_variable(), of_a_number(), by_code(), several(1, 2, 3), cast(jnp.ones(2)), converted(jnp.ones(2))
 
 
 # --- never flagged -------------------------------------------------------------
@@ -39,3 +60,24 @@ def described():
 
 
 # runs: follows(jnp.ones(2)), described()
+
+
+def small_integers(n, x):
+    return jnp.arange(n, dtype=jnp.int64), jnp.zeros(n, jnp.int64), jax.lax.iota(jnp.int64, 4), jnp.ones_like(x, "int64")
+
+
+def exact_numbers():
+    return jnp.array(0.0, dtype=jnp.float64), jnp.float64(2.0), jnp.asarray(1, "int64")
+
+
+def averaged(x):
+    return jnp.mean(x, axis=0, dtype=jnp.float64)
+
+
+def looked_at(key):
+    x = jax.random.uniform(key, (3,), dtype=jnp.float64)
+    print(x.dtype)
+    return x
+
+
+# runs: small_integers(3, jnp.ones(2)), exact_numbers(), averaged(jnp.ones(2)), looked_at(jax.random.key(0))

@@ -14,7 +14,7 @@ class EarlyStopping:
         self.waited = 0
 
     def should_stop(self, score):
-        if score < self.best:  # expect: sync-in-loop
+        if score < self.best:
             self.best, self.waited = score, 0
         else:
             self.waited += 1

@@ -1,0 +1,190 @@
+"""What becomes of a value that eager code reads on the host: by the syntax of the function that reads it.
+
+Vocabulary
+----------
+kept      it is added up, or put into a list, a dict or a field, and nothing in the loop looks at it.
+shown     it is printed or logged, and that is all. refreshed: on a line that the next one overwrites.
+needed    anything else: a test looks at it, another call gets it, the function returns it.
+
+Limitations: what later iterations do with what is kept; functions that a name or an attribute was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import below, nodes_around
+from flake8_jax.semantics.domain.scopes import ModuleScope
+from flake8_jax.semantics.domain.values import BuiltinValue, External, ModuleValue
+
+Use = Literal["kept", "shown", "refreshed", "needed"]
+_COLLECTING = frozenset({"append", "extend", "add", "appendleft", "update"})
+_LOGGING = frozenset(
+    {"print", "info", "debug", "warning", "error", "log", "write", "add_scalar", "add_scalars", "scalar", "log_metrics"}
+)
+_CONVERTING = frozenset(
+    {"float", "int", "bool", "complex", "str", "repr", "round", "abs", "format", "dict", "list", "tuple"}
+)
+_READING = frozenset({"item", "tolist", "mean", "sum", "format", "astype", "copy", "items"})
+_ITEMS = frozenset({"item", "tolist"})
+_CASTS = frozenset({"float", "int", "bool"})
+_LIBRARIES = frozenset({"numpy", "jax", "math"})
+_DEPTH = 4
+_NEEDING = (ir.Compare, ir.BoolOp, ir.Comprehension, ir.Await, ir.Yield, ir.YieldFrom, ir.NamedExpr)
+
+
+def use_of(scope: ModuleScope, at: Any) -> Use:
+    """What the code does with the expression ``at``, which reads a value on the host."""
+    around = list(nodes_around(scope.tree.body, at.start, at.end))
+    functions = [i for i, node in enumerate(around) if isinstance(node, (ir.FunctionDef, ir.Lambda))]
+    own = around[functions[-1] :] if functions else around
+    if not own or isinstance(own[0], ir.Lambda):
+        return "needed"  # a function for each leaf of a result
+    body = own[0].function.body if isinstance(own[0], ir.FunctionDef) else scope.tree.body
+    loops = [node for node in own if isinstance(node, (ir.For, ir.While))]
+    block = loops[-1].body if loops else body
+    use = _use(scope, own, at, block, _DEPTH)
+    return use if use == "needed" or not _is_needed_again(scope, at, block) else "needed"
+
+
+def _is_needed_again(scope: ModuleScope, at: Any, block: list[ir.Stmt]) -> bool:
+    """``history.append(loss.item())``, and then ``bar.set_postfix(loss=loss.item())``: another read needs the value."""
+    names = {node.id for node in walk(at) if isinstance(node, ir.Name)}
+    for name in names:
+        for path in _reads(block, name):
+            reading = next((node for node in path if isinstance(node, ir.Call) and _reads_value(node, path[-1])), None)
+            if reading is not None and reading is not at:
+                outer = path[: path.index(reading) + 1]
+                if _use(scope, outer, reading, block, 1) == "needed":
+                    return True
+    return False
+
+
+def _reads_value(call: ir.Call, name: ir.Name) -> bool:
+    """``float(x)``, ``x.item()``."""
+    if isinstance(call.func, ir.Attribute):
+        return call.func.attr in _ITEMS and call.func.value is name
+    return isinstance(call.func, ir.Name) and call.func.id in _CASTS and any(a.value is name for a in call.args)
+
+
+def _use(scope: ModuleScope, path: list[Any], at: Any, block: list[ir.Stmt], depth: int) -> Use:
+    """``path``: the nodes around ``at``, outermost first. block: where to look for what becomes of a variable."""
+    found: Use | None = None
+    inner = path[-1]
+    for node in reversed(path):
+        if isinstance(node, ir.Call) and node is not inner:
+            called = _called(scope, node)
+            if called == "needed":
+                return "needed"
+            if called in ("shown", "refreshed", "kept"):
+                found = found or called
+        elif (
+            isinstance(node, (ir.IfExp, ir.If, ir.While)) and node.test.start <= at.start < node.test.end
+        ) or isinstance(
+            node, (ir.Compare, ir.BoolOp, ir.Comprehension, ir.Await, ir.Yield, ir.YieldFrom, ir.NamedExpr)
+        ):
+            return "needed"
+        elif isinstance(node, ir.Subscript) and node.index.start <= at.start < node.index.end and node is not at:
+            return "needed" if found is None else found
+        elif isinstance(node, ir.ExprStmt):
+            if node.value is at:
+                return found or "kept"
+            whole = _called(scope, node.value) if isinstance(node.value, ir.Call) else "needed"
+            return found or ("needed" if whole == "converted" else whole)
+        elif isinstance(node, (ir.Assign, ir.AugAssign, ir.AnnAssign)):
+            return found or _assigned(scope, node, block, depth)
+        elif isinstance(node, (ir.For, ir.With, ir.Return, ir.Assert, ir.Raise, ir.Delete, ir.Match)):
+            return found or "needed"
+    return "needed"
+
+
+def _called(scope: ModuleScope, call: ir.Call) -> Literal["kept", "shown", "refreshed", "converted", "needed"]:
+    """What a call does with its arguments, or with the value that it is a method of."""
+    func = call.func
+    if isinstance(func, ir.Name):
+        if func.id == "print":
+            return "refreshed" if any(argument.keyword == "end" for argument in call.args) else "shown"
+        value = scope.slots.get(func.id)
+        if isinstance(value, External):
+            return "converted" if value.name.partition(".")[0] in _LIBRARIES else "needed"
+        return (
+            "converted" if func.id in _CONVERTING and (value is None or isinstance(value, BuiltinValue)) else "needed"
+        )
+    if not isinstance(func, ir.Attribute):
+        return "needed"
+    root = func.value
+    while isinstance(root, ir.Attribute):
+        root = root.value
+    value = scope.slots.get(root.id) if isinstance(root, ir.Name) else None
+    name = value.name if isinstance(value, External) else value.scope.name if isinstance(value, ModuleValue) else ""
+    if name.partition(".")[0] in _LIBRARIES:
+        return "converted"
+    if func.attr in _COLLECTING:
+        return "kept"
+    if func.attr in _LOGGING:
+        return "shown"
+    return "converted" if func.attr in _READING else "needed"
+
+
+def _assigned(
+    scope: ModuleScope, node: ir.Assign | ir.AugAssign | ir.AnnAssign, block: list[ir.Stmt], depth: int
+) -> Use:
+    """What becomes of what the statement assigns."""
+    if isinstance(node, ir.AugAssign) and not isinstance(node.target, ir.Name):
+        return "kept"
+    targets = node.targets if isinstance(node, ir.Assign) else [node.target]
+    uses: list[Use] = []
+    for target in targets:
+        for single in target.elts if isinstance(target, (ir.Tuple, ir.List)) else [target]:
+            if not isinstance(single, ir.Name):
+                uses.append("kept")
+            elif depth:
+                uses += _uses_of_name(scope, single.id, node, block, depth - 1)
+    return "needed" if "needed" in uses else next((use for use in uses if use != "kept"), "kept")
+
+
+def _uses_of_name(scope: ModuleScope, name: str, made: Any, block: list[ir.Stmt], depth: int) -> Iterator[Use]:
+    """What the block does with a variable, the statement aside that sets it."""
+    for path in _reads(block, name):
+        if made in path:
+            continue
+        statement = next(node for node in reversed(path) if isinstance(node, _STATEMENTS))
+        if isinstance(statement, (ir.Assign, ir.AugAssign)) and _sets(statement, name):
+            continue
+        yield _use(scope, path[:-1], path[-1], block, depth) if len(path) > 1 else "needed"
+
+
+_STATEMENTS = (
+    ir.Assign, ir.AugAssign, ir.AnnAssign, ir.ExprStmt, ir.Return, ir.If, ir.While, ir.For, ir.With, ir.Assert, ir.Raise,
+    ir.Delete, ir.Match, ir.Try, ir.FunctionDef, ir.ClassDef,
+)  # fmt: skip
+
+
+def _sets(statement: ir.Assign | ir.AugAssign, name: str) -> bool:
+    targets = statement.targets if isinstance(statement, ir.Assign) else [statement.target]
+    return any(isinstance(target, ir.Name) and target.id == name for target in targets)
+
+
+def _reads(block: list[ir.Stmt], name: str) -> Iterator[list[Any]]:
+    """The path to every place of a block that reads a variable."""
+    todo: list[tuple[Any, tuple[Any, ...]]] = [(statement, ()) for statement in block]
+    while todo:
+        node, path = todo.pop()
+        if isinstance(node, ir.Name):
+            if node.id == name and not _is_target(path, node):
+                yield [*path, node]
+            continue
+        path = (*path, node) if isinstance(node, ir.Node) else path
+        todo += [(part, path) for part in below(node)]
+
+
+def _is_target(path: tuple[Any, ...], node: ir.Name) -> bool:
+    statement = next((outer for outer in reversed(path) if isinstance(outer, _STATEMENTS)), None)
+    if isinstance(statement, ir.Assign):
+        return any(target.start <= node.start < target.end for target in statement.targets)
+    if isinstance(statement, (ir.AugAssign, ir.AnnAssign)):
+        return statement.target is node
+    return isinstance(statement, ir.For) and statement.target.start <= node.start < statement.target.end

@@ -1,0 +1,29 @@
+"""Findings that share one cause become one: the first of a function, or of a notebook's cell.
+
+Limitations: causes in other functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from flake8_jax.core.registry import Candidate
+from flake8_jax.semantics.events.events import Context
+
+
+def place_of(context: Context, start: int) -> Hashable:
+    """The function, or at the top level the cell, that stands around an offset."""
+    return context.scope.path, id(context.inner) if context.inner is not None else context.scope.cell_of(start)
+
+
+def first_of_each(candidates: list[Candidate], cause: Callable[[Candidate], Hashable]) -> list[Candidate]:
+    """The first candidate of each cause, with a note of how many more there are."""
+    groups: dict[Hashable, list[Candidate]] = {}
+    for candidate in sorted(candidates, key=lambda c: (c.path, c.start)):
+        groups.setdefault(cause(candidate), []).append(candidate)
+    kept: list[Candidate] = []
+    for group in groups.values():
+        more = len({candidate.start for candidate in group}) - 1
+        first = [candidate for candidate in group if candidate.start == group[0].start]
+        kept += [candidate.noted(f"{more} more in this function") if more else candidate for candidate in first]
+    return kept
