@@ -102,4 +102,13 @@ def _outliving(slot: ir.Expr, text: str, local: frozenset[str]) -> Iterator[str]
 
 
 def _spelled(node: ir.Expr, text: str) -> str:
+    """The expression in one spelling: brackets, spaces and quotes are left to who writes."""
+    if isinstance(node, ir.Name):
+        return node.id
+    if isinstance(node, ir.Attribute):
+        return f"{_spelled(node.value, text)}.{node.attr}"
+    if isinstance(node, ir.Subscript):
+        return f"{_spelled(node.value, text)}[{_spelled(node.index, text)}]"
+    if isinstance(node, ir.Constant):
+        return repr(node.value)
     return "".join(text[node.start : node.end].split())
