@@ -22,6 +22,12 @@ from typing import Any
 from flake8_jax.core.cells import HEADING, MAGIC, RAISING, cells_of, is_mark, with_magics
 
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun"})
+_CELL_MAGIC = re.compile(r"(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*%%(\S*)")
+"""Comments may stand before it: the titles of Colab are some."""
+_AUTOMAGIC = re.compile(
+    r"(?:pip|conda|mamba|cd|ls|ll|mkdir|rmdir|cp|mv|rm|cat|run|matplotlib|timeit|time|env)[ \t]+[\w./~$'\"-]"
+)
+"""What IPython takes for a magic without ``%``, in cells that are no Python as they stand."""
 _TARGET = re.compile(r"[\w.,\[\]'\" \t]+")
 _STRINGS = re.compile(r"""'[^'\\\n]*(?:\\.?[^'\\\n]*)*(?:'|$)|"[^"\\\n]*(?:\\.?[^"\\\n]*)*(?:"|$)|#.*""", re.MULTILINE)
 _INDENT = re.compile(r"\{\r?\n?([ \t]*)\"")
@@ -83,8 +89,8 @@ def rewritten(data: str, before: str, after: str) -> str:
 
 def without_magics(source: str) -> str:
     """A cell that Python can read, line by line."""
-    first = source.lstrip()
-    if first.startswith("%%") and (first[2:].split() or [""])[0] not in _PYTHON_CELLS:
+    magic = _CELL_MAGIC.match(source)
+    if magic is not None and magic[1] not in _PYTHON_CELLS:
         return "".join(MAGIC + line for line in source.splitlines(keepends=True))
     try:
         ast.parse(source)
@@ -104,9 +110,13 @@ def without_magics(source: str) -> str:
         if new is line:
             bare = _STRINGS.sub("", line)
             depth += sum(bare.count(c) for c in "([{") - sum(bare.count(c) for c in ")]}")
-            continued = line.rstrip("\r\n").endswith("\\")
+            continued = line.rstrip("\r\n").endswith("\\") and not _ends_in_comment(line)
         found.append(new)
     return "".join(found)
+
+
+def _ends_in_comment(line: str) -> bool:
+    return any(part[0].startswith("#") for part in _STRINGS.finditer(line))
 
 
 def _without_magic(line: str) -> str:
@@ -118,7 +128,7 @@ def _without_magic(line: str) -> str:
 def _magic(line: str) -> tuple[int | None, str]:
     """Where a line stops being Python, and what takes the place of the rest; None for a line of Python."""
     text = line.lstrip()
-    if text.startswith(("%", "!", "?")):
+    if text.startswith(("%", "!", "?")) or _AUTOMAGIC.match(text):
         return len(line) - len(text), "pass  "
     target, sign, value = text.partition("=")
     value = value.lstrip()

@@ -220,6 +220,10 @@ def test_odd_notebooks_cost_nothing_but_themselves(
         "x[0].y??\n",
         "np.*load*?\n",
         "if x:\n    !ls\n",
+        "#@title styles\n%%html\n<style> p { font-size: 16px } </style>\n",
+        "#@title install\n\n%%bash\nif [ ! -d a ]; then ls; fi\n",
+        "# %run a.py \\\n%run b.py \\\n    --fast\nx = 1\n",
+        "pip install -q jax\nls ./data\nx = 1\n",
     ],
 )
 def test_magics_leave_python_that_parses(cell: str) -> None:
