@@ -20,7 +20,19 @@ _NARROW = {
 
 
 _COUNTING = frozenset(
-    {"arange", "iota", "broadcasted_iota", "zeros", "ones", "full", "empty", "zeros_like", "ones_like", "full_like", "eye"}
+    {
+        "arange",
+        "iota",
+        "broadcasted_iota",
+        "zeros",
+        "ones",
+        "full",
+        "empty",
+        "zeros_like",
+        "ones_like",
+        "full_like",
+        "eye",
+    }
 )
 """Functions whose integers are small: numbers of elements, or what code puts there later, which has a dtype of its own."""
 _AVERAGING = frozenset({"mean", "average", "std", "var", "median"})
@@ -127,7 +139,10 @@ def _is_shown(event: WideDtype) -> bool:
         return False
     name = made.targets[0].id
     return any(
-        isinstance(node, ir.Attribute) and node.attr == "dtype" and isinstance(node.value, ir.Name) and node.value.id == name
+        isinstance(node, ir.Attribute)
+        and node.attr == "dtype"
+        and isinstance(node.value, ir.Name)
+        and node.value.id == name
         for statement in near
         if isinstance(statement, ir.ExprStmt) and statement.start > made.start
         for node in walk(statement)
