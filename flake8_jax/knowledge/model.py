@@ -84,7 +84,8 @@ class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     pure: no effect but its result; a statement that drops the result is a mistake.
     idle: the device computes nothing for it: it places or describes arrays, or makes them of constants.
     rank: of the array that it gives. ``number``: it has no axes, unless the call passes ``axis``, ``axes`` or ``keepdims``
-        (``sum``). ``same``: it has the axes of the first argument (``exp``).
+        (``sum``). ``same``: it has the axes of the first argument (``exp``). ``flat``: so it is along an ``axis``; without one,
+        it has a single axis (``cumsum``). ``broadcast``: it has as many as the argument with most axes (``clip``).
     axis_name: the parameter that names a mapped axis, which something around the call has to bind (``psum``, ``axis_index`` …).
     """
 
@@ -107,7 +108,7 @@ class FunctionFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     schedules: list[str] = []
     pure: bool = False
     idle: bool = False
-    rank: Literal["", "number", "same"] = ""
+    rank: Literal["", "number", "same", "flat", "broadcast"] = ""
     axis_name: str | None = None
 
 

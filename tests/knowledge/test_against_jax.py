@@ -639,9 +639,20 @@ def test_math_prod_works_on_tracers() -> None:
 
 # --- the axes of results ----------------------------------------------------------------------------------------
 
-RANKED = [name for name, fact in load().table("jax").functions.items() if fact.rank and name.startswith("jax.numpy.")]
-"""Functions of jax.numpy whose facts say which axes the result has."""
-FURTHER_ARGUMENTS = {"astype": ("float32",), "clip": (0, 1), "roll": (1,), "vdot": (np.ones((2, 3)),)}
+RANKED = [
+    name
+    for name, fact in load().table("jax").functions.items()
+    if fact.rank and (name.startswith("jax.numpy.") or name in ("jax.lax.max", "jax.lax.min"))
+]
+"""Functions whose facts say which axes the result has."""
+FURTHER_ARGUMENTS: dict[str, tuple[object, ...]] = {
+    "astype": ("float32",),
+    "clip": (0, 1),
+    "roll": (1,),
+    "vdot": (np.ones((2, 3)),),
+    "jax.lax.max": (np.ones((2, 3)),),
+    "jax.lax.min": (np.ones((2, 3)),),
+}
 
 
 @pytest.mark.parametrize("name", RANKED)
@@ -649,7 +660,9 @@ def test_ranks(name: str) -> None:
     fact = load().function(name)
     assert fact is not None
     short = name.rpartition(".")[2]
-    options = {"axis": 0} if fact.rank == "same" and "axis" in fact.params else {}
     x = jnp.ones((2, 3), int if short == "invert" else float)
-    result = attribute(name)(x, *FURTHER_ARGUMENTS.get(short, ()), **options)
-    assert result.ndim == (0 if fact.rank == "number" else 2)
+    further = FURTHER_ARGUMENTS.get(name, FURTHER_ARGUMENTS.get(short, ()) if name.startswith("jax.numpy.") else ())
+    result = attribute(name)(x, *further)
+    assert result.ndim == {"number": 0, "flat": 1}.get(fact.rank, 2)
+    if fact.rank in ("same", "flat") and "axis" in fact.params:
+        assert attribute(name)(x, *further, axis=0).ndim == 2

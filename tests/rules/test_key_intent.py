@@ -340,6 +340,8 @@ def test_what_two_uses_share(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], first: str, second: str, outcome: str
 ) -> None:
     (found,) = findings(
-        tmp_path, capsys, f"from jax.random import {NAMES}\n\n\ndef f(key, n, p):\n    a = {first}\n    return a, {second}\n"
+        tmp_path,
+        capsys,
+        f"from jax.random import {NAMES}\n\n\ndef f(key, n, p):\n    a = {first}\n    return a, {second}\n",
     )
     assert found["message"] == f"`key` was already used on line 5{outcome}; split it first"

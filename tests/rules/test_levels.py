@@ -207,6 +207,40 @@ def perhaps(x):
     y = jnp.sin(x)
     return y[: int(jnp.ceil(y.shape[0] / 2))]  # warning: traced-shape
 """,
+    "a removed name in an annotation, in a text that only speaks of the future import": """\
+'''Not: from __future__ import annotations'''
+
+import jax
+
+
+def evaluated(x: jax.tree_map, y: "jax.tree_map"):  # error: removed-api
+    local: jax.tree_map = x
+    return local
+
+
+def of_a_module(x: jax.linear_util.WrappedFun):  # error: removed-api
+    return x
+""",
+    "a removed module in an annotation that nothing evaluates": """\
+from __future__ import annotations, generator_stop
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+
+
+class Parameters(eqx.Module):
+    function: jax.linear_util.WrappedFun  # warning: removed-api
+
+
+class Pair(NamedTuple):
+    key: jax.random.KeyArray  # warning: removed-api
+
+
+def of_a_module(x: jax.linear_util.WrappedFun):  # warning: removed-api
+    return x
+""",
     "a removed name in an annotation": """\
 from __future__ import annotations
 

@@ -6,11 +6,15 @@ import pytest
 from semantics.literate import run_engine
 
 from flake8_jax.core import ir
+from flake8_jax.rules import all_rules
 from flake8_jax.semantics.analysis import entries
+from flake8_jax.semantics.analysis.analyze import analyze
+from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import FunctionValue
 from flake8_jax.semantics.interpreter import loops, running
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.syntax.lower import lower
 
 BRANCH = "import jax\n\n\n@jax.jit\ndef step(x):\n    if x > 0:\n        return x\n    return -x\n\n\n"
 LONG = "def long(x):\n" + "    x = x + 1\n" * 200 + "    return x\n"
@@ -148,3 +152,79 @@ def main(params, key):
 """
     analysis, _, _ = run_engine({"code.py": program})
     assert [finding.name for finding in analysis.findings] == []
+
+
+def test_a_constructor_that_ran_too_often_still_sets_its_constants() -> None:
+    """Else nothing tells which class of several an object is of, although its methods are known."""
+    made = "\n".join(f'    Exo("{path}", 1)' for path in "abcdefgh")
+    program = f"""
+import jax
+import jax.numpy as jnp
+from somewhere import Base
+
+class Exo(Base):
+    def __init__(self, path, unit):
+        self.kind = "exo"
+        self.path = path
+        self.unit = unit
+
+    def ratio(self, T, other):
+        return T / other
+
+class Opacity:
+    def __init__(self, source):
+        self.source = source
+
+    def matrix(self, T):
+        if self.source.kind == "hit":
+            return jax.vmap(self.source.ratio, (None, 0, None))(self.source.iso, T, 3.0)
+        if self.source.kind == "exo":
+            return jax.vmap(self.source.ratio, (0, None))(T, 3.0)
+        return None
+
+    def wrong(self, T):
+        if self.source.kind == "exo":
+            return jax.vmap(self.source.ratio, (None, 0, None))(self.source.iso, T, 3.0)
+        return None
+
+def main():
+{made}
+    opacity = Opacity(Exo("i", 9))
+    return opacity.matrix(jnp.ones(3)), opacity.wrong(jnp.ones(3))
+"""
+    source = SourceFile("code.py", "code", False, lower(program), program)
+    findings = analyze([source], AnalysisRequest(), all_rules()).findings
+    assert [program[: f.start].count("wrong(") for f in findings if f.level == "error"] == [1]
+
+
+def test_a_wrapper_that_ran_too_often_still_tells_of_calls_for_an_error() -> None:
+    tests = "\n".join(f"""
+    def test_{name}(self):
+        f = transform(lambda: jnp.ones({i}), "{name}")
+        f.init()
+""" for i, name in enumerate("abcdefgh"))  # fmt: skip
+    program = f"""
+import collections
+import unittest
+import jax
+import jax.numpy as jnp
+
+Transformed = collections.namedtuple("Transformed", ["init"])
+
+def transform(f, name):
+    def init(*args):
+        return f(*args), name
+    return Transformed(init)
+
+class LoopTest(unittest.TestCase):
+{tests}
+    def test_rejected(self):
+        def f():
+            jax.lax.while_loop(lambda x: x.all(), lambda x: not x, True)
+        f = transform(f, "z")
+        with self.assertRaises(ValueError):
+            f.init()
+"""
+    source = SourceFile("test_code.py", "test_code", False, lower(program), program)
+    findings = analyze([source], AnalysisRequest(), all_rules()).findings
+    assert [f.name for f in findings if f.level == "error"] == []

@@ -119,7 +119,7 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
     while roots or functions or classes or partials:
         for tv, node, scope, chain, staged in roots:
             wanted = (not tv.called and not staged) if chain else _is_wanted(m, is_entered, scope, tv)
-            if wanted and not _is_dared(m, tv):
+            if wanted and not _is_dared(m, tv) and not _is_tried(m, tv):
                 run_guarded(m, scope, functools.partial(run_root, m, tv, node, Frame(None, scope, None), chain))
         for cls in filter(lambda cls: is_entered(cls.scope), classes):
             run_guarded(m, cls.scope, functools.partial(_run_contracts, m, cls))
@@ -250,6 +250,13 @@ def _is_dared(m: Machine, value: Value) -> bool:
     """All known calls of a function expect it to raise (see ``Runs.is_dared``)."""
     function = underlying(value)
     return isinstance(function, FunctionValue) and m.trackers[Runs].is_dared(id(function.fn))
+
+
+def _is_tried(m: Machine, form: Value) -> bool:
+    """All known calls of a transformed function stand in a ``try``, or in blocks that are to raise. Other forms of the same
+    function are judged by themselves."""
+    runs = m.trackers[Runs]
+    return form in runs.tried and form not in runs.sound
 
 
 def _is_covered(m: Machine, fn: ir.Function) -> bool:

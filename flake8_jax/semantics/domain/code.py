@@ -207,3 +207,16 @@ def statement_at(body: list[ir.Stmt], node: Any) -> ir.Stmt | None:
         blocks += [handler.body for handler in getattr(found, "handlers", ())]
         body = next((b for b in blocks if b and b[0].start <= node.start and node.end <= b[-1].end), [])
     return found
+
+
+def spelled(node: ir.Expr, text: str) -> str:
+    """The expression in one spelling: brackets, spaces and quotes are left to who writes."""
+    if isinstance(node, ir.Name):
+        return node.id
+    if isinstance(node, ir.Attribute):
+        return f"{spelled(node.value, text)}.{node.attr}"
+    if isinstance(node, ir.Subscript):
+        return f"{spelled(node.value, text)}[{spelled(node.index, text)}]"
+    if isinstance(node, ir.Constant):
+        return repr(node.value)
+    return "".join(text[node.start : node.end].split())

@@ -11,7 +11,16 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.values import Array, Condition, Tree, UnionValue, Unknown, Value, canonical_key
+from flake8_jax.semantics.domain.values import (
+    Array,
+    Condition,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    canonical_key,
+)
 
 
 def negate_key(key: Any) -> Any:
@@ -51,8 +60,19 @@ def normal_condition(condition: Condition) -> Condition:
     return Condition(key, truth)
 
 
-def labelled(joined: UnionValue, contents: list[Any], labels: list[Condition | None]) -> UnionValue:
-    """The union with the condition under which each of its members arose."""
+def labelled(joined: Value, contents: list[Any], labels: list[Condition | None]) -> Value:
+    """The join with the condition under which each member of a union in it arose: itself, or an element of a tuple."""
+    if isinstance(joined, UnionValue):
+        return _labelled_union(joined, contents, labels)
+    if not isinstance(joined, TupleValue) or not any(isinstance(v, (UnionValue, TupleValue)) for v in joined.elts):
+        return joined
+    if any(not isinstance(c, TupleValue) or len(c.elts) != len(joined.elts) or c is joined for c in contents):
+        return joined
+    elements = [labelled(v, [c.elts[i] for c in contents], labels) for i, v in enumerate(joined.elts)]
+    return TupleValue(tuple(elements), joined.cls, joined.names)
+
+
+def _labelled_union(joined: UnionValue, contents: list[Any], labels: list[Condition | None]) -> UnionValue:
     conditions: list[frozenset[Condition]] = []
     for member in joined.members:
         found: frozenset[Condition] | None = None

@@ -248,10 +248,21 @@ def _same_class(a: Value | None, b: Value | None) -> bool:
     return a is b or (isinstance(a, External) and isinstance(b, External) and a.name == b.name)
 
 
+def _is_declared(value: Array | HostArray) -> bool:
+    """Only an annotation says that the value is an array, here or outside a staging boundary: ``agents: chex.Array`` is often
+    written of a pytree."""
+    found: Value | None = value
+    while isinstance(found, (Array, HostArray)):
+        if found.declared:
+            return True
+        found = found.origin if isinstance(found, Array) else None
+    return False
+
+
 def _kind(value: Value) -> str:
     """What kind of pytree node the value is; empty where that is not known."""
     if isinstance(value, (Array, HostArray)):
-        return "leaf"
+        return "leaf" if not _is_declared(value) else ""
     if isinstance(value, Const):
         return "none" if value.value is None else "leaf" if type(value.value) in joining.NUMBERS else ""
     if isinstance(value, Static):

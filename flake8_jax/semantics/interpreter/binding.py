@@ -136,7 +136,7 @@ def _has_leaf(part: Value, leaves: tuple[type, ...]) -> bool:
 def _own_part(m: Machine, part: Value, outside: Value, leaves: tuple[type, ...], depth: int) -> Value:
     """A part of a generic instance, as that of an object whose part is ``outside``."""
     if isinstance(part, UnionValue):
-        return UnionValue(tuple(_own_part(m, v, outside, leaves, depth) for v in part.members))
+        return UnionValue(tuple(_own_part(m, v, outside, leaves, depth) for v in part.members), part.conditions)
     if not isinstance(part, leaves) and not isinstance(part, TupleValue):
         return part
     if isinstance(part, Instance):

@@ -283,6 +283,8 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
     if init is not None and isinstance(init[1], FunctionValue):
         call_function_value(m, frame, node, init[1], args.prepended(made))
         made.complete = True
+        if not made.slots:
+            made.slots.update(_constants_set(m, cls, init[1].fn))
     elif cls.fields and (cls.traits & {"dataclass", "static_attributes", "pytree"}):
         made.slots.update(_bind_fields(m, cls, args))
         made.complete = args.star is None and args.double_star is None
@@ -291,6 +293,30 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
         made.complete = not cls.external_bases and not cls.has_unknown_base
         made.slots.update(args.kwargs)
     return made
+
+
+def _constants_set(m: Machine, cls: ClassValue, init: ir.Function) -> dict[str, Value]:
+    """Attributes that a constructor sets to a constant whatever it is given, and nothing sets again. They tell classes apart
+    (``self.kind = "exomol"``) where the constructor has run too often to be run once more."""
+    own: dict[str, list[ir.Expr | None]] = {}
+    for statement in init.body:
+        if isinstance(statement, ir.Assign) and len(statement.targets) == 1:
+            target = statement.targets[0]
+            if isinstance(target, ir.Attribute) and isinstance(target.value, ir.Name):
+                if init.params and target.value.id == init.params[0].name:
+                    own.setdefault(target.attr, []).append(statement.value)
+                    continue
+        stored: set[str] = set()
+        _collect_self_stores([statement], stored)
+        for name in stored:
+            own.setdefault(name, []).append(None)
+    changed = assigned_later(m, cls)
+    return {
+        name: Const(values[0].value)
+        for name, values in own.items()
+        if len(values) == 1 and isinstance(values[0], ir.Constant) and values[0].kind in ("str", "bool", "int")
+        if name not in changed
+    }
 
 
 def _set_up(m: Machine, frame: Frame, node: Any, made: Instance) -> None:

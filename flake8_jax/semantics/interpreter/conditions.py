@@ -675,4 +675,4 @@ def _either(m: Machine, test: Test, yes: Value, no: Value) -> Value:
     joined = either_key([yes, no], labels) or joining.join(yes, no)
     if m.trackers[Variations].known:
         vary_joined(m, [yes, no], joined)
-    return labelled(joined, [yes, no], labels) if isinstance(joined, UnionValue) and labels is not None else joined
+    return labelled(joined, [yes, no], labels) if labels is not None else joined

@@ -34,6 +34,7 @@ from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products, check_callee
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
+from flake8_jax.semantics.trackers.runs import note_wrapped
 from flake8_jax.semantics.trackers.steps import TrainingSteps, hand_over
 from flake8_jax.semantics.trackers.variation import Variations, depend
 
@@ -99,6 +100,7 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
         name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
         note_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))
     result = Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
+    note_wrapped(m, func, (*at.args.values, *at.args.kwargs.values()), result)
     if m.trackers[Variations].known:
         depend(m, (*at.args.values, *at.args.kwargs.values()), result)
     return result
@@ -152,7 +154,9 @@ def possible_here(m: Machine, value: UnionValue) -> Value:
     """The members of a union that can be on the present path: those that arose under no contrary condition."""
     from flake8_jax.semantics.domain.conditions import contradict
 
-    now = frozenset(m.path.conditions)
+    now = m.path.assumed.union(m.path.conditions)
+    if not now:
+        return value
     kept = [v for v, held in zip(value.members, value.conditions or (), strict=True) if not contradict(held, now)]
     return joining.union_of(kept) if kept and len(kept) < len(value.members) else value
 

@@ -330,7 +330,9 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
         # Booleans have no tangent: under ``grad`` alone they are concrete arrays.
         level = CONCRETE if level == GRAD else level
         dispatched = dispatched_from(m, (left, right))
-        truth = Array(level, "bool", _rank((left, right)), dispatched=dispatched, size=abs(size) // 4)
+        declared = is_declared((left, right)) and level <= MAYBE
+        rank = _rank((left, right))
+        truth = Array(level, "bool", rank, dispatched=dispatched, size=abs(size) // 4, declared=declared)
         truth.recipe = Recipe(op, (left, right), node, m.path.stack[-1].fn if m.path.stack else None)
         return truth
     dtype = _joint_dtype(left, right)
@@ -495,6 +497,7 @@ def _array_unary(m: Machine, value: Array, op: str) -> Value:
         dispatched=dispatched_from(m, (value,)),
         derived=value.derived,
         size=value.size,
+        declared=value.declared,
     )
     if m.trackers[Captures].constants:
         embed(m, (value,))

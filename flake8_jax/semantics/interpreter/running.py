@@ -39,7 +39,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import CachedCall, Hashing
 from flake8_jax.semantics.events.facts import bound_note
 from flake8_jax.semantics.interpreter.binding import bind
-from flake8_jax.semantics.interpreter.closures import held_of_captures
+from flake8_jax.semantics.interpreter.closures import functions_behind, held_of_arguments, held_of_captures
 from flake8_jax.semantics.interpreter.operations import describes_shapes
 from flake8_jax.semantics.interpreter.summaries import (
     Inputs,
@@ -62,7 +62,7 @@ from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.process import Process, new_process
 from flake8_jax.semantics.trackers.replicas import Replicas, note_call
-from flake8_jax.semantics.trackers.runs import Runs, note_called
+from flake8_jax.semantics.trackers.runs import Runs, note_called, note_dared, note_wrapped
 
 
 def run_module(m: Machine, scope: ModuleScope) -> None:
@@ -113,6 +113,8 @@ def call_function_value(
     """Run a function of the project on arguments, or remember an equal run."""
     fn = func.fn
     note_called(m, func, context.kind)
+    if m.path.caught and func.closure is not None:
+        note_dared(m, functions_behind(m, func))
     unknown = _not_followed(m, frame, node, func, args)
     if unknown is not None:
         return unknown
@@ -126,8 +128,9 @@ def call_function_value(
             return Unknown("driver")
         made = presumed
     assumed = m.path.assumed
-    if m.path.conditions and func.closure is not None:
-        m.path.assumed = assumed | held_of_captures(m, func)
+    if m.path.conditions:
+        held = held_of_captures(m, func) if func.closure is not None else frozenset()
+        m.path.assumed = assumed | held | held_of_arguments(m, made.bound)
     m.trackers[Freshness].sheltered += shelters(func)
     result = _run_or_repeat(m, func, Call(frame, node, args), made)
     m.trackers[Freshness].sheltered -= shelters(func)
@@ -220,7 +223,9 @@ def _give_up(m: Machine, mode: Mode, at: Call) -> Value:
     for axis in mode.axes:
         m.bus.note_everywhere(bound_note(axis))
     _lose(m, at.frame, at.node, "contexts")
-    return Unknown("contexts", host_test=True)
+    result = Unknown("contexts", host_test=True)
+    note_wrapped(m, NONE, (*at.args.values, *at.args.kwargs.values()), result)
+    return result
 
 
 def _lose(m: Machine, frame: Frame, node: Any, limit: str) -> None:

@@ -17,6 +17,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining, memo_keys
 from flake8_jax.semantics.domain.arguments import Call
+from flake8_jax.semantics.domain.conditions import normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Link, Mode
 from flake8_jax.semantics.domain.values import (
@@ -26,6 +27,7 @@ from flake8_jax.semantics.domain.values import (
     BoundMethod,
     BuiltinValue,
     ClassValue,
+    Condition,
     Const,
     DictValue,
     External,
@@ -175,6 +177,9 @@ def transplant(
         return value
     if isinstance(value, (Array, Opaque)):
         return _seen_anew(m, value, mapping)
+    if type(value) is UnionValue and value.conditions is not None:
+        members = [transplant(v, mapping, m, trace, depth - 1, room) for v in value.members]
+        return _labelled_anew(m, value, members, mapping)
     room = room if room is not None else Room()
     if not room.enter(value):
         return value
@@ -202,6 +207,8 @@ def _seen_anew(m: Machine, value: Array | Opaque, mapping: dict[int, Any]) -> Va
             return part_of(parent, value.step, lambda: freshen(value))
     origin = value.origin if isinstance(value, (Array, Tree, Unknown)) else None
     made = freshen(value)
+    if type(made) is Unknown and id(value) in m.path.identified:
+        mapping[id(value)] = made  # a test looked at it
     if isinstance(made, Array) and made.dispatched:
         made.dispatched = id(m.path.loops[-1]) if m.path.loops else 1
     if origin is not None:
@@ -221,9 +228,42 @@ def _made_anew(m: Machine, value: Value, inner: Callable[[Value], Value]) -> Val
             inner(value.element), fresh=value.fresh, some=value.some, born=_born_again(m, value), numbers=value.numbers,
             count=value.count,
         )  # fmt: skip
-    if isinstance(value, UnionValue):  # what its conditions look at belongs to the remembered run
+    if isinstance(value, UnionValue):
         return joining.union_of([inner(v) for v in value.members])
     return joining.map_leaves(value, inner, _born_again(m, value))
+
+
+def _labelled_anew(m: Machine, value: UnionValue, members: list[Value], mapping: dict[int, Any]) -> Value:
+    """A union of a remembered run with the conditions under which its members arose: of what those look at today."""
+    joined = joining.union_of(members)
+    if not isinstance(joined, UnionValue) or joined.members != tuple(members):
+        return joined
+    conditions = [
+        frozenset([renewed for c in held if (renewed := _condition_anew(m, c, mapping)) is not None])
+        for held in value.conditions or ()
+    ]
+    return UnionValue(joined.members, tuple(conditions))
+
+
+def _condition_anew(m: Machine, condition: Condition, mapping: dict[int, Any]) -> Condition | None:
+    """A condition of a remembered run, about the values of today; None where it looks at something else."""
+    (kind, *parts), truth = normal_condition(condition)
+    looked_at: list[Any] = []
+    for part in parts:
+        if type(part) is not tuple or part[0] != "v":
+            looked_at.append(part)
+            continue
+        then = m.path.identified.get(part[1])
+        now = mapping.get(part[1])
+        if now is None and type(then) is Unknown:
+            now = mapping[part[1]] = freshen(then)
+        elif now is None and isinstance(then, (Static, HostArray)):
+            now = then
+        if now is None:
+            return None
+        m.path.identified[id(now)] = now
+        looked_at.append(("v", id(now)))
+    return Condition((kind, *looked_at), truth)
 
 
 def _born_again(m: Machine, value: Value) -> int:

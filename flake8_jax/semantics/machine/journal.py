@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.conditions import either_key, labelled
 from flake8_jax.semantics.domain.stack import Flow, Watched, Writes
-from flake8_jax.semantics.domain.values import MISSING, Condition, UnionValue, Unknown, Value
+from flake8_jax.semantics.domain.values import MISSING, Condition, TupleValue, UnionValue, Unknown, Value
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.machine.tracker import Trackers
@@ -156,7 +156,7 @@ class Journal:
         joined = either_key(contents, labels) or contents[0]
         for other in contents[1:] if joined is contents[0] else ():
             joined = joining.join(joined, other)
-        if labels is not None and isinstance(joined, UnionValue):
+        if labels is not None and isinstance(joined, (UnionValue, TupleValue)):
             joined = labelled(joined, contents, labels)
         self.trackers.joined(contents, joined)
         self.write(slots, slot, joined)

@@ -106,6 +106,12 @@ class ExecutionPath:
         inside = self.stack[self.tried.depth :]
         return self.tried.named or (len(inside) == 1 and inside[0].kind == "root")
 
+    def tries(self) -> bool:
+        """What is called right here may raise: in a block that is to raise, or in the body of a ``try``."""
+        if self.caught:
+            return True
+        return self.tried is not None and (self.tried.named or len(self.stack) <= self.tried.depth)
+
     def new_serial(self) -> int:
         """A number for one more run of a function."""
         self.serial += 1

@@ -112,7 +112,32 @@ def _elementwise(result: Array, bound: Bound) -> None:
     first = next(iter(bound.values()), None)
     result.resized = isinstance(first, Array) and first.resized
     result.shaped = shape_source(first) if isinstance(first, Array) and len(bound) == 1 else None
-    result.ndim = getattr(first, "ndim", 0 if isinstance(first, (Const, Static)) else None)
+    result.ndim = rank_of(first) if not _is_none(bound.get("axis")) else None
+
+
+def rank_of(operand: Value | None) -> int | None:
+    """How many axes an operand has; None where that is not known."""
+    return getattr(operand, "ndim", 0 if isinstance(operand, (Const, Static)) else None)
+
+
+def _is_none(value: Value | None) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def _flattened(result: Array, bound: Bound) -> None:
+    """``cumsum(x)`` is one of all elements, ``cumsum(x, axis)`` has the axes of x."""
+    axis = bound.get("axis")
+    if axis is None or _is_none(axis):
+        result.ndim = 1
+    elif isinstance(axis, (Const, Static)):
+        result.ndim = rank_of(next(iter(bound.values()), None))
+
+
+def _broadcast(result: Array, bound: Bound) -> None:
+    """``clip(x, low, high)``: as many axes as the operand with most."""
+    ranks = [rank_of(operand) for operand in bound.values() if not _is_none(operand)]
+    known = [rank for rank in ranks if rank is not None]
+    result.ndim = max(known) if known and len(known) == len(ranks) else None
 
 
 def _counted(result: Array, bound: Bound) -> None:
@@ -141,7 +166,12 @@ def _converted(result: Array, bound: Bound) -> None:
         convert(result, source)
 
 
-_RANKS: dict[str, Callable[[Array, Bound], None]] = {"number": _reduced, "same": _elementwise}
+_RANKS: dict[str, Callable[[Array, Bound], None]] = {
+    "number": _reduced,
+    "same": _elementwise,
+    "flat": _flattened,
+    "broadcast": _broadcast,
+}
 """By what the knowledge tables say of the rank."""
 
 _RESIZING = frozenset(

@@ -11,7 +11,7 @@ pair        what the body of ``scan`` returns: the carry and an output.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
@@ -132,6 +132,15 @@ def _loop_serial(m: Machine, node: Any, which: str) -> int:
     return found
 
 
+class Iterated(NamedTuple):
+    """A loop. once: the carry that the body returns for the initial one. carry: what it has become in the end. result: what the
+    body returns."""
+
+    once: Value
+    carry: Value
+    result: Value
+
+
 def _iterate(
     m: Machine,
     app: Transformation,
@@ -139,17 +148,17 @@ def _iterate(
     first: Value,
     arguments: Callable[[Value], list[Value]],
     carry_of: Callable[[Value], Value],
-) -> tuple[Value, Value]:
+) -> Iterated:
     """Run a loop body twice: once on the initial carry, once on what the carry may have become."""
     inside = enter(m, app.fact, app.name)
     m.trackers[Readiness].note_device_loop()
     m.path.loops.append(LoopState(app.short, app.node))
     how = Staging(app.name, inside.mode, serial=_loop_serial(m, app.node, "body"))
-    result = _stage_body(m, app, body, arguments(first), how)
-    carry = _settled(first, carry_of(result))
+    once = carry_of(_stage_body(m, app, body, arguments(first), how))
+    carry = _settled(first, once)
     result = _stage_body(m, app, body, arguments(carry), how)
     m.path.loops.pop()
-    return _settled(carry, carry_of(result)), result
+    return Iterated(once, _settled(carry, carry_of(result)), result)
 
 
 def _stage_body(m: Machine, app: Transformation, body: Value, values: list[Value], how: Staging) -> Value:
@@ -178,7 +187,7 @@ def _with_bound(body: Value, args: Arguments) -> tuple[Value, Arguments]:
 
 
 def _check_carry(m: Machine, app: Transformation, parameter: str, after: Value) -> None:
-    """The carry that a body returns has the structure of the initial one, which is this argument."""
+    """The carry that a body returns for the initial one, which is this argument, has its structure."""
     first = app.bound.get(parameter)
     if first is not None and differs(first, after):
         problem = f"the carry that the body of `{app.short}` returns has another structure than the initial one"
@@ -199,12 +208,12 @@ def _run_scan(m: Machine, app: Transformation) -> Value:
         pair = _pair_of(result)
         return pair[0] if pair is not None else Unknown("carry")
 
-    carry, result = _iterate(m, app, app.bound.get("f", Unknown("body")), first, arguments, carry_of)
+    once, carry, result = _iterate(m, app, app.bound.get("f", Unknown("body")), first, arguments, carry_of)
     if is_no_tuple_of(result, 2):
         tell(m, app, "the body of `scan` has to return a pair, (carry, output)")
     pair = _pair_of(result)
     if pair is not None:
-        _check_carry(m, app, "init", pair[0])
+        _check_carry(m, app, "init", once)
     ys = pair[1] if pair is not None else Unknown("ys")
     level = outer_level(m, app.at.args)
     return TupleValue((boundary.release(carry, level), boundary.release(boundary.stack_axis(ys), level)))
@@ -233,7 +242,7 @@ def _run_map(m: Machine, app: Transformation) -> Value:
         return Unknown("map")
     body = app.bound.get("f", Unknown("body"))
     element = _axis_element(m, app.bound.get("xs", Unknown("xs")))
-    _, result = _iterate(m, app, body, NONE, lambda carry: [freshen(element)], lambda r: NONE)
+    _, _, result = _iterate(m, app, body, NONE, lambda carry: [freshen(element)], lambda r: NONE)
     return boundary.release(boundary.stack_axis(result), outer_level(m, app.at.args))
 
 
@@ -266,9 +275,9 @@ def _run_while_loop(m: Machine, app: Transformation) -> Value:
 def _loop(m: Machine, app: Transformation, first: Value, arguments: Callable[[Value], list[Value]]) -> Value:
     """A loop whose body returns the carry and nothing else."""
     body = app.bound.get("body_fun", Unknown("body"))
-    carry, result = _iterate(m, app, body, first, arguments, lambda r: r)
-    _check_carry(m, app, "init_val", result)
-    return boundary.release(carry, outer_level(m, app.at.args))
+    iterated = _iterate(m, app, body, first, arguments, lambda r: r)
+    _check_carry(m, app, "init_val", iterated.once)
+    return boundary.release(iterated.carry, outer_level(m, app.at.args))
 
 
 # --- branches -----------------------------------------------------------------------------------------------

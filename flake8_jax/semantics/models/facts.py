@@ -28,6 +28,7 @@ from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
     GRAD,
+    MAYBE,
     NONE,
     SEEDED,
     Array,
@@ -62,7 +63,7 @@ from flake8_jax.semantics.interpreter.attributes import size_attribute
 from flake8_jax.semantics.interpreter.classes import apply_class_decorator
 from flake8_jax.semantics.interpreter.objects import parse_descriptor, value_of_descriptor
 from flake8_jax.semantics.interpreter.operations import call
-from flake8_jax.semantics.interpreter.operators import derived_from, dispatched_from, result_level
+from flake8_jax.semantics.interpreter.operators import derived_from, dispatched_from, is_declared, result_level
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS
@@ -200,14 +201,19 @@ def _static_kind(short: str) -> StaticKind:
 # --- functions of the host --------------------------------------------------------------------------------
 
 
+_OF_THE_HOST = ("host", "static", "unknown")
+
+
 def _host_result(m: Machine, fact: FunctionFact, values: list[Value], bound: dict[str, Value]) -> Value:
     """A NumPy-like function: on tracers it dispatches, or raises; else its result is on the host."""
     head, parts = parse_descriptor(fact.returns)
     if fact.host == "dispatches" and any(isinstance(v, (Array, Tree)) for v in values):
-        level = result_level(m, values, library=True)
-        if head in ("host", "static", "unknown"):
-            return Array(level)
-        return value_of_descriptor(m, fact.returns, level, bound)
+        declared = is_declared(values)  # then they may be NumPy's own, and so is the result
+        level = result_level(m, values, library=not declared)
+        result = value_of_descriptor(m, fact.returns, level, bound) if head not in _OF_THE_HOST else Array(level)
+        if isinstance(result, Array):
+            result.declared = declared and level <= MAYBE
+        return result
     if fact.host == "static" and head != "reflection":
         return Static("")
     if fact.host == "converts" and any(holds_tracer(v, GRAD) for v in values):

@@ -48,6 +48,7 @@ from flake8_jax.semantics.trackers.contracts import note_function_rule
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
 from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
+from flake8_jax.semantics.trackers.runs import note_wrapped
 from flake8_jax.semantics.trackers.variation import vary_call
 from flake8_jax.semantics.trackers.versions import ApiUses
 
@@ -78,7 +79,9 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
     if space is None and m.trackers[Replicas].running:
         note_unknown_call(m, name.rpartition(".")[2], (*at.args.values, *at.args.kwargs.values()))
     if space is None or space.returns == "unknown":
-        return Unknown("library call")
+        unknown = Unknown("library call")
+        note_wrapped(m, func, given(at.args), unknown)
+        return unknown
     return value_of_descriptor(m, space.returns, result_level(m, given(at.args), library=True), {})
 
 

@@ -101,6 +101,7 @@ from flake8_jax.semantics.trackers.process import STARTED, note_turn
 from flake8_jax.semantics.trackers.products import Products, tell_mismatch
 from flake8_jax.semantics.trackers.readiness import note_dispatch
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, note_gradient
+from flake8_jax.semantics.trackers.runs import note_form_called
 from flake8_jax.semantics.trackers.variation import Variations
 from flake8_jax.semantics.trackers.versions import ApiUses
 
@@ -206,6 +207,7 @@ def _keyword_node(node: Any, keyword: str) -> Any:
 def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool = True) -> Value:
     """Call ``jax.jit(f)``, ``jax.grad(f)`` … with arguments. runs: it is not only lowered."""
     tv.called = True
+    note_form_called(m, tv)
     if tv.fact.tracing == "none":
         return _call_untraced(m, tv, at)
     if isinstance(at.node, ir.Call) and at.args.star is None and not at.args.unknown_rest:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.code import spelled
 from flake8_jax.semantics.domain.stack import Place
 from flake8_jax.semantics.domain.values import Value, canonical_key
 
@@ -45,7 +46,7 @@ def _fills(place: Place) -> bool:
         at = next((i for i, s in enumerate(block) if s.start <= place.node.start and place.node.end <= s.end), None)
         if at is None:
             return False
-        assigned = {_spelled(target, text) for s in block[at:] for target in _targets(s)}
+        assigned = {spelled(target, text) for s in block[at:] for target in _targets(s)}
         left = {slot for test in _tests_to_leave(block[:at]) for slot in _slots(test, text, local, empty=False)}
         if assigned & left:
             return True
@@ -57,7 +58,7 @@ def _fills(place: Place) -> bool:
             block = inner
             if isinstance(statement, ir.If) and name != "finalbody":
                 empty = set(_slots(statement.test, text, local, empty=name == "body"))
-                if empty & {_spelled(target, text) for s in inner for target in _targets(s)}:
+                if empty & {spelled(target, text) for s in inner for target in _targets(s)}:
                     return True
     return False
 
@@ -84,10 +85,10 @@ def _slots(test: ir.Expr, text: str, local: frozenset[str], *, empty: bool) -> I
         if test.ops[0] == ("is" if empty else "is not") and isinstance(other, ir.Constant) and other.kind == "none":
             yield from _outliving(test.left, text, local)
         elif test.ops[0] == ("not in" if empty else "in"):
-            yield f"{_spelled(other, text)}[{_spelled(test.left, text)}]"
+            yield f"{spelled(other, text)}[{spelled(test.left, text)}]"
     elif isinstance(test, ir.Call):
         if not empty and _is_attribute_test(test) and isinstance(test.args[1].value, ir.Constant):
-            yield f"{_spelled(test.args[0].value, text)}.{test.args[1].value.value}"
+            yield f"{spelled(test.args[0].value, text)}.{test.args[1].value.value}"
     elif not empty:
         yield from _outliving(test, text, local)
 
@@ -98,8 +99,4 @@ def _is_attribute_test(call: ir.Call) -> bool:
 
 def _outliving(slot: ir.Expr, text: str, local: frozenset[str]) -> Iterator[str]:
     if isinstance(slot, (ir.Attribute, ir.Subscript)) or (isinstance(slot, ir.Name) and slot.id not in local):
-        yield _spelled(slot, text)
-
-
-def _spelled(node: ir.Expr, text: str) -> str:
-    return "".join(text[node.start : node.end].split())
+        yield spelled(slot, text)

@@ -19,7 +19,7 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import children
-from flake8_jax.semantics.domain.code import statement_at
+from flake8_jax.semantics.domain.code import spelled, statement_at
 from flake8_jax.semantics.domain.stack import Place
 from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies
 
@@ -112,8 +112,4 @@ def _comparisons(node: ir.Expr, text: str) -> Iterator[tuple[str, str]]:
     elif isinstance(node, ir.Compare) and node.ops == ["=="]:
         (other,) = node.comparators
         if isinstance(other, (ir.Constant, ir.Attribute)):
-            yield _spelled(node.left, text), _spelled(other, text)
-
-
-def _spelled(node: ir.Expr, text: str) -> str:
-    return "".join(text[node.start : node.end].split())
+            yield spelled(node.left, text), spelled(other, text)

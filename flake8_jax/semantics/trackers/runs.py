@@ -10,22 +10,25 @@ daring      a call for the error that it raises.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core.call_graph import CallGraph, FunctionName
+from flake8_jax.semantics.domain.values import FunctionValue, Opaque, Value
 from flake8_jax.semantics.machine.limits import LINT_CAPS
 from flake8_jax.semantics.machine.tracker import Tracker
 
 if TYPE_CHECKING:
-    from flake8_jax.semantics.domain.values import FunctionValue
     from flake8_jax.semantics.machine.core import Machine
 
 
 class Runs(Tracker):
     """memo: remembered runs by function and key. callees: functions that code calls, called_functions: also those that a
     transform runs. dared: functions that have daring calls, trusted: those that have others, with the entries that these
-    start at, 0 for a module. scripted: functions that the top level of a module runs outside of tracing. calls: who
-    calls whom, None unless asked for. lost: how many calls ran nothing, because of a limit."""
+    start at, 0 for a module. tried: transformed functions that have calls in a ``try`` or a block that is to raise, sound:
+    those that have others. wrapped: functions given to code that nobody knows, by what it gave. scripted: functions that the
+    top level of a module runs outside of tracing. calls: who calls whom, None unless asked for. lost: how many
+    calls ran nothing, because of a limit."""
 
     def __init__(self, m: Machine) -> None:
         self.caps = LINT_CAPS
@@ -38,6 +41,9 @@ class Runs(Tracker):
         self.callees: set[int] = set()
         self.dared: set[int] = set()
         self.trusted: dict[int, set[int]] = {}
+        self.tried: set[Value] = set()
+        self.sound: set[Value] = set()
+        self.wrapped: dict[Value, tuple[FunctionValue, ...]] = {}
         self.scripted: set[int] = set()
         self.decided: set[int] = set()
         self.calls: CallGraph | None = None
@@ -49,6 +55,40 @@ class Runs(Tracker):
             return False
         seen |= {fn}
         return all(start in seen or self.is_dared(start, seen) for start in self.trusted.get(fn, ()))
+
+
+def note_form_called(m: Machine, form: Value) -> None:
+    """A transformed function is called: for the error that it raises, perhaps."""
+    runs = m.trackers[Runs]
+    (runs.tried if m.path.tries() else runs.sound).add(form)
+
+
+def note_dared(m: Machine, functions: Iterable[Value]) -> None:
+    """A call in a block that is to raise may run these functions."""
+    m.trackers[Runs].dared.update([id(func.fn) for func in functions if isinstance(func, FunctionValue)])
+
+
+def note_wrapped(m: Machine, func: Value, given: Iterable[Value], result: Value) -> None:
+    """Code that nobody knows is called: with functions of the project, or it is what came of such a call."""
+    runs = m.trackers[Runs]
+    functions: tuple[FunctionValue, ...] = ()
+    for value in given:
+        functions += (value,) if isinstance(value, FunctionValue) else runs.wrapped.get(value, ())
+    if functions:
+        runs.wrapped[result] = functions
+    if not runs.wrapped:
+        return
+    root: Value | None = func
+    while root is not None and root not in runs.wrapped:
+        root = root.parent if isinstance(root, Opaque) else None
+    held = runs.wrapped[root] if root is not None else ()
+    if m.path.caught:
+        note_dared(m, (*held, *functions))
+    elif held:
+        first = m.path.stack[0] if m.path.stack else None
+        start = id(first.fn) if first is not None and first.kind == "entry" else 0
+        for function in held:
+            runs.trusted.setdefault(id(function.fn), set()).add(start)
 
 
 def note_called(m: Machine, func: FunctionValue, kind: str) -> None:

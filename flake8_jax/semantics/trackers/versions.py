@@ -63,6 +63,17 @@ def _script(text: str) -> str:
     return text[start.end() : end.start()] if start is not None and end is not None else ""
 
 
+def _postpones(scope: ModuleScope) -> bool:
+    """Python leaves the annotations of the file alone: ``from __future__ import annotations``. Data classes, named tuples and
+    the modules of Flax, Haiku and Equinox leave them as strings, too."""
+    return any(
+        isinstance(statement, ir.ImportFrom)
+        and statement.module == "__future__"
+        and any(name.name == "annotations" for name in statement.names)
+        for statement in scope.tree.body
+    )
+
+
 def span_of(node: Any) -> Span:
     """All of a node."""
     return Span(node.start, node.end)
@@ -178,10 +189,11 @@ class Versions:
 
     def _annotation(self, m: Machine, frame: Frame, node: ir.Expr | None, value_of: Resolve) -> None:
         if isinstance(node, ir.Attribute):
+            self._annotation(m, frame, node.value, value_of)  # a module that is gone
             if node.attr in self.parts:
                 owner = value_of(node.value)
                 if isinstance(owner, External):
-                    postponed = "from __future__ import annotations" in frame.scope.text
+                    postponed = _postpones(frame.scope)
                     self.attribute(m, frame.scope, node, owner, postponed=postponed)
         elif isinstance(node, ir.Subscript):
             self._annotation(m, frame, node.value, value_of)
