@@ -283,7 +283,9 @@ def _of_product(event: Computation, a: Value, b: Value) -> Finding | None:
         logarithm = made_by(event, other, "log")
         if logarithm is None or not logarithm.operands or not isinstance(factor, (Array, Tree)):
             continue
-        if same(event, factor, logarithm.operands[0]) and _may_be_zero(factor):
+        softmax = made_by(event, factor, "softmax")
+        underflows = softmax is not None and not _is_in_sight(event, softmax)
+        if same(event, factor, logarithm.operands[0]) and (underflows or _may_be_zero(factor)):
             return "`x * log(x)` is NaN at zero", "jax.scipy.special.xlogy"
     return None
 

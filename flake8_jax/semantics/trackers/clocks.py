@@ -521,9 +521,9 @@ def _pending(stretch: _Stretch) -> Work | None:
 
 
 def _is_fed(loop: LoopState) -> bool:
-    """The loop takes data from somewhere, for which the host waits as well: what is in flight at its end is a small part.
-    A ``range`` just repeats."""
-    if not isinstance(loop.node, ir.For) or loop.turns:
+    """The loop trains on data from somewhere, for which the host waits as well: what is in flight at its end is a small part.
+    A ``range`` just repeats, and what hands nothing on is a benchmark."""
+    if not isinstance(loop.node, ir.For) or loop.turns or not loop.carries:
         return False
     iterated = loop.node.iter
     while isinstance(iterated, ir.Call) and iterated.args:
