@@ -48,7 +48,7 @@ class Allocations(Tracker):
 
     def __init__(self, m: Machine) -> None:
         self.generics: list[Instance] = []
-        self.changes: dict[tuple[int | None, str], list[tuple[int, str, int]]] = {}
+        self.changes: dict[tuple[int | None, str], list[tuple[int, str, int, str]]] = {}
 
 
 def outlives(m: Machine, value: Value | None, trace: int) -> bool:
@@ -140,13 +140,15 @@ def tell_change(m: Machine, change: Change) -> None:
     scope, start = change.frame.scope, change.node.start
     place = (id(target) if target is not None else change.born, change.name if change.how != "method" else "")
     changes = m.trackers[Allocations].changes
-    for trace, path, earlier in changes.get(place, ()):
+    for trace, path, earlier, op in changes.get(place, ()):
         if trace > mode.trace:  # what an inner trace left there is overwritten
             m.bus.noted.add((UNDONE, path, earlier))
+        elif trace == mode.trace and op == _TAKEN_BACK_BY.get(change.op):  # a level that goes up, and down again
+            m.bus.noted |= {(UNDONE, path, earlier), (UNDONE, scope.path, start)}
     if not change.is_older(m, mode.trace) or _may_be_set_up(m, target):
         return
     note_needs_python(m)
-    changes.setdefault(place, []).append((mode.trace, scope.path, start))
+    changes.setdefault(place, []).append((mode.trace, scope.path, start, change.op))
     m.bus.note(CHANGED_HERE, scope, start)
     if target is not None:
         m.journal.keep_alive.append(target)
@@ -170,6 +172,9 @@ def tell_change(m: Machine, change: Change) -> None:
     )
 
 
+_TAKEN_BACK_BY = {"+": "-", "-": "+"}
+
+
 def _escape(value: Value, target: Value) -> None:
     """A container that is stored in an older one outlives what that outlives."""
     born = getattr(target, "born", NO_BIRTH)
@@ -180,7 +185,7 @@ def _escape(value: Value, target: Value) -> None:
 def undo_changes(m: Machine, target: Value | None, name: str = "", born: int | None = None) -> None:
     """Something is taken out again, or put back: the changes that the running trace has made were for the time being."""
     if m.path.mode.staged and m.trackers[Allocations].changes:
-        for trace, path, start in m.trackers[Allocations].changes.get(
+        for trace, path, start, _ in m.trackers[Allocations].changes.get(
             (id(target) if target is not None else born, name), ()
         ):
             if trace >= m.path.mode.trace:
