@@ -59,6 +59,9 @@ def find_in_class(cls: ClassValue, name: str) -> tuple[ClassValue, Value] | None
 def is_stub(fn: ir.Function) -> bool:
     """A method that only says what subclasses must do: ``...``, ``pass``, ``raise NotImplementedError``."""
     body = fn.body
+    if fn.is_lambda and isinstance(body[0], ir.Return):
+        value = body[0].value
+        return isinstance(value, ir.Constant) and value.kind == "ellipsis"
     if body and isinstance(body[0], ir.ExprStmt) and isinstance(body[0].value, ir.Constant):
         body = body[1:]
     if not body:

@@ -150,7 +150,7 @@ def apply_class_decorator(m: Machine, cls: ClassValue, name: str, options: dict[
             if isinstance(value, Const):
                 cls.static_names.add(str(value.value))
     if "register_pytree" in name:
-        _read_flatten(cls)
+        read_flatten(cls)
 
 
 def read_fields(m: Machine, cls: ClassValue) -> None:
@@ -202,7 +202,7 @@ def _field_default(m: Machine, cls: ClassValue, node: ir.Expr | None, name: str)
     return cls.namespace.get(name)
 
 
-def _read_flatten(cls: ClassValue) -> None:
+def read_flatten(cls: ClassValue) -> None:
     """``tree_flatten`` of a hand-made pytree: what stands in its auxiliary data is static."""
     for statement in cls.node.body:
         if isinstance(statement, ir.FunctionDef) and statement.function.name in (
@@ -215,9 +215,16 @@ def _read_flatten(cls: ClassValue) -> None:
 def note_leaves(cls: ClassValue, flatten: list[ir.Stmt]) -> None:
     """What the body of a flatten function says: its children are leaves, what stands in the auxiliary data is static."""
     data, static = _flatten_names(flatten)
+    if not data and not static and len(flatten) > 1:  # it sorts the fields as it runs: by what they are
+        data = {field.name for field in cls.fields if _may_hold_arrays(field.annotation)}
+        static = {field.name for field in cls.fields} - data
     cls.static_names |= static - data
     cls.leaf_names = frozenset(data)
     cls.childless = _gives_nothing(flatten)
+
+
+def _may_hold_arrays(annotation: ir.Expr | None) -> bool:
+    return not (isinstance(annotation, ir.Name) and annotation.id in ("int", "float", "bool", "str"))
 
 
 def _flatten_names(body: list[ir.Stmt]) -> tuple[set[str], set[str]]:

@@ -12,7 +12,7 @@ from typing import Any
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import NONE, ClassValue, ExternalInstance, FunctionValue, Value
-from flake8_jax.semantics.interpreter.classes import apply_class_decorator, note_leaves
+from flake8_jax.semantics.interpreter.classes import apply_class_decorator, note_leaves, read_flatten
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.tables import library
 from flake8_jax.semantics.trackers.contracts import note_methods, note_registration
@@ -51,6 +51,7 @@ def _register_node(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
     elif len(args.values) > 1:
         cls.leaf_names = frozenset()
     if len(args.values) == 1 and not args.kwargs:
+        read_flatten(cls)
         note_methods(m, cls)
     else:
         note_registration(m, args)

@@ -96,6 +96,8 @@ def reach(value: Value) -> int | None:
         value, taken = found[1] if found is not None else value, taken + 1
     if not isinstance(value, FunctionValue) or value.altered or any(p.kind == "vararg" for p in value.fn.params):
         return None
+    if is_stub(value.fn):
+        return None  # what stands in for it may take others
     rest = [p.name for p in value.fn.params if p.kind in ("positional", "posonly")][taken:]
     # Parameters behind one that is bound by name can be given by name only.
     return next((i for i, name in enumerate(rest) if name in named), len(rest))
