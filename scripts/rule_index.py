@@ -33,7 +33,7 @@ _HEAD = """\
 
 `jaxlint rule NAME` prints the manual page of a rule: why it bites, wrong and right examples, and the repair. **Level**:
 an *error* raises or is silently wrong on the path shown; a *warning* works, and costs time, memory or trust; an
-*upgrade* has a better successor. **Repair**: whether `--fix` can repair it, always or sometimes, with `--unsafe-fixes`
+*info* has a better successor, or is likely meant. **Repair**: whether `--fix` can repair it, always or sometimes, with `--unsafe-fixes`
 where the repair may change values.
 """
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 
-Level = Literal["error", "warning", "upgrade"]
+Level = Literal["error", "warning", "info"]
 Applicability = Literal["safe", "unsafe"]
 
 

@@ -17,7 +17,7 @@ from flake8_jax.core.report import as_text
 _STYLES = {
     "error": "1;31",
     "warning": "1;33",
-    "upgrade": "1;36",
+    "info": "1;36",
     "path": "1",
     "code": "1;31",
     "gutter": "34",

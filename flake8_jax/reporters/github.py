@@ -6,7 +6,7 @@ from flake8_jax.core.printable import spelled
 from flake8_jax.core.report import Diagnostic, RunReport
 from flake8_jax.reporters._view import View
 
-_COMMANDS = {"error": "error", "warning": "warning", "upgrade": "notice"}
+_COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 def _data(text: str) -> str:

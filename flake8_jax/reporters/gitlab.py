@@ -9,7 +9,7 @@ from flake8_jax.core.report import Diagnostic, RunReport, as_text
 from flake8_jax.reporters._json import document
 from flake8_jax.reporters._view import View
 
-_SEVERITIES = {"error": "major", "warning": "minor", "upgrade": "info"}
+_SEVERITIES = {"error": "major", "warning": "minor", "info": "info"}
 
 
 def _issue(item: Diagnostic, path: str, taken: set[str]) -> dict[str, Any]:

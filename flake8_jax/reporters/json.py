@@ -14,7 +14,7 @@ from flake8_jax.core.report import Diagnostic, PlacedEdit, RunReport, as_text
 from flake8_jax.reporters._json import document
 from flake8_jax.reporters._view import View
 
-_SEVERITIES = {"error": "error", "warning": "warning", "upgrade": "info"}
+_SEVERITIES = {"error": "error", "warning": "warning", "info": "info"}
 
 
 def _edit(edit: PlacedEdit) -> dict[str, Any]:

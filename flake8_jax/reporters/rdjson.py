@@ -14,7 +14,7 @@ from flake8_jax.reporters._bytes import ByteColumns
 from flake8_jax.reporters._json import document
 from flake8_jax.reporters._view import View
 
-_SEVERITIES = {"error": "ERROR", "warning": "WARNING", "upgrade": "INFO"}
+_SEVERITIES = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
 _LONGEST_SUGGESTION = 100
 """Rows. A review shows every one of them as changed; ``--fix`` is for what is further apart."""
 SOURCE = {"name": "jaxlint"}

@@ -19,7 +19,7 @@ from flake8_jax.reporters._json import document
 from flake8_jax.reporters._view import View
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS = {"error": "error", "warning": "warning", "upgrade": "note"}
+_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 # Limits of code scanning: it refuses a file with more results, and cuts or refuses longer texts.
 _MOST_RESULTS = 25_000
 _LONGEST_NAME = 255

@@ -8,7 +8,7 @@ from flake8_jax.rules._versions import history_of, instead, subject
 from flake8_jax.semantics.events.events import ApiUse, Span
 
 
-@rule("JAX802", "upgrade", fixable="sometimes")
+@rule("JAX802", "info", fixable="sometimes")
 def deprecated_api(event: ApiUse) -> Report | None:
     """A name or an argument is used that JAX, or a library around it, has deprecated.
 

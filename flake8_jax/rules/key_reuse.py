@@ -9,6 +9,7 @@ from flake8_jax.rules._keys import (
     first_use,
     is_common_pick,
     is_loop_reuse,
+    level_of_use,
     name_of,
     name_of_key,
     report_where_given,
@@ -151,6 +152,6 @@ def key_reuse(event: KeyUse) -> Report | None:
     return Report(
         event.at,
         f"{key} was already {verb} {where}{again}{OUTCOMES[event.shares]}; {ADVICE[event.intent]}",
-        level=None if event.certain and not event.intent else "warning",
+        level=level_of_use(event),
         uses=uses,
     )

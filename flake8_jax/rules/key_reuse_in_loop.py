@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._keys import is_common_pick, is_loop_reuse, name_of, name_of_key, report_where_given, uses_of
+from flake8_jax.rules._keys import (
+    is_common_pick,
+    is_loop_reuse,
+    level_of_use,
+    name_of,
+    name_of_key,
+    report_where_given,
+    uses_of,
+)
 from flake8_jax.semantics.events.events import KeyUse
 
 _ADVICE = {
@@ -130,6 +138,6 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     return Report(
         event.at,
         f"{name_of_key(event)} does not change in this loop, so {by} the same {numbers} in every iteration; {advice}",
-        level=None if event.certain and not event.intent else "warning",
+        level=level_of_use(event),
         uses=uses_of(event),
     )

@@ -7,6 +7,7 @@ from flake8_jax.rules._keys import (
     first_use,
     is_loop_reuse,
     is_within_call,
+    level_of_use,
     name_of,
     name_of_key,
     report_where_given,
@@ -111,6 +112,6 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     return Report(
         event.at,
         f"{name_of_key(event)} was already split {first_use(event)}, and {by} {again}; {advice}",
-        level=None if event.certain and not event.intent else "warning",
+        level=level_of_use(event),
         uses=uses_of(event),
     )

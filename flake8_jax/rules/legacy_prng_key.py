@@ -6,7 +6,7 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.semantics.events.events import NameUse
 
 
-@rule("JAX306", "upgrade", fixable="always", opt_in=True, only=Subscription(names=frozenset({"jax.random.PRNGKey"})))
+@rule("JAX306", "info", fixable="always", opt_in=True, only=Subscription(names=frozenset({"jax.random.PRNGKey"})))
 def legacy_prng_key(event: NameUse) -> Report | None:
     """`jax.random.PRNGKey` makes a raw key; `jax.random.key` makes a typed one.
 

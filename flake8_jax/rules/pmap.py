@@ -11,7 +11,7 @@ _MODERN = {
 }
 
 
-@rule("JAX601", "upgrade", only=Subscription(names=frozenset(_MODERN)))
+@rule("JAX601", "info", only=Subscription(names=frozenset(_MODERN)))
 def pmap(event: NameUse) -> Report | None:
     """`jax.pmap` or `equinox.filter_pmap` is used; `jax.jit` with shardings and `jax.shard_map` have replaced it.
 

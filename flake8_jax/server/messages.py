@@ -28,7 +28,7 @@ _LARGEST = 20 << 20
 _SEVERITIES = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
-    "upgrade": types.DiagnosticSeverity.Information,
+    "info": types.DiagnosticSeverity.Information,
 }
 
 

@@ -302,11 +302,11 @@ def test_sarif_says_how_the_run_went() -> None:
 @pytest.mark.slow
 def test_sarif_stays_within_the_limits_of_code_scanning() -> None:
     (item,) = report().diagnostics
-    minor = msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, code="JAX900", level="upgrade"))
+    minor = msgspec.structs.replace(item, finding=msgspec.structs.replace(item.finding, code="JAX900", level="info"))
     page = "First.\n\n" + "Second. " * 60 + "\n\n" + "Third. " * 100 + "\n\nBad:\n\n```python\nx\n```\n"
     rules = {
         "JAX101": RuleInfo("JAX101", "n" * 300, "error", "s" * 2_000, page),
-        "JAX900": RuleInfo("JAX900", "n", "upgrade", "s", "Look:\n\n```python\nx\n```\n"),
+        "JAX900": RuleInfo("JAX900", "n", "info", "s", "Look:\n\n```python\nx\n```\n"),
     }
     many = RunReport(diagnostics=(minor, *[item] * 24_999, minor), rules=rules)
     run = json.loads(render("sarif", many, View("/")))["runs"][0]  # too many for a check against the schema

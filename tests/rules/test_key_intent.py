@@ -27,11 +27,11 @@ def probe(scale):
 
 
 first = start(3)
-second = start(3)  # warning
+second = start(3)  # info
 
 
 def compare():
-    return probe(1.0) - probe(2.0)  # warning
+    return probe(1.0) - probe(2.0)  # info
 
 
 def error(params, batch, key):
@@ -44,7 +44,7 @@ def improve(params, state, batch, key):
     before, grads = jax.value_and_grad(error)(params, batch, key)
     updates, state = optimizer.update(grads, state)
     params = optax.apply_updates(params, updates)
-    return params, state, before - error(params, batch, key)  # warning
+    return params, state, before - error(params, batch, key)  # info
 
 
 @jax.jit
@@ -53,13 +53,13 @@ def improve_closed(params, batch, key):
         return jnp.mean((batch * p + jax.random.normal(key, batch.shape)) ** 2)
 
     grads = jax.grad(closed)(params)
-    return closed(params - 0.1 * grads)  # warning
+    return closed(params - 0.1 * grads)  # info
 
 
 def warm(key):
     sample = jax.jit(lambda k: jax.random.normal(k, (8,)))
     sample(key).block_until_ready()
-    return sample(key)  # warning
+    return sample(key)  # info
 """
 """Runs on a fixed key, one function on the same data before and after an update, a warm-up."""
 
@@ -71,7 +71,7 @@ import jax.numpy as jnp
 def batch(n):
     key = jax.random.PRNGKey(0)
     images = jax.random.normal(key, (n, 28))
-    return images, jax.random.randint(key, (n,), 0, 10)  # warning
+    return images, jax.random.randint(key, (n,), 0, 10)  # info
 
 
 def fields(n):
@@ -79,14 +79,14 @@ def fields(n):
     key = jax.random.key(seed)
     made = {}
     for name in ("a", "b"):
-        made[name] = jax.random.uniform(key, (n,))  # warning
+        made[name] = jax.random.uniform(key, (n,))  # info
     return made
 
 
 def timed(f, n):
     key = jax.random.key(0)
     for _ in range(n):
-        noise = jax.random.normal(key, (2,))  # warning
+        noise = jax.random.normal(key, (2,))  # info
         f(noise).block_until_ready()
 
 
@@ -138,7 +138,7 @@ class Net(nn.Module):
     def __call__(self, x, y, training):
         rng = self.make_rng("dropout")
         x = nn.Dropout(0.1)(x, deterministic=not training, rng=rng)
-        return x + nn.Dropout(0.1)(y, deterministic=not training, rng=rng)  # warning
+        return x + nn.Dropout(0.1)(y, deterministic=not training, rng=rng)  # info
 """
 """Keys that a function makes of a number of its own, for itself; and one mask for two layers."""
 
@@ -203,7 +203,7 @@ def findings(folder: Path, capsys: pytest.CaptureFixture[str], text: str) -> lis
 @pytest.mark.parametrize("text", [MEANT, CONSTANT, MISTAKEN], ids=["meant", "constant", "mistaken"])
 def test_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     rows = enumerate(text.splitlines(), 1)
-    expected = {row: mark[1] for row, line in rows if (mark := re.search(r"# (warning|error)$", line))}
+    expected = {row: mark[1] for row, line in rows if (mark := re.search(r"# (info|warning|error)$", line))}
     found = findings(tmp_path, capsys, text)
     assert {item["location"]["row"]: item["severity"] for item in found} == expected
 

@@ -22,7 +22,7 @@ RULES = (
     *OWN_RULES,
     RuleInfo("JAX101", "traced-branch", "error", "A branch.", "A branch.\n\nWhy it bites."),
     RuleInfo("JAX203", "numpy-on-tracer", "error", "NumPy.", "NumPy.", fixable="always"),
-    RuleInfo("JAX306", "legacy-prng-key", "upgrade", "Old keys.", "Old keys.", opt_in=True),
+    RuleInfo("JAX306", "legacy-prng-key", "info", "Old keys.", "Old keys.", opt_in=True),
     RuleInfo("JAX504", "impure-call", "warning", "Impure.", "Impure."),
     RuleInfo("JAX505", "array-item-assignment", "error", "Stores.", "Stores."),
     RuleInfo("JAX506", "discarded-update", "error", "Updates.", "Updates."),

@@ -25,7 +25,7 @@ from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.runs import Runs
 
-_SEVERITY: dict[Level, int] = {"error": 2, "warning": 1, "upgrade": 0}
+_SEVERITY: dict[Level, int] = {"error": 2, "warning": 1, "info": 0}
 
 
 class Reported(msgspec.Struct, frozen=True, eq=False):
@@ -136,7 +136,7 @@ def _finding(emission: Emission, uses: tuple[Step, ...]) -> Finding:
         end=report.at.end,
         message=report.message,
         evidence=(*_evidence(emission.chain), *uses),
-        confidence="likely" if rule.level == "error" and report.level == "warning" else "certain",
+        confidence="likely" if rule.level == "error" and report.level in ("warning", "info") else "certain",
     )
 
 
