@@ -89,7 +89,7 @@ def array_item_assignment(event: Store) -> Report | None:
     message = f"{subject} is assigned to, but JAX arrays are immutable; use .at[…].{update}(…)"
     if not _is_declared(event.base):
         return Report(event.at, message)
-    return None if _uses_refs(context) else Report(event.at, message, "warning", unless=TAKES_ITEMS)
+    return None if _uses_refs(context) else Report(event.at, message, "warning", preview=True, unless=TAKES_ITEMS)
 
 
 def _is_declared(value: Value | None) -> bool:

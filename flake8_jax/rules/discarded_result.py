@@ -90,10 +90,16 @@ def discarded_result(event: Discarded | MethodCall) -> Report | None:
         return Report(event.at, f".{event.method}() gives a new array and changes nothing; use its result")
     if not event.pure or not event.call_name.startswith(_LIBRARIES):
         return None
+    if event.call_name.rpartition(".")[2] in _CHECKING:
+        return None
     if context.scope.cells and isinstance(event.at, ir.Call) and all(_is_literal(a.value) for a in event.at.args):
         return None  # shown for what it does, or does not, with such numbers
     subject = quote(context, event.at, event.call_name)
     return Report(event.at, f"{subject} has no effect but its result, which is not used")
+
+
+_CHECKING = frozenset({"broadcast_shapes", "result_type", "promote_types"})
+"""They raise where shapes or dtypes do not fit, which may be what they are called for."""
 
 
 def _is_array(value: Value, method: str) -> bool:

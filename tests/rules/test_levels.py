@@ -15,8 +15,26 @@ from flake8_jax.semantics.analysis.request import AnalysisRequest
 from flake8_jax.syntax.lower import lower
 
 RULES = Path(flake8_jax.rules.__file__).parent
-_LEVEL = re.compile(r"# (error|warning): ([a-z-]+)$", re.MULTILINE)
+_LEVEL = re.compile(r"# (error|warning|info): ([a-z-]+)$", re.MULTILINE)
 PROGRAMS = {
+    "a loop that trains, and one that may be short": """\
+import jax
+import jax.numpy as jnp
+
+
+def loss(w, x):
+    return jnp.mean((x @ w) ** 2)
+
+
+def train(w, batches):
+    for x in batches:
+        w = w - 0.1 * jax.grad(loss)(w, x)  # warning: transform-in-loop
+    return w
+
+
+def apply(w, batches):
+    return [jax.vmap(loss, (None, 0))(w, x) for x in batches]  # info: transform-in-loop
+""",
     "a key that one path has used": """\
 import jax
 
