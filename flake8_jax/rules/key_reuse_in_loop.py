@@ -133,11 +133,15 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     if event.loop_kind == TREE_MAP and is_common_pick(event):
         return None
     advice = _ADVICE.get(event.loop_kind, _IN_PYTHON)
-    by = f"{name_of(event.through)} gives" if event.through else "this call gives"
-    numbers = "numbers" if event.draws else "keys" if event.was_split else "results"
+    by = name_of(event.through) if event.through else "this call"
+    if event.through and not event.draws:
+        then = f"{by} uses the same key in every iteration"
+    else:
+        numbers = "numbers" if event.draws else "keys" if event.was_split else "results"
+        then = f"{by} gives the same {numbers} in every iteration"
     return Report(
         event.at,
-        f"{name_of_key(event)} does not change in this loop, so {by} the same {numbers} in every iteration; {advice}",
+        f"{name_of_key(event)} does not change in this loop, so {then}; {advice}",
         level=level_of_use(event),
         uses=uses_of(event),
     )
