@@ -79,6 +79,8 @@ _STATIC_KINDS: dict[str, StaticKind] = {
 }  # fmt: skip
 _NAMES = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 _OF_DICTS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy"})
+_OF_SIZES = ("shape", "ndim", "ndims", "dtype", "size", "rank")
+"""How names end that are static of whatever has them: ``batch_shape``, ``event_ndims``."""
 _HALVES = frozenset({"T", "mT", "real", "imag", "flat"})
 
 
@@ -227,7 +229,7 @@ def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
     if attr.startswith("__"):
         return Unknown(attr)
     candidates = m.program.pytree_with(attr)
-    if not candidates:
+    if not candidates or attr.endswith(_OF_SIZES):
         return Unknown(attr)
     origin = [c for c in candidates if not any(b in candidates for b in c.bases)]
     if len(origin) == 1:
