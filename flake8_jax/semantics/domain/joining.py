@@ -10,7 +10,7 @@ Joining makes new values and changes neither operand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain.sizes import lesser_size
@@ -182,6 +182,14 @@ def _join_tuples(a: TupleValue, b: TupleValue, depth: int, room: Room | None) ->
     return TupleValue(elements, a.cls, a.names)
 
 
+def host_twin(values: Sequence[Any]) -> int | None:
+    """Which of two values is the one of NumPy or SciPy, where the other is what JAX calls the same; None if neither is."""
+    if len(values) != 2 or not all(isinstance(v, External) for v in values):
+        return None
+    first, second = (v.name for v in values)
+    return 0 if second == f"jax.{first}" else 1 if first == f"jax.{second}" else None
+
+
 def _join_externals(a: External, b: External, depth: int, room: Room | None) -> Value | None:
     """``jnp`` where JAX is there and ``np`` where it is not: of a run without JAX there is nothing to say."""
     if a.name in (b.name, f"jax.{b.name}"):
@@ -218,7 +226,8 @@ def _join_external_instances(a: ExternalInstance, b: ExternalInstance, depth: in
     if a.cls != b.cls:
         return None
     slots = _join_slots(a.slots, b.slots, depth, room)
-    return ExternalInstance(a.cls, slots, join_levels(a.level, b.level), joint_birth(a.born, b.born))
+    static = a.static_names | b.static_names
+    return ExternalInstance(a.cls, slots, join_levels(a.level, b.level), joint_birth(a.born, b.born), static)
 
 
 def _join_slots(a: dict[Any, Any], b: dict[Any, Any], depth: int, room: Room | None) -> dict[Any, Any]:
@@ -366,7 +375,9 @@ def _rebuild_instance(value: Instance, f: Callable[[Value], Value], born: int) -
 
 
 def _rebuild_external_instance(value: ExternalInstance, f: Callable[[Value], Value], born: int) -> Value:
-    return ExternalInstance(value.cls, {k: f(v) for k, v in value.slots.items()}, value.level, born)
+    static = value.static_names
+    slots = {k: v if k in static else f(v) for k, v in value.slots.items()}
+    return ExternalInstance(value.cls, slots, value.level, born, static)
 
 
 def _rebuild_union(value: UnionValue, f: Callable[[Value], Value], born: int) -> Value:

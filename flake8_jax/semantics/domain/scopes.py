@@ -82,6 +82,7 @@ class Frame:
     whose statements may be there for what they raise. unheard: a loop runs its body only to find the values at its head, so
     loops in it run once. deep_loops: what the last run of a loop that is nested too deeply left behind, by its node.
     failed: the call that could not bind its arguments, if the running statement has one.
+    host_choices: the outcomes of tests that chose NumPy where the other one chose JAX (``xp = jnp if use_jax else np``).
     """
 
     __slots__ = (
@@ -93,6 +94,7 @@ class Frame:
         "exits",
         "failed",
         "fn",
+        "host_choices",
         "loops",
         "mark",
         "owner",
@@ -118,6 +120,7 @@ class Frame:
         self.yields: list[Value] = []
         self.exits: list[dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]] = []
         self.loops: list[Any] = []
+        self.host_choices: set[Any] = set()
         self.self_value: Value | None = None
         self.doubtful = False
         self.mark = 0

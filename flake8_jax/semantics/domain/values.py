@@ -456,13 +456,20 @@ class ExternalInstance(Value):
     """An instance of a library class, or the result of a library call whose class is known.
 
     ``slots`` holds what is known of its attributes. level: level of the arrays in it, where it is a pytree.
+    static_names: the attributes that its class surely keeps out of the pytree, so that staged code sees their plain values.
     """
 
-    __slots__ = ("born", "cls", "level", "slots")
+    __slots__ = ("born", "cls", "level", "slots", "static_names")
 
     def __init__(
-        self, cls: str, slots: dict[Any, Any] | None = None, level: Level = MAYBE, born: int = NO_BIRTH
+        self,
+        cls: str,
+        slots: dict[Any, Any] | None = None,
+        level: Level = MAYBE,
+        born: int = NO_BIRTH,
+        static_names: frozenset[str] = frozenset(),
     ) -> None:
+        self.static_names = static_names
         self.cls = cls
         self.slots: dict[Any, Any] = slots if slots is not None else {}
         self.level = level

@@ -79,6 +79,8 @@ _STATIC_KINDS: dict[str, StaticKind] = {
 }  # fmt: skip
 _NAMES = frozenset({"__name__", "__qualname__", "__doc__", "__module__"})
 _OF_DICTS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy"})
+_OF_SIZES = ("shape", "ndim", "ndims", "dtype", "size", "rank")
+"""How names end that are static of whatever has them: ``batch_shape``, ``event_ndims``."""
 _HALVES = frozenset({"T", "mT", "real", "imag", "flat"})
 
 
@@ -227,7 +229,7 @@ def _tree_part(m: Machine, base: Tree, attr: str) -> Value:
     if attr.startswith("__"):
         return Unknown(attr)
     candidates = m.program.pytree_with(attr)
-    if not candidates:
+    if not candidates or attr.endswith(_OF_SIZES):
         return Unknown(attr)
     origin = [c for c in candidates if not any(b in candidates for b in c.bases)]
     if len(origin) == 1:
@@ -339,6 +341,8 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
         return DictValue({k: v for k, v in base.slots.items() if isinstance(v, Value)}, is_open=True)
     found = find_in_class(cls, attr)
     overrides = [] if base.exact else [o for o in m.program.overrides_of(cls, attr) if _comes_here(m, base, o[0])]
+    if overrides and found is not None and isinstance(found[1], FunctionValue) and not is_stub(found[1].fn):
+        overrides = [o for o in overrides if _gets_here(m, frame, cls, o[0])]
     if overrides and (found is None or isinstance(found[1], (FunctionValue, TransformedValue, PropertyValue))):
         candidates = _candidates(found, overrides, attr)
         if candidates is None:
@@ -394,6 +398,19 @@ def _inherited_attribute(m: Machine, frame: Frame, node: Any, base: Instance, at
     # Remembered without the journal: reading decides nothing, but two reads must give one value.
     base.slots[attr] = made
     return made
+
+
+def _gets_here(m: Machine, frame: Frame, cls: ClassValue, sub: ClassValue) -> bool:
+    """Whether the code that runs can have an instance of a subclass without having got it from the subclass's own file.
+
+    Nothing can import a class of a script or of a test. Its file makes the instances and hands them over, and what is
+    called there runs with those.
+    """
+    if sub.scope is cls.scope or sub.scope is frame.scope or sub.node.decorators or m.program.is_imported(sub.scope):
+        return True
+    if find_in_class(sub, "__init_subclass__") is not None or sub.scope.cells:
+        return True  # it is kept somewhere
+    return any(link.scope is sub.scope for link in m.path.stack)
 
 
 def _comes_here(m: Machine, self_value: Instance, sub: ClassValue) -> bool:

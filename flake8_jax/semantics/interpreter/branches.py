@@ -20,7 +20,13 @@ from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, Writes
 from flake8_jax.semantics.domain.values import Condition, is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
-from flake8_jax.semantics.interpreter.conditions import Test, condition_of, picks_iteration, picks_others
+from flake8_jax.semantics.interpreter.conditions import (
+    Test,
+    condition_of,
+    note_host_choice,
+    picks_iteration,
+    picks_others,
+)
 from flake8_jax.semantics.interpreter.operators import as_array
 from flake8_jax.semantics.interpreter.patterns import bind_pattern, compares_by_value, compares_with_number
 from flake8_jax.semantics.machine.core import Machine
@@ -77,10 +83,22 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
     )
     if not live:
         return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
-    m.journal.merge(live, [Condition(a.key, a.truth) if a.key is not None else None for a in live_arms])
+    labels = [Condition(a.key, a.truth) if a.key is not None else None for a in live_arms]
+    _note_host_choices(frame, live, labels)
+    m.journal.merge(live, labels)
     if len(live) == 1 and len(arms) > 1 and live_arms[0].key is not None:
         m.path.conditions.append(Condition(live_arms[0].key, live_arms[0].truth))
     return NORMAL
+
+
+def _note_host_choices(frame: Frame, live: list[Writes], labels: list[Condition | None]) -> None:
+    """``if use_jax: xp = jnp`` with ``else: xp = np``: see ``note_host_choice``."""
+    if len(live) != 2:
+        return
+    for where in {**live[0], **live[1]}:
+        if where[0] == id(frame.slots):
+            held = [writes[where][2] if where in writes else frame.slots.get(where[1]) for writes in live]
+            note_host_choice(frame, held, labels)
 
 
 class Chain(msgspec.Struct, frozen=True, eq=False):

@@ -11,7 +11,7 @@ Not modelled: relations between numbers, narrowing of items and of attributes of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -90,6 +90,12 @@ def judge_reports(m: Machine, test: Test, reports: int, *, outcome: bool) -> Non
 def condition_of(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: Any) -> Test:
     """Evaluate a test: tell the rules whose truth is asked for, and find what each outcome teaches."""
     made = _settled(m, frame, node, how, whole)
+    if frame.host_choices and made.truth is None and made.key is not None and made.guesses != EITHER:
+        on_host = {
+            outcome for outcome in EITHER if normal_condition(Condition(made.key, outcome)) in frame.host_choices
+        }
+        if on_host:
+            made = msgspec.structs.replace(made, guesses=made.guesses | on_host)
     if made.truth is not None:
         if frame.fn is not None:
             m.trackers[Runs].decided.add(id(frame.fn))
@@ -631,10 +637,20 @@ def evaluate_if_exp(m: Machine, frame: Frame, node: ir.IfExp) -> Value:
     _judge_both(m, test, start, middle)
     m.journal.merge([written, written_else])
     joined = _either(m, test, yes, no)
+    note_host_choice(frame, [yes, no], [Condition(test.key, True), Condition(test.key, False)] if test.key else [])
     if test.guesses == EITHER and not isinstance(joined, Unknown) and yes is not no:
         # Which one it is, only the host knows: neither may be evidence.
         return Unknown("host test", host_test=isinstance(joined, (Const, Static)))
     return joined
+
+
+def note_host_choice(frame: Frame, values: Sequence[Any], labels: Sequence[Condition | None]) -> None:
+    """A test chose between JAX and NumPy: the code is analyzed for JAX, so where the test comes out as for NumPy again,
+    what runs is none of the code that was analyzed."""
+    host = joining.host_twin(values)
+    label = labels[host] if host is not None and len(labels) == 2 else None
+    if label is not None:
+        frame.host_choices.add(normal_condition(label))
 
 
 def _evaluate_branch(m: Machine, frame: Frame, node: ir.Expr, test: Test, *, outcome: bool) -> tuple[Value, Writes]:

@@ -297,7 +297,14 @@ def make_instance(
             if name not in slots:
                 nested = "instance(" in descriptor
                 slots[name] = Unknown(name) if nested else value_of_descriptor(m, descriptor, level, {})
-    return ExternalInstance(cls, slots, level, born=m.path.mode.trace)
+    return ExternalInstance(cls, slots, level, born=m.path.mode.trace, static_names=_static_names(fact))
+
+
+def _static_names(fact: ClassFact | None) -> frozenset[str]:
+    """The attributes of a library object that are static wherever it goes."""
+    return (
+        frozenset(name for name, said in fact.fields.items() if said == "static") if fact is not None else frozenset()
+    )
 
 
 def _given_slots(fact: ClassFact | None, args: Arguments | None, given: Bound | None) -> dict[str, Value]:
@@ -328,7 +335,7 @@ def replaced(m: Machine, value: Value, args: Arguments) -> Value:
             made = Instance(value.cls, exact=value.exact, level=value.level, born=m.path.mode.trace)
             made.complete = value.complete
         else:
-            made = ExternalInstance(value.cls, None, value.level, m.path.mode.trace)
+            made = ExternalInstance(value.cls, None, value.level, m.path.mode.trace, value.static_names)
         made.slots.update({n: Unknown(str(n)) for n in value.slots} if opaque else value.slots)
         made.slots.update(changes)
         return made

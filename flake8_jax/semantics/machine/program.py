@@ -8,6 +8,7 @@ they are read. Not modelled: ``sys.path`` changes, import hooks, ``importlib`` w
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from flake8_jax.knowledge import Knowledge
 
 MAX_HEIRS_SEARCHED = 1000
+_IMPORTS = re.compile(r"^[ \t]*(?:import\s[^\n;]*|from\s[^\n(;]*(?:\([^)]*\))?)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 _BUILTIN_NAMES = frozenset(n for n in dir(builtins) if not n.startswith("_"))
 _BUILTIN_ERRORS = frozenset(
     n
@@ -65,6 +68,7 @@ class Program:
         self.slot_ids: set[int] = set()
         self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
         self._x64: bool | None = None
+        self._imported: frozenset[str] | None = None
         self.library_objects: dict[tuple[str, str], External] = {}
         self.free_names: dict[int, tuple[str, ...]] = {}
         self.tested_names: dict[int, frozenset[str]] = {}
@@ -88,6 +92,13 @@ class Program:
             texts = [scope.text for scope in self.by_name.values()]
             self._x64 = any("enable_x64" in text or "ENABLE_X64" in text for text in texts)
         return self._x64
+
+    def is_imported(self, scope: ModuleScope) -> bool:
+        """Some import in the project names the module, or one of that name: others can get at its classes."""
+        if self._imported is None:
+            imports = [text for other in self.by_name.values() for text in _IMPORTS.findall(other.text)]
+            self._imported = frozenset(word for text in imports for word in _WORD.findall(text))
+        return plain_name(scope.key).rpartition(".")[2] in self._imported
 
     # --- classes by what they have --------------------------------------------------------------------
 
