@@ -16,7 +16,7 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
     constant: every later call uses the same numbers. It is silent. Use `jax.random` with a key that is passed in.
     Under `vmap` alone, which keeps no trace, it is a warning: one draw serves all lanes. Under `grad` alone Python runs the
     call every time, so jaxlint reports nothing. A generator that the staged function makes with a seed gives the same numbers
-    with or without `jit`: that is meant.
+    with or without `jit`: that is meant. So does what staged code draws after it has called `np.random.seed(seed)` itself.
 
     Bad:
 
@@ -98,9 +98,11 @@ def host_rng_in_staged(event: LibraryCall | MethodCall) -> Report | None:
 
 
 def _is_seeded(event: LibraryCall | MethodCall) -> bool:
-    """The call makes a generator with a seed, or draws from one that staged code made so: its numbers are fixed anyway."""
+    """The call makes a generator with a seed, or draws from one that staged code gave one: its numbers are fixed anyway."""
     if not isinstance(event, LibraryCall):
         return False
+    if event.fixed or event.name in _SAVING:
+        return True
     seed, generator = event.bound.get(_SEED_OF.get(event.name, "")), event.bound.get("self")
     if seed is not None:
         return not (isinstance(seed, Const) and seed.value is None)
@@ -108,3 +110,5 @@ def _is_seeded(event: LibraryCall | MethodCall) -> bool:
 
 
 _SEED_OF = {"numpy.random.default_rng": "seed", "numpy.random.RandomState": "seed", "random.Random": "x"}
+_SAVING = frozenset({"random.getstate", "numpy.random.get_state"})
+"""They draw nothing."""

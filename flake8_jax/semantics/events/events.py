@@ -112,6 +112,8 @@ class LibraryCall(msgspec.Struct, frozen=True, eq=False):
     """What they say of its module as a whole."""
     formatted: tuple[Value, ...]
     """Values interpolated, without a format spec, into the strings among the arguments."""
+    fixed: bool
+    """Staged code has given a seed to the host's generator that the function draws from (see ``host_seeds``)."""
 
 
 class MethodCall(msgspec.Struct, frozen=True, eq=False):

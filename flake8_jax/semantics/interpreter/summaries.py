@@ -57,6 +57,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.clocks import DeviceWork
 from flake8_jax.semantics.trackers.freshness import now
+from flake8_jax.semantics.trackers.host_seeds import fixed_in
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.readiness import is_ready
 from flake8_jax.semantics.trackers.variation import Variations
@@ -345,6 +346,7 @@ def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
         mode.axes,
         mode.axes_closed and bool(mode.axes),
         m.trackers[DeviceWork].timing and not mode.staged,
+        fixed_in(m, mode.trace),
     ]
 
 

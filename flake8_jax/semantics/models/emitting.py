@@ -29,6 +29,7 @@ from flake8_jax.semantics.events.events import LibraryCall
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import DescribedCall
 from flake8_jax.semantics.trackers.buffers import read_by_library
+from flake8_jax.semantics.trackers.host_seeds import is_fixed
 from flake8_jax.semantics.trackers.readiness import note_number, note_read
 from flake8_jax.semantics.trackers.reads import Reads
 
@@ -107,6 +108,7 @@ def _emit_call(
             fact=fact if fact is not None else known.function,
             namespace=known.namespace,
             formatted=formatted,
+            fixed=is_fixed(m, name),
         ),
         rules,
     )

@@ -74,6 +74,7 @@ from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.trackers.axes import check_collective
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.contracts import note_method_rule
+from flake8_jax.semantics.trackers.host_seeds import note_seed
 from flake8_jax.semantics.trackers.key_streams import stream_of
 from flake8_jax.semantics.trackers.keys import (
     Touch,
@@ -110,6 +111,8 @@ def call_fact(m: Machine, name: str, fact: FunctionFact, at: Call, self_value: V
     bound = app.bound
     if self_value is not None:
         bound["self"] = self_value
+    if fact.impure == "random":
+        note_seed(m, name, at.args)
     tell_described(m, app)
     run_function_arguments(m, at.frame, at.node, name, fact, bound)
     if fact.returns == "context":

@@ -47,7 +47,11 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.allocations import settle_births
 from flake8_jax.semantics.trackers.axes import ANY, bound_inside, closes
 from flake8_jax.semantics.trackers.captures import COMPILING
+from flake8_jax.semantics.trackers.host_seeds import pass_on
 from flake8_jax.semantics.trackers.presumption import Presuming
+
+_REPEATING = frozenset({"scan", "map", "fori_loop", "while_loop", "associative_scan"})
+"""Models of transforms that run an operand several times in one call."""
 
 
 class Staging(msgspec.Struct, frozen=True, eq=False):
@@ -94,6 +98,8 @@ def enter(
         axes_closed=around.axes_closed or closes(name),
         jitted=around.jitted or (m.path.traces if name.rpartition(".")[2] in COMPILING else 0),
     )
+    if lane is None and fact.model not in _REPEATING:
+        pass_on(m, around.trace, mode.trace)
     return Staging(name, mode)
 
 

@@ -28,6 +28,7 @@ from flake8_jax.knowledge.model import TransformFact
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_parameters
 from flake8_jax.semantics.domain.boundary import relevelled
+from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import (
     call_error,
@@ -39,7 +40,7 @@ from flake8_jax.semantics.domain.signatures import (
     parameter_names,
     static_parameters,
 )
-from flake8_jax.semantics.domain.stack import Lane, Link
+from flake8_jax.semantics.domain.stack import Lane, Link, Place
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
@@ -90,12 +91,14 @@ from flake8_jax.semantics.models.transform_signatures import (
     note_product,
     wrong_result,
 )
-from flake8_jax.semantics.trackers.allocations import settle_births
+from flake8_jax.semantics.trackers.allocations import hand_over, settle_births
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import note_held
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled
 from flake8_jax.semantics.trackers.contracts import note_custom_rules
 from flake8_jax.semantics.trackers.freshness import tell_compiling, tell_control_flow, tell_traced
+from flake8_jax.semantics.trackers.key_names import names_bound
+from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, note_turn
 from flake8_jax.semantics.trackers.products import Products, tell_mismatch
@@ -217,6 +220,8 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
     for value, written in zip(at.args.values, at.args.nodes):
         if isinstance(value, (ListValue, DictValue)) and isinstance(written, _TEMPORARIES):
             value.born = NO_BIRTH  # nobody else has it
+    if m.path.mode.staged:
+        _let_go(m, at)
     result = _run_inside(m, tv, at)
     applied = Applied(tv.name, tv.fact, tv.operand, tv.options)
     problem = wrong_result(m, applied, result)
@@ -300,6 +305,36 @@ def _tell_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, run
             tv.operand, is_sure(m, tv), m.trackers[Variations].known if runs and always else {},
         )
     )  # fmt: skip
+
+
+def _let_go(m: Machine, at: Call) -> None:
+    """Arguments that a trace has made, and that no code of it meets again, belong to what is called from here on."""
+    args, trace = at.args, m.path.mode.trace
+    given = [*zip(args.values, args.nodes), *[(v, args.keyword_nodes.get(name)) for name, v in args.kwargs.items()]]
+    for value, written in given:
+        if (
+            isinstance(value, (ListValue, DictValue, Instance))
+            and value.born == trace
+            and _is_last_read(m, at, written)
+        ):
+            hand_over(value, trace)
+
+
+def _is_last_read(m: Machine, at: Call, written: Any) -> bool:
+    """The code that runs does not read an argument again: another transform passes it on, or it is a variable that the
+    statement of the call binds anew, or that nothing behind it reads."""
+    function = m.path.stack[-1].fn if m.path.stack else None
+    if function is None or m.path.stack[-1].kind == "root":
+        return bool(m.path.stack) and m.path.stack[-1].kind == "root"
+    if not isinstance(written, ir.Name) or written.id not in function.local_names:
+        return False
+    statement = statement_at(function.body, at.node)
+    if isinstance(statement, ir.Assign) and any(
+        name.id == written.id for target in statement.targets for name in names_bound(target)
+    ):
+        return True
+    names = m.trackers[Keys].names.around(Place(0, at.node, at.frame.scope, function))
+    return statement is not None and next(names.read_after(written.id, statement), None) is None
 
 
 _TEMPORARIES = (ir.Call, ir.List, ir.Dict, ir.Comprehension, ir.BinOp)

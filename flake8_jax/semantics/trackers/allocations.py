@@ -110,6 +110,23 @@ def settle_births(value: Value, trace: int, depth: int = 4) -> None:
                 settle_births(part, trace, depth - 1)
 
 
+def hand_over(value: Value, trace: int, depth: int = 4) -> None:
+    """What was made in ``trace`` is not met there again: it is as old as the trace that takes it."""
+    if isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):
+        if value.born != trace:
+            return
+        value.born = NO_BIRTH
+        parts = list(value.slots.values())
+    elif isinstance(value, TupleValue):
+        parts = list(value.elts)
+    else:
+        return
+    if depth:
+        for part in parts:
+            if isinstance(part, Value):
+                hand_over(part, trace, depth - 1)
+
+
 class Change(msgspec.Struct, frozen=True, eq=False):
     """Something is stored at a node: ``value`` is put into ``target``, or a variable is bound to it.
 
