@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-DRIVER = '''
+DRIVER = """
 import importlib
 import re
 import sys
@@ -45,7 +45,7 @@ for name in sys.argv[1:]:
             eval(expression, dict(vars(module)))
         except Exception as error:
             print(f"{name}: {expression}: {type(error).__name__}")
-'''
+"""
 
 
 def verdicts(programs: list[Path]) -> list[dict[str, Any]]:

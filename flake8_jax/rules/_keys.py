@@ -20,6 +20,7 @@ ADVICE: dict[str, str] = {
     "constant": "split it first, unless the results may be alike, as in made-up data",
     "shared": "split it first, unless both are meant to drop the same",
     "same-data": "split it first, unless the results are compared under the same numbers",
+    "paired": "split it first, unless both are meant to change alike",
     "discarded": "split it first, unless this is a warm-up",
 }
 """What to do, by the reason why equal draws may be meant."""

@@ -30,7 +30,8 @@ def key_reuse(event: KeyUse) -> Report | None:
     Others, such as `randint` beside `normal`, or `split` after a draw, repeat no number that one could see, but JAX
     promises independent numbers of different keys alone. Two calls of `permutation` with one key shuffle
     two arrays alike, which is meant; two calls of `choice` may be, and are only a warning. So is a key that a function
-    makes of a number of its own: its draws are the same in every call anyway, as in made-up data.
+    makes of a number of its own: its draws are the same in every call anyway, as in made-up data. And so are two keys
+    with which the same functions change an image and its mask.
 
     Bad:
 

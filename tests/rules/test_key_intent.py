@@ -56,6 +56,23 @@ def improve_closed(params, batch, key):
     return closed(params - 0.1 * grads)  # info
 
 
+def moved(x, key, amount=1.0):
+    return x + amount * jax.random.uniform(key, ())
+
+
+def scaled(x, key):
+    return x * jax.random.uniform(key, ())
+
+
+def augmented(key, image, mask):
+    k1, k2 = jax.random.split(key)
+    image = moved(image, key=k1)
+    image = scaled(image, k2)
+    mask = moved(mask, key=k1)  # warning
+    mask = scaled(mask, k2)  # warning
+    return image, mask
+
+
 def warm(key):
     sample = jax.jit(lambda k: jax.random.normal(k, (8,)))
     sample(key).block_until_ready()
@@ -177,6 +194,28 @@ def two_steps(state, wind, key):
 def fixed():
     a = jax.random.normal(FIXED, (3,))
     return a + jax.random.normal(FIXED, (3,))  # error
+
+
+def dropped(x, key, rate):
+    return x * jax.random.bernoulli(key, rate, x.shape)
+
+
+def gated(x, key):
+    return x * jax.random.uniform(key, ())
+
+
+def only_one_of_two(key, query, value):
+    k1, k2 = jax.random.split(key)
+    query = dropped(query, k1, 0.5)
+    value = dropped(value, k1, 0.5)  # error
+    return query, gated(value, k2)
+
+
+def one_for_all(key, query, value):
+    query = dropped(query, key, 0.5)
+    query = gated(query, key)  # error
+    value = dropped(value, key, 0.5)
+    return query, gated(value, key)
 
 
 class Weights:

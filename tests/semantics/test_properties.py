@@ -89,6 +89,8 @@ def own_names(files: dict[str, str]) -> set[str]:
                 spoken.add(node.attr)
             elif isinstance(node, ast.keyword) and node.arg:
                 spoken.add(node.arg)
+            elif isinstance(node, ast.JoinedStr):  # one token until Python 3.12
+                spoken |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             elif isinstance(node, ast.ClassDef):
                 spoken.add(node.name)
                 spoken |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}

@@ -42,6 +42,8 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Unknown,
     Value,
+    freshen,
+    held_by,
     is_registered,
 )
 
@@ -415,3 +417,33 @@ def copied(value: Value, born: int = NO_BIRTH, depth: int = 4, room: Room | None
             if isinstance(part, Value):
                 made.slots[slot] = copied(part, born, depth - 1, room)  # type: ignore[attr-defined]
     return made
+
+
+MAX_WRAPPING = 3
+"""So deep in dictionaries and objects keys are looked for that differ from element to element."""
+
+
+def another(value: Value, depth: int = MAX_WRAPPING) -> Value:
+    """Another element of a collection that one value stands for: a dictionary or an object around a key holds another
+    key."""
+    if isinstance(value, TupleValue) and depth:
+        return TupleValue(tuple([another(v, depth - 1) for v in value.elts]), value.cls, value.names)
+    if isinstance(value, (DictValue, Instance)) and depth and _wraps_key(value):
+        if isinstance(value, DictValue):
+            return map_leaves(value, lambda part: another(part, depth - 1), value.born)
+        made = Instance(value.cls, exact=value.exact, level=value.level, born=value.born)
+        made.complete = value.complete
+        for name, v in value.slots.items():
+            made.slots[name] = another(v, depth - 1) if isinstance(v, Value) else v
+        return made
+    return freshen(value)
+
+
+def _wraps_key(value: Value, depth: int = 2) -> bool:
+    if isinstance(value, Array):
+        return value.dtype == "key"
+    return (
+        depth > 0
+        and isinstance(value, (DictValue, Instance, TupleValue))
+        and any(_wraps_key(part, depth - 1) for part in held_by(value))
+    )

@@ -132,10 +132,10 @@ def _repeatable(m: Machine, base: ListValue, index: Value, element: Value) -> Va
         slot = ("at", index.value)
         found = base.slots.get(slot)
         if found is None:
-            found = freshen(element)
+            found = joining.another(element)
             m.journal.write(base.slots, slot, found)
         return found
-    return pick_element(m, freshen(element))
+    return pick_element(m, joining.another(element))
 
 
 def _sequence_item(elements: tuple[Value, ...], index: Value, *, is_tuple: bool, born: int = NO_BIRTH) -> Value:

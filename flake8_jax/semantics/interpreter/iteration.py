@@ -100,7 +100,7 @@ def _from_sequence(m: Machine, at: Iterating, value: TupleValue | ListValue) -> 
     if known is None:
         assert isinstance(value, ListValue)
         element = joining.any_element(value)
-        return lambda: freshen(element)
+        return lambda: joining.another(element) if at.loop is None else freshen(element)
     if not known:
         return None
     joined = joining.join_all(known)
@@ -129,7 +129,9 @@ def _counted(m: Machine, loop: LoopState | None, element: Value) -> Value:
 
 def _from_generator(m: Machine, at: Iterating, value: GeneratorValue) -> Supply:
     produced, loop = value.element, at.loop
-    if loop is None or not value.fresh:
+    if loop is None:
+        return lambda: joining.another(produced)
+    if not value.fresh:
         return lambda: freshen(produced)
 
     def next_element() -> Value:

@@ -9,6 +9,8 @@ run         a call that looks up a fixed key by itself: nobody passes one.
 same data   two calls of one function see the same arrays beside the key, and something else differs: the function is
             compared with itself under common random numbers. A call that takes what the other one returned is the next
             step of a computation, and no comparison.
+paired      a function changes two arrays in the same way, with the same key: an image and its mask. Another key does
+            so for the same two.
 discarded   the result of a call is thrown away: a warm-up.
 
 Limitations: a result that is bound to a name and never read counts as used; results that the program compares.
@@ -65,6 +67,8 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         # The gradient that one call gives is the update before the other; other results are the next step's state.
         compared = here.staged is not there.staged or first is None or not _feeds(first, here.node)
         return "same-data" if compared else ""
+    if _is_paired(body, here, there):
+        return "paired"
     return ""
 
 
@@ -101,6 +105,49 @@ def _holds(value: Value | None, key: Value, room: Room | None = None) -> bool:
         return canonical_key(value) is key
     room = room if room is not None else Room()
     return room.enter(value) and any(_holds(part, key, room) for part in held_by(value))
+
+
+# --- two arrays that belong together ----------------------------------------------------------------------------
+
+
+def _is_paired(body: list[ir.Stmt], here: Place, there: Place) -> bool:
+    """Calls of one function that differ in one variable use this key, and so does another key for these two variables."""
+    if there.function is not here.function or there.scope is not here.scope:
+        return False
+    text = here.scope.text
+    one, other = _pattern(there.node, text), _pattern(here.node, text)
+    if one is None or other is None or len(one) != len(other):
+        return False
+    unlike = [i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+    if len(unlike) != 1 or not unlike[0]:
+        return False
+    pair = one[unlike[0]], other[unlike[0]]
+    if not all(name.isidentifier() for name in pair):
+        return False
+    patterns = [
+        _pattern(s.value, text) for s in _statements(body) if isinstance(s, ir.Assign) and isinstance(s.value, ir.Call)
+    ]
+    rest = [{others for p in patterns if p is not None and (others := _others(p, name))} for name in pair]
+    ours = _variables(_others(one, pair[0]))
+    return any(not ours & _variables(found) for found in rest[0] & rest[1])
+
+
+def _pattern(call: Any, text: str) -> tuple[str, ...] | None:
+    """The function of a call and its arguments, as written."""
+    if not isinstance(call, ir.Call):
+        return None
+    arguments = [f"{a.keyword}=" * bool(a.keyword) + text[a.value.start : a.value.end] for a in call.args]
+    return (text[call.func.start : call.func.end], *arguments)
+
+
+def _others(pattern: tuple[str, ...], name: str) -> tuple[str, ...] | None:
+    """What a call is written with beside one variable."""
+    return tuple(part for part in pattern if part != name) if name in pattern[1:] else None
+
+
+def _variables(parts: tuple[str, ...] | None) -> set[str]:
+    """The variables among the arguments of a call."""
+    return {part for part in (parts or ())[1:] if part.rpartition("=")[2].isidentifier()}
 
 
 # --- the same data ---------------------------------------------------------------------------------------------

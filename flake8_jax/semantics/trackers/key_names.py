@@ -11,6 +11,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.stack import Place
 
 _REPLACING = frozenset({"replace", "_replace"})
@@ -26,6 +27,7 @@ class Names:
         self.parents: dict[int, ir.Subscript | ir.Argument] = {}
         self.nested: set[int] = set()
         self._loops: list[tuple[int, int]] = []
+        self._shapes: list[tuple[int, int]] = []
         names: list[ir.Name] = []
         bound: set[int] = set()
         for statement in body:
@@ -40,6 +42,8 @@ class Names:
                     self._loops.append((node.start, node.end))
                 elif isinstance(node, ir.Call):
                     self._note_fields(node)
+                    if isinstance(node.func, (ir.Attribute, ir.Name)) and _last_name(node.func) == "eval_shape":
+                        self._shapes.append((node.start, node.end))
                 elif isinstance(node, ir.Function) and not self.nested.issuperset(map(id, node.body)):
                     self.nested |= {id(inner) for s in node.body for inner in walk(s)}
         for name in sorted(names, key=lambda n: n.start):
@@ -72,6 +76,15 @@ class Names:
         yield from found[behind:]
         yield from (node for node in found[:behind] if id(node) in self.nested)
 
+    def give_shapes(self, call: ir.Node, body: list[ir.Stmt]) -> bool:
+        """What a call gives goes into calls of ``eval_shape`` and nowhere else."""
+        statement = statement_at(body, call) if self._shapes else None
+        if not isinstance(statement, ir.Assign) or statement.value is not call:
+            return False
+        bound = [name.id for target in statement.targets for name in names_bound(target)]
+        reads = [read for name in bound if name != "_" for read in self.read_after(name, statement)]
+        return bool(reads) and all(any(a <= read.start < b for a, b in self._shapes) for read in reads)
+
     def _in_loop(self, statement: ir.Stmt) -> bool:
         at = bisect_right(self._loops, statement.start, key=lambda span: span[0]) - 1
         return at >= 0 and statement.end <= self._loops[at][1]
@@ -89,6 +102,10 @@ class NamesOfBodies:
         if known is None:
             known = self._known[id(body)] = body, Names(body)
         return known[1]
+
+
+def _last_name(function: ir.Attribute | ir.Name) -> str:
+    return function.attr if isinstance(function, ir.Attribute) else function.id
 
 
 def body_around(place: Place) -> list[ir.Stmt]:

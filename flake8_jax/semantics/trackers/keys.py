@@ -58,7 +58,7 @@ from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart
 from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import intent_of
-from flake8_jax.semantics.trackers.key_names import NamesOfBodies
+from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
 DONATE: Final = "donate"
@@ -309,7 +309,12 @@ def _collides(
     if _is_split(usage) and _is_split(earlier) and are_apart(earlier.last, path[-1], names):
         return False
     level = parting(path, earlier.path)
-    return level is None or not exclude(earlier.path[level], path[level], names)
+    if level is None:
+        return True
+    first, second = earlier.path[level], path[level]
+    if any(names.around(place).give_shapes(place.node, body_around(place)) for place in (first, second)):
+        return False
+    return not exclude(first, second, names)
 
 
 def _is_split(use: Usage | Use) -> bool:
