@@ -33,8 +33,8 @@ _HEAD = """\
 
 `jaxlint rule NAME` prints the manual page of a rule: why it bites, wrong and right examples, and the repair. **Level**:
 an *error* raises or is silently wrong on the path shown; a *warning* works, and costs time, memory or trust; an
-*info* has a better successor, or is likely meant. **Repair**: whether `--fix` can repair it, always or sometimes, with `--unsafe-fixes`
-where the repair may change values.
+*info* has a better successor, or is likely meant. **Repair**: whether `--fix` can repair it, always or sometimes, with
+`--unsafe-fixes` where the repair may change values.
 """
 
 _COLUMNS = "| code | name | level | repair | |\n|---|---|---|---|---|\n"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import RANDOM, effect
-from flake8_jax.semantics.domain.values import SEEDED, Const, ExternalInstance
+from flake8_jax.semantics.domain.values import Const, ExternalInstance
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
+from flake8_jax.semantics.events.facts import SEEDED
 
 
 @rule("JAX305", "error", only=Subscription(where=frozenset({"staged"}), effects=frozenset({RANDOM})))

@@ -24,6 +24,7 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     UnionValue,
     Value,
+    canonical_key,
 )
 
 LARGE = 1 << 18
@@ -187,3 +188,10 @@ def _dtype_name(value: Value | None) -> str:
     if isinstance(value, Const) and isinstance(value.value, str):
         return value.value
     return "bool" if getattr(value, "name", "") == "bool" else ""
+
+
+def shape_source(value: Value) -> Value | None:
+    """The value outside of the staged function whose shape an array surely has, where that is known."""
+    if not isinstance(value, Array):
+        return None
+    return value.shaped if value.shaped is not None or value.origin is None else canonical_key(value)

@@ -476,8 +476,6 @@ class ExternalInstance(Value):
         self.born = born
 
 
-SEEDED = "*seeded"
-"""A slot of a generator of random numbers that staged code made with a seed."""
 REF = "jax.Ref"
 """The class of what Pallas kernels get, and ``jax.new_ref`` gives: a place that items are read from and stored to."""
 
@@ -842,13 +840,6 @@ class ExternalMethod(Value):
         self.name = name
         self.self_value = self_value
         self.made = made
-
-
-def shape_source(value: Value) -> Value | None:
-    """The value outside of the staged function whose shape an array surely has, where that is known."""
-    if not isinstance(value, Array):
-        return None
-    return value.shaped if value.shaped is not None or value.origin is None else canonical_key(value)
 
 
 _STAND_FOR_OTHERS = frozenset({Array, Tree, Unknown})

@@ -73,3 +73,7 @@ IN_NEST = "inside an unrolled loop"
 def iterates(loop: LoopState) -> str:
     """The fact that a loop has a second iteration; noted everywhere."""
     return f"iterates {id(loop)}"
+
+
+SEEDED = "*seeded"
+"""A slot of a generator of random numbers that staged code made with a seed."""

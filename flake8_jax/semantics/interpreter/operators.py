@@ -19,7 +19,7 @@ from typing import Any
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.sizes import joint_size
+from flake8_jax.semantics.domain.sizes import joint_size, shape_source
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     CONCRETE,
@@ -56,7 +56,6 @@ from flake8_jax.semantics.domain.values import (
     is_traced_array,
     known_elements,
     level_of,
-    shape_source,
 )
 from flake8_jax.semantics.events.events import Formatting, Hashing, NanComparison, TestKind, TruthTest
 from flake8_jax.semantics.interpreter.operations import call_operator

@@ -14,6 +14,7 @@ from typing import Any
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.boundary import note_rows
 from flake8_jax.semantics.domain.dtypes import asked_dtype
+from flake8_jax.semantics.domain.sizes import shape_source
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
     FALSE,
@@ -27,7 +28,6 @@ from flake8_jax.semantics.domain.values import (
     TupleValue,
     Value,
     known_elements,
-    shape_source,
 )
 from flake8_jax.semantics.models.application import DescribedCall
 

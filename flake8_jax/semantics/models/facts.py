@@ -30,7 +30,6 @@ from flake8_jax.semantics.domain.values import (
     GRAD,
     MAYBE,
     NONE,
-    SEEDED,
     Array,
     BoundMethod,
     ClassValue,
@@ -58,7 +57,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.events.events import KeyUse
-from flake8_jax.semantics.events.facts import draws_from
+from flake8_jax.semantics.events.facts import SEEDED, draws_from
 from flake8_jax.semantics.interpreter.attributes import size_attribute
 from flake8_jax.semantics.interpreter.classes import apply_class_decorator
 from flake8_jax.semantics.interpreter.objects import parse_descriptor, value_of_descriptor
