@@ -68,8 +68,8 @@ def augmented(key, image, mask):
     k1, k2 = jax.random.split(key)
     image = moved(image, key=k1)
     image = scaled(image, k2)
-    mask = moved(mask, key=k1)  # warning
-    mask = scaled(mask, k2)  # warning
+    mask = moved(mask, key=k1)  # info
+    mask = scaled(mask, k2)  # info
     return image, mask
 
 
