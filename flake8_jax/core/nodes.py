@@ -34,4 +34,9 @@ def walk(node: msgspec.Struct) -> Iterator[msgspec.Struct]:
     while stack:
         current = stack.pop()
         yield current
-        stack.extend(children(current))
+        for name in _fields_with_nodes(type(current)):  # as ``children``, but without a generator for each node
+            value = getattr(current, name)
+            if isinstance(value, msgspec.Struct):
+                stack.append(value)
+            elif type(value) is list:
+                stack += [item for item in value if isinstance(item, msgspec.Struct)]
