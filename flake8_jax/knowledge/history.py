@@ -42,15 +42,19 @@ class Change(msgspec.Struct, frozen=True):
 
 class Support(msgspec.Struct, frozen=True):
     """The releases that a project supports. lowest: None where nobody says. highest: the newest known one unless an
-    upper bound says otherwise; not itself included if ``below``. text: what was asked for."""
+    upper bound says otherwise; not itself included if ``below``. text: what was asked for. oldest: the first release that
+    the history knows."""
 
     lowest: Version | None
     highest: Version
     below: bool = False
     text: str = ""
+    oldest: Version = ()
 
     def reaches(self, version: Version | None) -> bool:
-        """A supported release is that new."""
+        """A supported release is that new. Of what went before the history begins, nobody knows when it did."""
+        if version == () and self.highest < self.oldest:
+            return False
         return version is not None and (version < self.highest if self.below else version <= self.highest)
 
     def all_have(self, since: Version | None) -> bool:
@@ -172,7 +176,7 @@ class History:
                 highest, below = high
         if lowest is not None and lowest > highest:
             highest, below = lowest, False
-        return Support(lowest, highest, below, asked or "")
+        return Support(lowest, highest, below, asked or "", self.oldest)
 
 
 def _when(text: str) -> Version | None:

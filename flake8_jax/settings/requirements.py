@@ -51,7 +51,7 @@ def supported_versions(directory: str, load_toml: LoadToml) -> dict[str, str]:
         for name in present:
             asked = dict(reversed(list(_asked_in(os.path.join(folder, name), load_toml))))
             if "jaxlib" in asked:
-                asked.setdefault("jax", asked.pop("jaxlib"))
+                _bound_by_jaxlib(asked, asked.pop("jaxlib"))
             for library, bound in asked.items():
                 found[library] = _joined(found.get(library), bound)
         above = os.path.dirname(folder)
@@ -60,6 +60,16 @@ def supported_versions(directory: str, load_toml: LoadToml) -> dict[str, str]:
         if stands_alone or above == folder or os.path.lexists(os.path.join(folder, ".git")):
             return {library: bound for library, bound in found.items() if bound}
         folder = above
+
+
+def _bound_by_jaxlib(asked: dict[str, str], jaxlib: str) -> None:
+    """JAX needs a jaxlib that is not much older: without an upper bound of its own it has that of jaxlib, one minor later."""
+    if "jax" not in asked:
+        asked["jax"] = jaxlib
+    elif not has_upper_bound(asked["jax"]):
+        pinned = re.search(r"(?:==|<=)\s*(\d+)\.(\d+)", jaxlib)
+        if pinned is not None:
+            asked["jax"] = ",".join(filter(None, [asked["jax"], f"<{pinned[1]}.{int(pinned[2]) + 1}"]))
 
 
 def _packaging_files(folder: str) -> list[str]:

@@ -186,6 +186,8 @@ def test_inline_pairs_are_checked() -> None:
         ("requirements.txt", "  jax [cpu] ( >= 0.4.30 )\n", ">=0.4.30"),
         ("requirements-gpu.txt", "jax==0.4.13\n", "==0.4.13"),
         ("requirements/base.txt", "jax==0.4.13\n", "==0.4.13"),
+        ("requirements.txt", "jax>=0.1.55\njaxlib==0.3.0\n", ">=0.1.55,<0.4"),
+        ("requirements.txt", "jax==0.4.7\njaxlib==0.4.6\n", "==0.4.7"),
         ("requirements.txt", "jaxlib @ https://x.org/cuda/jaxlib-0.4.7+cuda11-cp310-x86_64.whl\n", "==0.4.7"),
         ("requirements.txt", "https://x.org/jax-releases/jaxlib-0.3.15%2Bcuda11-cp38-none-any.whl\n", "==0.3.15"),
         (

@@ -104,6 +104,7 @@ def own_names(files: dict[str, str]) -> set[str]:
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 spoken |= {part for a in node.names for part in (a.asname or a.name).split(".")}
                 spoken |= {part for a in node.names for part in a.name.split(".")}
+                spoken |= set((getattr(node, "module", None) or "").split("."))
     return {n for n in bound - spoken if not n.startswith("__")}
 
 

@@ -143,6 +143,8 @@ def note_rare(m: Machine, frame: Frame, node: ir.Expr, result: Value) -> None:
 def _settled(m: Machine, frame: Frame, node: ir.Expr, how: TestKind, whole: Any) -> Test:
     """A test, decided by an earlier one of the same where there is one; that of ``while`` is made again and again."""
     made = _condition(m, frame, node, how, whole)
+    if isinstance(node, ir.Attribute) and node.attr == "jax_disable_jit" and m.path.mode.compiled:
+        return msgspec.structs.replace(made, truth=False)  # where JAX compiles, that is off
     if made.truth is None and made.key is not None and how != "while":
         return msgspec.structs.replace(made, truth=_known_truth(m, made.key))
     return made
