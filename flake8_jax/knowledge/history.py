@@ -42,20 +42,19 @@ class Change(msgspec.Struct, frozen=True):
 
 class Support(msgspec.Struct, frozen=True):
     """The releases that a project supports. lowest: None where nobody says. highest: the newest known one unless an
-    upper bound says otherwise; not itself included if ``below``. text: what was asked for. oldest: the first release that
-    the history knows."""
+    upper bound says otherwise; not itself included if ``below``. text: what was asked for."""
 
     lowest: Version | None
     highest: Version
     below: bool = False
     text: str = ""
-    oldest: Version = ()
 
     def reaches(self, version: Version | None) -> bool:
-        """A supported release is that new. Of what went before the history begins, nobody knows when it did."""
-        if version == () and self.highest < self.oldest:
+        """A supported release is that new. Where no release is known to be supported, none is, not even as new as what
+        went before the history begins."""
+        if version is None or not self.highest:
             return False
-        return version is not None and (version < self.highest if self.below else version <= self.highest)
+        return version < self.highest if self.below else version <= self.highest
 
     def all_have(self, since: Version | None) -> bool:
         """Something that came with ``since`` is in every supported release, as far as these are known."""
@@ -176,7 +175,7 @@ class History:
                 highest, below = high
         if lowest is not None and lowest > highest:
             highest, below = lowest, False
-        return Support(lowest, highest, below, asked or "", self.oldest)
+        return Support(lowest, highest, below, asked or "")
 
 
 def _when(text: str) -> Version | None:
