@@ -17,6 +17,18 @@ from flake8_jax.syntax.lower import lower
 RULES = Path(flake8_jax.rules.__file__).parent
 _LEVEL = re.compile(r"# (error|warning|info): ([a-z-]+)$", re.MULTILINE)
 PROGRAMS = {
+    "digits that are lost, and a value that is": """\
+import jax
+import jax.numpy as jnp
+
+
+def digits(x):
+    return jnp.log(1 + x)  # info: unstable-expression
+
+
+def value(x):
+    return jnp.log(jax.nn.softmax(x))  # warning: unstable-expression
+""",
     "a loop that trains, and one that may be short": """\
 import jax
 import jax.numpy as jnp
