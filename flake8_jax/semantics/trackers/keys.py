@@ -115,11 +115,13 @@ class Usage(NamedTuple):
 
 
 class Keys(Tracker):
-    """uses: of each key, by its canonical value. lanes_met: vmaps whose identity a remembered run knows."""
+    """uses: of each key, by its canonical value. lanes_met: vmaps whose identity a remembered run knows. told: how often
+    further uses of a key were told, by the key, its first use and the cell or file."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
         self.uses: dict[Value, Any] = {}
+        self.told: dict[tuple[Value, int, int, ModuleScope, int], int] = {}
         self.lanes_met: set[Lane] = set()
         self.names = NamesOfBodies()
 
@@ -407,6 +409,10 @@ def _same_shuffle(m: Machine, sampler: str, earlier: Use, path: tuple[Place, ...
     return not m.path.loops or m.path.loops[-1].kind in ("comprehension", "tree_map")
 
 
+MAX_TOLD = 100
+"""So many further uses of a key are told, each with its place and its intent."""
+
+
 def _tell_collision(
     m: Machine, key: Value, usage: Usage, earlier: Use, path: tuple[Place, ...], *, certain: bool
 ) -> None:
@@ -422,6 +428,12 @@ def _tell_collision(
     in_loop = here.node is there.node
     innermost = level == len(path) - 1
     assert earlier.effect != DONATE
+    told = m.trackers[Keys].told
+    cell = here.scope.cell_of(here.node.start) if here.scope.cells else 0
+    what = (canonical_key(key), there.node.start, there.node.end, here.scope, cell)
+    told[what] = told.get(what, 0) + 1
+    if told[what] > MAX_TOLD and not in_loop:
+        return  # one finding speaks of them all
     m.bus.emit(
         KeyUse(
             context=m.path.context(here.scope),
