@@ -83,9 +83,7 @@ def _use(scope: ModuleScope, path: list[Any], at: Any, block: list[ir.Stmt], dep
                 found = found or called
         elif (
             isinstance(node, (ir.IfExp, ir.If, ir.While)) and node.test.start <= at.start < node.test.end
-        ) or isinstance(
-            node, (ir.Compare, ir.BoolOp, ir.Comprehension, ir.Await, ir.Yield, ir.YieldFrom, ir.NamedExpr)
-        ):
+        ) or isinstance(node, _NEEDING):
             return "needed"
         elif isinstance(node, ir.Subscript) and node.index.start <= at.start < node.index.end and node is not at:
             return "needed" if found is None else found

@@ -19,7 +19,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.nodes import children, walk
-from flake8_jax.semantics.domain.code import statement_at
+from flake8_jax.semantics.domain.code import last_name, statement_at
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import External
 from flake8_jax.semantics.events.events import KeyUse
@@ -163,7 +163,6 @@ def _asserted(scope: ModuleScope) -> list[tuple[int, set[str]]]:
         if isinstance(node, ir.Assert):
             found.append((node.start, _loaded([node])))
         elif isinstance(node, ir.Call):
-            name = node.func.attr if isinstance(node.func, ir.Attribute) else getattr(node.func, "id", "")
-            if name.startswith("assert"):
+            if last_name(node.func).startswith("assert"):
                 found.append((node.start, _loaded([node])))
     return sorted(found, key=lambda one: one[0])

@@ -209,6 +209,11 @@ def statement_at(body: list[ir.Stmt], node: Any) -> ir.Stmt | None:
     return found
 
 
+def last_name(node: ir.Expr) -> str:
+    """``c`` of ``c`` and of ``a.b.c``; empty for any other expression."""
+    return node.attr if isinstance(node, ir.Attribute) else node.id if isinstance(node, ir.Name) else ""
+
+
 def spelled(node: ir.Expr, text: str) -> str:
     """The expression in one spelling: brackets, spaces and quotes are left to who writes."""
     if isinstance(node, ir.Name):

@@ -18,6 +18,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary
 from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_parameters
 from flake8_jax.semantics.domain.classes import find_in_class, is_deep, mro_of
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Mode
 from flake8_jax.semantics.domain.values import (
@@ -40,7 +41,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     held_by,
 )
-from flake8_jax.semantics.interpreter.fields import is_marked_static, is_static_field, last_name
+from flake8_jax.semantics.interpreter.fields import is_marked_static, is_static_field
 from flake8_jax.semantics.interpreter.operations import value_of_annotation
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine

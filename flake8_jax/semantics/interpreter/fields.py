@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.values import (
     ClassValue,
@@ -48,11 +49,6 @@ def is_marked_static(m: Machine, cls: ClassValue, annotation: ir.Expr) -> bool:
         return True
     notes = annotation.index.elts if isinstance(annotation.index, ir.Tuple) else []
     return any(isinstance(note, ir.Call) and is_static_field(m, cls, note) for note in notes)
-
-
-def last_name(node: ir.Expr) -> str:
-    """``c`` of ``c`` and of ``a.b.c``."""
-    return node.attr if isinstance(node, ir.Attribute) else node.id if isinstance(node, ir.Name) else ""
 
 
 def _call_says(m: Machine, scope: ModuleScope, frame: Frame | None, call: ir.Call, depth: int) -> bool | None:

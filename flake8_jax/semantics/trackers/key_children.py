@@ -23,7 +23,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.stack import Place
-from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies, body_around
+from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies, body_around, called_as
 
 END = sys.maxsize
 
@@ -43,16 +43,17 @@ def are_apart(first: Place, second: Place, names: NamesOfBodies) -> bool:
     """Of two splits of one key, no child that the code uses is the same."""
     ours, theirs = _children_used(second, names), _children_used(first, names)
     return not any(
-        max(a.start, b.start) < min(a.stop, b.stop, _count(first.node), _count(second.node))
+        max(a.start, b.start) < min(a.stop, b.stop, _count(first), _count(second))
         and not (a.field and a.field == b.field)
         for a in ours
         for b in theirs
     )
 
 
-def _count(split: Any) -> int:
+def _count(place: Place) -> int:
     """How many new keys there are, at most."""
-    if not isinstance(split, ir.Call) or not _is_plain(split.func) or any(a.star for a in split.args):
+    split: Any = place.node
+    if not _is_split(place) or any(a.star for a in split.args):
         return END
     for i, argument in enumerate(split.args):
         if argument.keyword == "num" or (i == 1 and not argument.keyword):
@@ -63,7 +64,7 @@ def _count(split: Any) -> int:
 
 def _children_used(place: Place, names: NamesOfBodies) -> tuple[Part, ...]:
     split: Any = place.node
-    if not isinstance(split, ir.Call) or not _is_plain(split.func):
+    if not _is_split(place):
         return _ALL
     statement = statement_at(body_around(place), split)
     if not isinstance(statement, ir.Assign):
@@ -80,10 +81,10 @@ def _children_used(place: Place, names: NamesOfBodies) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def _is_plain(function: ir.Expr) -> bool:
-    return (isinstance(function, ir.Attribute) and function.attr == "split") or (
-        isinstance(function, ir.Name) and function.id == "split"
-    )
+def _is_split(place: Place) -> bool:
+    """The place is the call of ``split`` itself."""
+    node: Any = place.node
+    return isinstance(node, ir.Call) and called_as(place.scope, node.func) == "split"
 
 
 def _taken(statement: ir.Node, split: ir.Call) -> tuple[Part, ...]:

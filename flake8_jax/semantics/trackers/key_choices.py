@@ -20,8 +20,9 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import children
 from flake8_jax.semantics.domain.code import spelled, statement_at
+from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.stack import Place
-from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies
+from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies, called_as
 
 MAX_DEPTH = 60
 """Expressions that are nested deeper choose nothing."""
@@ -40,13 +41,13 @@ def exclude(first: Place, second: Place, names: NamesOfBodies) -> bool:
     """Of two draws in one run of a function, no element of a result sees both."""
     if first.node is second.node or first.serial != second.serial or first.function is None:
         return False
-    text, known = first.scope.text, names.around(first)
+    scope, known = first.scope, names.around(first)
     ours, theirs = (tuple(_outwards(first.function.body, known, place.node)) for place in (first, second))
-    choices = {id(step.around): step.held for step in ours if _choice_of(step)}
-    if any(_choice_of(step) and choices.get(id(step.around), step.held) is not step.held for step in theirs):
+    choices = {id(step.around): step.held for step in ours if _choice_of(step, scope)}
+    if any(_choice_of(step, scope) and choices.get(id(step.around), step.held) is not step.held for step in theirs):
         return True
-    values = dict(found for step in ours for found in _tested(step, text))
-    return any(values.get(what, value) != value for step in theirs for what, value in _tested(step, text))
+    values = dict(found for step in ours for found in _tested(step, scope))
+    return any(values.get(what, value) != value for step in theirs for what, value in _tested(step, scope))
 
 
 def _outwards(body: list[ir.Stmt], names: Names, node: Any) -> Iterator[Step]:
@@ -85,24 +86,22 @@ def _is_inside(node: Any, around: msgspec.Struct) -> bool:
     return start is not None and start <= node.start and node.end <= around.end  # type: ignore[attr-defined]
 
 
-def _choice_of(step: Step) -> bool:
+def _choice_of(step: Step, scope: ModuleScope) -> bool:
     """The step leads out of one of the arguments that a call chooses from."""
     call, held = step
     if not isinstance(call, ir.Call) or not isinstance(held, ir.Argument):
         return False
-    function = call.func
-    name = function.attr if isinstance(function, ir.Attribute) else function.id if isinstance(function, ir.Name) else ""
-    first = _CHOOSING.get(name)
+    first = _CHOOSING.get(called_as(scope, call.func))
     return first is not None and len(call.args) > first and held in call.args[first:]
 
 
-def _tested(step: Step, text: str) -> Iterator[tuple[str, str]]:
+def _tested(step: Step, scope: ModuleScope) -> Iterator[tuple[str, str]]:
     """``kind == 0`` as a factor, or as the condition of ``where``: what is compared, and with which constant."""
     around, held = step
     if isinstance(around, ir.BinOp) and around.op == "*":
-        yield from _comparisons(around.right if held is around.left else around.left, text)
-    elif _choice_of(step) and len(around.args) == 3 and held is around.args[1]:
-        yield from _comparisons(around.args[0].value, text)
+        yield from _comparisons(around.right if held is around.left else around.left, scope.text)
+    elif _choice_of(step, scope) and len(around.args) == 3 and held is around.args[1]:
+        yield from _comparisons(around.args[0].value, scope.text)
 
 
 def _comparisons(node: ir.Expr, text: str) -> Iterator[tuple[str, str]]:

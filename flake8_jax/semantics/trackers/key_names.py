@@ -11,8 +11,10 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import statement_at
+from flake8_jax.semantics.domain.code import last_name, statement_at
+from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.stack import Place
+from flake8_jax.semantics.domain.values import External, Unknown
 
 _REPLACING = frozenset({"replace", "_replace"})
 
@@ -21,7 +23,7 @@ class Names:
     """reads: of each name, in the order of the text. binds: how many assignments bind it. parents: the subscript that
     takes of what is read, or the argument of ``replace`` that stores it in a field. nested: reads in nested functions."""
 
-    def __init__(self, body: list[ir.Stmt]) -> None:
+    def __init__(self, scope: ModuleScope, body: list[ir.Stmt]) -> None:
         self.reads: dict[str, list[ir.Name]] = {}
         self.binds: dict[str, int] = {}
         self.parents: dict[int, ir.Subscript | ir.Argument] = {}
@@ -42,7 +44,7 @@ class Names:
                     self._loops.append((node.start, node.end))
                 elif isinstance(node, ir.Call):
                     self._note_fields(node)
-                    if isinstance(node.func, (ir.Attribute, ir.Name)) and _last_name(node.func) == "eval_shape":
+                    if called_as(scope, node.func) == "eval_shape":
                         self._shapes.append((node.start, node.end))
                 elif isinstance(node, ir.Function) and not self.nested.issuperset(map(id, node.body)):
                     self.nested |= {id(inner) for s in node.body for inner in walk(s)}
@@ -100,12 +102,22 @@ class NamesOfBodies:
         body = body_around(place)
         known = self._known.get(id(body))
         if known is None:
-            known = self._known[id(body)] = body, Names(body)
+            known = self._known[id(body)] = body, Names(place.scope, body)
         return known[1]
 
 
-def _last_name(function: ir.Attribute | ir.Name) -> str:
-    return function.attr if isinstance(function, ir.Attribute) else function.id
+def called_as(scope: ModuleScope, function: ir.Expr) -> str:
+    """The last part of the name of a library's function, by whatever name it was imported. Empty for what the project
+    defines and for methods of ``self``; where nobody knows what a name is, as the code spells it."""
+    root = function
+    while isinstance(root, ir.Attribute):
+        root = root.value
+    name = root.id if isinstance(root, ir.Name) else ""
+    bound = scope.slots.get(name)
+    if root is function and isinstance(bound, External):
+        return bound.name.rpartition(".")[2]
+    is_own = name in ("self", "cls") or not (bound is None or isinstance(bound, (External, Unknown)))
+    return "" if is_own else last_name(function)
 
 
 def body_around(place: Place) -> list[ir.Stmt]:
