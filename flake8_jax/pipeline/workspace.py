@@ -227,10 +227,13 @@ class Workspace:
                 run.problems[path] = problem
         run.digests = {path: glances[path].digest for path in sorted(program)}
         wanted = frozenset(asked) if any(path not in asked for path in program) else None
+        required_in = {path: self.resolver.required_in(os.path.dirname(path), settings) for path in run.digests}
+        required = self.resolver.required_in(settings.project_root or settings.root, settings)
         request = AnalysisRequest(
             codes=selection.codes,
             transforms=settings.transforms,
-            required=settings.required,
+            required=required,
+            required_in={path: asked for path, asked in required_in.items() if asked != required},
             recorded=tuple(one for one in question.recorded if one.path in program),
             unroll_threshold=settings.unroll_threshold,
             preview=settings.preview,

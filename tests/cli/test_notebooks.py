@@ -63,6 +63,23 @@ def test_findings_are_in_their_cells(folder: Path, capsys: pytest.CaptureFixture
     ]
 
 
+@pytest.mark.parametrize(
+    ("installed", "told"),
+    [
+        ("!pip install -q jax==0.3.25 jaxlib==0.3.25 -f https://x.org/jax_cuda_releases.html", []),
+        ("%pip install flax 'jax[cuda12]<0.5'", []),
+        ("!pip install -q jax-md==0.2 flax", ["JAX801"]),
+        ("!echo jax==0.3.25", ["JAX801"]),
+    ],
+)
+def test_a_notebook_runs_on_what_it_installs(
+    folder: Path, capsys: pytest.CaptureFixture[str], installed: str, told: list[str]
+) -> None:
+    write(folder / "a.ipynb", notebook(installed, "import jax\nprint(jax.tree_map(abs, [1]))"))
+    found = json.loads(lint(capsys, ".", "--select", "JAX801", "--output-format", "json")[1])
+    assert [item["code"] for item in found] == told
+
+
 def test_json_speaks_of_cells(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder / "a.ipynb", notebook(SETUP, BRANCH, KEYS))
     found = json.loads(lint(capsys, ".", "--output-format", "json")[1])
