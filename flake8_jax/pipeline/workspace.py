@@ -23,7 +23,7 @@ import msgspec
 
 from flake8_jax import __version__
 from flake8_jax.core import ir
-from flake8_jax.core.cells import SUFFIX, Rows, evidence_in_cells
+from flake8_jax.core.cells import SUFFIX, Rows, broken_cells, evidence_in_cells
 from flake8_jax.core.collector import collector_paused
 from flake8_jax.core.findings import Edit, Finding
 from flake8_jax.core.reading import NO_LIMITS, SizeLimits, TooLarge
@@ -356,6 +356,8 @@ class Workspace:
                         module = copied(result.module, text) if key in taken else result.module
                         taken.add(key)
                         files.append(SourceFile(path, modules.names[path], is_package, module, text))
+                        if path.endswith(SUFFIX) and (broken := next(broken_cells(text), None)) is not None:
+                            problems[path] = Problem(broken[2], broken[0], broken[1])
                 elif result.problem is not None:
                     problems[path] = result.problem
                 else:
@@ -450,15 +452,14 @@ class Workspace:
         for path in sorted({*by_path, *run.problems}):
             if path not in run.asked:
                 continue
+            said = []
             if path in run.problems:
                 text = self._broken_text(run, path, question)
-                said = [syntax_diagnostic(path, text, run.problems[path])]
-            else:
-                module = self.module_of(run, path)
-                if module is None:
-                    continue
+                said.append(syntax_diagnostic(path, text, run.problems[path]))
+            module = self.module_of(run, path) if path in by_path else None
+            if module is not None:
                 text = self.text_of(path, run.digests[path])
-                said = placed(path, by_path[path], text, module, selection, question.ignore_noqa)
+                said += placed(path, by_path[path], text, module, selection, question.ignore_noqa)
             if said:
                 diagnostics += said
                 texts[path] = text

@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from packaging.version import Version
-
 from flake8_jax.core.reading import read_regular
 from flake8_jax.knowledge.requirement import (
     has_upper_bound,
@@ -93,9 +91,10 @@ def _folders_below(top: str) -> Iterator[str]:
         yield folder
 
 
-def _newest(specifier: str) -> Version:
+def _newest(specifier: str) -> tuple[int, ...]:
     """The release that an upper bound names."""
-    return max(Version(number) for number in re.findall(r"(?:==|<|~=)=?\s*(\d{1,9}(?:\.\d{1,9}){0,3})", specifier))
+    numbers = re.findall(r"(?:==|<|~=)=?\s*(\d{1,9}(?:\.\d{1,9}){0,3})", specifier)
+    return max((tuple(map(int, number.split("."))) for number in numbers), default=())
 
 
 def _asked_in_folder(folder: str, present: list[str], load_toml: LoadToml) -> dict[str, str]:
