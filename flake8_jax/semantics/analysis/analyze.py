@@ -82,7 +82,7 @@ def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple
         functions = records.functions([s for s in scopes if request.wanted is None or s.path in request.wanted])
     contexts, counters = machine.trackers[Runs].contexts, machine.bus.counters
     counters["runs of functions"] = sum(contexts.values())
-    counters["functions"] = len({fn for fn, _staged in contexts})
+    counters["functions"] = len({fn for fn, _staged, _member in contexts})
     crashes = list(dict.fromkeys(machine.bus.crashes))
     cuts = sorted(dict.fromkeys(machine.worklist.cuts), key=lambda cut: (cut.path, cut.function, cut.reason))
     return Analysis(reports, functions, crashes, counters, machine.trackers[Runs].calls, tuple(cuts))
