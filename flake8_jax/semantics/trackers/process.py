@@ -263,7 +263,7 @@ def tell_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
 
 def _is_in_force(process: Process, made: Made) -> bool:
     """JAX has that value already: what was set in time, or the default."""
-    if not isinstance(made.value, Const):
+    if made.kind not in ("variable", "option") or not isinstance(made.value, Const):
         return False
     before, value = process.turns.get(("value", made.name), NONE), made.value.value
     if before is not NONE:
