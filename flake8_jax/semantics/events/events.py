@@ -535,6 +535,8 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
     own: bool
     given: str
     unless: str
+    called: Site | None
+    """The call in the loop that leads here, where that is a caller's."""
 
 
 class ColdCall(msgspec.Struct, frozen=True, eq=False):

@@ -69,7 +69,7 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
         if arm.barred:
             del m.bus.emissions[reports:]
         elif arm.guess:
-            m.bus.drop_errors(reports)
+            m.bus.drop_guesses(reports)
         writes = m.journal.take_back(mark)
         flows.append(flow)
         if flow == NORMAL:
