@@ -68,6 +68,8 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
         del m.path.conditions[conditions:]
         if arm.barred:
             del m.bus.emissions[reports:]
+        elif arm.guess and arm.key is None:  # a handler
+            m.bus.drop_errors(reports)
         elif arm.guess:
             m.bus.drop_guesses(reports)
         writes = m.journal.take_back(mark)

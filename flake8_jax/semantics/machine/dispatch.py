@@ -88,7 +88,7 @@ def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> Flow:
             # ``if isinstance(x, str): return …`` came before: what follows is the other arm of that test.
             doubtful, doubt_from = True, len(m.bus.emissions)
     if doubt_from >= 0:
-        m.bus.drop_guesses(doubt_from)
+        m.bus.drop_errors(doubt_from)
     if loop is not None:
         loop.guards, loop.picked, loop.frequent = guards, picked, frequent
     del m.path.conditions[conditions:]

@@ -440,12 +440,13 @@ def _looked_up(m: Machine, function: FunctionValue, name: str) -> Value | None:
 def note_called(m: Machine, made: TransformedValue) -> None:
     """What a ``jit`` in a loop returned is called."""
     loop = made.loop
-    if loop is None or loop not in m.path.loops or m.path.mode.compiled:
-        return  # what compiles the code around it takes it in
-    if made.maker is not None and any(
-        isinstance(inner.node, ir.While) for inner in m.path.loops[m.path.loops.index(loop) + 1 :]
-    ):
-        return  # ``while not done``: one compilation for an episode
+    if loop is None or loop not in m.path.loops:
+        return
+    if made.maker is not None and made.maker in m.path.stack[loop.links :]:  # the loop is a caller's
+        if m.path.mode.compiled:
+            return  # what compiles the code around it takes it in
+        if any(isinstance(inner.node, ir.While) for inner in m.path.loops[m.path.loops.index(loop) + 1 :]):
+            return  # ``while not done``: one compilation for an episode
     where = made.site
     if made.made < loop.since:  # an earlier iteration made it
         m.bus.note(made.fact_against, where.scope, where.start)
