@@ -35,7 +35,7 @@ from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.records import FunctionRecord, Recording, Records
 from flake8_jax.semantics.trackers.runs import Runs
 from flake8_jax.semantics.trackers.unrolling import LoopNests
-from flake8_jax.semantics.trackers.versions import ApiUses
+from flake8_jax.semantics.trackers.versions import ApiUses, Required
 
 
 class Analysis(msgspec.Struct, frozen=True):
@@ -98,7 +98,8 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
     machine.worklist.skipped = request.skipped
     machine.trackers[LoopNests].threshold = request.unroll_threshold
     if machine.bus.wants(ApiUse):
-        machine.trackers[ApiUses].open(load_histories(), request.required, scopes, request.wanted)
+        required = Required(request.required, request.required_in)
+        machine.trackers[ApiUses].open(load_histories(), required, scopes, request.wanted)
     runs = machine.trackers[Runs]
     runs.calls = CallGraph() if request.collect_calls else None
     if request.collect_functions:
