@@ -289,6 +289,11 @@ def unread(key, n):
     return jax.random.uniform(key, (n,))  # info: key-reuse
 
 
+def forgotten_keys(key, n):
+    first, second = jax.random.split(key)
+    return jax.random.uniform(key, (n,))  # error: key-used-after-split
+
+
 def read_inside(key, n):
     noise = jax.random.normal(key, (n,))
 

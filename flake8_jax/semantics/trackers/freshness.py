@@ -443,7 +443,7 @@ def note_called(m: Machine, made: TransformedValue) -> None:
     if loop is None or loop not in m.path.loops:
         return
     if made.maker is not None and made.maker in m.path.stack[loop.links :]:  # the loop is a caller's
-        if m.path.mode.compiled:
+        if m.path.mode.compiled and m.path.stack[-1] is not made.maker and m.path.stack[-1].fn is not None:
             return  # what compiles the code around it takes it in
         if any(isinstance(inner.node, ir.While) for inner in m.path.loops[m.path.loops.index(loop) + 1 :]):
             return  # ``while not done``: one compilation for an episode

@@ -45,10 +45,11 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.events.events import Intent
 
 
-def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_loop: bool) -> Intent:
+def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_loop: bool, draws: bool) -> Intent:
     """Why the two uses of a key that part at these places may be meant to be alike; empty if nothing speaks for it.
 
-    around: what led to the function that both places stand in. in_loop: both are one place, in two iterations.
+    around: what led to the function that both places stand in. in_loop: both are one place, in two iterations. draws:
+    numbers come out of both; new keys that nobody reads were forgotten.
     """
     if isinstance(key, Unknown) and key.label == FIELD_DEFAULT:
         return "fixed"  # every object of the class has it
@@ -63,7 +64,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     first, second = statement_at(body, there.node), statement_at(body, here.node)
     if _is_discarded(first, there) or _is_discarded(second, here):
         return "discarded"
-    if here.function is not None and (_is_unread(first, body) or _is_unread(second, body)):
+    if draws and here.function is not None and (_is_unread(first, body) or _is_unread(second, body)):
         return "discarded"
     if _same_data(key, here, there, around):
         # The gradient that one call gives is the update before the other; other results are the next step's state.
