@@ -178,13 +178,22 @@ def _run_methods(m: Machine, cls: ClassValue, decorated: set[int]) -> None:
     """Run the methods of a class on a generic instance; inherited ones too, for their overrides."""
     self_value = generic_instance(m, cls)
     frame = Frame(None, cls.scope, None)
+    process = m.trackers[Process]
+    made = dict(process.turns)
     for value in _methods_to_enter(m, cls):
         target = function_in_class(value)
         if target is None or id(target) in decorated or _is_covered(m, target.fn):
             continue
         if _is_skipped(m, target) or _is_dared(m, target):
             continue
+        process.turns = dict(made)  # the order of lines is not the order of calls
         enter(m, target, first_argument(cls, value, self_value), frame)
+        if target.fn.name in _SETTING_UP:
+            made = process.turns
+
+
+_SETTING_UP = frozenset({"__init__", "__post_init__", "setUp", "setUpClass", "setup_class", "setup_method", "setup"})
+"""Methods that run before the others."""
 
 
 def _methods_to_enter(m: Machine, cls: ClassValue) -> Iterator[Value]:

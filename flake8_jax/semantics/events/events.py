@@ -535,6 +535,8 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
     own: bool
     given: str
     unless: str
+    called: Site | None
+    """The call in the loop that leads here, where that is a caller's."""
 
 
 class ColdCall(msgspec.Struct, frozen=True, eq=False):
@@ -578,8 +580,8 @@ class DonatedUse(msgspec.Struct, frozen=True, eq=False):
     value: what is read; earlier: the call that gave its buffer away; taker: what was called there; argument: what the
     array was called there, if it was an argument of that very call.
     in_loop: by this very expression in the loop's previous iteration. same_call: by this very call, as another
-    argument. through: the callee that reads it, if it is not read here. certain: it surely is a JAX array, and every
-    path to here goes through the donation.
+    argument. through: the callee that reads it, if it is not read here. taken: it surely is a JAX array, and a result has
+    room for it. certain: besides, every path to here goes through the donation.
     """
 
     context: Context
@@ -591,6 +593,7 @@ class DonatedUse(msgspec.Struct, frozen=True, eq=False):
     in_loop: bool
     same_call: bool
     through: str
+    taken: bool
     certain: bool
 
 

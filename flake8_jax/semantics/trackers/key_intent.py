@@ -11,9 +11,9 @@ same data   two calls of one function see the same arrays beside the key, and so
             step of a computation, and no comparison.
 paired      a function changes two arrays in the same way, with the same key: an image and its mask. Another key does
             so for the same two.
-discarded   the result of a call is thrown away: a warm-up.
+discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
 
-Limitations: a result that is bound to a name and never read counts as used; results that the program compares.
+Limitations: a result that is bound to a name of the module and never read counts as used; results that the program compares.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.events.events import Intent
 
 
-def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_loop: bool) -> Intent:
+def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_loop: bool, draws: bool) -> Intent:
     """Why the two uses of a key that part at these places may be meant to be alike; empty if nothing speaks for it.
 
-    around: what led to the function that both places stand in. in_loop: both are one place, in two iterations.
+    around: what led to the function that both places stand in. in_loop: both are one place, in two iterations. draws:
+    numbers come out of both; new keys that nobody reads were forgotten.
     """
     if isinstance(key, Unknown) and key.label == FIELD_DEFAULT:
         return "fixed"  # every object of the class has it
@@ -62,6 +63,8 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return ""
     first, second = statement_at(body, there.node), statement_at(body, here.node)
     if _is_discarded(first, there) or _is_discarded(second, here):
+        return "discarded"
+    if draws and here.function is not None and (_is_unread(first, body) or _is_unread(second, body)):
         return "discarded"
     if _same_data(key, here, there, around):
         # The gradient that one call gives is the update before the other; other results are the next step's state.
@@ -234,6 +237,18 @@ def _is_discarded(statement: ir.Stmt | None, place: Place) -> bool:
             return False
         value = value.args[0].value if value.args else value.func.value  # type: ignore[union-attr]
     return value is place.node
+
+
+def _is_unread(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
+    """The statement does nothing but bind names that stand nowhere else in the body of the function."""
+    if not isinstance(statement, ir.Assign):
+        return False
+    targets = [t for target in statement.targets for t in _flat(target)]
+    names = {t.id for t in targets if isinstance(t, ir.Name)}
+    if len(names) < len(targets):
+        return False
+    found = [node.id for one in body for node in walk(one) if isinstance(node, ir.Name) and node.id in names]
+    return len(found) == len(names)
 
 
 def _gives_result(link: Link | None) -> bool:

@@ -425,7 +425,7 @@ def _tell_collision(
         while level < limit - 1 and _held_by_receiver(m, level, key):
             level += 1
     here, there = _step(path, level), _step(earlier.path, level)
-    in_loop = here.node is there.node
+    in_loop, draws = here.node is there.node, usage.draws and earlier.draws
     innermost = level == len(path) - 1
     assert earlier.effect != DONATE
     told = m.trackers[Keys].told
@@ -449,10 +449,10 @@ def _tell_collision(
             spelled="" if innermost else _spelled(m, path, level, key),
             inner_key=usage.argument,
             was_split=not earlier.draws and not earlier.sampler,
-            draws=usage.draws and earlier.draws,
+            draws=draws,
             shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
             intent=_CHOSEN.get((earlier.sampler, usage.sampler), "")
-            or intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop),
+            or intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop, draws=draws),
             in_loop=in_loop,
             loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
             same_call=False,
