@@ -59,6 +59,7 @@ from flake8_jax.semantics.trackers.key_children import are_apart
 from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import intent_of
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around
+from flake8_jax.semantics.trackers.key_remarks import is_remarked
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
 DONATE: Final = "donate"
@@ -452,7 +453,8 @@ def _tell_collision(
             draws=usage.draws and earlier.draws,
             shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
             intent=_CHOSEN.get((earlier.sampler, usage.sampler), "")
-            or intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop),
+            or intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop)
+            or ("said" if is_remarked((here, there, path[-1], earlier.last)) else ""),
             in_loop=in_loop,
             loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
             same_call=False,
