@@ -422,7 +422,9 @@ def _passed_on(app: Transformation) -> tuple[list[Value], Arguments]:
     return args.values[skip:], inner
 
 
-def _beside_statics(operand: TransformedValue, args: Arguments, skip: int, inward: Callable[[Value], Value]) -> Arguments:
+def _beside_statics(
+    operand: TransformedValue, args: Arguments, skip: int, inward: Callable[[Value], Value]
+) -> Arguments:
     """``eval_shape`` of a jitted function traces that: what is static for it stays as it is."""
     statics = static_parameters(operand)
     positions, names = statics if statics is not None else (set(range(len(args.values))), set(args.kwargs))

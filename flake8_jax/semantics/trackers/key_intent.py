@@ -4,7 +4,8 @@ Vocabulary
 ----------
 fixed       a key that a module makes, of a seed of its own: in its statements, or as the default of a parameter or field.
 constant    a key that a function (or, in a file of tests, another one there) makes, of a number of its own, for itself:
-            what it draws is alike in all calls anyway, as in made-up inputs. No new key of a split of it, and none that a loop draws from to compute its next state.
+            what it draws is alike in all calls anyway, as in made-up inputs. No new key of a split of it, and none that a
+            loop draws from to compute its next state.
 run         a call that looks up a fixed key by itself: nobody passes one.
 same data   two calls of one function see the same arrays beside the key, and something else differs: the function is
             compared with itself under common random numbers. A call that takes what the other one returned is the next
@@ -40,7 +41,6 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
     held_by,
 )
-
 from flake8_jax.semantics.trackers.key_pairs import are_compared, are_variants, shuffles_each, undoes
 
 if TYPE_CHECKING:
@@ -197,7 +197,9 @@ def _captures_arrays(key: Value, function: ir.Function, around: Link | None) -> 
 def _values_read(function: ir.Function) -> set[str]:
     """The names in a function of which it reads more than the shape."""
     nodes = [node for statement in function.body for node in walk(statement)]
-    shapes = {id(n.value) for n in nodes if isinstance(n, ir.Attribute) and n.attr in ("shape", "dtype", "ndim", "size")}
+    shapes = {
+        id(n.value) for n in nodes if isinstance(n, ir.Attribute) and n.attr in ("shape", "dtype", "ndim", "size")
+    }
     return {node.id for node in nodes if isinstance(node, ir.Name) and id(node) not in shapes}
 
 

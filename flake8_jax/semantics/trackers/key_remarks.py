@@ -23,7 +23,10 @@ from flake8_jax.semantics.domain.stack import Place
 
 _ALIKE = r"(?:same|identical(?:ly)?|re-?us(?:e|es|ed|ing)|shar(?:e|es|ed|ing))"
 _OTHER = r"(?!\W+(?:shape|size|dtype|type|length|dim\w*|distribution|kind|class|device|scale|range|magnitude|way|as\s+keys?)\b)"
-_RANDOM = r"(?:(?:\w*_)?(?:sub|prng|init)?(?:keys?|rngs?|seeds?|prng)|random\w*|noise|permutations?|shuffl\w+|augmentations?|crops?|dropout|draws?)"
+_RANDOM = (
+    r"(?:(?:\w*_)?(?:sub|prng|init)?(?:keys?|rngs?|seeds?|prng)"
+    r"|random\w*|noise|permutations?|shuffl\w+|augmentations?|crops?|dropout|draws?)"
+)
 _SAYS = re.compile(
     rf"\b{_ALIKE}\b{_OTHER}(?:\W+[\w']+){{0,3}}?\W+{_RANDOM}\b|\b{_RANDOM}\b(?:\W+[\w']+){{0,4}}?\W+{_ALIKE}\b{_OTHER}",
     re.IGNORECASE,
@@ -34,7 +37,9 @@ _DENIES = re.compile(
     re.IGNORECASE,
 )
 _SENTENCES = re.compile(r"(?<=[.;!?])\s+")
-_FLAG = re.compile(r"(?:re_?use|same|share|shared|common|identical)_(?:\w+_)?(?:keys?|rngs?|seeds?|prng|noise|random\w*|permutation)")
+_FLAG = re.compile(
+    r"(?:re_?use|same|share|shared|common|identical)_(?:\w+_)?(?:keys?|rngs?|seeds?|prng|noise|random\w*|permutation)"
+)
 MAX_LINES = 40
 """So many lines of a statement, and of comment above it, are read."""
 

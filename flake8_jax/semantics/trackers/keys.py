@@ -454,7 +454,11 @@ def _tell_collision(
             shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
             intent=_CHOSEN.get((earlier.sampler, usage.sampler), "")
             or intent_of(
-                canonical_key(key), here, there, _around(path, level), in_loop=in_loop,
+                canonical_key(key),
+                here,
+                there,
+                _around(path, level),
+                in_loop=in_loop,
                 shuffle=usage.sampler in SHUFFLES and earlier.sampler in SHUFFLES,
             )
             or ("said" if is_remarked((here, there, path[-1], earlier.last)) else ""),
