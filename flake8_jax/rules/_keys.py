@@ -22,6 +22,7 @@ ADVICE: dict[str, str] = {
     "same-data": "split it first, unless the results are compared under the same numbers",
     "paired": "split it first, unless both are meant to change alike",
     "discarded": "split it first, unless this is a warm-up",
+    "inverse": "split it first, unless one call undoes the other",
 }
 """What to do, by the reason why equal draws may be meant."""
 OUTCOMES: dict[str, str] = {

@@ -119,10 +119,15 @@ def _noted(emission: Emission, note: str) -> Emission:
 
 
 def _level(emission: Emission) -> Level:
-    """The level of a finding. Who wrote a cell has run it and seen what it raises: it is shown on purpose, or out of use."""
+    """The level of a finding. Who wrote a cell has run it and seen what it raises, or what it prints: it is shown on
+    purpose, or out of use."""
     level = emission.report.level or emission.rule.level
-    shown = emission.rule.raises != "nothing" and emission.scope.path.endswith(SUFFIX)
-    return "warning" if shown and level == "error" else level
+    seen = emission.rule.raises != "nothing" or emission.rule.code in SHOWN
+    return "warning" if seen and level == "error" and emission.scope.path.endswith(SUFFIX) else level
+
+
+SHOWN = frozenset({"JAX501", "JAX502", "JAX503"})
+"""Rules on effects that are the subject of cells: what a traced function writes."""
 
 
 def _finding(emission: Emission, uses: tuple[Step, ...]) -> Finding:

@@ -381,9 +381,9 @@ def signed(value: Value) -> Value:
 
 
 def hides_signature(value: Value) -> bool:
-    """A function of the project that is given a signature which nobody knows: names may mean any of its arguments."""
+    """A function whose signature nobody knows, of a library or by a decorator: names may mean any of its arguments."""
     function = underlying(value)
-    return isinstance(function, FunctionValue) and isinstance(signed(function), Unknown)
+    return not isinstance(function, FunctionValue) or isinstance(signed(function), Unknown)
 
 
 def static_parameters(tv: TransformedValue) -> tuple[set[int], set[str]] | None:

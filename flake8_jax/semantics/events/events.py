@@ -218,10 +218,11 @@ KeyEffect = Literal["consume", "split"]
 """What uses a key up: numbers are drawn from it, or other keys are made of it."""
 
 
-Intent = Literal["", "fixed", "constant", "same-data", "discarded", "shared", "paired"]
-Shared = Literal["", "numbers", "bits", "nothing", "new-keys"]
+Intent = Literal["", "fixed", "constant", "same-data", "discarded", "shared", "paired", "inverse"]
 """Why equal draws may be meant: both runs take one fixed key of the module, or the module itself uses its key again; one
-function sees the same data twice; two arrays are changed alike; the result of one use is thrown away."""
+function sees the same data twice; two arrays are changed alike; the result of one use is thrown away; one function undoes
+what the other does."""
+Shared = Literal["", "numbers", "bits", "nothing", "new-keys"]
 
 
 class KeyUse(msgspec.Struct, frozen=True, eq=False):

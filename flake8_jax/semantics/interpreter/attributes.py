@@ -21,7 +21,7 @@ from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.classes import find_in_class, is_field, is_remade, is_stub, mro_of
 from flake8_jax.semantics.domain.code import names_read, reads_itself
-from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.scopes import Frame, is_test_file
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
@@ -343,6 +343,10 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
     overrides = [] if base.exact else [o for o in m.program.overrides_of(cls, attr) if _comes_here(m, base, o[0])]
     if overrides and found is not None and isinstance(found[1], FunctionValue) and not is_stub(found[1].fn):
         overrides = [o for o in overrides if _gets_here(m, frame, cls, o[0])]
+    elif overrides:
+        overrides = [o for o in overrides if not is_test_file(o[0].scope.path) or _gets_here(m, frame, cls, o[0])]
+        if not overrides:
+            return Unknown(attr)  # only doubles of tests have one
     if overrides and (found is None or isinstance(found[1], (FunctionValue, TransformedValue, PropertyValue))):
         candidates = _candidates(found, overrides, attr)
         if candidates is None:
@@ -407,10 +411,11 @@ def _gets_here(m: Machine, frame: Frame, cls: ClassValue, sub: ClassValue) -> bo
     Nothing can import a class of a script or of a test. Its file makes the instances and hands them over, and what is
     called there runs with those.
     """
-    if sub.scope is cls.scope or sub.scope is frame.scope or sub.node.decorators or m.program.is_imported(sub.scope):
+    if sub.scope is cls.scope or sub.scope is frame.scope or m.program.is_imported(sub.scope):
         return True
-    if find_in_class(sub, "__init_subclass__") is not None or sub.scope.cells:
-        return True  # it is kept somewhere
+    kept = sub.node.decorators or find_in_class(sub, "__init_subclass__") is not None or sub.scope.cells
+    if kept and not is_test_file(sub.scope.path):
+        return True
     return any(link.scope is sub.scope for link in m.path.stack)
 
 

@@ -113,8 +113,11 @@ def individual(m: Machine, said: Value, value: Opaque, depth: int = 2) -> Value:
     if not isinstance(said, Instance) or said is not said.cls.generic:
         return said
     # The settings of other objects are looked up here and there: they stay one and the same for all.
-    leaves = (Array, Tree, Unknown, Instance) if "pytree" in said.cls.traits else (Array,)
+    decorated = bool(said.cls.node.decorators) and not said.cls.traits & {"dataclass", "pytree", "static_attributes"}
+    leaves = (Array, Tree, Unknown, Instance) if decorated or "pytree" in said.cls.traits else (Array,)
     own = {name: part for name, part in said.slots.items() if isinstance(part, Value) and _has_leaf(part, leaves)}
+    if decorated:  # nobody knows what the decorator makes of the fields
+        own |= {f.name: Unknown(f.name) for f in said.cls.fields if f.name not in said.slots}
     if not own:
         return said
     made = Instance(said.cls, exact=said.exact, level=said.level, born=NO_BIRTH)

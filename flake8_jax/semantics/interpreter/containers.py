@@ -37,6 +37,7 @@ from flake8_jax.semantics.domain.values import (
     GeneratorValue,
     HostArray,
     ListValue,
+    Opaque,
     Room,
     SliceValue,
     Static,
@@ -52,6 +53,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.interpreter.iteration import iterated
 from flake8_jax.semantics.interpreter.operators import result_level
+from flake8_jax.semantics.interpreter.parts import store_part
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.keys import pick_element
@@ -347,6 +349,8 @@ def set_item(m: Machine, base: Value, index: Value, value: Value) -> None:
             m.journal.write(base.slots, index.value % n, value)
         else:
             _summarise(m, base, value)
+    elif isinstance(base, Opaque):
+        store_part(m, base, index, value)
 
 
 def _summarise(m: Machine, base: ListValue, extra: Value) -> None:

@@ -6,11 +6,13 @@ maker      what is called for the default of a field: ``flax.struct.field(pytree
            function of the project that returns such a call. Code gives it names of its own: ``nonpytree_field()``.
 says       what a call says of the field it makes: that it is static, that it is a leaf, or (None) neither for sure.
 
-Not modelled: a maker that decides by its arguments; metadata that is computed. Such a field counts as static: of a leaf
-rules would say that it is traced.
+Not modelled: a maker that decides by its arguments or stands in a module that nobody read; metadata that is computed. Such
+a field counts as static: of a leaf rules would say that it is traced.
 """
 
 from __future__ import annotations
+
+import sys
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
@@ -23,12 +25,15 @@ from flake8_jax.semantics.domain.values import (
     External,
     FunctionValue,
     PartialValue,
+    Unknown,
     Value,
 )
 from flake8_jax.semantics.interpreter.operations import resolve_name
 from flake8_jax.semantics.machine.core import Machine
 
 _STATIC_MAKERS = frozenset({"static_field", "static"})
+_MAKERS_OF_LEAVES = sys.stdlib_module_names | {"numpy", "scipy", "attr", "attrs", "pydantic"}
+"""What a function of these gives is no static field unless the call says so."""
 MAX_MAKERS = 4
 """So many functions of the project, each of which calls the next one, are followed."""
 
@@ -69,7 +74,12 @@ def _maker_says(m: Machine, maker: Value | None, depth: int) -> bool | None:
         return _maker_says(m, maker.func, depth)
     if isinstance(maker, FunctionValue):
         return _function_says(m, maker, depth)
-    return isinstance(maker, External) and maker.name.rpartition(".")[2] in _STATIC_MAKERS
+    if isinstance(maker, External):
+        top = maker.name.partition(".")[0]
+        if maker.name.rpartition(".")[2] in _STATIC_MAKERS:
+            return True
+        return False if top in m.program.knowledge.libraries or top in _MAKERS_OF_LEAVES else None
+    return None if isinstance(maker, Unknown) else False
 
 
 def _keywords_say(keywords: dict[str, Value]) -> bool:

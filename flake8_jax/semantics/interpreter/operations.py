@@ -25,6 +25,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import NameUse
 from flake8_jax.semantics.interpreter.objects import library_member
+from flake8_jax.semantics.interpreter.parts import note_method_call
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE, CALL, DESCRIBE, lookup
 from flake8_jax.semantics.trackers.buffers import read_by_method
@@ -96,6 +97,7 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
         presumption.deny(func)
     if m.trackers[Reads].matter and isinstance(func, Unknown) and isinstance(func.parent, Opaque):
         read_by_method(m, at.frame, at.node, func.parent, func.step.lstrip("."))
+    note_method_call(m, func)
     if m.trackers[Replicas].running:
         name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
         note_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))

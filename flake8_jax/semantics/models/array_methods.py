@@ -32,6 +32,7 @@ from flake8_jax.semantics.events.events import MethodCall
 from flake8_jax.semantics.interpreter.containers import item_of
 from flake8_jax.semantics.interpreter.objects import value_of_descriptor
 from flake8_jax.semantics.interpreter.operators import as_array, dispatched_from, result_level
+from flake8_jax.semantics.interpreter.parts import forget_parts
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.array_results import reduced_rank
 from flake8_jax.semantics.models.tables import methods_of
@@ -112,6 +113,18 @@ def _taken(m: Machine, base: Tree, args: Arguments) -> Value:
     return found if len(args.values) == 1 else Unknown("item")
 
 
+def _popped(m: Machine, base: Tree, args: Arguments) -> Value:
+    found = _taken(m, base, args)
+    forget_parts(m, base)
+    return found
+
+
+def _updated(m: Machine, base: Tree, args: Arguments) -> Value:
+    """``update`` of a mapping, or of an object that may give back another one."""
+    forget_parts(m, base)
+    return Tree(base.level)
+
+
 def _same_mapping(m: Machine, base: Tree, args: Arguments) -> Value:
     return Tree(base.level)
 
@@ -121,8 +134,8 @@ _OF_MAPPING: dict[str, Callable[[Machine, Tree, Arguments], Value]] = {
     "keys": _keys,
     "values": _values,
     "get": _taken,
-    "pop": _taken,
-    "update": _same_mapping,
+    "pop": _popped,
+    "update": _updated,
     "copy": _same_mapping,
 }
 _GIVEN: dict[str, Callable[[Value], Value]] = {

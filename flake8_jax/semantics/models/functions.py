@@ -220,6 +220,14 @@ def _reduce(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return call(m, frame, node, args.values[0], Arguments([joining.join(start, first), supply()]))
 
 
+@library("numpy.isscalar")
+def _isscalar(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """NumPy asks for a type of Python or a scalar of its own: no array of JAX is one, nor a tracer."""
+    value = args.values[0] if args.values else Unknown("element")
+    is_array = isinstance(value, Array) or (isinstance(value, Tree) and value.level >= GRAD)
+    return Const(False) if is_array else Static("bool")
+
+
 @library("jax.tree.leaves")
 def _leaves(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     value = args.values[0] if args.values else Unknown("tree")

@@ -411,12 +411,27 @@ def _passed_on(app: Transformation) -> tuple[list[Value], Arguments]:
     inward, params, args = _inward(app.fact), app.fact.params, app.at.args
     own = {p for p in params if not p.startswith("*")}
     skip = max(next((i for i, p in enumerate(params) if p.startswith("*")), len(params)), 1)
+    operand = app.bound.get(app.fact.operands[0])
+    if app.fact.result == "shape" and isinstance(operand, TransformedValue) and operand.fact.statics:
+        return args.values[skip:], _beside_statics(operand, args, skip, inward)
     kwargs = {k: inward(v) for k, v in args.kwargs.items() if k not in own}
     inner = Arguments(
         list(map(inward, args.values[skip:])), kwargs, args.nodes[skip:],
         star=inward(args.star) if args.star is not None else None, double_star=args.double_star,
     )  # fmt: skip
     return args.values[skip:], inner
+
+
+def _beside_statics(
+    operand: TransformedValue, args: Arguments, skip: int, inward: Callable[[Value], Value]
+) -> Arguments:
+    """``eval_shape`` of a jitted function traces that: what is static for it stays as it is."""
+    statics = static_parameters(operand)
+    positions, names = statics if statics is not None else (set(range(len(args.values))), set(args.kwargs))
+    values = [v if i in positions else inward(v) for i, v in enumerate(args.values[skip:])]
+    kwargs = {k: v if k in names else inward(v) for k, v in args.kwargs.items()}
+    star = inward(args.star) if args.star is not None else None
+    return Arguments(values, kwargs, args.nodes[skip:], star=star, double_star=args.double_star)
 
 
 def _shapes_of(m: Machine, value: Value) -> Value:

@@ -56,6 +56,7 @@ class _Walk:
     m: Machine
     at_leaf: Callable[[list[Value]], Value]
     custom_leaves: bool
+    is_leaf: Callable[[Value], bool] = lambda node: False
     budget: int = 10
     room: Room = field(default_factory=lambda: Room(MAX_MAPPED))
 
@@ -77,10 +78,16 @@ def _run_tree_map(m: Machine, app: Transformation) -> Value:
         more = Unknown("rest") if star is not None else None
         return call(m, app.frame, app.node, function, Arguments([*path, *leaves], star=more))
 
+    def is_surely_leaf(node: Value) -> bool:
+        if not custom_leaves or is_leaf is None or isinstance(is_leaf, Unknown):
+            return False
+        answer = call(m, app.frame, app.node, is_leaf, Arguments([node]))
+        return isinstance(answer, Const) and answer.value is True
+
     loop = LoopState("tree_map", app.node)
     m.path.loops.append(loop)
     m.trackers.iteration(loop)
-    mapped = _map_trees(_Walk(m, at_leaf, custom_leaves), trees)
+    mapped = _map_trees(_Walk(m, at_leaf, custom_leaves, is_surely_leaf), trees)
     m.path.loops.pop()
     return mapped
 
@@ -98,6 +105,8 @@ def _map_trees(walk: _Walk, trees: list[Value]) -> Value:
         return _map_opaque(walk, first, trees)
     if not walk.room.enter(first):
         return Unknown("mapped tree")
+    if type(first) in _NODES and walk.is_leaf(first):
+        return _map_leaf(walk, trees)
     node = _NODES.get(type(first))
     mapped = node(walk, first, trees) if node is not None else None
     if mapped is not None:

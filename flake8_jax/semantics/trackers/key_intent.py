@@ -3,8 +3,9 @@
 Vocabulary
 ----------
 fixed       a key that a module makes, of a seed of its own: in its statements, or as the default of a parameter or field.
-constant    a key that a function makes, of a number of its own, for itself: what it draws is alike in all calls anyway, as in
-            made-up inputs. No new key of a split of it, and none that a loop draws from to compute its next state.
+constant    a key that a function (or, in a file of tests, another one there) makes, of a number of its own, for itself:
+            what it draws is alike in all calls anyway, as in made-up inputs. No new key of a split of it, and none that a
+            loop draws from to compute its next state.
 run         a call that looks up a fixed key by itself: nobody passes one.
 same data   two calls of one function see the same arrays beside the key, and something else differs: the function is
             compared with itself under common random numbers. A call that takes what the other one returned is the next
@@ -19,12 +20,13 @@ Limitations: a result that is bound to a name of the module and never read count
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.boundary import SEED
 from flake8_jax.semantics.domain.code import names_read, statement_at
+from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import (
     FIELD_DEFAULT,
     Array,
@@ -39,17 +41,21 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
     held_by,
 )
+from flake8_jax.semantics.trackers.key_pairs import are_compared, are_variants, shuffles_each, undoes
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import Link, Place
     from flake8_jax.semantics.events.events import Intent
 
+Drawn = Literal["", "numbers", "shuffles"]
+"""What two uses of a key both give: numbers, permutations, or at least once only new keys."""
 
-def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_loop: bool, draws: bool) -> Intent:
+
+def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_loop: bool, draws: Drawn) -> Intent:
     """Why the two uses of a key that part at these places may be meant to be alike; empty if nothing speaks for it.
 
     around: what led to the function that both places stand in. in_loop: both are one place, in two iterations. draws:
-    numbers come out of both; new keys that nobody reads were forgotten.
+    what comes out of both; new keys that nobody reads were forgotten.
     """
     if isinstance(key, Unknown) and key.label == FIELD_DEFAULT:
         return "fixed"  # every object of the class has it
@@ -57,10 +63,14 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     if _is_fixed(key) and (is_run or here.function is None):
         return "fixed"
     body = here.function.body if here.function is not None else here.scope.tree.body
-    if _is_constant_of(key, here.function) and not (in_loop and _is_step(body, here.node)):
+    if _is_constant_of(key, here) and not (in_loop and _is_step(body, here.node)):
         return "constant"
     if in_loop:
-        return ""
+        return (
+            "paired" if draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node) else ""
+        )
+    if undoes(there.node, here.node):
+        return "inverse"
     first, second = statement_at(body, there.node), statement_at(body, here.node)
     if _is_discarded(first, there) or _is_discarded(second, here):
         return "discarded"
@@ -70,6 +80,8 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         # The gradient that one call gives is the update before the other; other results are the next step's state.
         compared = here.staged is not there.staged or first is None or not _feeds(first, here.node)
         return "same-data" if compared else ""
+    if are_compared(body, there, here) or (are_variants(there, here) and not (first and _feeds(first, here.node))):
+        return "same-data"
     if _is_paired(body, here, there):
         return "paired"
     return ""
@@ -80,12 +92,12 @@ def _is_fixed(key: Value) -> bool:
     return recipe is not None and recipe.name == SEED and recipe.function is None
 
 
-def _is_constant_of(key: Value, function: ir.Function | None) -> bool:
-    """The function makes the key itself, of a seed that it has as a constant."""
+def _is_constant_of(key: Value, here: Place) -> bool:
+    """The function makes the key itself, of a seed that it has as a constant; or a test has it from another function."""
     recipe = key.recipe if isinstance(key, Array) else None
-    if recipe is None or recipe.name != SEED or function is None:
+    if recipe is None or recipe.name != SEED or here.function is None or not recipe.operands:
         return False
-    return recipe.function is function and bool(recipe.operands)
+    return recipe.function is here.function or (is_test_file(here.scope.path) and is_test_file(recipe.node.scope.path))
 
 
 def _passes_key(place: Place, key: Value) -> bool:
@@ -165,12 +177,13 @@ def _same_data(key: Value, here: Place, there: Place, around: Link | None) -> bo
         return False
     # The gradient of a function beside its value: two results, and the same numbers in both.
     differ = here.staged is not there.staged
-    same_arrays = _captures_arrays(key, now.fn, around)
+    captures = same_arrays = _captures_arrays(key, now.fn, around)
+    captures = captures and not (_passes_key(here, key) or _passes_key(there, key))
     for name, value in now.bound.items():
         if _holds(value, key):
             continue
         if not _is_same(value, then.bound[name]):
-            differ = differ or not isinstance(value, (Const, Static))
+            differ = differ or captures or not isinstance(value, (Const, Static))
         elif _has_arrays(value):
             same_arrays = True
     return same_arrays and differ
@@ -182,8 +195,17 @@ def _captures_arrays(key: Value, function: ir.Function, around: Link | None) -> 
         return False
     if not function.qualname.startswith(f"{around.fn.qualname}.<locals>."):
         return False
-    captured = (around.bound.get(name) for name in names_read(function) - set(function.local_names))
+    captured = (around.bound.get(name) for name in _values_read(function) - set(function.local_names))
     return any(v is not None and not _holds(v, key) and _has_arrays(v) for v in captured)
+
+
+def _values_read(function: ir.Function) -> set[str]:
+    """The names in a function of which it reads more than the shape."""
+    nodes = [node for statement in function.body for node in walk(statement)]
+    shapes = {
+        id(n.value) for n in nodes if isinstance(n, ir.Attribute) and n.attr in ("shape", "dtype", "ndim", "size")
+    }
+    return {node.id for node in nodes if isinstance(node, ir.Name) and id(node) not in shapes}
 
 
 def _is_same(a: Value, b: Value, depth: int = 6) -> bool:

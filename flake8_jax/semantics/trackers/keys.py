@@ -426,6 +426,7 @@ def _tell_collision(
             level += 1
     here, there = _step(path, level), _step(earlier.path, level)
     in_loop, draws = here.node is there.node, usage.draws and earlier.draws
+    shuffles = usage.sampler in SHUFFLES and earlier.sampler in SHUFFLES
     innermost = level == len(path) - 1
     assert earlier.effect != DONATE
     told = m.trackers[Keys].told
@@ -452,7 +453,14 @@ def _tell_collision(
             draws=draws,
             shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
             intent=_CHOSEN.get((earlier.sampler, usage.sampler), "")
-            or intent_of(canonical_key(key), here, there, _around(path, level), in_loop=in_loop, draws=draws),
+            or intent_of(
+                canonical_key(key),
+                here,
+                there,
+                _around(path, level),
+                in_loop=in_loop,
+                draws="shuffles" if shuffles else "numbers" if draws else "",
+            ),
             in_loop=in_loop,
             loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
             same_call=False,
