@@ -239,7 +239,110 @@ def findings(folder: Path, capsys: pytest.CaptureFixture[str], text: str) -> lis
     return found
 
 
-@pytest.mark.parametrize("text", [MEANT, CONSTANT, MISTAKEN], ids=["meant", "constant", "mistaken"])
+PAIRED_BY_NAME = """import jax
+import jax.numpy as jnp
+from jax import random
+
+
+def rotate(x, rng):
+    return x * random.rademacher(rng, x.shape)
+
+
+def inverse_rotate(x, rng):
+    return x * random.rademacher(rng, x.shape)
+
+
+def quantize(x, rng):
+    return inverse_rotate(jnp.round(rotate(x, rng)), rng)  # info
+
+
+def encode(x, rng):
+    return x + random.normal(rng, x.shape)
+
+
+def decode(x, rng):
+    return x - random.normal(rng, x.shape)
+
+
+def sent(x, rng):
+    text = encode(x, rng)
+    return decode(text, rng)  # info
+
+
+def features(key, x):
+    return jnp.cos(x @ random.normal(key, (3, 8)))
+
+
+def kernel(key, x, y):
+    return features(key, x) @ features(key, y).T  # info
+
+
+def named(key, x, y):
+    left = features(key, x)
+    right = features(key, y)  # info
+    return jnp.dot(left, right.T)
+
+
+def summed(key, x, y):
+    return features(key, x) + features(key, y)  # error
+
+
+def benchmark_ours(n, key):
+    return random.normal(key, (n,)).sum()
+
+
+def benchmark_theirs(n, key):
+    return random.normal(key, (n,)).mean()
+
+
+def race(key):
+    ours = benchmark_ours(3, key=key)
+    theirs = benchmark_theirs(3, key=key)  # info
+    return ours, theirs
+
+
+def permute(rng, *arrays):
+    shuffled = []
+    for array in arrays:
+        shuffled.append(random.permutation(rng, array))  # info
+    return shuffled
+
+
+def permute_parts(key, x, parts):
+    for part in parts:
+        x = x.at[part].set(random.permutation(key, part))  # error
+    return x
+
+
+def epochs(key, x, n):
+    orders = []
+    for _ in range(n):
+        orders.append(random.permutation(key, x))  # error
+    return orders
+
+
+def scores(table: jax.Array, key):
+    def of_some(n):
+        return table[:, random.randint(key, (n,), 0, 9)].max()
+
+    pairs = {"two": of_some(2)}
+    pairs["three"] = of_some(3)  # info
+    return pairs
+
+
+def layers(x: jax.Array, key):
+    def layer(n):
+        return random.normal(key, (x.shape[-1], n))
+
+    return layer(3), layer(4)  # error
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [MEANT, CONSTANT, MISTAKEN, PAIRED_BY_NAME],
+    ids=["meant", "constant", "mistaken", "paired"],
+)
 def test_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     rows = enumerate(text.splitlines(), 1)
     expected = {row: mark[1] for row, line in rows if (mark := re.search(r"# (info|warning|error)$", line))}
@@ -384,3 +487,17 @@ def test_what_two_uses_share(
         f"from jax.random import {NAMES}\n\n\ndef f(key, n, p):\n    a = {first}\n    return a, {second}\n",
     )
     assert found["message"] == f"`key` was already used on line 5{outcome}; split it first"
+
+
+def test_a_leak_in_a_cell_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = "import jax\n\nkept = []\n\n\n@jax.jit\ndef square(x):\n    kept.append(x)\n    return x * x\n\n\nsquare(2.0)\nprint(kept)\n"
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": code}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "a.ipynb").write_text(json.dumps(notebook))
+    (tmp_path / "b.py").write_text(code)
+    main(["check", "--no-cache", "--isolated", "--output-format", "json", "--select", "JAX502", str(tmp_path)])
+    found = json.loads(capsys.readouterr().out)
+    assert [(Path(item["filename"]).name, item["severity"]) for item in found] == [
+        ("a.ipynb", "warning"),
+        ("b.py", "error"),
+    ]

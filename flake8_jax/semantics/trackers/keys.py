@@ -459,7 +459,7 @@ def _tell_collision(
                 canonical_key(key),
                 here,
                 there,
-                _around(path, level),
+                _around(m, path, level),
                 in_loop=in_loop,
                 draws="shuffles" if shuffles else "numbers" if draws else "",
             ),
@@ -488,9 +488,11 @@ def _name_of(function: ir.Function | None) -> str:
     return function.qualname if function is not None else ""
 
 
-def _around(path: tuple[Place, ...], level: int) -> Link | None:
-    """What led to the function in whose body a step of a path stands."""
-    return path[level - 1].link if level else None
+def _around(m: Machine, path: tuple[Place, ...], level: int) -> Link | None:
+    """What led to the function in whose body a step of a path stands; nobody calls the first one of an entry."""
+    if level:
+        return path[level - 1].link
+    return next((link for link in m.path.stack if link.node is None and link.serial == path[0].serial), None)
 
 
 def _step(path: tuple[Place, ...], level: int) -> Place:
