@@ -272,6 +272,19 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """Two names of Flax's rngs that have the key in this one call."""
 
 
+class EqualKeys(msgspec.Struct, frozen=True, eq=False):
+    """Two keys that are made of one constant seed are both used, and the results meet. ``at``: where the function that is
+    common to both gets the second key. seed: of both. earlier: where it gets the first one. shares: what the draws have in
+    common. function: the qualified name of the common function, empty for a module."""
+
+    context: Context
+    at: ir.Node
+    seed: int
+    earlier: Site
+    shares: Shared
+    function: str
+
+
 class SharedKey(msgspec.Struct, frozen=True, eq=False):
     """A key that is the same in every lane of a vmap or pmap is consumed inside. ``at``: the call that passes it with
     ``in_axes`` None, or, for a captured key, the expression that consumes it. transform: canonical name."""
@@ -658,7 +671,7 @@ class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
 
 
 Event = Union[
-    TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
+    TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, EqualKeys, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
     Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep,
