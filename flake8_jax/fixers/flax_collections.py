@@ -5,8 +5,8 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._source import FixSource, repair
-from flake8_jax.rules.flax_collections import POOLS, sliding_window
 from flake8_jax.semantics.events.events import LibraryCall
+from flake8_jax.semantics.events.pools import POOLS, sliding_window
 
 
 @repair("flax-collections")

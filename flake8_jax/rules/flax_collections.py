@@ -13,18 +13,9 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.semantics.domain.code import blocks, last_name, path_of
-from flake8_jax.semantics.domain.values import Const, Value, known_elements
+from flake8_jax.semantics.domain.values import Const, known_elements
 from flake8_jax.semantics.events.events import LibraryCall
-
-POOLS = {
-    "flax.linen.max_pool": ("window_shape", "strides"),
-    "flax.linen.min_pool": ("window_shape", "strides"),
-    "flax.linen.avg_pool": ("window_shape", "strides"),
-    **{f"equinox.nn.{kind}Pool{n}d": ("kernel_size", "stride") for kind in ("Max", "Avg") for n in (1, 2, 3)},
-}
-"""Functions and classes that pool, with the parameters of the window and of the step."""
-LARGEST_WINDOW = 3
-"""A larger window is as likely as not meant to cover all that is left."""
+from flake8_jax.semantics.events.pools import POOLS, sliding_window
 
 
 @rule("JAX514", "warning", fixable="sometimes")
@@ -58,7 +49,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
     @jax.jit
     def train_step(variables, x, y):
         def loss_fn(params):
-            out, _ = net.apply({**variables, "params": params}, x, train=True, mutable="batch_stats")  # expect: flax-collections
+            held = {**variables, "params": params}
+            out, _ = net.apply(held, x, train=True, mutable=["batch_stats"])  # expect: flax-collections
             return jnp.mean((out[:, 0] - y) ** 2)
 
         grads = jax.grad(loss_fn)(variables["params"])
@@ -148,30 +140,6 @@ def flax_collections(event: LibraryCall) -> Report | None:
     )
 
 
-# --- pools ------------------------------------------------------------------------------------------------------
-
-
-def sliding_window(event: LibraryCall) -> str | None:
-    """The window of a pool that has no strides, where it is a small one; None of any other."""
-    size, step = POOLS[event.name]
-    first = 0 if event.name.startswith("equinox.") else 1
-    given: dict[str, Value] = dict(zip((size, step, "padding"), event.args[first:])) | event.kwargs
-    stride = given.get(step)
-    if stride is not None and not (isinstance(stride, Const) and stride.value is None and first):
-        return None
-    padding = given.get("padding")
-    if padding is not None and not (isinstance(padding, Const) and padding.value in ("VALID", 0)):
-        return None
-    window = given.get(size)
-    sizes = known_elements(window) if window is not None else None
-    if sizes is None and isinstance(window, Const) and not first:
-        sizes = (window,)
-    numbers = [s.value for s in sizes or () if isinstance(s, Const) and type(s.value) is int]
-    if not sizes or len(numbers) != len(sizes) or not 1 < max(numbers) <= LARGEST_WINDOW:
-        return None
-    return "×".join(map(str, numbers))
-
-
 # --- batch statistics -------------------------------------------------------------------------------------------
 
 
@@ -202,7 +170,9 @@ def _drops_second(body: list[ir.Stmt], call: ir.Node) -> bool:
         if isinstance(target, ir.Tuple) and len(target.elts) == 2 and isinstance(target.elts[1], ir.Name):
             return target.elts[1].id == "_" or not _is_read(body, target.elts[1])
         if isinstance(target, ir.Name):
-            reads = [n for s in body for n in walk(s) if isinstance(n, ir.Name) and n.id == target.id and n is not target]
+            reads = [
+                n for s in body for n in walk(s) if isinstance(n, ir.Name) and n.id == target.id and n is not target
+            ]
             firsts = [n for s in body for n in walk(s) if isinstance(n, ir.Subscript) and _is_zero(n.index)]
             return bool(reads) and all(any(first.value is read for first in firsts) for read in reads)
     return False

@@ -142,8 +142,16 @@ def _is_broken(event: LibraryCall, test: ir.Expr, branches: list[ir.Expr]) -> bo
     path = path_of(test.left)
     nothing = isinstance(test.comparators[0], ir.Constant) and test.comparators[0].kind == "none"
     condition = event.bound.get(CHOOSING[event.name][0])
-    is_none = isinstance(condition, Const) and condition.value is (test.ops == ["is"])
+    if isinstance(condition, Const) and condition.value is not (test.ops == ["is"]):
+        return False  # it is given
+    is_none = isinstance(condition, Const) or _may_be_omitted(event.context.inner, path)
     return bool(path) and nothing and is_none and any(_needs(branch, path) for branch in branches)
+
+
+def _may_be_omitted(function: ir.Function | None, name: str) -> bool:
+    """A parameter whose default is None."""
+    defaults = [p.default for p in function.params if p.name == name] if function is not None else []
+    return any(isinstance(default, ir.Constant) and default.kind == "none" for default in defaults)
 
 
 def _is_none(value: Value | None) -> bool:
@@ -168,7 +176,7 @@ def _needs(branch: ir.Expr, path: str) -> bool:
 _CHEAP = frozenset({
     "zeros", "ones", "full", "empty", "zeros_like", "ones_like", "full_like", "array", "asarray", "astype", "reshape", "float",
     "int", "bool", "len", "float32", "int32", "bfloat16", "squeeze", "expand_dims", "broadcast_to", "ravel", "get", "transpose",
-    "swapaxes", "shape", "ndim", "size", "finfo", "iinfo", "abs", "arange",
+    "swapaxes", "shape", "ndim", "size", "finfo", "iinfo", "abs", "arange", "stop_gradient",
 })  # fmt: skip
 """Calls that cost next to nothing and have no gradient to spoil."""
 

@@ -5,8 +5,10 @@ Limitations: leaves of which some are dead, arguments behind `functools.partial`
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
+from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.derivative_flow import flow_from, unfold
 from flake8_jax.semantics.domain.values import Const
 from flake8_jax.semantics.events.events import TransformCall
@@ -116,7 +118,7 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
     if event.name not in _GRADIENTS or any(not 0 <= p < len(event.args) for p in positions):
         return None
     function = unfold(event.operand)
-    if function is None:
+    if function is None or _is_shown(event):
         return None
     aux = event.options.get("has_aux")
     flow = flow_from(function, positions, has_aux=isinstance(aux, Const) and bool(aux.value))
@@ -138,6 +140,15 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
     return Report(
         event.at, f"{name} does not use {what}, so the gradient is zero; compute the result from {what}", preview=True
     )
+
+
+def _is_shown(event: TransformCall) -> bool:
+    """A cell of a notebook shows the gradient: that it is zero is what the reader is to see."""
+    scope, body = (
+        event.context.scope,
+        event.context.inner.body if event.context.inner else event.context.scope.tree.body,
+    )
+    return bool(scope.cells) and isinstance(statement_at(body, event.at), ir.ExprStmt)
 
 
 _GRADIENTS = frozenset({"jax.grad", "jax.value_and_grad", "jax.jacfwd", "jax.jacrev", "jax.jacobian"})

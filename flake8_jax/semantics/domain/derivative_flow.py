@@ -70,7 +70,19 @@ _DEAD_KEYWORDS = frozenset({"condition", "indices", "where", "condlist", "pred"}
 _DEAD_METHODS = frozenset({"argmax", "argmin", "argsort", "round", "any", "all", "nonzero", "searchsorted"})
 _DEAD_ATTRIBUTES = frozenset({"shape", "ndim", "dtype", "size", "sharding", "aval"})
 _WHOLE = frozenset({"int", "bool", "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
-_PURE = ("jax.", "numpy.", "math.", "builtins.", "optax.", "functools.", "operator.", "einops.", "flax.", "haiku.", "equinox.")
+_PURE = (
+    "jax.",
+    "numpy.",
+    "math.",
+    "builtins.",
+    "optax.",
+    "functools.",
+    "operator.",
+    "einops.",
+    "flax.",
+    "haiku.",
+    "equinox.",
+)
 _THROUGH = frozenset({"jax.jit", "jax.checkpoint", "jax.remat", "jax.vmap", "equinox.filter_jit", "jax.named_call",
                       "jax.experimental.pjit.pjit", "flax.nnx.jit"})  # fmt: skip
 """Transforms whose result depends on the arguments as that of the function does."""
@@ -434,7 +446,9 @@ class _Body:
         dead = _CHOOSING.get(name)
         kept = []
         for i, (argument, one) in enumerate(zip(node.args, given)):
-            chooses = dead is not None and (i == dead if argument.keyword is None else argument.keyword in _DEAD_KEYWORDS)
+            chooses = dead is not None and (
+                i == dead if argument.keyword is None else argument.keyword in _DEAD_KEYWORDS
+            )
             if one and chooses:
                 self._end(short, True)
             else:
@@ -505,7 +519,8 @@ class _Body:
         frame: Frame | None = self.function.closure
         while frame is not None:
             if name in frame.slots:
-                return _value(frame.slots[name])
+                is_given = frame.fn is not None and any(p.name == name for p in frame.fn.params)
+                return None if is_given else _value(frame.slots[name])  # another caller may pass another function
             frame = frame.parent
         if name in self.function.scope.slots:
             return _value(self.function.scope.slots[name])
@@ -517,7 +532,18 @@ _BUILTINS = frozenset({
     "len", "isinstance", "type", "print", "id", "hash", "int", "bool", "range", "hasattr", "str", "repr", "format", "sum",
     "zip", "enumerate", "list", "tuple", "dict", "min", "max", "abs", "float", "sorted", "reversed", "map", "filter",
 })  # fmt: skip
-_INERT = (ir.Pass, ir.Break, ir.Continue, ir.Global, ir.Nonlocal, ir.Import, ir.ImportFrom, ir.Assert, ir.Raise, ir.Delete)
+_INERT = (
+    ir.Pass,
+    ir.Break,
+    ir.Continue,
+    ir.Global,
+    ir.Nonlocal,
+    ir.Import,
+    ir.ImportFrom,
+    ir.Assert,
+    ir.Raise,
+    ir.Delete,
+)
 _STATEMENTS: dict[type, Callable[[_Body, Any, set[str]], None]] = {
     ir.Return: _Body._return,
     ir.Assign: _Body._assign,

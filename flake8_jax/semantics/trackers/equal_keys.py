@@ -35,6 +35,7 @@ from flake8_jax.semantics.domain.values import (
     Room,
     TransformedValue,
     Tree,
+    Unknown,
     Value,
     canonical_key,
     held_by,
@@ -244,10 +245,17 @@ def _tell_pair(m: Machine, first: Draw, second: Draw) -> bool:
     one, other = first.use.path[where], second.use.path[where]
     if _are_in_different_cells(there, here) or _are_in_different_cells(one, other):
         return False
-    if here.node is there.node or other.node is one.node or _is_repetition(one, other, first, second):
+    if here.node is there.node or other.node is one.node or _is_repetition(one, other):
         return False
+    body = body_around(other)
+    if where == level and (_is_own(first, level) or _is_own(second, level)):
+        # two functions that draw for themselves count only where one statement puts their results together
+        if one.link is None or other.link is None or one.link.fn is other.link.fn:
+            return False
+        if statement_at(body, one.node) is not statement_at(body, other.node):
+            return False
     shares = _shared(m, first, second)
-    if not shares or not _meet(body_around(other), one.node, other.node):
+    if not shares or not _meet(body, one.node, other.node):
         return False
     if here.node.start < there.node.start and here.scope is there.scope:
         here, there = there, here
@@ -278,28 +286,28 @@ def _chain_to(m: Machine, level: int) -> tuple[Link, ...]:
     return tuple(chain)
 
 
-def _is_repetition(one: Place, other: Place, first: Draw, second: Draw) -> bool:
-    """One function is called twice: that makes the key itself, or compares what it gives under equal keys."""
+def _is_repetition(one: Place, other: Place) -> bool:
+    """One function is called twice, on data or on settings that differ: it is compared with itself under equal keys."""
     now, then = other.link, one.link
     if now is None or then is None or now.fn is None or now.fn is not then.fn:
         return False
-    return _is_own(first, second) or any(_sees_data(value) for value in (now.bound or {}).values())
+    before = then.bound or {}
+    return any(_is_data(value, before.get(name)) for name, value in (now.bound or {}).items())
 
 
-def _sees_data(value: Value) -> bool:
-    """An argument that is no size, no setting and no key."""
+def _is_data(value: Value, before: Value | None) -> bool:
+    """An argument that is no size, no setting and no key, or of which nothing is known but that it is another one."""
     if isinstance(value, Array):
         return value.dtype != "key"
+    if isinstance(value, Unknown):
+        return before is None or canonical_key(before) is not canonical_key(value)
     return isinstance(value, (Tree, Instance, FunctionValue, HostArray, ExternalInstance, TransformedValue))
 
 
-def _is_own(first: Draw, second: Draw) -> bool:
-    """The function that uses the key makes it."""
-    level = parting(second.use.path, first.use.path)
-    return level is not None and all(
-        len(draw.made.path) + len(draw.made.inner) > level + 1 and draw.made.path[level].node is draw.use.path[level].node
-        for draw in (first, second)
-    )
+def _is_own(draw: Draw, level: int) -> bool:
+    """The function that is called at a step uses a key that it has made itself."""
+    made, used = draw.made.path, draw.use.path
+    return len(made) + len(draw.made.inner) > level + 1 and made[level].node is used[level].node
 
 
 def _shared(m: Machine, first: Draw, second: Draw) -> Shared:
@@ -326,21 +334,22 @@ def _meet(body: list[ir.Stmt], first: Any, second: Any) -> bool:
         return False
     if one is other:
         return not _compares(one)
-    of_first, of_second = _given_by(one), _given_by(other)
-    if _objects(of_first) & _objects(of_second):
+    if one.start > other.start:
+        one, other = other, one
+    of_first, of_second = _given_by(one), set[str]()
+    if _objects(of_first) & _objects(_given_by(other)):
         return True
     for statement in _statements(body):
-        if statement.start <= min(one.start, other.start) or statement is one or statement is other:
+        if statement.start <= one.start:
             continue
         read = _read_by(statement)
-        from_first = bool(read & of_first)
-        from_second = bool(read & of_second) and statement.start > other.start
+        from_first, from_second = bool(read & of_first), bool(read & of_second) or statement is other
         if from_first and from_second:
             return not _compares(statement)
         changed = _given_by(statement)
         of_first = of_first | changed if from_first else of_first - changed
         of_second = of_second | changed if from_second else of_second - changed
-    return bool(_read_by(other) & of_first)
+    return False
 
 
 def _objects(paths: set[str]) -> set[str]:
@@ -355,7 +364,7 @@ def _given_by(statement: ir.Stmt) -> set[str]:
     found = bound_paths(statement)
     if isinstance(statement, ir.ExprStmt) and isinstance(statement.value, ir.Call):
         func = statement.value.func
-        owner = path_of(func.value) if isinstance(func, ir.Attribute) else ""
+        owner = path_of(func.value) if isinstance(func, ir.Attribute) and func.attr in _GROWING else ""
         if owner and owner != "self":
             found.add(owner)
     return found - {"_"}
@@ -391,6 +400,7 @@ def _statements(body: list[ir.Stmt]) -> Iterator[ir.Stmt]:
         yield from _statements(blocks(statement))
 
 
+_GROWING = frozenset({"append", "extend", "insert", "add", "update", "setdefault"})
 _COMPARING = frozenset({"allclose", "isclose", "array_equal", "print"})
 
 
