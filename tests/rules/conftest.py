@@ -61,7 +61,7 @@ def findings_of(
         for file, text in texts.items()
     ]
     rules = [
-        rule if rule.name in opt_in else replace(rule, check=_without_previews(rule.check))
+        rule if request or rule.name in opt_in else replace(rule, check=_without_previews(rule.check))
         for rule in all_rules()
         if not rule.opt_in or rule.name in opt_in
     ]

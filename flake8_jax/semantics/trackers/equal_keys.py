@@ -342,7 +342,7 @@ def _meet(body: list[ir.Stmt], first: Any, second: Any) -> bool:
     for statement in _statements(body):
         if statement.start <= one.start:
             continue
-        read = _read_by(statement)
+        read = _read_by(statement) if not _takes_shapes(statement) else set()
         from_first, from_second = bool(read & of_first), bool(read & of_second) or statement is other
         if from_first and from_second:
             return not _compares(statement)
@@ -350,6 +350,15 @@ def _meet(body: list[ir.Stmt], first: Any, second: Any) -> bool:
         of_first = of_first | changed if from_first else of_first - changed
         of_second = of_second | changed if from_second else of_second - changed
     return False
+
+
+_OF_SHAPES = frozenset({"init", "lazy_init", "init_with_output", "eval_shape", "tabulate", "zeros_like", "ones_like"})
+
+
+def _takes_shapes(statement: ir.Stmt) -> bool:
+    """The statement looks at the shapes of its arguments alone, as the making of parameters does."""
+    value = getattr(statement, "value", None)
+    return isinstance(value, ir.Call) and last_name(value.func) in _OF_SHAPES
 
 
 def _objects(paths: set[str]) -> set[str]:
