@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.pages import Label, labels_of
 
 from flake8_jax.core.findings import Positions
+from flake8_jax.core.registry import Report
 from flake8_jax.rules import all_rules
 from flake8_jax.semantics.analysis.analyze import Analysis, analyze
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
@@ -25,13 +28,25 @@ def _module_name(file: str) -> str:
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
+def _without_previews(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same check, but for the reports that are only previews."""
+
+    def certain(event: Any) -> list[Report]:
+        said = check(event)
+        reports = said if isinstance(said, list) else [said] if said else []
+        return [report for report in reports if not report.preview]
+
+    return certain
+
+
 def findings_of(
     root: Path,
     texts: Mapping[str, str],
     opt_in: frozenset[str] = frozenset(),
     request: AnalysisRequest | None = None,
 ) -> Analysis:
-    """What every rule that is on by default or named in ``opt_in`` says of a project of these files.
+    """What every rule that is on by default or named in ``opt_in`` says of a project of these files; previews of those that are
+    named there.
 
     Raises AssertionError where a rule or the engine crashed.
     """
@@ -45,8 +60,12 @@ def findings_of(
         )
         for file, text in texts.items()
     ]
-    rules = [rule for rule in all_rules() if not rule.opt_in or rule.name in opt_in]
-    analysis = analyze(files, request or AnalysisRequest(), rules)
+    rules = [
+        rule if request or rule.name in opt_in else replace(rule, check=_without_previews(rule.check))
+        for rule in all_rules()
+        if not rule.opt_in or rule.name in opt_in
+    ]
+    analysis = analyze(files, request or AnalysisRequest(preview=bool(opt_in)), rules)
     assert not analysis.crashes, "\n".join(trace for _, _, trace in analysis.crashes)
     return analysis
 

@@ -17,6 +17,20 @@ from flake8_jax.syntax.lower import lower
 RULES = Path(flake8_jax.rules.__file__).parent
 _LEVEL = re.compile(r"# (error|warning|info): ([a-z0-9-]+)$", re.MULTILINE)
 PROGRAMS = {
+    "a where that costs, and one that fails": """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def scaled(x, scale=None):
+    return jnp.where(scale is None, jnp.sin(x), jnp.cos(x))  # warning: where-on-static
+
+
+@jax.jit
+def masked(x, mask=None):
+    return jnp.where(mask is None, x, x * mask)  # error: where-on-static
+""",
     "digits that are lost, and a value that is": """\
 import jax
 import jax.numpy as jnp

@@ -43,6 +43,7 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     caught: inside a ``try`` whose handlers catch what the event would raise.
     inner: the IR of the innermost function, None at module level.
     presumed: no known caller stages this; it is run as a library's user would (preview rules only).
+    differentiated: inside a ``grad`` or another transform that needs derivatives.
     """
 
     scope: ModuleScope
@@ -65,6 +66,7 @@ class Context(msgspec.Struct, frozen=True, eq=False):
     in_main: bool
     shapes_only: bool
     loop_ids: frozenset[int]
+    differentiated: bool = False
 
     def fresh_from_loop(self, dispatched: int) -> bool:
         """An array was dispatched inside a loop that is still running."""
@@ -271,6 +273,19 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """What two draws, or two splits, surely have in common; ``nothing``: no numbers, and yet JAX asks for two keys."""
     collections: tuple[str, str] | None = None
     """Two names of Flax's rngs that have the key in this one call."""
+
+
+class EqualKeys(msgspec.Struct, frozen=True, eq=False):
+    """Two keys that are made of one constant seed are both used, and the results meet. ``at``: where the function that is
+    common to both gets the second key. seed: of both. earlier: where it gets the first one. shares: what the draws have in
+    common. function: the qualified name of the common function, empty for a module."""
+
+    context: Context
+    at: ir.Node
+    seed: int
+    earlier: Site
+    shares: Shared
+    function: str
 
 
 class SharedKey(msgspec.Struct, frozen=True, eq=False):
@@ -662,7 +677,7 @@ class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
 
 
 Event = Union[
-    TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
+    TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, EqualKeys, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
     Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep,

@@ -61,6 +61,9 @@ OFF = "switched off again"
 
 GUARDED = "guarded by where"
 
+CHOSEN_BY_DATA = "chosen by an array"
+"""The fact that the condition of a ``where`` is no Python bool on some path."""
+
 STOPPED = "gradient stopped"
 """The fact that no gradient flows through the result of an expression."""
 

@@ -96,6 +96,14 @@ class EventBus:
             for report in said if isinstance(said, list) else [said]:
                 self.emissions.append(Emission(rule, report, event, event.context.scope, tuple(self.path.stack)))
 
+    def emit_settled(self, event: Any, chain: tuple[Link, ...]) -> None:
+        """Tell the rules of what an entry has shown that is over, and keep what they say for good. chain: the call stack
+        that led to it."""
+        running, self.emissions = self.emissions, []
+        self.emit(event)
+        self.settle([msgspec.structs.replace(emission, chain=chain) for emission in self.emissions])
+        self.emissions = running
+
     def keep_first_reports(self, mark: int) -> None:
         """Of equal reports since ``mark`` keep the first. A function that two paths lead to would else tell the same
         twice, its callers four times, and so on.

@@ -159,6 +159,7 @@ class ExecutionPath:
             shapes_only=mode.shapes_only,
             loop_ids=frozenset([id(loop) for loop in loops]) if loops else _NO_LOOPS,
             in_main=any(link.function == "main" for link in self.stack),
+            differentiated=mode.differentiated,
         )
         if not loops:
             self._last_context = (state, made)

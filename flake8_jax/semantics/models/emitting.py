@@ -11,6 +11,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
+from flake8_jax.semantics.domain.host_tests import CHOOSING, is_host_test, is_leaf, written_as
 from flake8_jax.semantics.domain.values import (
     Array,
     DictValue,
@@ -26,6 +27,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import LibraryCall
+from flake8_jax.semantics.events.facts import CHOSEN_BY_DATA
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import DescribedCall
 from flake8_jax.semantics.trackers.buffers import read_by_library
@@ -42,6 +44,22 @@ _NO_NODES: dict[str, ir.Expr] = {}
 def tell_described(m: Machine, app: DescribedCall) -> None:
     """Tell the rules of the call of a function with a fact."""
     tell_call(m, app.name, app.at, app.fact, app.bound, app.nodes)
+    if app.name in CHOOSING and not _is_chosen_by_host(m, app):
+        m.bus.note(CHOSEN_BY_DATA, app.at.frame.scope, app.at.node.start)
+
+
+def _is_chosen_by_host(m: Machine, app: DescribedCall) -> bool:
+    """What a ``where`` chooses, Python knows."""
+    condition, link = CHOOSING[app.name][0], m.path.stack[-1] if m.path.stack else None
+    node, function = app.nodes.get(condition), link.fn if link is not None else None
+    if not is_host_test(app.bound.get(condition), node, function):
+        return False
+    written = written_as(node, function)
+    parts = [written.left, *written.comparators] if isinstance(written, ir.Compare) else [written]
+    texts = any(isinstance(part, ir.Constant) and type(part.value) is str for part in parts)
+    asked = isinstance(written, ir.Compare) and written.ops[0] in ("is", "is not")
+    bound = link.bound if link is not None else None
+    return texts or asked or not any(is_leaf(part, bound) for part in parts)
 
 
 def tell_call(

@@ -73,6 +73,7 @@ from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.trackers.axes import check_collective
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.contracts import note_method_rule
+from flake8_jax.semantics.trackers.equal_keys import note_made
 from flake8_jax.semantics.trackers.host_seeds import note_seed
 from flake8_jax.semantics.trackers.key_streams import stream_of
 from flake8_jax.semantics.trackers.keys import (
@@ -292,7 +293,10 @@ def _key_call(m: Machine, app: DescribedCall) -> Value | None:
     if level == GRAD:
         level = CONCRETE
     if fact.key_effect == "make":
-        return made_key(m, app.at.frame.scope, app.at.node, level, _literal_seed(m, app))
+        made = made_key(m, app.at.frame.scope, app.at.node, level, _literal_seed(m, app))
+        if "impl" not in app.bound:
+            note_made(m, app.name, made, app.bound.get("seed"), (app.at.frame.scope, app.at.node))
+        return made
     key = app.bound.get(fact.key) if fact.key else None
     effect = _KEY_EFFECTS.get(fact.key_effect or "")
     return effect(m, app, key, level) if key is not None and effect is not None else None

@@ -14,6 +14,7 @@ Not modelled: keys that pass through unknown library calls (such a call is no us
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
@@ -94,6 +95,10 @@ class Use:
 
 UseOfInput = tuple[int, tuple[str, ...], tuple[Use, ...]]
 """Uses of a key that was taken out of an input: its number, the steps to the key, the uses."""
+
+
+KEY_USED: Final[list[Callable[[Machine, Value, Use], None]]] = []
+"""What other trackers do where a key is used, here or in a remembered run that is done again."""
 
 
 class Touch(NamedTuple):
@@ -177,6 +182,8 @@ class Keys(Tracker):
             earlier = self.uses.get(key, ())
             here = [_here(m, use, replay) for use in uses]
             m.journal.write(self.uses, key, _kept((*earlier, *here)))
+            for use in here:
+                _tell_used(m, key, use)
 
     def enter(self) -> dict[Value, Any]:
         """Two uses of a key collide only where one call path leads to both."""
@@ -299,6 +306,12 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream)
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
+        _tell_used(m, canonical, made)
+
+
+def _tell_used(m: Machine, key: Value, use: Use) -> None:
+    for hear in KEY_USED:
+        hear(m, key, use)
 
 
 def _collides(

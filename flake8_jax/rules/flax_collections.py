@@ -1,0 +1,227 @@
+"""JAX514: state of Flax modules that gets lost, and pools that slide by one.
+
+Limitations: statistics that the caller of a loss function drops, modules that nobody knows, `sow`, optimizers of all variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
+from flake8_jax.semantics.domain.code import blocks, last_name, path_of
+from flake8_jax.semantics.domain.values import Const, known_elements
+from flake8_jax.semantics.events.events import LibraryCall
+from flake8_jax.semantics.events.pools import POOLS, sliding_window
+
+
+@rule("JAX514", "warning", fixable="sometimes")
+def flax_collections(event: LibraryCall) -> Report | None:
+    """A training step drops the batch statistics, or a pool has no strides.
+
+    Why it bites: `apply(..., mutable=["batch_stats"])` returns the new running statistics beside the output. If they reach no
+    later variables, they stay at their initial values 0 and 1, and the model normalizes with those at evaluation
+    (<https://flax-linen.readthedocs.io/en/latest/guides/training_techniques/batch_norm.html>). And `max_pool` and `avg_pool` of
+    Flax, and the pools of Equinox, slide the window by 1 unless the call gives strides: `max_pool(x, (2, 2))` makes (7, 7) of
+    (8, 8).
+
+    Bad:
+
+    ```python
+    import flax.linen as nn
+    import jax
+    import jax.numpy as jnp
+
+
+    class Net(nn.Module):
+        @nn.compact
+        def __call__(self, x, train):
+            x = nn.BatchNorm(use_running_average=not train)(nn.Dense(8)(x))
+            return nn.Dense(1)(nn.relu(x))
+
+
+    net = Net()
+
+
+    @jax.jit
+    def train_step(variables, x, y):
+        def loss_fn(params):
+            held = {**variables, "params": params}
+            out, _ = net.apply(held, x, train=True, mutable=["batch_stats"])  # expect: flax-collections
+            return jnp.mean((out[:, 0] - y) ** 2)
+
+        grads = jax.grad(loss_fn)(variables["params"])
+        params = jax.tree.map(lambda p, g: p - 0.1 * g, variables["params"], grads)
+        return {**variables, "params": params}
+
+
+    def demonstrate():
+        x = jnp.arange(12.0).reshape(4, 3)
+        variables = train_step(net.init(jax.random.key(0), x, train=False), x, jnp.ones(4))
+        assert (variables["batch_stats"]["BatchNorm_0"]["mean"] == 0).all()
+    ```
+
+    Bad:
+
+    ```python
+    import flax.linen as nn
+    import jax.numpy as jnp
+
+
+    def shrink(images):
+        return nn.max_pool(images, window_shape=(2, 2))  # expect: flax-collections
+
+
+    def demonstrate():
+        assert shrink(jnp.ones((1, 8, 8, 3))).shape == (1, 7, 7, 3)
+    ```
+
+    Good:
+
+    ```python
+    import flax.linen as nn
+    import jax
+    import jax.numpy as jnp
+
+
+    class Net(nn.Module):
+        @nn.compact
+        def __call__(self, x, train):
+            x = nn.BatchNorm(use_running_average=not train)(nn.Conv(8, (3, 3))(x))
+            x = nn.max_pool(x, (2, 2), strides=(2, 2))
+            x = nn.avg_pool(x, (3, 3), padding="SAME")
+            return nn.Dense(1)(x.reshape(x.shape[0], -1))
+
+
+    net = Net()
+
+
+    @jax.jit
+    def train_step(variables, x, y):
+        def loss_fn(params):
+            out, updates = net.apply({**variables, "params": params}, x, train=True, mutable=["batch_stats"])
+            return jnp.mean((out[:, 0] - y) ** 2), updates
+
+        grads, updates = jax.grad(loss_fn, has_aux=True)(variables["params"])
+        params = jax.tree.map(lambda p, g: p - 0.1 * g, variables["params"], grads)
+        return {**variables, **updates, "params": params}
+    ```
+
+    Fix: a pool gets the strides of its window. Unsafe: the shape of the result changes.
+
+    Proof: the line runs.
+    """
+    context = event.context
+    if context.presumed or context.caught or is_test(context):
+        return None
+    if event.name in POOLS:
+        window = sliding_window(event)
+        if window is None:
+            return None
+        return Report(
+            event.at,
+            f"this pool slides its {window} window by 1, because it has no {POOLS[event.name][1]}; pass the window as "
+            f"`{POOLS[event.name][1]}`",
+            preview=True,
+        )
+    if event.name != "flax.linen.Module.apply" or not context.differentiated or not _updates_statistics(event):
+        return None
+    body = context.inner.body if context.inner is not None else context.scope.tree.body
+    if not _drops_second(body, event.at) or _is_kept_elsewhere(context.scope.tree, event.at):
+        return None
+    return Report(
+        event.at,
+        "the training step drops the new `batch_stats`, so the running statistics keep their initial values; return them and "
+        "put them into the next variables",
+        preview=True,
+    )
+
+
+# --- batch statistics -------------------------------------------------------------------------------------------
+
+
+def _updates_statistics(event: LibraryCall) -> bool:
+    mutable = event.bound.get("mutable", event.kwargs.get("mutable"))
+    names = known_elements(mutable) if mutable is not None else None
+    named = names if names is not None else (mutable,)
+    if not any(isinstance(name, Const) and name.value == "batch_stats" for name in named):
+        return False
+    switches = {"train": False, "training": False, "is_training": False, "use_running_average": True}
+    return not any(
+        isinstance(value, Const) and value.value is off
+        for name, off in switches.items()
+        if (value := event.kwargs.get(name)) is not None
+    )
+
+
+def _drops_second(body: list[ir.Stmt], call: ir.Node) -> bool:
+    """Nothing reads the second result of a call."""
+    statements = list(_statements(body))
+    for statement in statements:
+        if not (statement.start <= call.start and call.end <= statement.end) or blocks(statement):
+            continue
+        taken = [n for n in walk(statement) if isinstance(n, ir.Subscript) and n.value is call]
+        if taken:
+            return _is_zero(taken[0].index)
+        target = statement.targets[0] if isinstance(statement, ir.Assign) and statement.value is call else None
+        if isinstance(target, ir.Tuple) and len(target.elts) == 2 and isinstance(target.elts[1], ir.Name):
+            return target.elts[1].id == "_" or not _is_read(body, target.elts[1])
+        if isinstance(target, ir.Name):
+            reads = [
+                n for s in body for n in walk(s) if isinstance(n, ir.Name) and n.id == target.id and n is not target
+            ]
+            firsts = [n for s in body for n in walk(s) if isinstance(n, ir.Subscript) and _is_zero(n.index)]
+            return bool(reads) and all(any(first.value is read for first in firsts) for read in reads)
+    return False
+
+
+def _statements(body: list[ir.Stmt]) -> Iterator[ir.Stmt]:
+    for statement in body:
+        yield statement
+        yield from _statements(blocks(statement))
+
+
+def _is_zero(index: ir.Expr) -> bool:
+    return isinstance(index, ir.Constant) and index.value == 0 and index.kind == "int"
+
+
+def _is_read(body: list[ir.Stmt], name: ir.Name) -> bool:
+    targets = {
+        id(part)
+        for s in body
+        for n in walk(s)
+        if isinstance(n, ir.Assign)
+        for t in n.targets
+        for part in walk(t)
+        if isinstance(part, ir.Name)
+    }
+    return any(isinstance(n, ir.Name) and n.id == name.id and id(n) not in targets for s in body for n in walk(s))
+
+
+def _is_kept_elsewhere(tree: ir.Module, call: Any) -> bool:
+    """Another pass through the same module keeps its statistics: the other step of a pair of adversaries."""
+    receiver = path_of(call.func)
+    for statement in tree.body:
+        for node in walk(statement):
+            if not isinstance(node, ir.Call) or node is call or path_of(node.func) != receiver:
+                continue
+            if last_name(node.func) and any(a.keyword == "mutable" for a in node.args):
+                function = _body_around(tree, node)
+                if not _drops_second(function, node):
+                    return True
+    return False
+
+
+def _body_around(tree: ir.Module, node: ir.Node) -> list[ir.Stmt]:
+    """The body of the innermost function around a node."""
+    body = tree.body
+    for statement in tree.body:
+        for part in walk(statement):
+            if isinstance(part, ir.FunctionDef) and part.start <= node.start < part.end:
+                inner = part.function.body
+                if not body or body is tree.body or (inner and inner[0].start >= body[0].start):
+                    body = inner
+    return body
