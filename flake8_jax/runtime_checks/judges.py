@@ -130,6 +130,18 @@ def runs(what: str) -> Judge:
     return judge
 
 
+def repeats_eagerly(least: int, what: str) -> Judge:
+    """The line runs so often outside of tracing, and each time it does the same work again."""
+
+    def judge(o: Observations) -> Verdict:
+        count = o.visits("eager")
+        if count >= least:
+            return _confirmed(f"the line ran {_times(count)} outside of tracing and {what} each time", visits=count)
+        return _unclear(f"the line ran {_times(count)} only outside of tracing") if o.visits() else NOT_REACHED
+
+    return judge
+
+
 def either(*judges: Judge) -> Judge:
     """The first that confirms; else the first that says more than that the line did not run."""
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.pages import Label, labels_of
 
 from flake8_jax.core.findings import Positions
+from flake8_jax.core.registry import Report, Rule
 from flake8_jax.rules import all_rules
 from flake8_jax.semantics.analysis.analyze import Analysis, analyze
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
@@ -25,13 +28,23 @@ def _module_name(file: str) -> str:
     return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
+def _without_previews(rule: Rule) -> Rule:
+    def check(event: Any) -> Report | list[Report] | None:
+        said = rule.check(event)
+        reports = said if isinstance(said, list) else [said] if said else []
+        return [report for report in reports if not report.preview]
+
+    return dataclasses.replace(rule, check=check)
+
+
 def findings_of(
     root: Path,
     texts: Mapping[str, str],
     opt_in: frozenset[str] = frozenset(),
     request: AnalysisRequest | None = None,
 ) -> Analysis:
-    """What every rule that is on by default or named in ``opt_in`` says of a project of these files.
+    """What every rule that is on by default or named in ``opt_in`` says of a project of these files. Of those named, preview
+    reports count as well, unless a request decides that.
 
     Raises AssertionError where a rule or the engine crashed.
     """
@@ -46,7 +59,9 @@ def findings_of(
         for file, text in texts.items()
     ]
     rules = [rule for rule in all_rules() if not rule.opt_in or rule.name in opt_in]
-    analysis = analyze(files, request or AnalysisRequest(), rules)
+    if request is None:
+        rules = [rule if rule.name in opt_in else _without_previews(rule) for rule in rules]
+    analysis = analyze(files, request or AnalysisRequest(preview=True), rules)
     assert not analysis.crashes, "\n".join(trace for _, _, trace in analysis.crashes)
     return analysis
 
