@@ -213,6 +213,19 @@ def compiles_again(*, anew: str, traces: bool = False, across_runs: bool = False
     return judge
 
 
+def compiles_operations(least: int) -> Judge:
+    """What the line runs is compiled operation by operation."""
+
+    def judge(o: Observations) -> Verdict:
+        names = sorted({seen["name"] for seen in o.through("compilations")})
+        if len(names) >= least and o.visits("eager"):
+            shown = ", ".join(names[:4])
+            return _confirmed(f"JAX compiled {len(names)} operations of the line one by one: {shown}", operations=len(names))
+        return _unclear("the operations of the line had run before") if o.visits() else NOT_REACHED
+
+    return judge
+
+
 def traces_again(o: Observations) -> Verdict:
     """Python runs the function anew in every iteration, whatever is compiled."""
     count = o.watch.get("entered", 0)

@@ -673,11 +673,27 @@ class LoopCopy(msgspec.Struct, frozen=True, eq=False):
     loop_scope: ModuleScope
 
 
+class EagerStep(msgspec.Struct, frozen=True, eq=False):
+    """Every iteration of an eager loop runs a model or an optimizer, and nothing on the way is staged (see ``eager_steps``).
+
+    ``at``: the first expression in the loop's body that does. loop: its IR, in the file of ``loop_scope``. optimizes: an
+    optimizer is among what runs. kind: of what ``at`` runs.
+    """
+
+    context: Context
+    at: ir.Node
+    loop: ir.Node
+    loop_scope: ModuleScope
+    optimizes: bool
+    kind: str
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
     Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep, LoopCopy,
+    EagerStep,
 ]  # fmt: skip
 
 

@@ -31,6 +31,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import CopyKind, LoopCopy
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.eagerness import is_surely_eager
 from flake8_jax.semantics.trackers.variation import shape_of
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class Growth(Tracker):
     # --- loops ----------------------------------------------------------------------------------------------
 
     def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
-        if not self.made or self.m.path.mode.staged or 0 < loop.turns < FEW:
+        if not self.made or 0 < loop.turns < FEW or not is_surely_eager(self.m, loop):
             return False
         told: set[int] = set()
         for slots, slot, old in written:
@@ -330,6 +331,8 @@ def _tell_listed(m: Machine, at: Call, values: ListValue) -> None:
     variation = shape_of(m, values)
     site = _site(m, at.frame, at.node, "listed")
     if variation is None or variation.ragged or site is None or 0 < variation.loop.turns < FEW:
+        return
+    if not is_surely_eager(m, variation.loop):
         return
     m.bus.emit(LoopCopy(m.path.context(at.frame.scope), at.node, "listed", variation.loop.node, at.frame.scope))
 
