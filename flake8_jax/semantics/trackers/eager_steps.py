@@ -20,7 +20,14 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain.values import External, ExternalInstance, ExternalMethod, Unknown, Value
 from flake8_jax.semantics.events.events import EagerStep
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
-from flake8_jax.semantics.trackers.eagerness import has_known_caller, is_model_code, is_surely_eager, may_be_library
+from flake8_jax.semantics.trackers.eagerness import (
+    has_known_caller,
+    is_model_code,
+    is_short,
+    is_surely_eager,
+    may_be_library,
+    may_be_staged,
+)
 from flake8_jax.semantics.trackers.freshness import hands_on
 from flake8_jax.semantics.trackers.variation import shape_of
 
@@ -93,7 +100,7 @@ class EagerSteps(Tracker):
         self.log.append(work)
         path = self.m.path
         for loop in reversed(path.loops):
-            if loop.guards > loop.picked:
+            if loop.guards:
                 return  # it may be one iteration of many
             if loop.unrolled or 0 < loop.turns < FEW or _is_in_model(self.m, loop):
                 continue
@@ -111,7 +118,9 @@ class EagerSteps(Tracker):
     def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
         doings = loop.records.get(EagerSteps)
         if isinstance(doings, Doings) and doings.places and not self.m.path.mode.staged:
-            if _is_eager(self.m, loop, [place for place, _ in doings.places.values()]):
+            if not is_short(self.m, frame, loop, FEW) and _is_eager(
+                self.m, loop, [place for place, _ in doings.places.values()]
+            ):
                 self._tell(frame.scope, loop, doings)
         return False
 
@@ -135,7 +144,7 @@ def _is_eager(m: Machine, loop: LoopState, places: Iterable[ir.Node]) -> bool:
     """Nobody stages the loop: if its callers are not known, it goes over data or hands a state on."""
     if is_surely_eager(m, loop):
         return True
-    if m.path.mode.presumed or has_known_caller(m) or may_be_library(m, loop):
+    if may_be_staged(m, loop) or has_known_caller(m) or may_be_library(m, loop):
         return False
     return isinstance(loop.node, (ir.For, ir.While)) and any(hands_on(loop.node, place) for place in places)
 

@@ -31,7 +31,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import CopyKind, LoopCopy
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
-from flake8_jax.semantics.trackers.eagerness import is_surely_eager
+from flake8_jax.semantics.trackers.eagerness import is_short, is_surely_eager
 from flake8_jax.semantics.trackers.variation import shape_of
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ _KEEPING = frozenset({
 })  # fmt: skip
 """Functions and methods whose result is as large as their first argument."""
 _NAMESPACES = ("jax.numpy.", "jax.lax.", "jax.device_put", "jax.block_until_ready")
+_SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
 FEW = 16
 """So many copies are not worth a thought."""
 _MAX_STEPS = 200
@@ -124,13 +125,15 @@ class Growth(Tracker):
     # --- loops ----------------------------------------------------------------------------------------------
 
     def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
-        if not self.made or 0 < loop.turns < FEW or not is_surely_eager(self.m, loop):
+        if not self.made or is_short(self.m, frame, loop, FEW) or not is_surely_eager(self.m, loop):
             return False
         told: set[int] = set()
+        begun = False
         for slots, slot, old in written:
-            if not isinstance(old, Value):
-                continue
             where = (id(slots), slot)
+            if not isinstance(old, Value):
+                begun = begun or any(where in arm and self._is_made(arm[where][2]) for arm in arms)
+                continue
             for arm in arms:
                 new = arm[where][2] if where in arm else None
                 for before, after in _pairs(old, new):
@@ -138,7 +141,14 @@ class Growth(Tracker):
                         if id(site.node) not in told:
                             told.add(id(site.node))
                             self._tell(site, frame, loop)
-        return False
+        # ``out = x if i == 0 else concatenate([out, x])``: what the first iteration binds, the next one may copy.
+        again = begun and Growth not in loop.records
+        if again:
+            loop.records[Growth] = True
+        return again
+
+    def _is_made(self, content: Any) -> bool:
+        return isinstance(content, Value) and content in self.made
 
     def _tell(self, site: Site, frame: Frame, loop: LoopState) -> None:
         path = self.m.path
@@ -274,7 +284,9 @@ def _pairs(old: Value, new: Any) -> Iterator[tuple[Value, Value]]:
 
 
 def _site(m: Machine, frame: Frame, node: Any, how: CopyKind) -> Site | None:
-    """The operation that runs now; None where a remainder of the loop's counter guards it."""
+    """The operation that runs now; None where a remainder of the loop's counter guards it, or an object is set up."""
+    if how == "updated" and any(link.fn is not None and link.fn.name in _SETTING_UP for link in m.path.stack):
+        return None
     if any(loop.guards > loop.picked for loop in m.path.loops):
         return None
     return Site(node, frame.scope, how, tuple(m.path.stack))

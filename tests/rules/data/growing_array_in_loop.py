@@ -9,6 +9,7 @@ import numpy as np
 from jax import lax
 from jax.numpy import append
 from jax.numpy import concatenate as cat
+from unknown import Base, decorated
 
 State = namedtuple("State", "buf n")
 
@@ -181,6 +182,16 @@ def tup(xs):
     return out
 
 
+def main():
+    run(Memory(), 100)
+    nested(jnp.ones((28, 28, 10, 10)))
+    add(jnp.ones(100), 100)
+    small_inner(100)
+
+
+main()
+
+
 # --- silent ---
 
 
@@ -345,3 +356,37 @@ def doubled_with_zeros(x):
     while x.size < 1000:
         x = jnp.concatenate([x, jnp.zeros_like(x)])
     return x
+
+
+def of_library(state, n):
+    """Its users may stage it."""
+    for i in range(n):
+        state = state.at[i].add(1.0)
+    for entity in state.entities:
+        state = state.at[entity].set(0.0)
+    return state
+
+
+class Layers(Base):
+    def __init__(self, n):
+        self.table = jnp.zeros(n)
+        for i in range(n):
+            self.table = self.table.at[i].set(i)
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = jnp.concatenate([x, layer(x)])
+        return x
+
+
+@decorated
+def behind_a_decorator(x, rows):
+    for row in rows:
+        x = jnp.append(x, row)
+    return x
+
+
+def test_rows(rows):
+    x = jnp.zeros(0)
+    for row in rows:
+        x = jnp.append(x, row)
