@@ -28,7 +28,7 @@ from flake8_jax.semantics.trackers.eagerness import (
     may_be_library,
     may_be_staged,
 )
-from flake8_jax.semantics.trackers.freshness import hands_on
+from flake8_jax.semantics.trackers.freshness import Freshness, hands_on
 from flake8_jax.semantics.trackers.variation import shape_of
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.machine.core import Machine
 
 WorkKind = Literal["model", "layer", "layers", "optimizer"]
-FEW = 10
-"""So few iterations are over before anybody notices."""
+FEW = 100
+"""So few iterations, of a loop that says so itself, are over before anybody notices."""
 _MAX_WORKS = 32
 OPTIMIZERS = frozenset({
     "optax.GradientTransformation.update", "optax.GradientTransformationExtraArgs.update", "optax.MultiSteps.update",
@@ -117,7 +117,8 @@ class EagerSteps(Tracker):
 
     def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
         doings = loop.records.get(EagerSteps)
-        if isinstance(doings, Doings) and doings.places and not self.m.path.mode.staged:
+        # Beside the work of a loop of its own, or of a compiled loop, the operations take no time.
+        if isinstance(doings, Doings) and doings.places and not self.m.path.mode.staged and not loop.coarse:
             if not is_short(self.m, frame, loop, FEW) and _is_eager(
                 self.m, loop, [place for place, _ in doings.places.values()]
             ):
@@ -152,7 +153,7 @@ def _is_eager(m: Machine, loop: LoopState, places: Iterable[ir.Node]) -> bool:
 def note_call(m: Machine, func: Value, at: Call) -> None:
     """Eager code calls something."""
     kind = _kind_of(m, func)
-    if kind is None or at.node is None:
+    if kind is None or at.node is None or m.trackers[Freshness].choosing:
         return
     if any(shape_of(m, value) is not None for value in (*at.args.values, *at.args.kwargs.values())):
         return  # jit would compile it in every iteration

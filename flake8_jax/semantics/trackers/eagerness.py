@@ -3,7 +3,7 @@
 Vocabulary
 ----------
 unknown caller   the run began with a function that jaxlint entered by itself: users of a library may stage it.
-data loop        a loop over what its function was given, or a ``while``: staged code loops over counts and layers.
+data loop        a loop over what its function was given: staged code loops over counts and layers.
 model code       a method of a module: its loops go over layers.
 """
 
@@ -74,9 +74,19 @@ def is_surely_eager(m: Machine, loop: LoopState) -> bool:
     return not may_be_library(m, loop) and (loop.carries or loop.coarse or _goes_over_data(m, loop))
 
 
+def fills_in_order(loop: LoopState) -> bool:
+    """The loop numbers what it goes over: ``for i, row in enumerate(rows)``."""
+    node = loop.node.iter if isinstance(loop.node, ir.For) else None
+    while isinstance(node, ir.Call):
+        if path_of(node.func) == "enumerate":
+            return True
+        node = node.args[0].value if node.args else None
+    return False
+
+
 def _goes_over_data(m: Machine, loop: LoopState) -> bool:
     if not isinstance(loop.node, ir.For):
-        return True
+        return False
     link = m.path.stack[loop.links - 1] if loop.links else None
     parameters = {p.name for p in link.fn.params} if link is not None and link.fn is not None else set()
     return not loop.counting and any(name in parameters for name in _data_of(loop.node.iter))

@@ -31,7 +31,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.events.events import CopyKind, LoopCopy
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
-from flake8_jax.semantics.trackers.eagerness import is_short, is_surely_eager
+from flake8_jax.semantics.trackers.eagerness import fills_in_order, has_known_caller, is_short, is_surely_eager
 from flake8_jax.semantics.trackers.variation import shape_of
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ class Growth(Tracker):
     def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
         if not self.made or is_short(self.m, frame, loop, FEW) or not is_surely_eager(self.m, loop):
             return False
+        # What a library that nobody is seen to call updates in a loop may be a few elements of a small array.
+        certain = has_known_caller(self.m) or loop.carries or loop.coarse or fills_in_order(loop)
         told: set[int] = set()
         begun = False
         for slots, slot, old in written:
@@ -138,7 +140,7 @@ class Growth(Tracker):
                 new = arm[where][2] if where in arm else None
                 for before, after in _pairs(old, new):
                     for site in self.sites_to(after, before):
-                        if id(site.node) not in told:
+                        if id(site.node) not in told and (certain or site.how != "updated"):
                             told.add(id(site.node))
                             self._tell(site, frame, loop)
         # ``out = x if i == 0 else concatenate([out, x])``: what the first iteration binds, the next one may copy.

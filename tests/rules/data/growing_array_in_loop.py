@@ -185,6 +185,8 @@ def tup(xs):
 def main():
     run(Memory(), 100)
     nested(jnp.ones((28, 28, 10, 10)))
+    in_dict([1.0] * 100)
+    carried([1.0] * 100)
     add(jnp.ones(100), 100)
     small_inner(100)
 
