@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flake8_jax.core import ir
+from flake8_jax.core.registry import Candidate
 from flake8_jax.semantics.domain.values import DictValue, Instance, ListValue, TupleValue, UnionValue, Value
 from flake8_jax.semantics.domain.varying import Variation
-from flake8_jax.semantics.events.events import TransformCall
+from flake8_jax.semantics.events.events import LoopCopy, TransformCall
 
 _COMPILING = (".jit", ".pmap", ".filter_jit", ".filter_pmap")
 
@@ -47,3 +48,17 @@ def varying_part(event: TransformCall, value: Value, *, of_shape: bool, depth: i
         if inner is not None:
             return inner
     return None
+
+
+def report_compilations(candidates: list[Candidate]) -> list[Candidate]:
+    """Keep one report for one defect: arrays that get longer in a loop are reported where a jitted call of it gets them."""
+    compiled = [(c.path, c.start) for c in candidates if isinstance(c.event, TransformCall)]
+    return [c for c in candidates if not any(_grows_around(c, path, start) for path, start in compiled)]
+
+
+def _grows_around(candidate: Candidate, path: str, start: int) -> bool:
+    """An array gets longer in the loop around that place."""
+    event = candidate.event
+    if not isinstance(event, LoopCopy) or event.how == "updated" or path != event.loop_scope.path:
+        return False
+    return event.loop.start <= start < event.loop.end

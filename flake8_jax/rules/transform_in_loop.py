@@ -9,10 +9,11 @@ from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import loop_of, made_of, short
+from flake8_jax.rules._steps import report_gradients_first
 from flake8_jax.semantics.events.events import Repetition
 
 
-@rule("JAX410", "warning")
+@rule("JAX410", "warning", settle=report_gradients_first)
 def transform_in_loop(event: Repetition) -> Report | None:
     """An eager loop runs `scan` or its kin on a new function, or `grad` or `vmap` without `jit`, in every iteration.
 

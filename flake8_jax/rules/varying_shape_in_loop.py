@@ -6,12 +6,12 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
-from flake8_jax.rules._variation import arguments, compiles, varying_part
+from flake8_jax.rules._variation import arguments, compiles, report_compilations, varying_part
 from flake8_jax.semantics.events.events import TransformCall
 from flake8_jax.semantics.events.facts import iterates
 
 
-@rule("JAX407", "warning")
+@rule("JAX407", "warning", settle=report_compilations)
 def varying_shape_in_loop(event: TransformCall) -> Report | None:
     """A jitted function is called in a loop with shapes that depend on the loop.
 

@@ -130,6 +130,18 @@ def runs(what: str) -> Judge:
     return judge
 
 
+def repeats_eagerly(least: int, what: str) -> Judge:
+    """The line runs so often outside of tracing, and each time it does the same work again."""
+
+    def judge(o: Observations) -> Verdict:
+        count = o.visits("eager")
+        if count >= least:
+            return _confirmed(f"the line ran {_times(count)} outside of tracing and {what} each time", visits=count)
+        return _unclear(f"the line ran {_times(count)} only outside of tracing") if o.visits() else NOT_REACHED
+
+    return judge
+
+
 def either(*judges: Judge) -> Judge:
     """The first that confirms; else the first that says more than that the line did not run."""
 
@@ -197,6 +209,19 @@ def compiles_again(*, anew: str, traces: bool = False, across_runs: bool = False
         if not o.visits():
             return NOT_REACHED
         return _unclear(f"the line ran {_times(o.visits())}, and nothing was seen to be compiled again")
+
+    return judge
+
+
+def compiles_operations(least: int) -> Judge:
+    """What the line runs is compiled operation by operation."""
+
+    def judge(o: Observations) -> Verdict:
+        names = sorted({seen["name"] for seen in o.through("compilations")})
+        if len(names) >= least and o.visits("eager"):
+            shown = ", ".join(names[:4])
+            return _confirmed(f"JAX compiled {len(names)} operations of the line one by one: {shown}", operations=len(names))
+        return _unclear("the operations of the line had run before") if o.visits() else NOT_REACHED
 
     return judge
 

@@ -122,7 +122,8 @@ class LoopState:
     inside of it. again: some path goes on to another iteration. arms: as many alternatives are open around its body. stepped,
     appended, shortened, growing: see ``variation``. records: what trackers know of this loop, by class. bound: see
     ``freshness.bound_in``. rare: results of tests that look at a counter, by identity, and whether they
-    hold every few iterations. frequent: so many of the guards are such tests. coarse, carries: see ``readiness``."""
+    hold every few iterations. frequent: so many of the guards are such tests. coarse, carries: see ``readiness``.
+    counting: its elements are numbers."""
 
     kind: str
     node: Any
@@ -153,3 +154,4 @@ class LoopState:
     frequent: int = 0
     coarse: bool = False
     carries: bool = False
+    counting: bool = False

@@ -676,11 +676,43 @@ class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
     fact: str
 
 
+CopyKind = Literal["joined", "listed", "updated"]
+"""``append`` and ``concatenate`` make a longer copy, an array is made of a list that got longer, ``x.at[i].set(v)`` copies
+all of ``x``."""
+
+
+class LoopCopy(msgspec.Struct, frozen=True, eq=False):
+    """An eager loop copies an array in every iteration, to hand it on to the next (see ``growth``). loop: its IR, in the
+    file of ``loop_scope``."""
+
+    context: Context
+    at: ir.Node
+    how: CopyKind
+    loop: ir.Node
+    loop_scope: ModuleScope
+
+
+class EagerStep(msgspec.Struct, frozen=True, eq=False):
+    """Every iteration of an eager loop runs a model or an optimizer, and nothing on the way is staged (see ``eager_steps``).
+
+    ``at``: the first expression in the loop's body that does. loop: its IR, in the file of ``loop_scope``. optimizes: an
+    optimizer is among what runs. kind: of what ``at`` runs.
+    """
+
+    context: Context
+    at: ir.Node
+    loop: ir.Node
+    loop_scope: ModuleScope
+    optimizes: bool
+    kind: str
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, EqualKeys, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
-    Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep,
+    Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep, LoopCopy,
+    EagerStep,
 ]  # fmt: skip
 
 

@@ -73,6 +73,7 @@ from flake8_jax.semantics.trackers.captures import note_part, note_variable
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_yield
 from flake8_jax.semantics.trackers.effects import note_shown
 from flake8_jax.semantics.trackers.globals import MAY_CHANGE, is_global, tell_global
+from flake8_jax.semantics.trackers.growth import note_index_trick
 from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back
@@ -326,7 +327,10 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
         tell_hash(m, frame, node.index, index, "dict-lookup")
         quiet = True
     if isinstance(base, External) and base.name.rpartition(".")[2] in _INDEX_TRICKS:
-        return Unknown("index trick")
+        made = Unknown("index trick")
+        if m.path.loops:
+            note_index_trick(m, frame, node, base.name, index, made)
+        return made
     if isinstance(base, UnionValue):
         return joining.union_of([load_item(m, frame, node, b, index, quiet=quiet) for b in base.members])
     if not quiet and not isinstance(base, (AtValue, ClassValue, External)):

@@ -44,7 +44,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.freshness import note_staged_loop
 from flake8_jax.semantics.trackers.runs import Runs
-from flake8_jax.semantics.trackers.unrolling import trips_of, trips_of_while
+from flake8_jax.semantics.trackers.unrolling import is_number, trips_of, trips_of_while
 from flake8_jax.semantics.trackers.variation import Variations, forget
 
 MAX_PASSES = 3
@@ -219,6 +219,7 @@ def _for(m: Machine, frame: Frame, node: ir.For) -> Flow:
     loop = LoopState("for", node)
     known = known_elements(iterable)
     loop.turns = _turns(frame, node, iterable)
+    loop.counting = _counts(iterable)
     if known is not None and _worth_unrolling(m, known):
         return _unrolled(m, frame, node, loop, known)
     supply = iterated(m, frame, node.iter, iterable, "for", loop)
@@ -247,6 +248,12 @@ def _turns(frame: Frame, node: ir.For, iterable: Value) -> int:
         return 0
     known = known_elements(iterable)
     return len(known) if known is not None else trips_of(iterable) or 0
+
+
+def _counts(iterable: Value) -> bool:
+    """The elements are numbers, as those of a ``range``."""
+    elements = (iterable.element,) if isinstance(iterable, GeneratorValue) else known_elements(iterable) or ()
+    return bool(elements) and all(is_number(element) for element in elements)
 
 
 def _worth_unrolling(m: Machine, elements: tuple[Value, ...]) -> bool:

@@ -290,7 +290,7 @@ def make_instance(
     if cls == SPEC and args is not None and args.star is None:
         slots["entries"] = TupleValue(tuple(args.values))
     if fact is not None and fact.namedtuple and fact.order:
-        values = [slots.get(n) or value_of_descriptor(m, fact.fields.get(n, "unknown"), level, {}) for n in fact.order]
+        values = [slots.get(n) or _field(m, cls, n, fact.fields.get(n, "unknown"), level) for n in fact.order]
         return TupleValue(tuple(values), External(cls), tuple(fact.order))
     if fact is not None and fact.pytree:
         for name, descriptor in fact.fields.items():
@@ -298,6 +298,12 @@ def make_instance(
                 nested = "instance(" in descriptor
                 slots[name] = Unknown(name) if nested else value_of_descriptor(m, descriptor, level, {})
     return ExternalInstance(cls, slots, level, born=m.path.mode.trace, static_names=_static_names(fact))
+
+
+def _field(m: Machine, cls: str, name: str, descriptor: str, level: Level) -> Value:
+    """A field of a NamedTuple of a library. If nothing is known of it, its label says which one it is."""
+    unknown = descriptor in ("function", "unknown")
+    return Unknown(f"{cls}.{name}") if unknown else value_of_descriptor(m, descriptor, level, {})
 
 
 def _static_names(fact: ClassFact | None) -> frozenset[str]:

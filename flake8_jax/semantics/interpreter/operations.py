@@ -33,6 +33,8 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import ATTRIBUTE, CALL, DESCRIBE, lookup
 from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.clocks import DeviceWork
+from flake8_jax.semantics.trackers.eager_steps import EagerSteps
+from flake8_jax.semantics.trackers.eager_steps import note_call as note_step_work
 from flake8_jax.semantics.trackers.effects import note_call as note_work
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products, check_callee
@@ -88,6 +90,8 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
     """Make a call of ``func``."""
     if m.trackers[DeviceWork].times and not m.path.mode.staged:
         note_work(m, func, at)
+    if m.trackers[EagerSteps].wanted and not m.path.mode.staged:
+        note_step_work(m, func, at)
     if m.trackers[TrainingSteps].taken is not None:
         hand_over(m, func, [*at.args.values, *at.args.kwargs.values()])
     handler = CALL.get(type(func))

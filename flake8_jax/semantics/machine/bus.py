@@ -83,8 +83,9 @@ class EventBus:
         where = "staged" if mode.staged or mode.presumed else "loop" if self.path.loops else "eager"
         return self.hearing.get((event, where), ())
 
-    def emit(self, event: Any, rules: Iterable[Rule] | None = None) -> None:
-        """Tell the rules that listen (or those given); keep what they say. A defect of a rule costs its report alone."""
+    def emit(self, event: Any, rules: Iterable[Rule] | None = None, below: tuple[Link, ...] = ()) -> None:
+        """Tell the rules that listen (or those given); keep what they say. A defect of a rule costs its report alone.
+        below: the calls that led from here to where it happened."""
         for rule in self.listeners.get(type(event), ()) if rules is None else rules:
             try:
                 said = rule.check(event)
@@ -94,7 +95,7 @@ class EventBus:
             if not said:
                 continue
             for report in said if isinstance(said, list) else [said]:
-                self.emissions.append(Emission(rule, report, event, event.context.scope, tuple(self.path.stack)))
+                self.emissions.append(Emission(rule, report, event, event.context.scope, (*self.path.stack, *below)))
 
     def emit_settled(self, event: Any, chain: tuple[Link, ...]) -> None:
         """Tell the rules of what an entry has shown that is over, and keep what they say for good. chain: the call stack

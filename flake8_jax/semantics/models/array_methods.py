@@ -38,6 +38,7 @@ from flake8_jax.semantics.models.array_results import reduced_rank
 from flake8_jax.semantics.models.tables import methods_of
 from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.growth import note_method as note_resized
 from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.recipes import Asked, note_method, pass_tangent, tell_wide_dtype
@@ -63,6 +64,8 @@ def _array_method(m: Machine, base: Array | Tree, name: str, at: Call) -> Value:
     if m.trackers[Captures].constants:
         embed(m, (base, *args.values))
     result = _result(m, base, name, at, fact, level)
+    if m.path.loops:
+        note_resized(m, name, base, result)
     if m.trackers[Variations].known and (fact is not None or name == "astype"):
         vary_method(m, name, base, result)
     return result

@@ -45,6 +45,7 @@ from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import CLOCKS, read_clock
 from flake8_jax.semantics.trackers.contracts import note_function_rule
+from flake8_jax.semantics.trackers.growth import note_library_call as note_made
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
 from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
@@ -95,6 +96,7 @@ def _handled(m: Machine, name: str, fact: FunctionFact | None, at: Call, handler
     result = handler(m, at.frame, at.node, args)
     if m.path.loops:
         vary_call(m, name, args.values, bound, result)
+        note_made(m, at, name, result)
     return result
 
 
@@ -103,6 +105,7 @@ def _described(m: Machine, name: str, fact: FunctionFact, at: Call) -> Value:
     result = call_fact(m, name, fact, at)
     if m.path.loops:
         vary_call(m, name, at.args.values, bind_parameters(fact.params, at.args)[0], result)
+        note_made(m, at, name, result)
     if m.trackers[Process].turns[STARTED] is not TAKEN:
         note_library_call(m, at.frame, at.node, name, result)
     if fact.impure is not None:

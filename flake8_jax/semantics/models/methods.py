@@ -46,6 +46,7 @@ from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import note_contents
+from flake8_jax.semantics.trackers.growth import note_update
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
 from flake8_jax.semantics.trackers.unrolling import note_variety
 from flake8_jax.semantics.trackers.variation import vary_method
@@ -80,7 +81,10 @@ def _at_method(m: Machine, base: AtValue, name: str, at: Call) -> Value:
         return Array(result_level(m, inputs), getattr(base.base, "dtype", ""))
     if m.trackers[Captures].constants:
         embed(m, (base.base, *at.args.values))
-    return at_update(m, base, tuple(at.args.values))
+    result = at_update(m, base, tuple(at.args.values))
+    if m.path.loops:
+        note_update(m, at.frame, at.node, base.base, result)
+    return result
 
 
 @methods_of(HostArray)

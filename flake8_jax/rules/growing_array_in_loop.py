@@ -1,0 +1,134 @@
+"""JAX415: an eager loop copies a whole array in every iteration. Limitations: how large the array is."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._tracers import quote
+from flake8_jax.rules._variation import report_compilations
+from flake8_jax.semantics.events.events import LoopCopy
+
+
+@rule("JAX415", "warning", settle=report_compilations)
+def growing_array_in_loop(event: LoopCopy) -> Report | None:
+    """An eager loop rebuilds an array from itself in every iteration: longer, or with a few elements changed.
+
+    Why it bites: JAX arrays cannot change, so outside of `jit` each `jnp.append`, `jnp.concatenate` and `x.at[i].set(v)`
+    copies all of the array. An array that gets longer also has a new shape in every iteration, and JAX compiles each
+    operation for each shape: 200 calls of `jnp.append` took 12.5 s the first time, and a list took 0.3 ms. Collect the
+    parts in a list and stack it once after the loop. Write elements into a NumPy buffer, or update the array in a jitted
+    function that donates it (<https://docs.jax.dev/en/latest/buffer_donation.html>).
+
+    Bad:
+
+    ```python
+    import jax.numpy as jnp
+
+
+    def discounted(rewards, gamma=0.99):
+        total, out = 0.0, jnp.zeros(0)
+        for reward in reversed(rewards):
+            total = reward + gamma * total
+            out = jnp.append(out, total)  # expect: growing-array-in-loop
+        return out[::-1]
+
+
+    def mosaic(tiles, columns, side=28):
+        canvas = jnp.zeros((len(tiles) // columns * side, columns * side))
+        for k, tile in enumerate(tiles):
+            y, x = divmod(k, columns)
+            canvas = canvas.at[y * side : (y + 1) * side, x * side : (x + 1) * side].set(tile)  # expect: growing-array-in-loop
+        return canvas
+
+
+    def demonstrate():
+        import jax
+
+        compiled = []
+
+        def listen(event, seconds, **details):
+            if event.endswith("backend_compile_duration"):
+                compiled.append(event)
+
+        discounted([1.0] * 3)
+        jax.monitoring.register_event_duration_secs_listener(listen)
+        discounted([1.0] * 23)
+        assert len(compiled) >= 20
+    ```
+
+    Good:
+
+    ```python
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    def discounted(rewards, gamma=0.99):
+        total, out = 0.0, []
+        for reward in reversed(rewards):
+            total = reward + gamma * total
+            out.append(total)
+        return jnp.array(out[::-1])
+
+
+    def mosaic(tiles, columns, side=28):
+        canvas = np.zeros((len(tiles) // columns * side, columns * side))
+        for k, tile in enumerate(tiles):
+            y, x = divmod(k, columns)
+            canvas[y * side : (y + 1) * side, x * side : (x + 1) * side] = tile
+        return jnp.asarray(canvas)
+    ```
+
+    Also good: a jitted update that donates the array, arrays that begin anew in every iteration, and a few iterations.
+
+    ```python
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @partial(jax.jit, donate_argnames="buffer")
+    def store(buffer, i, row):
+        return buffer.at[i].set(row)
+
+
+    def fill(rows):
+        buffer = jnp.zeros((len(rows), 3))
+        for i, row in enumerate(rows):
+            pair = jnp.concatenate([row, -row])
+            buffer = store(buffer, i, pair[:3])
+        return buffer
+
+
+    def powers(x):
+        features = x
+        for power in range(2, 5):
+            features = jnp.concatenate([features, x**power])
+        return features
+    ```
+
+    Fix: none. What to collect in, and where, is the choice of the author.
+
+    Proof: how often the lines of the loop compile. Of an update in place there is no proof: the copy is inside of JAX.
+    """
+    context = event.context
+    if context.staged or context.presumed or is_test(context):
+        return None
+    subject = quote(context, event.at, "this")
+    if event.how == "updated":
+        message = (
+            f"{subject} copies the whole array in every iteration; write into a NumPy buffer, "
+            "or update it in a jitted function that donates it"
+        )
+    elif event.how == "listed":
+        message = (
+            f"{subject} converts a list that is longer in every iteration, so JAX compiles for each length; "
+            "convert it once after the loop"
+        )
+    else:
+        message = (
+            f"{subject} makes a longer array in every iteration, so JAX copies it all and compiles for each length; "
+            "collect the parts in a list and join them once after the loop"
+        )
+    return Report(event.at, message, preview=True)

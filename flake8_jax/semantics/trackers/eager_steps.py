@@ -1,0 +1,178 @@
+"""Models and optimizers that eager loops run operation by operation.
+
+Vocabulary
+----------
+work        a call of a model (``net.apply``), of one of its layers, or of an optimizer, outside of tracing.
+place       the expression in the body of a loop that leads to the work.
+model code  a method of a module: its loops go over layers.
+
+Nothing is recorded unless a rule asks for it. Limitations: models and optimizers that only their caller knows.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.values import External, ExternalInstance, ExternalMethod, Unknown, Value
+from flake8_jax.semantics.events.events import EagerStep
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.eagerness import (
+    has_known_caller,
+    is_model_code,
+    is_short,
+    is_surely_eager,
+    may_be_library,
+    may_be_staged,
+)
+from flake8_jax.semantics.trackers.freshness import Freshness, hands_on
+from flake8_jax.semantics.trackers.variation import shape_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flake8_jax.semantics.domain.arguments import Call
+    from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+    from flake8_jax.semantics.domain.stack import LoopState, Writes
+    from flake8_jax.semantics.machine.core import Machine
+
+WorkKind = Literal["model", "layer", "layers", "optimizer"]
+FEW = 100
+"""So few iterations, of a loop that says so itself, are over before anybody notices."""
+_MAX_WORKS = 32
+OPTIMIZERS = frozenset({
+    "optax.GradientTransformation.update", "optax.GradientTransformationExtraArgs.update", "optax.MultiSteps.update",
+    "flax.training.train_state.TrainState.apply_gradients", "flax.nnx.Optimizer.update", "flax.nnx.ModelAndOptimizer.update",
+})  # fmt: skip
+_UPDATES = frozenset({"optax.apply_updates", "equinox.apply_updates"})
+_APPLYING = ("flax.linen.", "haiku.")
+_APPLIED = re.compile(r"haiku\.\w+\.apply")
+_LAYERS = ("equinox.nn.", "flax.nnx.")
+_SEVERAL = frozenset({"MLP", "Sequential", "MultiheadAttention", "MultiHeadAttention", "GRUCell", "LSTMCell"})
+
+
+class Work(msgspec.Struct, frozen=True, eq=False):
+    """A call of a model or an optimizer. node: the call."""
+
+    kind: WorkKind
+    node: Any
+
+
+class Doings(msgspec.Struct, eq=False):
+    """What one iteration of a loop has done. places: the expressions in its body, by start, with the works."""
+
+    places: dict[int, tuple[ir.Node, list[Work]]]
+
+
+class EagerSteps(Tracker):
+    """log: all works since the entry began."""
+
+    def __init__(self, m: Machine) -> None:
+        self.m = m
+        self.wanted = m.bus.wants(EagerStep)
+        self.log: list[Work] = []
+
+    def enter(self) -> list[Work]:
+        saved, self.log = self.log, []
+        return saved
+
+    def leave(self, saved: list[Work], *, finished: bool) -> None:
+        self.log = saved
+
+    def call(self, function: Any, bound: dict[str, Value]) -> int:
+        return len(self.log)
+
+    def since(self, mark: int, run: FinishedRun) -> tuple[Work, ...] | None:
+        if len(self.log) <= mark:
+            return None
+        return tuple({(work.kind, id(work.node)): work for work in self.log[mark:]}.values())[:_MAX_WORKS]
+
+    def replay(self, record: tuple[Work, ...], replay: Replay) -> None:
+        if not self.m.path.mode.staged:
+            for work in record:
+                self.note(work, replay.node)
+
+    def note(self, work: Work, at: Any) -> None:
+        """The running iterations do a work, by the call ``at``."""
+        self.log.append(work)
+        path = self.m.path
+        for loop in reversed(path.loops):
+            if loop.guards:
+                return  # it may be one iteration of many
+            if loop.unrolled or 0 < loop.turns < FEW or _is_in_model(self.m, loop):
+                continue
+            link = path.stack[loop.links] if len(path.stack) > loop.links else None
+            place = at if link is None else link.node
+            doings = loop.records.get(EagerSteps)
+            if place is not None and isinstance(doings, Doings):
+                doings.places.setdefault(place.start, (place, []))[1].append(work)
+            return
+
+    def iteration(self, loop: LoopState) -> None:
+        if self.wanted:
+            loop.records[EagerSteps] = Doings({})
+
+    def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
+        doings = loop.records.get(EagerSteps)
+        # Beside the work of a loop of its own, or of a compiled loop, the operations take no time.
+        if isinstance(doings, Doings) and doings.places and not self.m.path.mode.staged and not loop.coarse:
+            if not is_short(self.m, frame, loop, FEW) and _is_eager(
+                self.m, loop, [place for place, _ in doings.places.values()]
+            ):
+                self._tell(frame.scope, loop, doings)
+        return False
+
+    def _tell(self, scope: ModuleScope, loop: LoopState, doings: Doings) -> None:
+        works = [work for _, found in doings.places.values() for work in found]
+        layers = {id(work.node): 2 if work.kind == "layers" else 1 for work in works if work.kind.startswith("layer")}
+        optimizes = any(work.kind == "optimizer" for work in works)
+        if optimizes or any(work.kind == "model" for work in works) or sum(layers.values()) > 1:
+            first = doings.places[min(doings.places)]
+            self.m.bus.emit(
+                EagerStep(self.m.path.context(scope), first[0], loop.node, scope, optimizes, first[1][0].kind)
+            )
+
+
+def _is_in_model(m: Machine, loop: LoopState) -> bool:
+    """The loop stands in a method of a module."""
+    return bool(loop.links) and is_model_code(m.path.stack[loop.links - 1])
+
+
+def _is_eager(m: Machine, loop: LoopState, places: Iterable[ir.Node]) -> bool:
+    """Nobody stages the loop: if its callers are not known, it goes over data or hands a state on."""
+    if is_surely_eager(m, loop):
+        return True
+    if may_be_staged(m, loop) or has_known_caller(m) or may_be_library(m, loop):
+        return False
+    return isinstance(loop.node, (ir.For, ir.While)) and any(hands_on(loop.node, place) for place in places)
+
+
+def note_call(m: Machine, func: Value, at: Call) -> None:
+    """Eager code calls something."""
+    kind = _kind_of(m, func)
+    if kind is None or at.node is None or m.trackers[Freshness].choosing:
+        return
+    if any(shape_of(m, value) is not None for value in (*at.args.values, *at.args.kwargs.values())):
+        return  # jit would compile it in every iteration
+    m.trackers[EagerSteps].note(Work(kind, at.node), at.node)
+
+
+def _kind_of(m: Machine, func: Value) -> WorkKind | None:
+    if isinstance(func, External):
+        if func.name.startswith("haiku.") and func.name.endswith("().apply"):
+            return "model"
+        return "optimizer" if func.name in _UPDATES else None
+    if isinstance(func, Unknown):
+        return "optimizer" if func.label in OPTIMIZERS else "model" if _APPLIED.fullmatch(func.label) else None
+    if isinstance(func, ExternalMethod):
+        if func.name == "apply" and func.cls.startswith(_APPLYING):
+            return "model"
+        return "optimizer" if f"{func.cls}.{func.name}" in OPTIMIZERS else None
+    if isinstance(func, ExternalInstance) and func.cls.startswith(_LAYERS):
+        if func.cls.rpartition(".")[2] in _SEVERAL or any(_is_in_model(m, loop) for loop in m.path.loops):
+            return "layers"
+        return "layer"
+    return None

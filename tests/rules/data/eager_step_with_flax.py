@@ -1,0 +1,362 @@
+"""Models and optimizers that eager loops run, and others."""
+
+import functools
+from functools import partial
+
+import equinox as eqx
+import flax.linen as nn
+import haiku as hk
+import jax
+import jax.numpy as jnp
+import optax
+from flax import nnx
+from flax.training.train_state import TrainState
+
+
+class Net(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(3)(nn.relu(nn.Dense(8)(x)))
+
+
+class EqxNet(eqx.Module):
+    layers: list
+
+    def __init__(self, key):
+        a, b = jax.random.split(key)
+        self.layers = [eqx.nn.Linear(3, 8, key=a), eqx.nn.Linear(8, 3, key=b)]
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class NnxNet(nnx.Module):
+    def __init__(self, rngs):
+        self.a = nnx.Linear(3, 8, rngs=rngs)
+        self.b = nnx.Linear(8, 3, rngs=rngs)
+
+    def __call__(self, x):
+        return self.b(nnx.relu(self.a(x)))
+
+
+def eqx_loop(xs):
+    net = EqxNet(jax.random.key(0))
+    out = []
+    for x in xs:
+        out.append(net(x))  # expect: eager-step
+    return out
+
+
+def nnx_loop(xs):
+    net = NnxNet(nnx.Rngs(0))
+    out = []
+    for x in xs:
+        out.append(net(x))  # expect: eager-step
+    return out
+
+
+class Trainer:
+    def __init__(self):
+        self.net = Net()
+        self.tx = optax.adamw(1e-3)
+        self.params = self.net.init(jax.random.key(0), jnp.ones((1, 3)))
+        self.opt_state = self.tx.init(self.params)
+        self.grad = jax.jit(jax.grad(lambda p, x: self.net.apply(p, x).sum()))
+
+    def act(self, x):
+        return self.net.apply(self.params, x).argmax()
+
+    def update(self, x):
+        g = self.grad(self.params, x)
+        up, self.opt_state = self.tx.update(g, self.opt_state, self.params)
+        self.params = optax.apply_updates(self.params, up)
+
+    def run(self, env, n):
+        obs = env.reset()
+        for _ in range(n):
+            obs = env.step(self.act(obs))  # expect: eager-step
+        return obs
+
+
+def train(env):
+    t = Trainer()
+    while True:
+        t.update(env.batch())  # expect: eager-step
+
+
+def state_loop(data):
+    net = Net()
+    state = TrainState.create(
+        apply_fn=net.apply, params=net.init(jax.random.key(0), jnp.ones((1, 3))), tx=optax.sgd(0.1)
+    )
+    grad = jax.jit(jax.grad(lambda p, x: net.apply(p, x).sum()))
+    for x in data:
+        state = state.apply_gradients(grads=grad(state.params, x))  # expect: eager-step
+    return state
+
+
+forward = hk.transform(lambda x: hk.Linear(3)(x))
+init, apply = hk.transform(lambda x: hk.Linear(3)(x))
+
+
+def hk_loop(params, xs):
+    for x in xs:
+        y = forward.apply(params, None, x)  # expect: eager-step
+        print(y)
+
+
+def hk_unpacked(params, xs):
+    for x in xs:
+        y = apply(params, None, x)  # expect: eager-step
+        print(y)
+
+
+def make():
+    return optax.chain(optax.clip(1.0), optax.adam(1e-3))
+
+
+def chained(params, data):
+    opt = make()
+    state = opt.init(params)
+    grad = jax.jit(jax.grad(lambda p, x: (p * x).sum()))
+    for epoch in range(100):
+        for x in data:
+            g = grad(params, x)
+            g, state = opt.update(g, state)  # expect: eager-step
+            params = optax.apply_updates(params, g)
+    return params
+
+
+def step(params, state, opt, g):
+    up, state = opt.update(g, state)
+    return optax.apply_updates(params, up), state
+
+
+def through_helper(params, gs):
+    opt = optax.adam(1e-3)
+    state = opt.init(params)
+    for g in gs:
+        params, state = step(params, state, opt, g)  # expect: eager-step
+    return params
+
+
+def partial_apply(xs):
+    net = Net()
+    params = net.init(jax.random.key(0), jnp.ones((1, 3)))
+    f = functools.partial(net.apply, params)
+    return [f(x) for x in xs]  # missing: eager-step
+
+
+def evaluate(loader):
+    net = Net()
+    params = net.init(jax.random.key(0), jnp.ones((1, 3)))
+    correct = 0
+    for x, y in loader:
+        logits = net.apply(params, x)  # expect: eager-step
+        correct += (logits.argmax(-1) == y).sum()
+    return correct
+
+
+def nnx_opt(data):
+    net = NnxNet(nnx.Rngs(0))
+    opt = nnx.Optimizer(net, optax.adam(1e-3))
+    grad = nnx.jit(nnx.grad(lambda m, x: m(x).sum()))
+    for x in data:
+        g = grad(net, x)
+        opt.update(g)  # expect: eager-step
+
+
+# --- silent ---
+
+
+class Deep(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        for _ in range(20):
+            x = nn.Dense(3)(x)
+        return x
+
+
+class Layers(eqx.Module):
+    layers: list
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+network = Deep()
+optimizer = optax.adam(1e-3)
+
+
+@jax.jit
+def jitted_step(params, state, x):
+    g = jax.grad(lambda p: network.apply(p, x).sum())(params)
+    up, state = optimizer.update(g, state)
+    return optax.apply_updates(params, up), state
+
+
+def fit(params, data):
+    state = optimizer.init(params)
+    for x in data:
+        params, state = jitted_step(params, state, x)
+    return params
+
+
+def unrolled_in_jit(params, state, x):
+    for _ in range(50):
+        params, state = jitted_step(params, state, x)
+    return params
+
+
+@partial(jax.jit, static_argnums=0)
+def many(n, params, x):
+    for i in range(n):
+        x = network.apply(params, x)
+    return x
+
+
+def three_times(params, x):
+    for _ in range(3):
+        x = network.apply(params, x)
+    return x
+
+
+def every(params, data):
+    for i, x in enumerate(data):
+        params, _ = jitted_step(params, None, x)
+        if i % 100 == 0:
+            print(network.apply(params, x).mean())
+    return params
+
+
+def init_only(keys):
+    return [network.init(k, jnp.ones((1, 3))) for k in keys]
+
+
+def init_loop(keys):
+    out = []
+    for k in keys:
+        out.append(network.init(k, jnp.ones((1, 3))))
+    return out
+
+
+def shapes(params, xs):
+    for x in xs:
+        print(jax.eval_shape(network.apply, params, x))
+
+
+@nnx.jit
+def nnx_step(model, opt, x):
+    g = nnx.grad(lambda m: m(x).sum())(model)
+    opt.update(g)
+
+
+def nnx_fit(data):
+    model = nnx.Linear(3, 3, rngs=nnx.Rngs(0))
+    opt = nnx.Optimizer(model, optax.adam(1e-3))
+    for x in data:
+        nnx_step(model, opt, x)
+        y = model(x)
+    return y
+
+
+class Agent:
+    def __init__(self):
+        self.apply = jax.jit(network.apply)
+        self.act = eqx.filter_jit(self._act)
+
+    def _act(self, p, x):
+        return network.apply(p, x)
+
+    def run(self, p, env):
+        x = env.reset()
+        while True:
+            x = env.step(self.apply(p, x))
+            x = env.step(self.act(p, x))
+
+
+def make_step(opt):
+    def inner(params, state, g):
+        up, state = opt.update(g, state)
+        return optax.apply_updates(params, up), state
+
+    return jax.jit(inner)
+
+
+def factory(params, gs):
+    f = make_step(optimizer)
+    state = optimizer.init(params)
+    for g in gs:
+        params, state = f(params, state, g)
+    return params
+
+
+def lengths(params, x):
+    for i in range(1, 100):
+        print(network.apply(params, x[:i]))
+
+
+def scanned(params, xs):
+    def body(p, x):
+        for _ in range(20):
+            x = network.apply(p, x)
+        return p, x
+
+    return jax.lax.scan(body, params, xs)
+
+
+def test_model(params, xs):
+    for x in xs:
+        assert network.apply(params, x).shape
+
+
+def disabled(params, xs):
+    with jax.disable_jit():
+        for x in xs:
+            print(network.apply(params, x))
+
+
+def once(params, xs):
+    y = network.apply(params, xs)
+    for row in y:
+        print(row)
+
+
+def first_only(params, xs):
+    for x in xs:
+        y = network.apply(params, x)
+        break
+    return y
+
+
+def gradient(params, xs):
+    state = optimizer.init(params)
+    for x in xs:
+        g = jax.grad(lambda p: network.apply(p, x).sum())(params)  # expect: transform-in-loop
+        up, state = optimizer.update(g, state)
+        params = optax.apply_updates(params, up)
+    return params
+
+
+def update_by_hand(params, gs):
+    for g in gs:
+        params = jax.tree.map(lambda p, g: p - 0.1 * g, params, g)
+    return params
+
+
+def pmapped(params, xs):
+    f = jax.pmap(network.apply)  # expect: pmap
+    for x in xs:
+        y = f(params, x)
+    return y
+
+
+def vmapped(params, xs):
+    f = jax.jit(jax.vmap(network.apply, in_axes=(None, 0)))
+    for x in xs:
+        y = f(params, x)
+    return y
