@@ -46,7 +46,8 @@ def findings_of(
         for file, text in texts.items()
     ]
     rules = [rule for rule in all_rules() if not rule.opt_in or rule.name in opt_in]
-    analysis = analyze(files, request or AnalysisRequest(), rules)
+    # Rules that are new report with ``--preview`` alone: the programs and pages about one rule are linted with it.
+    analysis = analyze(files, request or AnalysisRequest(preview=bool(opt_in)), rules)
     assert not analysis.crashes, "\n".join(trace for _, _, trace in analysis.crashes)
     return analysis
 
