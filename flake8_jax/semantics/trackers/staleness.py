@@ -123,7 +123,7 @@ class Staleness(Tracker):
 
     def since(self, mark: int, run: FinishedRun) -> tuple[tuple[int, Action], ...] | None:
         """The actions of the run, each the first and the last time that it is made, with the number of the input whose
-        cell it is about (-1: of another object)."""
+        cell it is about (-1: of another object, which is older than the run)."""
         actions = self.log[mark:]
         if not actions:
             return None
@@ -133,6 +133,8 @@ class Staleness(Tracker):
         if len(kept) > MAX_ACTIONS:
             return None
         index = {id(v.slots): i for i, v in enumerate(run.inputs) if isinstance(v, _MUTABLE)}
+        older = {id(action.slots) for action in self.log[:mark]}
+        kept = [i for i in kept if id(actions[i].slots) in index or id(actions[i].slots) in older]
         relative = [
             action._replace(wrapper=0) if action.wrapper and action.wrapper == self.running else action
             for action in map(actions.__getitem__, kept)
@@ -175,7 +177,7 @@ class Staleness(Tracker):
         known = self.cells.get(key)
         if not known or all(r.written for r in known):
             return
-        if isinstance(owner, Instance) and owner.born < 0 and not _is_constructor(self.m):
+        if isinstance(owner, Instance) and owner.born < 0 and not _is_constructor(self.m, owner):
             for reading in known:
                 if not reading.written and self._stays(reading.wrapper, owner):
                     self.tell(reading.node, node)
@@ -269,7 +271,7 @@ def _note(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str,
 
 def note_rebound_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: str, value: Value) -> None:
     """An attribute of an object is about to be set."""
-    if not _may_write(m, frame, node) or _is_same(base.slots.get(name), value):
+    if not _may_write(m, frame, node) or _is_same(base.slots.get(name), value) or _is_constructor(m, base):
         return
     if frame.fn is not None and name in _filled(m, frame.fn):
         return
@@ -318,9 +320,9 @@ def _write(
     staleness.write(slots, slot, id(node), owner)
 
 
-def _is_constructor(m: Machine) -> bool:
+def _is_constructor(m: Machine, base: Value) -> bool:
     """An object is being set up: that happens once."""
-    return any(link.fn is not None and link.fn.name in _CONSTRUCTORS for link in m.path.stack)
+    return any(link.receiver is base and link.fn is not None and link.fn.name in _CONSTRUCTORS for link in m.path.stack)
 
 
 def _is_same(old: Value | None, new: Value) -> bool:
