@@ -443,6 +443,17 @@ class GlobalRead(msgspec.Struct, frozen=True, eq=False):
     scope: ModuleScope
 
 
+class StaleRead(msgspec.Struct, frozen=True, eq=False):
+    """A compiled function reads a variable that is a constant to it, and that was rebound after JAX traced the function:
+    an attribute, or a variable of an enclosing function (see ``staleness``). name: as spelled at ``at``. written: where it
+    is rebound."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    written: Site
+
+
 class SignatureMismatch(msgspec.Struct, frozen=True, eq=False):
     """A function does not fit the transform it is handed to. name: canonical name of the transform; problem: a sentence
     that says what is wrong."""
@@ -710,7 +721,7 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, EqualKeys, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
-    CachedCall, GlobalRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
+    CachedCall, GlobalRead, StaleRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
     Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep, LoopCopy,
     EagerStep,
 ]  # fmt: skip

@@ -51,6 +51,7 @@ from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import GlobalReads, note_contents, note_rebinding, note_second_assignment
 from flake8_jax.semantics.trackers.process import ENVIRON, set_variable
 from flake8_jax.semantics.trackers.products import Products, check_unpacking
+from flake8_jax.semantics.trackers.staleness import Staleness, note_rebound_variable, note_replaced_item
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
 
 
@@ -85,6 +86,7 @@ def store_item(m: Machine, change: Change, index: Value) -> None:
         tell_change(m, change)
     else:
         note_contents(m, frame, node, base, value, index)
+        note_replaced_item(m, frame, node, base, index)
     if isinstance(base, Instance):
         call_method(m, frame, node, base, "__setitem__", index, value)
         return
@@ -142,10 +144,14 @@ def _bind(m: Machine, frame: Frame, target: ir.Name, value: Value, source: ir.Ex
                 outer = outer.parent
             if outer is not None:
                 _tell_rebinding(m, Change(frame, target, "nonlocal", None, value, name, op, outer.trace), source)
-            m.journal.write(outer.slots if outer is not None else frame.slots, name, value)
+            slots = outer.slots if outer is not None else frame.slots
+            note_rebound_variable(m, frame, target, slots, name, value)
+            m.journal.write(slots, name, value)
             return
     elif m.trackers[GlobalReads].staged and frame.slots is frame.scope.slots:
         note_second_assignment(m, frame.scope, name, target.start)
+    if fn is not None and m.trackers[Staleness].cells:
+        note_rebound_variable(m, frame, target, frame.slots, name, value)
     m.journal.write(frame.slots, name, value)
 
 

@@ -72,6 +72,7 @@ from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
 from flake8_jax.semantics.trackers.globals import is_code, note_rebinding, tell_global
 from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
 from flake8_jax.semantics.trackers.reads import Reads
+from flake8_jax.semantics.trackers.staleness import note_attribute, note_rebound_attribute
 from flake8_jax.semantics.trackers.variation import Variations, look_at_size
 
 _STATIC_KINDS: dict[str, StaticKind] = {
@@ -327,6 +328,13 @@ _BINDERS: dict[type, Callable[[Machine, Frame, Any, Found], Value]] = {
 
 
 def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
+    value = _attribute_of(m, frame, node, base, attr)
+    if m.path.mode.jitted:
+        note_attribute(m, frame, node, base, attr, value)
+    return value
+
+
+def _attribute_of(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
     value = base.slots.get(attr)
     cls = base.cls
     if value is not None:
@@ -543,6 +551,8 @@ def store_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -
     elif isinstance(base, (Instance, ExternalInstance)):
         setter = _setter(base, attr) if isinstance(base, Instance) else None
         if setter is None:
+            if isinstance(base, Instance):
+                note_rebound_attribute(m, change.frame, change.node, base, attr, value)
             m.journal.write(base.slots, attr, value)
         else:
             call(m, change.frame, change.node, setter, Arguments([base, value]))

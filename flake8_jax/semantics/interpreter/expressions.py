@@ -76,6 +76,7 @@ from flake8_jax.semantics.trackers.globals import MAY_CHANGE, is_global, tell_gl
 from flake8_jax.semantics.trackers.growth import note_index_trick
 from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
+from flake8_jax.semantics.trackers.staleness import note_enclosed
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back
 from flake8_jax.semantics.trackers.unrolling import note_pick, note_variety
 from flake8_jax.semantics.trackers.variation import Variations, vary_binary, vary_item, vary_text
@@ -96,8 +97,11 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
     kind, mode = type(value), m.path.mode
     if mode.staged and kind in MAY_CHANGE and name in frame.scope.slots and is_global(frame, name):
         tell_global(m, frame, node, frame.scope, name, value)
-    if mode.jitted and kind in _ARRAYS and is_large(value):
-        note_variable(m, frame, node, name, value)
+    if mode.jitted:
+        if kind in _ARRAYS and is_large(value):
+            note_variable(m, frame, node, name, value)
+        if frame.parent is not None and name not in frame.slots:
+            note_enclosed(m, frame, node, value)
     if kind is External:
         _tell_wanted(m, frame, node, value, name)  # type: ignore[arg-type]
     elif (kind is UnionValue and value.conditions is not None) or (kind is Static and value.choices):  # type: ignore[attr-defined]

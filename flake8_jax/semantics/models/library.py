@@ -50,6 +50,7 @@ from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
 from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
 from flake8_jax.semantics.trackers.runs import note_wrapped
+from flake8_jax.semantics.trackers.staleness import forget_compiled
 from flake8_jax.semantics.trackers.variation import vary_call
 from flake8_jax.semantics.trackers.versions import ApiUses
 
@@ -103,6 +104,8 @@ def _handled(m: Machine, name: str, fact: FunctionFact | None, at: Call, handler
 def _described(m: Machine, name: str, fact: FunctionFact, at: Call) -> Value:
     """Call a function that has a fact, and remember what that does to the process."""
     result = call_fact(m, name, fact, at)
+    if name.endswith(".clear_caches"):
+        forget_compiled(m)
     if m.path.loops:
         vary_call(m, name, at.args.values, bind_parameters(fact.params, at.args)[0], result)
         note_made(m, at, name, result)

@@ -106,6 +106,7 @@ from flake8_jax.semantics.trackers.products import Products, tell_mismatch
 from flake8_jax.semantics.trackers.readiness import note_dispatch
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, note_gradient
 from flake8_jax.semantics.trackers.runs import note_form_called
+from flake8_jax.semantics.trackers.staleness import begin_compiled, end_compiled, forget_compiled
 from flake8_jax.semantics.trackers.variation import Variations
 from flake8_jax.semantics.trackers.versions import ApiUses
 
@@ -275,7 +276,9 @@ def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
     if isinstance(tv.operand, PartialValue):
         note_held(m, tv.operand, tv.site)
     replica, reports = enter_replica(m, tv), len(m.bus.emissions)
+    around = begin_compiled(m, tv)
     result = stage(m, tv.operand, at.to(crossed), enter(m, fact, tv.name, lane, tv.options))
+    end_compiled(m, around)
     if replica is not None:
         leave_replica(m, replica, result)
     tell_traced(m, at.frame, at.node, tv, reports)
@@ -354,6 +357,8 @@ def _transformed_method(m: Machine, tv: TransformedValue, name: str, at: Call) -
         call_transformed(m, tv, at, runs=False)
         work.times = times
         return Unknown(name)
+    if name == "clear_cache":
+        forget_compiled(m, tv)
     if tv.fact.model != "custom":
         return Unknown(name)
     if name.startswith("def"):

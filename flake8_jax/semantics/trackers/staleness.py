@@ -1,0 +1,372 @@
+"""Variables that compiled code reads while JAX traces it, and that other code rebinds afterwards.
+
+A compiled function keeps the values that it read while JAX traced it: attributes of an object that is no traced argument,
+and variables of enclosing functions. Module-level variables belong to ``globals``.
+
+Vocabulary
+----------
+cell        a variable: the slots of an object, of a list or dict (``CONTENTS``), or of a frame, and a slot.
+wrapper     what JAX keeps one compiled version for: a function object, or else what ``jit`` made of it.
+stale       the wrapper has read the cell, the cell was rebound, and the same expression reads it for that wrapper again.
+            JAX does not run that expression again.
+awaited     a method rebinds a cell of its object that a compiled method has read: the next call of the method is stale.
+
+Limitations: a call with other shapes or static arguments, which JAX traces anew; writes that nothing in the project makes;
+Flax modules that compiled code captures.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope, is_test_file
+from flake8_jax.semantics.domain.values import (
+    MISSING,
+    Array,
+    Const,
+    DictValue,
+    ExternalInstance,
+    FunctionValue,
+    HostArray,
+    Instance,
+    ListValue,
+    Static,
+    TransformedValue,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    site_of,
+)
+from flake8_jax.semantics.events.events import StaleRead
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.allocations import outlives
+from flake8_jax.semantics.trackers.captures import COMPILING
+
+CONTENTS = "contents"
+"""The slot that stands for all elements of a list or dict."""
+
+MAX_ACTIONS = 400
+"""A run that reads and writes more cells than this is not done again for them."""
+
+_DATA = frozenset(
+    {Const, Static, Unknown, Array, HostArray, Tree, TupleValue, ListValue, DictValue, Instance, ExternalInstance, UnionValue}
+)  # fmt: skip
+_MUTABLE = (ListValue, DictValue, Instance, ExternalInstance)
+_CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__", "setup", "__enter__", "__exit__"})
+
+
+class Reading(NamedTuple):
+    """A wrapper has read a cell at a node. written: the node that has rebound the cell since then, 0 if none has. Wrapper
+    and nodes are identities."""
+
+    wrapper: int
+    node: int
+    written: int
+
+
+class Action(NamedTuple):
+    """A cell is read for a wrapper (0: the one that runs around), or written (``wrapper`` None)."""
+
+    slots: Any
+    slot: Any
+    node: int
+    wrapper: int | None
+
+    def key(self) -> tuple[int, Any, int, int | None]:
+        return id(self.slots), self.slot, self.node, self.wrapper
+
+
+class Spot(NamedTuple):
+    """Where a cell is read or written. name: of the cell, as the code there spells it."""
+
+    scope: ModuleScope
+    node: Any
+    name: str
+
+
+class Staleness(Tracker):
+    """cells: the readings of each cell on the running path, by the identity of its slots. spots: nodes by identity.
+    log: all actions of the entry. running: the outermost wrapper that runs, 0 if none does. wrappers: what ``jit`` made of
+    them."""
+
+    def __init__(self, m: Machine) -> None:
+        self.m = m
+        self.cells: dict[Any, Any] = {}
+        self.spots: dict[int, Spot] = {}
+        self.log: list[Action] = []
+        self.running = 0
+        self.wrappers: dict[int, TransformedValue] = {}
+
+    def enter(self) -> Any:
+        saved = self.cells, self.log, self.running
+        self.cells, self.log, self.running = {}, [], 0
+        return saved
+
+    def leave(self, saved: Any, *, finished: bool) -> None:
+        self.cells, self.log, self.running = saved
+
+    def owns(self, slots: dict[Any, Any]) -> bool:
+        return slots is self.cells
+
+    def merge(self, contents: list[Any]) -> Any:
+        """The readings of any of the paths."""
+        return frozenset().union(*[readings for readings in contents if readings is not MISSING])
+
+    # --- remembered runs ---------------------------------------------------------------------------------
+
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> int:
+        return len(self.log)
+
+    def since(self, mark: int, run: FinishedRun) -> tuple[tuple[int, Action], ...] | None:
+        """The actions of the run, each the first and the last time that it is made, with the number of the input whose
+        cell it is about (-1: of another object, which is older than the run)."""
+        actions = self.log[mark:]
+        if not actions:
+            return None
+        first = {action.key(): i for i, action in reversed(list(enumerate(actions)))}
+        last = {action.key(): i for i, action in enumerate(actions)}
+        kept = sorted({*first.values(), *last.values()})
+        if len(kept) > MAX_ACTIONS:
+            return None
+        index = {id(v.slots): i for i, v in enumerate(run.inputs) if isinstance(v, _MUTABLE)}
+        older = {id(action.slots) for action in self.log[:mark]}
+        kept = [i for i in kept if id(actions[i].slots) in index or id(actions[i].slots) in older]
+        relative = [
+            action._replace(wrapper=0) if action.wrapper and action.wrapper == self.running else action
+            for action in map(actions.__getitem__, kept)
+        ]
+        return tuple([(index.get(id(action.slots), -1), action) for action in relative])
+
+    def replay(self, record: tuple[tuple[int, Action], ...], replay: Replay) -> None:
+        path = self.m.path
+        stack, path.stack = path.stack, list(replay.outside)
+        for number, action in record:
+            slots = replay.inputs[number].slots if number >= 0 else action.slots
+            if action.wrapper is None:
+                self.write(slots, action.slot, action.node, replay.inputs[number] if number >= 0 else None)
+            elif action.wrapper or self.running:
+                self.read(slots, action.slot, action.node, action.wrapper or self.running)
+        path.stack = stack
+
+    # --- cells ---------------------------------------------------------------------------------------------
+
+    def read(self, slots: dict[Any, Any], slot: Any, node: int, wrapper: int) -> None:
+        """A wrapper reads a cell."""
+        self.log.append(Action(slots, slot, node, wrapper))
+        key = (id(slots), slot)
+        known = self.cells.get(key, frozenset())
+        stale = [r for r in known if r.wrapper == wrapper and r.node == node and r.written]
+        if stale:
+            self.tell(node, min(stale, key=self._order).written)
+        elif Reading(wrapper, node, 0) not in known:
+            self.m.journal.keep_alive.append(slots)
+            self.m.journal.write(self.cells, key, known | {Reading(wrapper, node, 0)})
+
+    def _order(self, reading: Reading) -> tuple[str, int]:
+        spot = self.spots[reading.written]
+        return spot.scope.path, spot.node.start
+
+    def write(self, slots: dict[Any, Any], slot: Any, node: int, owner: Value | None = None) -> None:
+        """A cell, maybe of the object ``owner``, is rebound."""
+        self.log.append(Action(slots, slot, node, None))
+        key = (id(slots), slot)
+        known = self.cells.get(key)
+        if not known or all(r.written for r in known):
+            return
+        if isinstance(owner, Instance) and owner.born < 0 and not _is_constructor(self.m, owner):
+            for reading in known:
+                if not reading.written and self._stays(reading.wrapper, owner):
+                    self.tell(reading.node, node)
+        marked = frozenset([r if r.written else r._replace(written=node) for r in known])
+        self.m.journal.write(self.cells, key, marked)
+
+    def _stays(self, wrapper: int, owner: Instance) -> bool:
+        """Whoever calls a method of ``owner`` again meets the same wrapper: it is a method, or the object got it before."""
+        tv = self.wrappers.get(wrapper)
+        if tv is None:
+            return False
+        if isinstance(tv.operand, FunctionValue) and tv.operand.closure is None:
+            return True
+        slots = owner.slots
+        set_here = {slot for written, slot, _ in self.m.journal.entries if written is slots}
+        return any(value is tv for slot, value in slots.items() if slot not in set_here)
+
+    def tell(self, node: int, written: int) -> None:
+        """Tell the rules of a stale reading."""
+        spot, writing = self.spots[node], self.spots[written]
+        context = self.m.path.context(spot.scope)
+        self.m.bus.emit(StaleRead(context, spot.node, spot.name, site_of(writing.scope, writing.node)))
+
+
+def begin_compiled(m: Machine, tv: TransformedValue) -> int:
+    """What ``tv`` wraps is about to run: the wrapper that ran before, for ``end_compiled``."""
+    staleness = m.trackers[Staleness]
+    saved = staleness.running
+    if not saved and tv.name.rpartition(".")[2] in COMPILING and not m.path.mode.shapes_only and m.bus.wants(StaleRead):
+        wrapper = _wrapper(tv)
+        m.journal.keep_alive.append(wrapper)
+        staleness.running = id(wrapper)
+        staleness.wrappers[id(wrapper)] = tv
+    return saved
+
+
+def _wrapper(tv: TransformedValue) -> Value:
+    """``jax.jit(f)`` finds what was compiled for ``f``; ``nnx.jit(f)`` begins anew."""
+    return tv.operand if isinstance(tv.operand, FunctionValue) and not tv.name.startswith("flax.") else tv
+
+
+def end_compiled(m: Machine, saved: int) -> None:
+    """It has run."""
+    m.trackers[Staleness].running = saved
+
+
+# --- readings -----------------------------------------------------------------------------------------
+
+
+def note_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: str, value: Value) -> None:
+    """Compiled code reads an attribute of an object."""
+    if node is None or type(value) not in _DATA or not _is_heard(m) or "pytree" in base.cls.traits:
+        return
+    if outlives(m, base, m.path.mode.jitted) and not _is_called(frame, node):
+        _note(m, frame, node, base.slots, name, value)
+
+
+def note_enclosed(m: Machine, frame: Frame, node: ir.Name, value: Value) -> None:
+    """Compiled code reads a variable that it does not bind itself."""
+    if type(value) not in _DATA or not _is_heard(m):
+        return
+    around = frame.parent
+    while around is not None:
+        if node.id in around.slots and around.slots is not frame.scope.slots:
+            if around.fn is not None and around.trace < m.path.mode.jitted and not _is_called(frame, node):
+                _note(m, frame, node, around.slots, node.id, value)
+            return
+        around = around.parent
+
+
+def _is_heard(m: Machine) -> bool:
+    mode = m.path.mode
+    return bool(m.trackers[Staleness].running) and not mode.presumed and not mode.shapes_only and m.bus.wants(StaleRead)
+
+
+def _is_called(frame: Frame, node: Any) -> bool:
+    """The value is called, so it is a function, whatever it is."""
+    return frame.scope.text[node.end : node.end + 1] == "("
+
+
+def _note(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str, value: Value) -> None:
+    staleness = m.trackers[Staleness]
+    staleness.spots[id(node)] = Spot(frame.scope, node, frame.scope.text[node.start : node.end])
+    staleness.read(slots, slot, id(node), staleness.running)
+    if isinstance(value, (ListValue, DictValue)):
+        staleness.read(value.slots, CONTENTS, id(node), staleness.running)
+
+
+# --- writes --------------------------------------------------------------------------------------------
+
+
+def note_rebound_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: str, value: Value) -> None:
+    """An attribute of an object is about to be set."""
+    if not _may_write(m, frame, node) or _is_same(base.slots.get(name), value) or _is_constructor(m, base):
+        return
+    if frame.fn is not None and name in _filled(m, frame.fn):
+        return
+    _write(m, frame, node, base.slots, name, base)
+
+
+def note_rebound_variable(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], name: str, value: Value) -> None:
+    """A variable of a function is about to be bound."""
+    staleness = m.trackers[Staleness]
+    if (slots is frame.slots and (id(slots), name) not in staleness.cells) or not _may_write(m, frame, node):
+        return
+    if not _is_same(slots.get(name), value) and slots is not frame.scope.slots:
+        _write(m, frame, node, slots, name)
+
+
+def note_replaced_item(m: Machine, frame: Frame, node: Any, base: Value, key: Value | None) -> None:
+    """An item of a list or dict is about to be set."""
+    if isinstance(base, (ListValue, DictValue)) and _may_write(m, frame, node):
+        slot = ("k", key.value) if isinstance(base, DictValue) and isinstance(key, Const) else None
+        if slot is None or slot in base.slots or "*" in base.slots:
+            _write(m, frame, node, base.slots, CONTENTS)
+
+
+def forget_compiled(m: Machine, tv: TransformedValue | None = None) -> None:
+    """JAX throws away what it has compiled: of all functions, or of one."""
+    staleness = m.trackers[Staleness]
+    wrapper = None if tv is None else id(_wrapper(tv))
+    for key, known in list(staleness.cells.items()):
+        kept = frozenset(r for r in known if wrapper is not None and r.wrapper != wrapper)
+        if kept != known:
+            m.journal.write(staleness.cells, key, kept)
+
+
+def _may_write(m: Machine, frame: Frame, node: Any) -> bool:
+    mode, fn = m.path.mode, frame.fn
+    if mode.staged or mode.presumed or node is None or not m.bus.wants(StaleRead) or is_test_file(frame.scope.path):
+        return False
+    return fn is None or not (fn.is_generator or fn.name in ("__enter__", "__exit__"))
+
+
+def _write(
+    m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str, owner: Value | None = None
+) -> None:
+    staleness = m.trackers[Staleness]
+    staleness.spots[id(node)] = Spot(frame.scope, node, frame.scope.text[node.start : node.end])
+    staleness.write(slots, slot, id(node), owner)
+
+
+def _is_constructor(m: Machine, base: Value) -> bool:
+    """An object is being set up: that happens once."""
+    return any(link.receiver is base and link.fn is not None and link.fn.name in _CONSTRUCTORS for link in m.path.stack)
+
+
+def _is_same(old: Value | None, new: Value) -> bool:
+    """The variable has that value already."""
+    if old is new:
+        return True
+    return isinstance(old, Const) and isinstance(new, Const) and (type(old.value), old.value) == (type(new.value), new.value)
+
+
+def _filled(m: Machine, fn: ir.Function) -> frozenset[str]:
+    """Attributes that a function sets if they are not there yet: ``if self.cache is None: self.cache = …``."""
+    found: frozenset[str] | None = m.program.filled_attributes.get(id(fn))
+    if found is None:
+        found = m.program.filled_attributes[id(fn)] = frozenset(_asked_for(fn))
+    return found
+
+
+def _asked_for(fn: ir.Function) -> set[str]:
+    """Attributes that the tests of a function ask for: whether they are None, or there at all."""
+    found: set[str] = set()
+    todo: list[Any] = list(fn.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ir.If):
+            found |= _asked_in(node.test)
+        for field in ("body", "orelse", "finalbody"):
+            todo += getattr(node, field, None) or ()
+        todo += [s for handler in getattr(node, "handlers", ()) for s in handler.body]
+    return found
+
+
+def _asked_in(test: ir.Expr) -> set[str]:
+    found: set[str] = set()
+    todo: list[Any] = [test]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ir.BoolOp):
+            todo += node.values
+        elif isinstance(node, ir.UnaryOp):
+            todo.append(node.operand)
+        elif isinstance(node, ir.Compare) and all(op in ("is", "is not") for op in node.ops):
+            todo.append(node.left)
+        elif isinstance(node, ir.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id == "hasattr":
+            found |= {a.value.value for a in node.args if isinstance(a.value, ir.Constant) and isinstance(a.value.value, str)}
+    return found
