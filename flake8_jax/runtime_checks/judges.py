@@ -220,7 +220,9 @@ def compiles_operations(least: int) -> Judge:
         names = sorted({seen["name"] for seen in o.through("compilations")})
         if len(names) >= least and o.visits("eager"):
             shown = ", ".join(names[:4])
-            return _confirmed(f"JAX compiled {len(names)} operations of the line one by one: {shown}", operations=len(names))
+            return _confirmed(
+                f"JAX compiled {len(names)} operations of the line one by one: {shown}", operations=len(names)
+            )
         return _unclear("the operations of the line had run before") if o.visits() else NOT_REACHED
 
     return judge

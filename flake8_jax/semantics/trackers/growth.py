@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import Link, LoopState, Writes
     from flake8_jax.semantics.machine.core import Machine
 
-_JOINING = frozenset({"append", "column_stack", "concat", "concatenate", "dstack", "hstack", "insert", "vstack", "r_", "c_"})
+_JOINING = frozenset(
+    {"append", "column_stack", "concat", "concatenate", "dstack", "hstack", "insert", "vstack", "r_", "c_"}
+)
 _LISTING = _JOINING | {"array", "asarray", "stack"}
 _UPDATING = frozenset({"dynamic_update_slice", "dynamic_update_slice_in_dim", "dynamic_update_index_in_dim"})
 _KEEPING = frozenset({

@@ -312,9 +312,7 @@ def _may_write(m: Machine, frame: Frame, node: Any) -> bool:
     return fn is None or not (fn.is_generator or fn.name in ("__enter__", "__exit__"))
 
 
-def _write(
-    m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str, owner: Value | None = None
-) -> None:
+def _write(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str, owner: Value | None = None) -> None:
     staleness = m.trackers[Staleness]
     staleness.spots[id(node)] = Spot(frame.scope, node, frame.scope.text[node.start : node.end])
     staleness.write(slots, slot, id(node), owner)
@@ -329,7 +327,11 @@ def _is_same(old: Value | None, new: Value) -> bool:
     """The variable has that value already."""
     if old is new:
         return True
-    return isinstance(old, Const) and isinstance(new, Const) and (type(old.value), old.value) == (type(new.value), new.value)
+    return (
+        isinstance(old, Const)
+        and isinstance(new, Const)
+        and (type(old.value), old.value) == (type(new.value), new.value)
+    )
 
 
 def _filled(m: Machine, fn: ir.Function) -> frozenset[str]:
@@ -368,5 +370,7 @@ def _asked_in(test: ir.Expr) -> set[str]:
         elif isinstance(node, ir.Attribute):
             found.add(node.attr)
         elif isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id == "hasattr":
-            found |= {a.value.value for a in node.args if isinstance(a.value, ir.Constant) and isinstance(a.value.value, str)}
+            found |= {
+                a.value.value for a in node.args if isinstance(a.value, ir.Constant) and isinstance(a.value.value, str)
+            }
     return found
