@@ -14,7 +14,6 @@ from flake8_jax.semantics.domain.stack import NORMAL, RAISE, Flow
 from flake8_jax.semantics.domain.values import Const, Deferred, Static, Unknown, Value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import BudgetSpentError
-from flake8_jax.semantics.machine.rebinding import own_name
 
 EVALUATE: dict[type, Callable[[Machine, Frame, Any], Value]] = {}
 """Filled in by ``expressions``, which needs ``evaluate`` itself."""
@@ -63,7 +62,7 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value | None:
             value = m.program.resolve(value)
         if name in frame.scope.rebound and isinstance(value, (Const, Static)) and m.path.stack:
             return Unknown(name, host_test=True)
-        if m.path.stack and m.program.is_replaced(own_name(frame.scope), name, value):
+        if m.path.stack and m.program.is_replaced(frame.scope, name, value):
             return Unknown(name, host_test=True)
         return value
     return None

@@ -29,7 +29,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.machine.imports import Roots, plain_name
 from flake8_jax.semantics.machine.limits import MAX_RESOLVING
-from flake8_jax.semantics.machine.rebinding import Rebindings, own_name, rebindings
+from flake8_jax.semantics.machine.rebinding import Rebindings, rebindings
 
 if TYPE_CHECKING:
     from flake8_jax.knowledge import Knowledge
@@ -103,7 +103,7 @@ class Program:
             self._imported = frozenset(word for text in imports for word in _WORD.findall(text))
         return plain_name(scope.key).rpartition(".")[2] in self._imported
 
-    def is_replaced(self, owner: str, name: str, value: Value) -> bool:
+    def is_replaced(self, owner: ModuleScope | ClassValue, name: str, value: Value) -> bool:
         """Some file sets the variable of this module or class from outside, so that it may hold something else."""
         if self._rebindings is None:
             self._rebindings = rebindings(self.by_name.values())
@@ -288,7 +288,7 @@ class Program:
                 return resolved
             if name in scope.rebound and isinstance(value, (Const, Static)):
                 return Unknown(name, host_test=True)
-            return Unknown(name, host_test=True) if self.is_replaced(own_name(scope), name, value) else value
+            return Unknown(name, host_test=True) if self.is_replaced(scope, name, value) else value
         below = f"{scope.key}.{name}"
         if self.is_project(below):
             return self.load(below)

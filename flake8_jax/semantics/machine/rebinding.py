@@ -21,6 +21,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.values import (
     Array,
+    ClassValue,
     Const,
     DictValue,
     ExternalInstance,
@@ -38,38 +39,41 @@ _SPEAKS = re.compile(
     r"|(?m:^[ \t]*(?!self\.)\w+(?:\.\w+)+[ \t]*(?::[^=\n]*)?[-+*/|&]?=[^=])"
 )
 """What a text contains that sets names from outside; others are not searched."""
-_DATA = (
-    Array, Const, DictValue, ExternalInstance, HostArray, Instance, ListValue, Static, TupleValue, UnionValue,
-)  # fmt: skip
+_DATA = frozenset(
+    [Array, Const, DictValue, ExternalInstance, HostArray, Instance, ListValue, Static, TupleValue, UnionValue]
+)
 ALL = "*"
 
 
 class Rebindings(msgspec.Struct, frozen=True):
-    """What is set from outside. owned: the owner with the name."""
+    """What is set from outside. owned: names by owner."""
 
     anywhere: frozenset[str]
-    owned: frozenset[tuple[str, str]]
+    owned: dict[str, set[str]]
 
-    def replaces(self, owner: str, name: str, value: Value) -> bool:
+    def replaces(self, owner: ModuleScope | ClassValue, name: str, value: Value) -> bool:
         """The variable of a module or class may hold something else than this. A function that is replaced stays the one
         that the code is written for."""
-        if not isinstance(value, _DATA):
+        if type(value) not in _DATA:
             return False
-        return name in self.anywhere or (owner, name) in self.owned or (owner, ALL) in self.owned
+        if name in self.anywhere or not self.owned:
+            return name in self.anywhere
+        named = self.owned.get(owner.node.name if isinstance(owner, ClassValue) else own_name(owner), ())
+        return name in named or ALL in named
 
 
 def rebindings(scopes: Iterable[ModuleScope]) -> Rebindings:
     """All names that some file of the project sets from outside."""
     anywhere: set[str] = set()
-    owned: set[tuple[str, str]] = set()
+    owned: dict[str, set[str]] = {}
     for scope in scopes:
         if _SPEAKS.search(scope.text):
             for owner, name in _set_in(scope):
                 if owner:
-                    owned.add((owner, name))
+                    owned.setdefault(owner, set()).add(name)
                 else:
                     anywhere.add(name)
-    return Rebindings(frozenset(anywhere), frozenset(owned))
+    return Rebindings(frozenset(anywhere), owned)
 
 
 def own_name(scope: ModuleScope) -> str:
