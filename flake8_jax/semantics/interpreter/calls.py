@@ -20,6 +20,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
+from flake8_jax.semantics.domain.classes import find_in_class, is_stub
 from flake8_jax.semantics.domain.conditions import contradict, labelled, normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import call_error, untransformed
@@ -168,7 +169,10 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
         m.path.assumed, m.path.arms = assumed | conditions, (*around, m.path.new_arm())
         chosen = _narrowed(at.args, conditions) if conditions else at.args
         m.trackers[Freshness].choosing += 1
+        reports = len(m.bus.emissions)
         results.append(call(m, at.frame, at.node, member, chosen, used=at.used))
+        if _is_guessed(m, member):
+            m.bus.drop_errors(reports)
         m.trackers[Freshness].choosing -= 1
         m.path.assumed, m.path.arms = assumed, around
         arms.append(m.journal.take_back(mark))
@@ -179,6 +183,22 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
         return Unknown("call")
     joined = joining.union_of(results)
     return labelled(joined, results, labels) if func.conditions and joined is not results[0] else joined
+
+
+def _is_guessed(m: Machine, member: Value) -> bool:
+    """A subclass's own form of a method that the class has, too, of an object that only an annotation says to be of the class:
+    nobody knows whether objects of the subclass come here."""
+    if not isinstance(member, BoundMethod) or not isinstance(member.self_value, Instance) or member.self_value.exact:
+        return False
+    receiver, method = member.self_value, member.func
+    if not isinstance(method, FunctionValue) or any(link.receiver is receiver for link in m.path.stack):
+        return False
+    found = find_in_class(receiver.cls, method.fn.name)
+    return (
+        found is not None
+        and found[1] is not method
+        and not (isinstance(found[1], FunctionValue) and is_stub(found[1].fn))
+    )
 
 
 def _suits(member: Value, args: Arguments) -> bool:
