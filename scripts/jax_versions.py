@@ -196,7 +196,10 @@ def main() -> int:
                 del rows[name]
                 continue
             fields = present["changes"][name].split(" ", 4)
+            hinted = row["how"] == "hint"
             row.update(zip(("deprecated", "removed", "since", "how"), fields[:4], strict=True))
+            if hinted and row["how"] == "-":  # a hint is no fact that is probed
+                row["how"] = "hint"
         probed = {"introduced": present["introduced"], "modules": present["modules"]}
     probed["introduced"] = {**probed["introduced"], **by_hand["introduced_arguments"]}
     text = write(rows, by_hand, probed)

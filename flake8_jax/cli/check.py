@@ -478,7 +478,8 @@ def _add_noqa(call: _Call) -> int:
 
 def _show_settings(resolver: Resolver, start: str) -> int:
     print(f"# settings in {one_line(start)}")
-    for name, value in vars(resolver.settings_for(start)).items():
+    settings = resolver.settings_for(start)
+    for name, value in {**vars(settings), "required": resolver.required_in(start, settings)}.items():
         print(one_line(f"{name.replace('_', '-')} = {value!r}"))
     return 0
 

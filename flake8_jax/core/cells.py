@@ -5,6 +5,7 @@ Vocabulary
 text    the code cells one after the other, each under a heading with its number (see ``notebooks``).
 number  of a cell: its place among all cells of the notebook, markdown too, from 1.
 raising a cell whose saved output is an exception: its reader is shown what goes wrong.
+broken  a cell that is no Python. In the text it is comments, from which it comes back as it was; its heading says why.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from flake8_jax.core.report import Diagnostic, PlacedEdit, RunReport, line_start
 SUFFIX = ".ipynb"
 HEADING = "# %% [jaxlint: cell {}]"
 RAISING = "# %% [jaxlint: cell {}, raises]"
+BROKEN = "# %% [jaxlint: cell {}, {}:{} {}]"
 MAGIC = "# [jaxlint: magic] "
 """What stands behind it is a magic: a line for IPython, replaced by something harmless."""
-_HEADINGS = re.compile(r"^# %% \[jaxlint: cell (\d+)(, raises)?\]$", re.MULTILINE)
+_HEADINGS = re.compile(r"^# %% \[jaxlint: cell (\d+)(, raises)?(?:, (\d+):(\d+) (.*))?\]$", re.MULTILINE)
 _CELLS = re.compile(r"^# ?%%", re.MULTILINE)
 _MAGICS = re.compile(r"(?:pass  |get_ipython\(\)  |)" + re.escape(MAGIC))
 _LINE = re.compile(r"\bline (\d+)\b")
@@ -45,6 +47,13 @@ def is_raising(text: str, start: int) -> bool:
     """Whether the heading at the offset is that of a cell whose saved output is an exception."""
     heading = _HEADINGS.match(text, start)
     return heading is not None and heading[2] is not None
+
+
+def broken_cells(text: str) -> Iterator[tuple[int, int, str]]:
+    """Row and column of the text, and what is wrong there, for each broken cell."""
+    for heading in _HEADINGS.finditer(text):
+        if heading[5] is not None:
+            yield text.count("\n", 0, heading.start()) + 1 + int(heading[3]), int(heading[4]), heading[5]
 
 
 def is_mark(line: str) -> bool:

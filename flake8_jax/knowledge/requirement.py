@@ -22,7 +22,15 @@ _CLAUSE = rf"(?:===|[<>=~!]=|[<>]){_SPACES}[\w.*+!]+"
 _EXTRAS = rf"(?:\[[^\]\n]{{0,500}}\]{_SPACES})?"
 _BOUND = rf"{_SPACES}{_EXTRAS}(?:\({_SPACES})?({_CLAUSE}(?:{_SPACES},{_SPACES}{_CLAUSE})*)"
 _LITERAL = re.compile(rf"""["']{_SPACES}{_NAME}{_BOUND}""", re.IGNORECASE)
-_LINE = re.compile(rf"^{_SPACES}{_NAME}{_BOUND}", re.MULTILINE | re.IGNORECASE)
+_LINE = re.compile(rf"""^{_SPACES}["']?{_NAME}{_BOUND}""", re.MULTILINE | re.IGNORECASE)
+# ``jax``, ``"jax[cuda12]",``, ``jax  # any``: nothing but the name.
+_OPEN = re.compile(
+    rf"""^{_SPACES}(?:-{_SPACES})?["']?{_NAME}{_SPACES}{_EXTRAS}(?:["',;)]{{1,9}}{_SPACES})?(?:(?:#|-f |--).{{0,500}})?$""",
+    re.MULTILINE | re.IGNORECASE,
+)
+_OPEN_LITERAL = re.compile(rf"""["']{_NAME}{_SPACES}{_EXTRAS}["']""", re.IGNORECASE)
+_ARGUMENT = re.compile(rf"""(?<![\w.-]){_NAME}{_BOUND}""", re.IGNORECASE)
+_INSTALLS = re.compile(r"\b(?:pip3?|conda|mamba|uv)\b.{0,100}?\b(?:install|add)\b(.{0,2000})")
 _RELEASE = r"[0-9]{1,18}(?:\.[0-9]{1,18}){1,8}"
 # ``jaxlib-0.4.7+cuda11.cudnn82-cp310-cp310-manylinux2014_x86_64.whl`` at the end of a URL, ``%2B`` for the plus sign.
 _WHEEL = re.compile(rf"/{_NAME}-({_RELEASE})(?:(?:\+|%2B|[-.])[^\s/\"']{{0,200}})?\.(?:whl|tar\.gz|zip)", re.IGNORECASE)
@@ -51,6 +59,22 @@ def required(text: str) -> Iterator[tuple[str, str]]:
     """(library, specifier) of every bound in lines such as ``jax[cpu] >= 0.4.30, < 0.8``."""
     yield from _found(_LINE, text)
     yield from _wheels(text)
+
+
+def required_by_commands(text: str) -> Iterator[tuple[str, str]]:
+    """(library, specifier) of every bound in commands such as ``pip install -q jax==0.3.25 flax``."""
+    for command in _INSTALLS.finditer(text):
+        yield from _found(_ARGUMENT, command[1])
+        yield from _wheels(command[1])
+
+
+def mentioned(text: str) -> Iterator[str]:
+    """Every library that a list of requirements, an environment, or a string literal of a script asks for without a bound."""
+    for pattern in (_OPEN, _OPEN_LITERAL):
+        for found in pattern.finditer(text):
+            library = library_of(found[1])
+            if library is not None:
+                yield library
 
 
 def required_by_conda(text: str) -> Iterator[tuple[str, str]]:

@@ -86,13 +86,13 @@ def decode_text(data: bytes, path: str = "", limit: int | None = None) -> tuple[
 
     Raises CellsTooLarge for a notebook with more than ``limit`` bytes of code.
     """
-    from flake8_jax.pipeline.notebooks import NotebookError, text_of
+    from flake8_jax.pipeline.notebooks import NotebookError, text_of, text_of_script
     from flake8_jax.syntax.errors import SourceError
     from flake8_jax.syntax.source import decode
 
     try:
         text = decode(data).text
-        return (text_of(text, limit) if path.endswith(SUFFIX) else text), None
+        return (text_of(text, limit) if path.endswith(SUFFIX) else text_of_script(text)), None
     except NotebookError as error:
         return "", Problem(str(error))
     except SourceError as error:

@@ -7,8 +7,10 @@ number  of a cell: its place among all cells of the notebook, markdown too, from
 magic   a line for IPython and not for Python: ``%timeit f(x)``, ``!ls``, ``files = !ls``, ``f?``, a ``%%bash`` cell. In the
         text it is a comment behind something harmless, from which it comes back as it was.
 
-Cells count in the order in which they stand. Not modelled: that they may be run in another one; what magics define; notebooks
-of other languages, which have no text.
+broken  a cell that is no Python, where that alone keeps the text from being some: it is comments in the text, too.
+
+Scripts have magics as well, where a notebook was saved as one. Cells count in the order in which they stand. Not modelled:
+that they may be run in another one; what magics define; notebooks of other languages, which have no text.
 """
 
 from __future__ import annotations
@@ -16,10 +18,12 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from flake8_jax.core.cells import HEADING, MAGIC, RAISING, cells_of, is_mark, with_magics
+from flake8_jax.core.cells import BROKEN, HEADING, MAGIC, RAISING, cells_of, is_mark, with_magics
+from flake8_jax.syntax.errors import SyntaxProblem
+from flake8_jax.syntax.lower import lower
 
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun"})
 _CELL_MAGIC = re.compile(r"(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*%%(\S*)")
@@ -46,11 +50,50 @@ def text_of(data: str, limit: int | None = None) -> str:
     sources = [(_heading(number, cell), _source(cell)) for number, cell in _code_cells(_parsed(data))]
     if limit is not None and sum(len(source.encode("utf-8", "surrogatepass")) for _, source in sources) > limit:
         raise CellsTooLarge
-    pieces = []
-    for heading, cell in sources:
-        source = without_magics(cell)
-        pieces.append(heading + "\n" + source + ("" if source.endswith("\n") else "\n"))
-    return "".join(pieces)
+    cells = [(heading, without_magics(cell)) for heading, cell in sources]
+    text = _joined(cells)
+    return text if _is_python(text) else _joined([_without_what_is_broken(*cell) for cell in cells])
+
+
+def _joined(cells: Iterable[tuple[str, str]]) -> str:
+    """The text of cells, given as heading and source."""
+    return "".join(heading + "\n" + source + ("" if source.endswith("\n") else "\n") for heading, source in cells)
+
+
+def _without_what_is_broken(heading: str, source: str) -> tuple[str, str]:
+    """Heading and source of a cell, as comments if it is no Python. One that goes on in the next cell is some."""
+    if _is_python(source):
+        return heading, source
+    try:
+        lower(source)
+    except SyntaxProblem as error:
+        if error.row > source.rstrip().count("\n") + 1:
+            return heading, source
+        number = next(cells_of(heading + "\n"))[0]
+        return BROKEN.format(number, error.row, error.column, error.message.replace("\n", " ")), _as_comments(source)
+    return heading, source
+
+
+def _as_comments(source: str) -> str:
+    return "".join(line if MAGIC in line else MAGIC + line for line in source.splitlines(keepends=True))
+
+
+def _is_python(source: str) -> bool:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a null byte; nested too deeply for Python's parser
+        return False
+    return True
+
+
+_MAGIC_START = re.compile(r"^[ \t]*[!%]", re.MULTILINE)
+
+
+def text_of_script(text: str) -> str:
+    """The text of a file of Python: as it stands, but for the magics of a notebook that was saved as a script."""
+    if _MAGIC_START.search(text) is None or is_mark(text) or _is_python(text):
+        return text
+    return without_magics(text)
 
 
 _ERRORS = re.compile(r"Tracer|Concret|^TypeError$|^ValueError$")
@@ -92,11 +135,8 @@ def without_magics(source: str) -> str:
     magic = _CELL_MAGIC.match(source)
     if magic is not None and magic[1] not in _PYTHON_CELLS:
         return "".join(MAGIC + line for line in source.splitlines(keepends=True))
-    try:
-        ast.parse(source)
+    if _is_python(source):
         return source  # a line that begins with `%` goes on from the one before
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a null byte; nested too deeply for Python's parser
-        pass
     found: list[str] = []
     depth, continued, in_magic = 0, False, False
     for line in source.splitlines(keepends=True):

@@ -23,7 +23,7 @@ import msgspec
 
 from flake8_jax import __version__
 from flake8_jax.core import ir
-from flake8_jax.core.cells import SUFFIX, Rows, evidence_in_cells
+from flake8_jax.core.cells import SUFFIX, Rows, broken_cells, evidence_in_cells
 from flake8_jax.core.collector import collector_paused
 from flake8_jax.core.findings import Edit, Finding
 from flake8_jax.core.reading import NO_LIMITS, SizeLimits, TooLarge
@@ -227,10 +227,13 @@ class Workspace:
                 run.problems[path] = problem
         run.digests = {path: glances[path].digest for path in sorted(program)}
         wanted = frozenset(asked) if any(path not in asked for path in program) else None
+        required_in = {path: self.resolver.required_in(os.path.dirname(path), settings) for path in run.digests}
+        required = self.resolver.required_in(settings.project_root or settings.root, settings)
         request = AnalysisRequest(
             codes=selection.codes,
             transforms=settings.transforms,
-            required=settings.required,
+            required=required,
+            required_in={path: asked for path, asked in required_in.items() if asked != required},
             recorded=tuple(one for one in question.recorded if one.path in program),
             unroll_threshold=settings.unroll_threshold,
             preview=settings.preview,
@@ -353,6 +356,8 @@ class Workspace:
                         module = copied(result.module, text) if key in taken else result.module
                         taken.add(key)
                         files.append(SourceFile(path, modules.names[path], is_package, module, text))
+                        if path.endswith(SUFFIX) and (broken := next(broken_cells(text), None)) is not None:
+                            problems[path] = Problem(broken[2], broken[0], broken[1])
                 elif result.problem is not None:
                     problems[path] = result.problem
                 else:
@@ -447,15 +452,14 @@ class Workspace:
         for path in sorted({*by_path, *run.problems}):
             if path not in run.asked:
                 continue
+            said = []
             if path in run.problems:
                 text = self._broken_text(run, path, question)
-                said = [syntax_diagnostic(path, text, run.problems[path])]
-            else:
-                module = self.module_of(run, path)
-                if module is None:
-                    continue
+                said.append(syntax_diagnostic(path, text, run.problems[path]))
+            module = self.module_of(run, path) if path in by_path else None
+            if module is not None:
                 text = self.text_of(path, run.digests[path])
-                said = placed(path, by_path[path], text, module, selection, question.ignore_noqa)
+                said += placed(path, by_path[path], text, module, selection, question.ignore_noqa)
             if said:
                 diagnostics += said
                 texts[path] = text

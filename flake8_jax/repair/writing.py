@@ -10,9 +10,9 @@ import os
 import stat
 import tempfile
 
-from flake8_jax.core.cells import SUFFIX
+from flake8_jax.core.cells import SUFFIX, with_magics
 from flake8_jax.core.reading import NO_LIMITS, read_regular
-from flake8_jax.pipeline.notebooks import NotebookError, rewritten, text_of
+from flake8_jax.pipeline.notebooks import NotebookError, rewritten, text_of, text_of_script
 from flake8_jax.syntax.errors import SourceError
 from flake8_jax.syntax.source import decode
 
@@ -45,10 +45,12 @@ def encoded_like(data: bytes, before: str, after: str, path: str = "") -> bytes:
     """
     try:
         source = decode(data)
-        if (text_of(source.text) if path.endswith(SUFFIX) else source.text) != before:
+        if (text_of if path.endswith(SUFFIX) else text_of_script)(source.text) != before:
             raise NotWritten("it changed while it was linted; run again")
         if path.endswith(SUFFIX):
             after = rewritten(source.text, before, after)
+        elif before != source.text:
+            after = with_magics(after)
         if not source.exact:
             raise NotWritten(
                 f"its encoding, {source.encoding}, cannot be written back byte for byte; store it as UTF-8"

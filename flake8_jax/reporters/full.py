@@ -168,7 +168,7 @@ def render(report: RunReport, view: View) -> str:
     sources: dict[str, _Source] = {}
     for path, text in report.texts.items():
         sources[path] = _Source(text, line_starts(text))
-        by_place[path, None] = _lines(text)
+        by_place[path, None] = _lines(with_magics(text))
         by_place.update(
             {(path, cell): _lines(with_magics(source)) for cell, source in cells_of(text) if path.endswith(SUFFIX)}
         )

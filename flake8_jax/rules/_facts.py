@@ -5,6 +5,8 @@ Not modelled: facts of methods have no module default.
 
 from __future__ import annotations
 
+from flake8_jax.core.cells import SUFFIX
+from flake8_jax.core.findings import Level
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import Context, LibraryCall, MethodCall
 
@@ -35,3 +37,8 @@ def effect(event: LibraryCall | MethodCall) -> str | None:
 def is_test(context: Context) -> bool:
     """By the conventions of test runners: a test function, or a test file."""
     return is_test_file(context.scope.path) or any(part.startswith("test") for part in context.function.split("."))
+
+
+def level_in_notebook(context: Context) -> Level | None:
+    """The level where what is unwise is mostly shown on purpose, or tried once: in a notebook."""
+    return "info" if context.scope.path.endswith(SUFFIX) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flake8_jax.rules._keys import place
 from flake8_jax.semantics.domain.values import (
     BoundMethod,
     ExternalMethod,
@@ -11,6 +12,12 @@ from flake8_jax.semantics.domain.values import (
     UnionValue,
     Value,
 )
+from flake8_jax.semantics.events.events import Repetition
+
+
+def loop_of(event: Repetition) -> str:
+    """``a loop calls this``, and where."""
+    return "a loop calls this" + (f" (on {place(event.called, event.context)})" if event.called is not None else "")
 
 
 def short(name: str) -> str:

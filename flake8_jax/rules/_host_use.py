@@ -50,6 +50,36 @@ def use_of(scope: ModuleScope, at: Any) -> Use:
     return use if use == "needed" or not _is_needed_again(scope, at, block) else "needed"
 
 
+def is_tested(scope: ModuleScope, read: Any) -> bool:
+    """A test of the innermost loop around, its own or one in its body, looks at the variable ``read``: it waits as well."""
+    if not isinstance(read, ir.Name):
+        return False
+    around = list(nodes_around(scope.tree.body, read.start, read.end))
+    loop = next((node for node in reversed(around) if isinstance(node, (ir.For, ir.While))), None)
+    if loop is None:
+        return False
+    tests = [node.test for statement in loop.body for node in walk(statement) if isinstance(node, (ir.If, ir.While))]
+    tests += [loop.test] if isinstance(loop, ir.While) else []
+    return any(isinstance(n, ir.Name) and n.id == read.id for test in tests for n in _compared(test))
+
+
+_ASKING = frozenset({"is", "is not", "in", "not in"})
+"""Comparisons that do not read the value."""
+
+
+def _compared(test: ir.Expr) -> Iterator[Any]:
+    """What a test compares, or takes for true, as it is."""
+    if isinstance(test, ir.BoolOp):
+        for value in test.values:
+            yield from _compared(value)
+    elif isinstance(test, ir.Compare) and _ASKING.isdisjoint(test.ops):
+        yield from (test.left, *test.comparators)
+    elif isinstance(test, ir.UnaryOp):
+        yield from _compared(test.operand)
+    else:
+        yield test
+
+
 def _is_needed_again(scope: ModuleScope, at: Any, block: list[ir.Stmt]) -> bool:
     """``history.append(loss.item())``, and then ``bar.set_postfix(loss=loss.item())``: another read needs the value."""
     names = {node.id for node in walk(at) if isinstance(node, ir.Name)}

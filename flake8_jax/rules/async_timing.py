@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
 from flake8_jax.semantics.events.events import Timed
@@ -116,5 +117,21 @@ def async_timing(event: Timed) -> Report | None:
     return Report(
         event.at,
         f"the clock is read while the device may still be at work on {subject}; wait with `jax.block_until_ready` first",
+        "info" if _is_shown(event) else None,
         unless=NO_MEASURE,
     )
+
+
+def _is_shown(event: Timed) -> bool:
+    """A notebook measures without waiting, and in one of the next cells with: to show the difference."""
+    scope, start = event.context.scope, event.at.start
+    if not scope.path.endswith(SUFFIX):
+        return False
+    cell, ends = scope.cell_of(start), [*scope.cells, len(scope.text)]
+    following = scope.text[ends[min(cell, len(ends) - 1)] : ends[min(cell + _NEXT, len(ends) - 1)]]
+    here = scope.text[ends[max(cell - 1, 0)] : ends[min(cell, len(ends) - 1)]]
+    return "block_until_ready" in following and "block_until_ready" not in here
+
+
+_NEXT = 2
+"""So many cells further on the difference is shown."""

@@ -68,7 +68,8 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
         if event.how != "compiled" or not event.own or event.name not in _PMAPS or is_test(event.context):
             return None
         message = "this pmaps a new function in every iteration and compiles it each time; apply pmap before the loop"
-        return Report(event.at, message, given=event.given, unless=event.unless)
+        # Of four such loops in unseen repositories one was worth a minute: most run once for a checkpoint or an epoch.
+        return Report(event.at, message, "info", given=event.given, unless=event.unless)
     if event.name not in _JITS or event.context.presumed or not _is_pmapped(event.operand):
         return None
     return Report(

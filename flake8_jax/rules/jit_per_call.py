@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._fresh import made_of, short
+from flake8_jax.rules._fresh import loop_of, made_of, short
 from flake8_jax.semantics.events.events import Repetition
 
 
@@ -104,7 +104,7 @@ def jit_per_call(event: Repetition) -> Report | None:
     return Report(
         event.at,
         f"`{short(event.name)}` gets {made_of(event.operand)} in every call and compiles it each time, "
-        "and a loop calls this; apply it once, outside",
+        f"and {loop_of(event)}; apply it once, outside",
         given=event.given,
         unless=event.unless,
     )

@@ -143,7 +143,7 @@ def key_reuse(event: KeyUse) -> Report | None:
     uses, where = uses_of(event), first_use(event)
     if is_common_pick(event):
         message = f"{key} was already used {where}, so this call picks the same elements; split it if that is not meant"
-        return Report(event.at, message, level="warning", uses=uses)
+        return Report(event.at, message, level="info" if event.intent else "warning", uses=uses)
     again = ""
     if event.through or not event.draws:
         by = name_of(event.through) if event.through else "this call"

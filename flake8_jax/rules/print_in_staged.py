@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, is_test
 from flake8_jax.rules._tracers import contains_tracer
@@ -102,4 +103,6 @@ def print_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return None
     verb = "prints" if what == PRINT else "logs"
     when = ", once per compilation," if context.once else ""
-    return Report(event.at, f"this {verb} a tracer{when} and no value; use jax.debug.print")
+    # Of logs of tracers, two in eight were worth a minute: most are meant to show shapes, once per compilation.
+    level: Level | None = None if what == PRINT else "info"
+    return Report(event.at, f"this {verb} a tracer{when} and no value; use jax.debug.print", level)

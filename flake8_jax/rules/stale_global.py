@@ -6,6 +6,8 @@ Not modelled: attributes of objects, changes by code that is not part of the pro
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import level_in_notebook
+from flake8_jax.semantics.domain.values import Array
 from flake8_jax.semantics.events.events import GlobalRead
 from flake8_jax.semantics.events.facts import CHANGED_HERE
 
@@ -107,9 +109,11 @@ def stale_global(event: GlobalRead) -> Report | None:
 
     Proof: the change has no effect on the next call.
     """
+    is_key = isinstance(event.value, Array) and event.value.dtype == "key"
     return Report(
         event.at,
         f"`{event.name}` is read once, while JAX traces, but it changes later; pass it as an argument",
+        None if is_key else level_in_notebook(event.context),
         unless=CHANGED_HERE,
         given=event.fact,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
-from flake8_jax.rules._host_use import Use, use_of
+from flake8_jax.rules._host_use import Use, is_tested, use_of
 from flake8_jax.rules._tracers import is_dispatched, quote
 from flake8_jax.semantics.domain.values import Array, UnionValue, Value
 from flake8_jax.semantics.events.events import Formatting, LibraryCall, MethodCall, TruthTest
@@ -141,6 +141,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
     if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and not _is_scalar(event, value)):
         return None
     if (use == "shown" and 0 < context.iterations <= _MANY) or (use == "refreshed" and context.iterations <= _MANY):
+        return None
+    if is_tested(context.scope, _subject(event)):
         return None
     subject = quote(context, _subject(event), "a result")
     return Report(

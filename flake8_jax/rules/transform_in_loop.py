@@ -8,7 +8,7 @@ from __future__ import annotations
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.rules._fresh import made_of, short
+from flake8_jax.rules._fresh import loop_of, made_of, short
 from flake8_jax.semantics.events.events import Repetition
 
 
@@ -125,7 +125,7 @@ def transform_in_loop(event: Repetition) -> Report | None:
             problem, advice = "`map` traces and compiles its function", "jit the step as a whole"
     else:
         problem, advice = f"`{short(event.name)}` runs its Python function again", "jit it"
-    when = "in every iteration" if event.own else "in every call, and a loop calls this"
+    when = "in every iteration" if event.own else f"in every call, and {loop_of(event)}"
     level: Level | None = None if event.how != "body" and short(event.name) in _GRADIENTS else "info"
     return Report(event.at, f"{problem} {when}; {advice}", level, unless=event.unless)
 

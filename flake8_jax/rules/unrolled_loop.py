@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
 from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.events.events import UnrolledLoop
 from flake8_jax.semantics.events.facts import IN_NEST
@@ -110,6 +111,7 @@ def unrolled_loop(event: UnrolledLoop) -> Report | None:
     return Report(
         event.at,
         f"the loop unrolls into {event.copies} copies of its body{inside}; use jax.lax.fori_loop, scan or vmap",
+        "info" if is_test(event.context) else None,
         unless=IN_NEST,
     )
 

@@ -6,11 +6,12 @@ from collections.abc import Hashable
 
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Candidate, Report, rule
+from flake8_jax.rules._facts import level_in_notebook
 from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.facts import GUARDED
-from flake8_jax.semantics.events.singularities import instability
+from flake8_jax.semantics.events.singularities import instability, is_minor
 
 
 def report_first(candidates: list[Candidate]) -> list[Candidate]:
@@ -93,6 +94,7 @@ def unstable_expression(event: Computation) -> Report | None:
     if found is None:
         return None
     wrong, better = found
-    # Digits of a small sum rarely matter: of seven such places in unseen repositories one was worth a minute.
-    level: Level | None = "info" if better == "jnp.log1p" else None
+    level: Level | None = "info" if better == "jnp.log1p" or is_minor(event) else None
+    if better == "jax.nn.softplus":
+        level = level_in_notebook(event.context)
     return Report(event.at, f"{wrong}; use `{better}`", level, unless=GUARDED if event.name == "*" else "")

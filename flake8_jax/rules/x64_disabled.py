@@ -7,6 +7,7 @@ from struct import pack, unpack
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Candidate, Report, rule
+from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.semantics.domain.values import External
 from flake8_jax.semantics.events.events import Context, WideDtype
@@ -112,7 +113,8 @@ def x64_disabled(event: WideDtype) -> Report | None:
         return None
     if _is_drawing(event.context) or _is_shown(event):
         return None
-    return Report(event.at, f"`{event.dtype}` gives `{narrow}`: nothing in this project enables `jax_enable_x64`")
+    message = f"`{event.dtype}` gives `{narrow}`: nothing in this project enables `jax_enable_x64`"
+    return Report(event.at, message, "info" if is_test(event.context) else None)
 
 
 def _is_drawing(context: Context) -> bool:

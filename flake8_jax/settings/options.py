@@ -144,7 +144,7 @@ class Settings:
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     force_exclude: bool = False
     respect_gitignore: bool = True
-    required: dict[str, str] = field(default_factory=dict)
+    target_jax: str | None = None
     output_format: str = "full"
     preview: bool = False
     transforms: dict[str, str] = field(default_factory=dict)

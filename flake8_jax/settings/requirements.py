@@ -1,10 +1,10 @@
 """Which versions of JAX and of the libraries around it a project asks for, in whatever file it says so.
 
-The nearest directory with packaging files counts; in it, the first of these that speaks of a library: pyproject.toml
-(``project.dependencies``, Poetry's, then the optional ones and groups), setup.cfg, setup.py (string literals), files of
-requirements and constraints, environments of conda, lock files. Where that one sets no upper bound, the first of the others
-that does adds its own: a project that asks for ``jax`` and locks 0.4.30 does not run on newer releases. A bound on ``jax``
-goes before one on ``jaxlib``.
+For each file the nearest directory with packaging files counts; in it, the first of these that speaks of a library:
+pyproject.toml (``project.dependencies``, Poetry's, then the optional ones and groups), setup.cfg, setup.py (string
+literals), files of requirements and constraints, environments of conda, lock files. Where that one sets no upper bound, the
+first of the others that does adds its own: a project that asks for ``jax`` and locks 0.4.30 does not run on newer releases.
+A bound on ``jax`` goes before one on ``jaxlib``.
 
 Limitations: requirements that are computed or included (``-r``), environment markers, other hosts' requirements in one
 folder; files of more than 10 MB.
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from flake8_jax.core.reading import read_regular
@@ -22,6 +23,7 @@ from flake8_jax.knowledge.requirement import (
     has_upper_bound,
     library_of,
     locked,
+    mentioned,
     required,
     required_by_conda,
     required_in_literals,
@@ -35,6 +37,8 @@ _LISTS = re.compile(r"[\w.-]*(?:requirements|constraints)[\w.-]*\.(?:txt|in)", r
 _ENVIRONMENTS = re.compile(r"[\w.-]*environment[\w.-]*\.ya?ml|conda[\w.-]*\.ya?ml", re.IGNORECASE)
 _FOLDER = "requirements"
 _LARGEST = 10_000_000
+_MOST_FOLDERS = 500
+_DEPTH = 2
 
 
 def says_versions(name: str) -> bool:
@@ -42,29 +46,77 @@ def says_versions(name: str) -> bool:
     return name in (*_MANIFESTS, *_LOCKS) or bool(_LISTS.fullmatch(name) or _ENVIRONMENTS.fullmatch(name))
 
 
-def supported_versions(directory: str, load_toml: LoadToml) -> dict[str, str]:
-    """What the project around ``directory`` asks for: specifiers by the import name of the library."""
+def supported_versions(directory: str, top: str | None, load_toml: LoadToml) -> dict[str, str]:
+    """What the project around ``directory`` asks for: specifiers by the import name of the library.
+
+    top: the directory of the whole project, where the search ends; None ends it at the first directory that speaks of a
+    library. A directory with lists alone is installed into the environment of the project around it, so bounds above that
+    one adds hold for it too; one with a packaging file stands alone. A library that is asked for in any version has an
+    empty specifier.
+    """
     folder = directory
+    found: dict[str, str] = {}
     while True:
         present = _packaging_files(folder)
-        found: dict[str, str] = {}
-        for name in present:
-            asked = dict(reversed(list(_asked_in(os.path.join(folder, name), load_toml))))
-            if "jaxlib" in asked:
-                _bound_by_jaxlib(asked, asked.pop("jaxlib"))
-            for library, bound in asked.items():
-                found[library] = _joined(found.get(library), bound)
+        for library, bound in _asked_in_folder(folder, present, load_toml).items():
+            found[library] = _joined(found.get(library), bound)
         above = os.path.dirname(folder)
-        # A folder that only has lists for some purpose of its own says nothing of the project.
-        stands_alone = bool(found) or any(name in _MANIFESTS for name in present)
-        if stands_alone or above == folder or os.path.lexists(os.path.join(folder, ".git")):
-            return {library: bound for library, bound in found.items() if bound}
+        stands_alone = any(name in _MANIFESTS for name in present) or (top is None and bool(found))
+        if stands_alone or above == folder or folder == top or os.path.lexists(os.path.join(folder, ".git")):
+            return found
         folder = above
+
+
+def environments_below(top: str) -> dict[str, str]:
+    """What environments and lists in the folders of a project say that says nothing itself: specifiers by import name.
+
+    Code that runs only in the environment of ``docker/environment.yml`` need not run in another one. Of several the latest
+    counts; one that is open upwards leaves all open.
+    """
+    asked: dict[str, list[str]] = {}
+    for folder in _folders_below(top):
+        for name in _packaging_files(folder):
+            if name in _MANIFESTS or name in _LOCKS:
+                continue
+            for library, bound in _bounds(_asked_in_text(os.path.join(folder, name))).items():
+                asked.setdefault(library, []).append(bound)
+    return {library: max(bounds, key=_newest) for library, bounds in asked.items() if all(map(has_upper_bound, bounds))}
+
+
+def _folders_below(top: str) -> Iterator[str]:
+    """The folders of a project, not far below its top, none of them hidden."""
+    for folder, below, _names in islice(os.walk(top), _MOST_FOLDERS):
+        deep = folder.removeprefix(top).count(os.sep) >= _DEPTH
+        below[:] = [] if deep else sorted(name for name in below if not name.startswith("."))
+        yield folder
+
+
+def _newest(specifier: str) -> tuple[int, ...]:
+    """The release that an upper bound names."""
+    numbers = re.findall(r"(?:==|<|~=)=?\s*(\d{1,9}(?:\.\d{1,9}){0,3})", specifier)
+    return max((tuple(map(int, number.split("."))) for number in numbers), default=())
+
+
+def _asked_in_folder(folder: str, present: list[str], load_toml: LoadToml) -> dict[str, str]:
+    """What the packaging files of one folder ask for, the first of them that speaks of a library before the others."""
+    found: dict[str, str] = {}
+    for name in present:
+        for library, bound in _bounds(_asked_in(os.path.join(folder, name), load_toml)).items():
+            found[library] = _joined(found.get(library), bound)
+    return found
+
+
+def _bounds(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """What one file asks for, the first requirement of each library; jaxlib's bound is one on JAX."""
+    asked = dict(reversed(list(requirements)))
+    if "jaxlib" in asked:
+        _bound_by_jaxlib(asked, asked.pop("jaxlib"))
+    return asked
 
 
 def _bound_by_jaxlib(asked: dict[str, str], jaxlib: str) -> None:
     """JAX needs a jaxlib that is not much older: without an upper bound of its own it has that of jaxlib, one minor later."""
-    if "jax" not in asked:
+    if not asked.get("jax"):
         asked["jax"] = jaxlib
     elif not has_upper_bound(asked["jax"]):
         pinned = re.search(r"(?:==|<=)\s*(\d+)\.(\d+)", jaxlib)
@@ -91,7 +143,7 @@ def _packaging_files(folder: str) -> list[str]:
 
 def _joined(first: str | None, other: str) -> str:
     """What a file asks for, and of another one the upper bound that it does not have."""
-    if first is None:
+    if not first:
         return other
     if has_upper_bound(first):
         return first
@@ -101,11 +153,18 @@ def _joined(first: str | None, other: str) -> str:
 
 def _asked_in(path: str, load_toml: LoadToml) -> Iterator[tuple[str, str]]:
     """(library, specifier) of every requirement in a file, most telling first."""
-    name = os.path.basename(path)
-    if name == "pyproject.toml":
-        for text in _dependencies(load_toml(path)[0]):
-            yield from required(text)
+    if os.path.basename(path) != "pyproject.toml":
+        yield from _asked_in_text(path)
         return
+    texts = list(_dependencies(load_toml(path)[0]))
+    for text in texts:
+        yield from required(text)
+    yield from ((library, "") for text in texts for library in mentioned(text))
+
+
+def _asked_in_text(path: str) -> Iterator[tuple[str, str]]:
+    """The same of a file that is no TOML."""
+    name = os.path.basename(path)
     try:
         text = read_regular(path, _LARGEST).decode("utf-8", "replace")
     except OSError:
@@ -118,6 +177,8 @@ def _asked_in(path: str, load_toml: LoadToml) -> Iterator[tuple[str, str]]:
         yield from required_by_conda(text)
     else:
         yield from required(text)
+    if name not in _LOCKS:
+        yield from ((library, "") for library in mentioned(text))
 
 
 def _dependencies(table: dict[str, Any]) -> Iterator[str]:

@@ -28,7 +28,7 @@ from flake8_jax.settings.options import (
     load_options,
     override,
 )
-from flake8_jax.settings.requirements import supported_versions
+from flake8_jax.settings.requirements import environments_below, supported_versions
 from flake8_jax.settings.selection import Layer
 from flake8_jax.settings.tables import ConfigError, key_row, load_toml
 
@@ -120,6 +120,8 @@ class Resolver:
         self._roots: dict[tuple[str, ...], dict[str, str | None]] = {}
         self._loaded: dict[str, Options | None] = {}
         self._settings: dict[tuple[str | None, str | None], Settings] = {}
+        self._required: dict[tuple[str, str | None], dict[str, str]] = {}
+        self._environments: dict[str, dict[str, str]] = {}
 
     def config_of(self, directory: str) -> str | None:
         """The configuration file that counts in an absolute directory."""
@@ -166,10 +168,25 @@ class Resolver:
         if key not in self._settings:
             written = self._load(config) if config is not None else None
             sources = _Sources(config, written or Options(), self.inline, self.flags)
-            required = supported_versions(directory, self._load_manifest)
             root = home if config is not None else (project_root or home)
-            self._settings[key] = sources.settings(root, project_root, required, self.cwd)
+            self._settings[key] = sources.settings(root, project_root, self.cwd)
         return self._settings[key]
+
+    def required_in(self, directory: str, settings: Settings) -> dict[str, str]:
+        """The versions of JAX and of other libraries that the files of a directory are for, by import name."""
+        key = (directory, settings.project_root)
+        if key not in self._required:
+            asked = supported_versions(directory, settings.project_root, self._load_manifest)
+            if "jax" not in asked and settings.project_root is not None:
+                asked = {**self._environments_of(settings.project_root), **asked}
+            self._required[key] = {library: bound for library, bound in asked.items() if bound}
+        asked = self._required[key]
+        return asked if settings.target_jax is None else {**asked, "jax": settings.target_jax}
+
+    def _environments_of(self, project_root: str) -> dict[str, str]:
+        if project_root not in self._environments:
+            self._environments[project_root] = environments_below(project_root)
+        return self._environments[project_root]
 
 
 @dataclass(frozen=True)
@@ -181,8 +198,8 @@ class _Sources:
     inline: Options
     flags: Options
 
-    def settings(self, root: str, project_root: str | None, required: dict[str, str], cwd: str) -> Settings:
-        """What the sources amount to. required: the versions that the project asks for; cwd: where the command runs."""
+    def settings(self, root: str, project_root: str | None, cwd: str) -> Settings:
+        """What the sources amount to. cwd: where the command runs."""
         configured = override(self.written, self.inline)
         final = override(configured, self.flags)
         ignores = {**(configured.per_file_ignores or {}), **(self.flags.per_file_ignores or {})}
@@ -201,7 +218,7 @@ class _Sources:
             exclude=self._exclude(final, configured),
             force_exclude=bool(final.force_exclude),
             respect_gitignore=final.respect_gitignore is not False,
-            required=required if final.target_jax is None else {**required, "jax": final.target_jax},
+            target_jax=final.target_jax,
             output_format=final.output_format or "full",
             preview=bool(final.preview),
             transforms=dict(final.transforms or {}),

@@ -63,6 +63,23 @@ def test_findings_are_in_their_cells(folder: Path, capsys: pytest.CaptureFixture
     ]
 
 
+@pytest.mark.parametrize(
+    ("installed", "told"),
+    [
+        ("!pip install -q jax==0.3.25 jaxlib==0.3.25 -f https://x.org/jax_cuda_releases.html", []),
+        ("%pip install flax 'jax[cuda12]<0.5'", []),
+        ("!pip install -q jax-md==0.2 flax", ["JAX801"]),
+        ("!echo jax==0.3.25", ["JAX801"]),
+    ],
+)
+def test_a_notebook_runs_on_what_it_installs(
+    folder: Path, capsys: pytest.CaptureFixture[str], installed: str, told: list[str]
+) -> None:
+    write(folder / "a.ipynb", notebook(installed, "import jax\nprint(jax.tree_map(abs, [1]))"))
+    found = json.loads(lint(capsys, ".", "--select", "JAX801", "--output-format", "json")[1])
+    assert [item["code"] for item in found] == told
+
+
 def test_json_speaks_of_cells(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder / "a.ipynb", notebook(SETUP, BRANCH, KEYS))
     found = json.loads(lint(capsys, ".", "--output-format", "json")[1])
@@ -351,3 +368,44 @@ def test_a_key_of_another_cell_counts_where_its_draws_are_read(
     write(folder / "n.ipynb", notebook(*cells))
     _, out = lint(capsys, "--output-format", "concise", "n.ipynb")
     assert out.count("JAX301") == told, out
+
+
+SCRIPT = """# -*- coding: utf-8 -*-
+!pip install -q jax
+%matplotlib inline
+import jax
+import jax.numpy as jnp
+files = !ls
+x = jnp.ones(3)
+x[0] = 1  # sets it
+%timeit jnp.sum(x)
+"""
+
+
+def test_a_notebook_that_was_saved_as_a_script(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "a.py").write_text(SCRIPT)
+    assert "a.py:8:1: JAX505" in lint(capsys, "a.py")[1]
+    assert "jaxlint: magic" not in lint(capsys, "a.py")[1]
+    _, diff = lint(capsys, "a.py", "--diff")
+    assert "-x[0] = 1  # sets it\n+x = x.at[0].set(1)  # sets it\n %timeit jnp.sum(x)\n" in diff
+    lint(capsys, "a.py", "--fix")
+    assert (folder / "a.py").read_text() == SCRIPT.replace("x[0] = 1", "x = x.at[0].set(1)")
+
+
+def test_a_broken_script_is_no_notebook(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "a.py").write_text(SCRIPT + "def f(:\n")
+    assert lint(capsys, "a.py", "--output-format", "concise")[1].startswith("a.py:10:7: JAX001 invalid syntax")
+
+
+BROKEN = "import jax.numpy as jnp\ndef f(x\n    return x"
+
+
+def test_a_cell_that_is_no_python_costs_nothing_but_itself(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = write(folder / "n.ipynb", notebook(SETUP, BROKEN, "!ls", "x = jnp.ones(3)\nx[0] = 1"))
+    for _ in range(2):  # the second time from the cache
+        capsys.readouterr()
+        assert main(["check", "--isolated", "n.ipynb", "--output-format", "json"]) == 1
+        found = [(item["cell"], item["code"], item["location"]["row"]) for item in json.loads(capsys.readouterr().out)]
+        assert found == [(3, "JAX001", 2), (5, "JAX505", 2)]
+    lint(capsys, "n.ipynb", "--fix")
+    assert (folder / "n.ipynb").read_text(encoding="utf-8") == before.replace("x[0] = 1", "x = x.at[0].set(1)")

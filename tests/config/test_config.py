@@ -19,6 +19,12 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
+def required_in(cwd: Path, directory: Path, *, isolated: bool = False) -> dict[str, str]:
+    """What the files of a directory are for."""
+    resolver = Resolver(str(cwd), isolated=isolated)
+    return resolver.required_in(str(directory), resolver.settings_for(str(directory)))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -131,7 +137,7 @@ def test_flags_go_over_inline_pairs_go_over_the_file(tmp_path: Path) -> None:
     settings = Resolver(str(tmp_path), inline=inline, flags=Options(output_format="concise")).settings_for(
         str(tmp_path)
     )
-    assert (settings.unroll_threshold, settings.required["jax"], settings.output_format) == (9, "0.5", "concise")
+    assert (settings.unroll_threshold, settings.target_jax, settings.output_format) == (9, "0.5", "concise")
 
 
 def test_extend_exclude_adds(tmp_path: Path) -> None:
@@ -142,16 +148,16 @@ def test_extend_exclude_adds(tmp_path: Path) -> None:
 
 def test_supported_jax_comes_from_the_dependencies(tmp_path: Path) -> None:
     write(tmp_path / "pyproject.toml", "[project]\ndependencies = ['jaxtyping>=1', 'jax[cuda]>=0.4.30,<0.8']\n")
-    target = Resolver(str(tmp_path)).settings_for(str(tmp_path)).required["jax"]
+    target = required_in(tmp_path, tmp_path)["jax"]
     assert target is not None
     assert sorted(target.split(",")) == ["<0.8", ">=0.4.30"]
-    assert Resolver(str(tmp_path), isolated=True).settings_for(str(tmp_path)).required == {"jax": target}
+    assert required_in(tmp_path, tmp_path, isolated=True) == {"jax": target}
 
 
 def test_isolated_passes_over_a_manifest_that_cannot_be_read(tmp_path: Path) -> None:
     write(tmp_path / "pyproject.toml", "[project\n")
     write(tmp_path / "requirements.txt", "jax==0.4.30\n")
-    assert Resolver(str(tmp_path), isolated=True).settings_for(str(tmp_path)).required == {"jax": "==0.4.30"}
+    assert required_in(tmp_path, tmp_path, isolated=True) == {"jax": "==0.4.30"}
 
 
 def test_project_root(tmp_path: Path) -> None:
@@ -182,6 +188,7 @@ def test_inline_pairs_are_checked() -> None:
         ("setup.cfg", "[options]\ninstall_requires =\n    numpy>=1.2\n    jax >= 0.4.30, < 0.8\n", ">=0.4.30,<0.8"),
         ("setup.py", "setup(install_requires=['jaxlib>=0.4', \"jax[cpu]>=0.4.20\"])\n", ">=0.4.20"),
         ("requirements.txt", "# comment\njax[cuda12]==0.4.23 -f https://x.org  # pinned\n", "==0.4.23"),
+        ("requirements.txt", '"jax[tpu]==0.3.25" -f https://x.org/libtpu_releases.html\n', "==0.3.25"),
         ("requirements.txt", "jax-md==0.2\njaxopt>=0.8\n", None),
         ("requirements.txt", "  jax [cpu] ( >= 0.4.30 )\n", ">=0.4.30"),
         ("requirements-gpu.txt", "jax==0.4.13\n", "==0.4.13"),
@@ -213,7 +220,7 @@ def test_inline_pairs_are_checked() -> None:
 def test_supported_jax_is_read_wherever_it_stands(tmp_path: Path, name: str, text: str, asked: str | None) -> None:
     write(tmp_path / name, text)
     (tmp_path / "package").mkdir()
-    assert Resolver(str(tmp_path)).settings_for(str(tmp_path / "package")).required.get("jax") == asked
+    assert required_in(tmp_path, tmp_path / "package").get("jax") == asked
 
 
 def test_a_lock_bounds_what_the_manifest_leaves_open(tmp_path: Path) -> None:
@@ -221,7 +228,7 @@ def test_a_lock_bounds_what_the_manifest_leaves_open(tmp_path: Path) -> None:
     write(tmp_path / "requirements-dev.txt", "jax>=0.4.25,<0.6\nflax==0.8.0\n")
     locked = '[[package]]\nname = "{}"\nversion = "{}"\n'
     write(tmp_path / "uv.lock", locked.format("jax", "0.4.30") + locked.format("optax", "0.2.0"))
-    required = Resolver(str(tmp_path)).settings_for(str(tmp_path)).required
+    required = required_in(tmp_path, tmp_path)
     assert required == {"jax": ">=0.4.20,<0.6", "flax": "<0.9", "optax": "==0.2.0"}
 
 
@@ -229,7 +236,40 @@ def test_a_list_for_another_purpose_leaves_the_question_to_the_project(tmp_path:
     write(tmp_path / "requirements.txt", "jax==0.4.30\n")
     write(tmp_path / "docs" / "requirements.txt", "sphinx\n")
     (tmp_path / ".git").mkdir()
-    assert Resolver(str(tmp_path)).settings_for(str(tmp_path / "docs")).required == {"jax": "==0.4.30"}
+    assert required_in(tmp_path, tmp_path / "docs") == {"jax": "==0.4.30"}
+
+
+def test_a_part_of_the_project_with_requirements_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path / "setup.py", "setup(install_requires=['jax>=0.4.30', 'flax==0.8.0'])\n")
+    write(tmp_path / "pinned" / "requirements.txt", "jax[tpu]==0.4.33\n")
+    write(tmp_path / "loose" / "requirements.txt", "jax\noptax==0.2.0\n")
+    write(tmp_path / "alone" / "setup.py", "setup(install_requires=['jax>=0.5'])\n")
+    assert required_in(tmp_path, tmp_path) == {"jax": ">=0.4.30", "flax": "==0.8.0"}
+    assert required_in(tmp_path, tmp_path / "pinned" / "x") == {"jax": "==0.4.33", "flax": "==0.8.0"}
+    assert required_in(tmp_path, tmp_path / "loose") == {"jax": ">=0.4.30", "flax": "==0.8.0", "optax": "==0.2.0"}
+    assert required_in(tmp_path, tmp_path / "alone") == {"jax": ">=0.5"}
+
+
+@pytest.mark.parametrize(
+    ("named", "asked"),
+    [
+        ("", "==0.3.24"), ("jax\n", None), ("flax\njax[cuda12]  # any\n", None), ("jax==0.5\n", "==0.5"),
+        ("jaxopt\n", "==0.3.24"),
+    ],
+)  # fmt: skip
+def test_environments_in_folders_count_where_nothing_else_speaks_of_jax(
+    tmp_path: Path, named: str, asked: str | None
+) -> None:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path / "setup.py", "setup(name='x')\n")
+    write(tmp_path / "requirements.txt", named)
+    write(tmp_path / "docker" / "environment_tpu.yml", "  - pip:\n      - jax[tpu]==0.3.14\n      - jaxlib==0.3.14\n")
+    write(tmp_path / "docker" / "environment_local.yml", "  - pip:\n      - jax==0.3.24\n      - jaxlib==0.3.24\n")
+    write(tmp_path / "package" / "a.py", "")
+    assert required_in(tmp_path, tmp_path / "package").get("jax") == asked
+    write(tmp_path / "ci" / "requirements.txt", "jax>=0.3.20\n")
+    assert required_in(tmp_path, tmp_path / "package").get("jax") == (None if asked == "==0.3.24" else asked)
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "setup.py", "setup.cfg", "environment.yml", "uv.lock"])
@@ -243,5 +283,5 @@ def test_a_list_for_another_purpose_leaves_the_question_to_the_project(tmp_path:
 def test_requirements_are_read_in_linear_time(tmp_path: Path, name: str, text: str) -> None:
     write(tmp_path / name, text)
     started = time.process_time()
-    assert "flax" not in Resolver(str(tmp_path)).settings_for(str(tmp_path)).required
+    assert "flax" not in required_in(tmp_path, tmp_path)
     assert time.process_time() - started < 1

@@ -35,7 +35,7 @@ from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.records import FunctionRecord, Recording, Records
 from flake8_jax.semantics.trackers.runs import Runs
 from flake8_jax.semantics.trackers.unrolling import LoopNests
-from flake8_jax.semantics.trackers.versions import ApiUses
+from flake8_jax.semantics.trackers.versions import ApiUses, Required
 
 
 class Analysis(msgspec.Struct, frozen=True):
@@ -82,7 +82,7 @@ def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple
         functions = records.functions([s for s in scopes if request.wanted is None or s.path in request.wanted])
     contexts, counters = machine.trackers[Runs].contexts, machine.bus.counters
     counters["runs of functions"] = sum(contexts.values())
-    counters["functions"] = len({fn for fn, _staged in contexts})
+    counters["functions"] = len({fn for fn, _staged, _member in contexts})
     crashes = list(dict.fromkeys(machine.bus.crashes))
     cuts = sorted(dict.fromkeys(machine.worklist.cuts), key=lambda cut: (cut.path, cut.function, cut.reason))
     return Analysis(reports, functions, crashes, counters, machine.trackers[Runs].calls, tuple(cuts))
@@ -98,7 +98,8 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
     machine.worklist.skipped = request.skipped
     machine.trackers[LoopNests].threshold = request.unroll_threshold
     if machine.bus.wants(ApiUse):
-        machine.trackers[ApiUses].open(load_histories(), request.required, scopes, request.wanted)
+        required = Required(request.required, request.required_in)
+        machine.trackers[ApiUses].open(load_histories(), required, scopes, request.wanted)
     runs = machine.trackers[Runs]
     runs.calls = CallGraph() if request.collect_calls else None
     if request.collect_functions:

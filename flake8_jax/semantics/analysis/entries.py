@@ -15,6 +15,7 @@ has run. ``root_checks`` follows.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
@@ -48,6 +49,8 @@ from flake8_jax.semantics.trackers.runs import Runs
 
 MAX_HEIRS = 4
 """An inherited method is run again for so many subclasses."""
+MAX_MEMBERS = 64
+"""A root that calls crowded methods is run again for so many subclasses."""
 
 T = TypeVar("T")
 
@@ -120,7 +123,12 @@ def _run_pending(m: Machine, is_entered: Callable[[ModuleScope], bool]) -> None:
         for tv, node, scope, chain, staged in roots:
             wanted = (not tv.called and not staged) if chain else _is_wanted(m, is_entered, scope, tv)
             if wanted and not _is_dared(m, tv) and not _is_tried(m, tv):
-                run_guarded(m, scope, functools.partial(run_root, m, tv, node, Frame(None, scope, None), chain))
+                for member in _members(m, tv):
+                    m.trackers[Runs].member = member
+                    run_guarded(
+                        m, scope, functools.partial(run_root, m, tv, node, Frame(None, scope, None), chain, member)
+                    )
+                m.trackers[Runs].member = None
         for cls in filter(lambda cls: is_entered(cls.scope), classes):
             run_guarded(m, cls.scope, functools.partial(_run_contracts, m, cls))
         for partial, node, scope, chain in partials:
@@ -140,6 +148,19 @@ def _is_wanted(
     return is_entered(scope) and (operand is None or not _is_skipped(m, operand))
 
 
+def _members(m: Machine, tv: TransformedValue) -> Iterator[ClassValue | None]:
+    """On instances of which classes a root runs that is a method: of its own (None), and of each subclass that has a crowded
+    method, so that what a family of environments has for ``step_env`` is known of every member."""
+    yield None
+    owner = tv.operand.owner if isinstance(tv.operand, FunctionValue) else None
+    if owner is None or owner not in m.worklist.crowded:
+        return
+    known: dict[ClassValue, None] = {}
+    for name in m.worklist.crowded[owner]:
+        known.update((heir, None) for heir, _ in m.program.overrides_of(owner, name, limit=MAX_MEMBERS))
+    yield from itertools.islice(known, MAX_MEMBERS)
+
+
 def _run_uncalled(m: Machine, func: FunctionValue) -> None:
     if id(func.fn) not in m.trackers[Runs].called_functions:
         run_guarded(m, func.scope, functools.partial(_run_function, m, func))
@@ -157,13 +178,22 @@ def _run_methods(m: Machine, cls: ClassValue, decorated: set[int]) -> None:
     """Run the methods of a class on a generic instance; inherited ones too, for their overrides."""
     self_value = generic_instance(m, cls)
     frame = Frame(None, cls.scope, None)
+    process = m.trackers[Process]
+    made = dict(process.turns)
     for value in _methods_to_enter(m, cls):
         target = function_in_class(value)
         if target is None or id(target) in decorated or _is_covered(m, target.fn):
             continue
         if _is_skipped(m, target) or _is_dared(m, target):
             continue
+        process.turns = dict(made)  # the order of lines is not the order of calls
         enter(m, target, first_argument(cls, value, self_value), frame)
+        if target.fn.name in _SETTING_UP:
+            made = process.turns
+
+
+_SETTING_UP = frozenset({"__init__", "__post_init__", "setUp", "setUpClass", "setup_class", "setup_method", "setup"})
+"""Methods that run before the others."""
 
 
 def _methods_to_enter(m: Machine, cls: ClassValue) -> Iterator[Value]:
@@ -271,4 +301,4 @@ def _is_covered(m: Machine, fn: ir.Function) -> bool:
     runs = m.trackers[Runs]
     if m.trackers[Recording].records is not None or id(fn) not in runs.callees or id(fn) in runs.decided:
         return False
-    return (id(fn), False) in runs.contexts or (id(fn), True) in runs.contexts
+    return runs.has_run(id(fn), staged=False) or runs.has_run(id(fn), staged=True)

@@ -36,10 +36,10 @@ _CONSTRUCTORS = ("__init__", "__post_init__", "__new__", "setup", "tree_unflatte
 
 def run_presumed(m: Machine) -> None:
     """Run every function once more, as the users of a library would stage it."""
-    presumption, contexts = m.trackers[Presuming].presumption, m.trackers[Runs].contexts
+    presumption, runs = m.trackers[Presuming].presumption, m.trackers[Runs]
     assert presumption is not None
     presumption.settle()
-    contexts.clear()
+    runs.contexts.clear()
     presumption.carriers.update(cls for cls in m.program.classes if carries_arrays(m, cls))
     for func in list(m.worklist.deferred_functions):
         if func.closure is None and func.owner is None and presumption.applies_to(func.scope.path, func.fn):
@@ -50,7 +50,8 @@ def run_presumed(m: Machine) -> None:
     for func in list(presumption.rules):
         run_guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
     for func in list(m.worklist.deferred_functions):
-        if func.closure is not None and not contexts.keys() & {(id(func.fn), True), (id(func.fn), False)}:
+        seen = any(runs.has_run(id(func.fn), staged=staged) for staged in (True, False))
+        if func.closure is not None and not seen:
             if presumption.applies_to(func.scope.path, func.fn):
                 run_guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
 

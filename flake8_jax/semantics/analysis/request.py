@@ -36,6 +36,7 @@ class AnalysisRequest(msgspec.Struct, frozen=True):
     transforms: the user's own transforms, qualified name → that of a JAX transform.
     required: the versions that the project supports of JAX and of other libraries, ``0.6.2`` or ``>=0.4.30,<0.8``, by
     import name.
+    required_in: the same by path, for files in parts of the project that ask for other versions.
     recorded: functions that a recorded run saw traced, to be run on arguments like those.
     entries: files that are entered; None for all. Findings that only the entries of other files show are missing then, and
     reports that only these entries would withdraw stay.
@@ -49,6 +50,7 @@ class AnalysisRequest(msgspec.Struct, frozen=True):
     codes: frozenset[str] | None = None
     transforms: dict[str, str] = {}
     required: dict[str, str] = {}
+    required_in: dict[str, dict[str, str]] = {}
     recorded: tuple[RecordedFunction, ...] = ()
     unroll_threshold: int = 32
     preview: bool = False

@@ -218,10 +218,10 @@ KeyEffect = Literal["consume", "split"]
 """What uses a key up: numbers are drawn from it, or other keys are made of it."""
 
 
-Intent = Literal["", "fixed", "constant", "same-data", "discarded", "shared", "paired", "inverse", "said"]
+Intent = Literal["", "fixed", "constant", "same-data", "discarded", "shared", "paired", "inverse"]
 """Why equal draws may be meant: both runs take one fixed key of the module, or the module itself uses its key again; one
 function sees the same data twice; two arrays are changed alike; the result of one use is thrown away; one function undoes
-what the other does; the author says so."""
+what the other does."""
 Shared = Literal["", "numbers", "bits", "nothing", "new-keys"]
 
 
@@ -536,6 +536,8 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
     own: bool
     given: str
     unless: str
+    called: Site | None
+    """The call in the loop that leads here, where that is a caller's."""
 
 
 class ColdCall(msgspec.Struct, frozen=True, eq=False):
@@ -579,8 +581,8 @@ class DonatedUse(msgspec.Struct, frozen=True, eq=False):
     value: what is read; earlier: the call that gave its buffer away; taker: what was called there; argument: what the
     array was called there, if it was an argument of that very call.
     in_loop: by this very expression in the loop's previous iteration. same_call: by this very call, as another
-    argument. through: the callee that reads it, if it is not read here. certain: it surely is a JAX array, and every
-    path to here goes through the donation.
+    argument. through: the callee that reads it, if it is not read here. taken: it surely is a JAX array, and a result has
+    room for it. certain: besides, every path to here goes through the donation.
     """
 
     context: Context
@@ -592,6 +594,7 @@ class DonatedUse(msgspec.Struct, frozen=True, eq=False):
     in_loop: bool
     same_call: bool
     through: str
+    taken: bool
     certain: bool
 
 

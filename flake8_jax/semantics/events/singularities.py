@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import functions_of
 from flake8_jax.semantics.domain.recipes import has_tangent
 from flake8_jax.semantics.domain.values import SHAPED, Array, Recipe, Tree, Value
@@ -224,11 +225,77 @@ def _of_logarithm(event: Computation, operand: Value) -> Finding | None:
     if one is not None and _is_written_here(event, one) and 1.0 in (number(one.operands[0]), number(one.operands[1])):
         other = one.operands[1] if number(one.operands[0]) == 1.0 else one.operands[0]
         exponential = made_by(event, other, "exp")
-        if exponential is not None and _is_written_here(event, exponential):
+        if exponential is not None and _is_written_here(event, exponential) and not _stays_low(exponential.operands[0]):
             return "`log(1 + exp(x))` overflows for large x and loses its digits for small ones", "jax.nn.softplus"
         if isinstance(other, Tree) or (isinstance(other, Array) and other.dtype not in ("int", "bool")):
             return "`log(1 + x)` loses all digits of a small x", "jnp.log1p"
     return None
+
+
+def is_minor(event: Computation) -> bool:
+    """The logarithm of a sigmoid that is no sum of products, as a learned number is: whether it ever is far from zero, nothing
+    shows. What is written as ``log(sigmoid(x))`` counts all the same."""
+    sigmoid = made_by(event, event.operands[0], "sigmoid") if event.name == "log" and event.operands else None
+    if sigmoid is None or _is_written_here(event, sigmoid):
+        return False
+    written = sigmoid.node.args if isinstance(sigmoid.node, ir.Call) else []
+    in_place = any(isinstance(n, ir.BinOp) and n.op == "@" for argument in written for n in walk(argument.value))
+    return not in_place and not _is_contraction(sigmoid.operands[0])
+
+
+def _is_contraction(value: Value, depth: int = DEEPEST) -> bool:
+    """A sum of products, or what was computed of one."""
+    recipe = written_as(value)
+    if recipe is None or depth == 0:
+        return False
+    return recipe.name in _CONTRACTIONS or any(_is_contraction(operand, depth - 1) for operand in recipe.operands)
+
+
+def _stays_low(value: Value, depth: int = DEEPEST) -> bool:
+    """A value that is not above zero, or of a function whose results are bounded."""
+    recipe = written_as(value)
+    known = number(value)
+    if known is not None or recipe is None or depth == 0:
+        return known is not None and known <= _LOW
+    first = recipe.operands[0] if recipe.operands else None
+    if recipe.name in _BOUNDED_ABOVE:
+        return True
+    if recipe.name in ("minimum", "clip"):
+        bounds = recipe.operands[:2] if recipe.name == "minimum" else recipe.operands[2:3]
+        return any(_stays_low(bound, depth - 1) for bound in bounds)
+    if recipe.name == "negative":
+        return first is not None and _is_not_negative(first)
+    if recipe.name in ("*", "/") and len(recipe.operands) == 2:
+        factors = [(_is_not_negative(v), _is_not_positive(v)) for v in recipe.operands]
+        return any(a[0] and b[1] for a, b in (factors, reversed(factors)))
+    if recipe.name == "-" and len(recipe.operands) == 2:
+        return number(recipe.operands[0]) is not None and _is_not_negative(recipe.operands[1])
+    return False
+
+
+def _is_not_negative(value: Value, depth: int = DEEPEST) -> bool:
+    known, recipe = number(value), written_as(value)
+    if known is not None or recipe is None or depth == 0:
+        return known is not None and known >= 0.0
+    if recipe.name in ("+", "*", "/", "maximum") and len(recipe.operands) == 2:
+        found = [_is_not_negative(operand, depth - 1) for operand in recipe.operands]
+        return any(found) if recipe.name == "maximum" else all(found)
+    if recipe.name == "**":
+        return len(recipe.operands) > 1 and number(recipe.operands[1]) == 2.0
+    return recipe.name in _RANGES or recipe.name in _NOT_NEGATIVE
+
+
+def _is_not_positive(value: Value) -> bool:
+    known, recipe = number(value), written_as(value)
+    if known is not None or recipe is None:
+        return known is not None and known <= 0.0
+    return recipe.name == "negative" and bool(recipe.operands) and _is_not_negative(recipe.operands[0])
+
+
+_LOW = 20.0
+_CONTRACTIONS = frozenset({"@", "matmul", "dot", "einsum", "tensordot", "vdot", "inner"})
+_BOUNDED_ABOVE = frozenset({"tanh", "sigmoid", "cos", "sin", "log_sigmoid", "log_softmax", "softmax", "erf", "arctan"})
+_NOT_NEGATIVE = frozenset({"softmax", "relu", "var", "std"})
 
 
 def _is_of_array(recipe: Recipe | None) -> bool:

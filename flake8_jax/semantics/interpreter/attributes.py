@@ -350,6 +350,7 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
     if overrides and (found is None or isinstance(found[1], (FunctionValue, TransformedValue, PropertyValue))):
         candidates = _candidates(found, overrides, attr)
         if candidates is None:
+            m.worklist.crowded.setdefault(cls, {})[attr] = None
             return Unknown(attr)
         return joining.union_of([bind_to(m, frame, node, Found(v, base, cls)) for v in candidates])
     if found is not None:

@@ -68,8 +68,10 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
         del m.path.conditions[conditions:]
         if arm.barred:
             del m.bus.emissions[reports:]
-        elif arm.guess:
+        elif arm.guess and (arm.key is None or not m.path.mode.staged):  # a handler, or the host's own choice
             m.bus.drop_errors(reports)
+        elif arm.guess:
+            m.bus.drop_guesses(reports)
         writes = m.journal.take_back(mark)
         flows.append(flow)
         if flow == NORMAL:

@@ -268,7 +268,7 @@ def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
     return made
 
 
-_FORMULAS = frozenset("+-*/")
+_FORMULAS = frozenset({"+", "-", "*", "/", "**"})
 """Arithmetic that values of which nothing else is known remember."""
 
 

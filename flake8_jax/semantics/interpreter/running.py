@@ -22,6 +22,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.cells import is_raising
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import CALLED, Arguments, Call, CallingContext, is_written
+from flake8_jax.semantics.domain.classes import mro_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.signatures import binding_error
 from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Flow, Link, Mode
@@ -198,7 +199,8 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
     if found is not None:
         return repeat(m, found, inputs.values, at, fn, bound)
     staged = mode.staged
-    count, most = runs.contexts.get((id(fn), staged), 0), caps.staged if staged else caps.eager
+    member = runs.member if runs.member is not None and func.owner in mro_of(runs.member) else None
+    count, most = runs.contexts.get((id(fn), staged, member), 0), caps.staged if staged else caps.eager
     if runs.runs >= caps.generous and id(fn) not in runs.telling:
         most = min(most, caps.quiet_staged if staged else caps.quiet_eager)
     if count >= most // 2 and plain and context.kind == "call":
@@ -213,7 +215,7 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
             return _give_up(m, mode, at)
     elif count >= caps.entries:
         return _give_up(m, mode, at)
-    runs.contexts[id(fn), staged] = count + 1
+    runs.contexts[id(fn), staged, member] = count + 1
     runs.runs += 1
     return _run(m, func, at, made, inputs)
 

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.machine.path import ExecutionPath
 
 
+_TRACED = frozenset({"staged"})
+"""Where rules listen that only speak of traced code."""
+
+
 class Emission(msgspec.Struct, frozen=True, eq=False):
     """A report of a rule, with the chain of links that led to it."""
 
@@ -128,6 +132,17 @@ class EventBus:
     def drop_errors(self, mark: int) -> None:
         """Forget error-level reports since ``mark``: they stand behind a test that only the host can decide."""
         kept = [e for e in self.emissions[mark:] if (e.report.level or e.rule.level) != "error"]
+        del self.emissions[mark:]
+        self.emissions += kept
+
+    def drop_guesses(self, mark: int) -> None:
+        """Forget what was reported since ``mark`` of code that is traced, warnings too: only a guess leads there, and no known
+        caller that traces it."""
+        kept = [
+            e
+            for e in self.emissions[mark:]
+            if (e.report.level or e.rule.level) != "error" and not e.rule.where <= _TRACED
+        ]
         del self.emissions[mark:]
         self.emissions += kept
 

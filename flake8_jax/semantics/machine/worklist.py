@@ -5,6 +5,8 @@ Vocabulary
 root        a call or decorator that stages a function. partial: one that got only some of its arguments.
 deferred    functions that were defined and may have no caller that we know.
 cut         an entry that was not analyzed to its end.
+crowded     a method that more subclasses override than one run can follow: a call of it on an instance of the class, of which
+            no more is known, gave something unknown.
 """
 
 from __future__ import annotations
@@ -15,15 +17,18 @@ if TYPE_CHECKING:
     from flake8_jax.core.call_graph import FunctionName
     from flake8_jax.semantics.domain.scopes import ModuleScope
     from flake8_jax.semantics.domain.stack import Link
-    from flake8_jax.semantics.domain.values import PartialValue, TransformedValue
+    from flake8_jax.semantics.domain.values import ClassValue, PartialValue, TransformedValue
     from flake8_jax.semantics.machine.limits import Cut
 
 
 class Worklist:
     """Filled while code runs, worked off between entries. rule_settings: custom derivative rules that were set.
-    skipped: functions that nobody asked to enter. steps_of_file: statements run by the entries of each file."""
+    skipped: functions that nobody asked to enter. steps_of_file: statements run by the entries of each file. crowded: names
+    of crowded methods by class."""
 
-    __slots__ = ("cuts", "deferred_functions", "partial_roots", "roots", "rule_settings", "skipped", "steps_of_file")
+    __slots__ = (
+        "crowded", "cuts", "deferred_functions", "partial_roots", "roots", "rule_settings", "skipped", "steps_of_file",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.roots: list[tuple[TransformedValue, Any, ModuleScope, tuple[Link, ...], bool]] = []
@@ -33,3 +38,4 @@ class Worklist:
         self.skipped: frozenset[FunctionName] = frozenset()
         self.steps_of_file: dict[str, int] = {}
         self.cuts: list[Cut] = []
+        self.crowded: dict[ClassValue, dict[str, None]] = {}

@@ -500,8 +500,13 @@ def _passed(m: Machine, app: Transformation, operand: Value) -> list[Value]:
 # --- roots that no known code calls -------------------------------------------------------------------------
 
 
-def run_root(m: Machine, tv: TransformedValue, node: Any, frame: Frame, chain: tuple[Link, ...]) -> None:
-    """Run a root that no known code calls, on arguments of which nobody knows anything."""
+def run_root(
+    m: Machine, tv: TransformedValue, node: Any, frame: Frame, chain: tuple[Link, ...], member: ClassValue | None = None
+) -> None:
+    """Run a root that no known code calls, on arguments of which nobody knows anything.
+
+    member: the subclass that a method runs on an instance of; by default one of the class that defines it.
+    """
     names = parameter_names(tv.operand)
     if names is None:
         return
@@ -511,7 +516,7 @@ def run_root(m: Machine, tv: TransformedValue, node: Any, frame: Frame, chain: t
         if parameter in defaults:
             break
         if i == 0 and isinstance(tv.operand, FunctionValue) and tv.operand.owner is not None:
-            values.append(_receiver(m, tv.operand, tv.operand.owner))
+            values.append(_receiver(m, tv.operand, member or tv.operand.owner))
         else:
             values.append(Unknown(parameter))
     m.path.stack = list(chain)
@@ -523,7 +528,7 @@ def run_root(m: Machine, tv: TransformedValue, node: Any, frame: Frame, chain: t
 
 def _receiver(m: Machine, function: FunctionValue, owner: ClassValue) -> Value:
     """The first argument of a function from a class body: an instance, the class, or for a static method anything."""
-    found = owner.namespace.get(function.fn.name)
+    found = function.owner.namespace.get(function.fn.name) if function.owner is not None else None
     if isinstance(found, StaticMethodValue):
         return owner if found.to_class else Unknown(function.fn.name)
     return generic_instance(m, owner)

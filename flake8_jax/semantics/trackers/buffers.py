@@ -157,6 +157,7 @@ def tell_read(m: Machine, touch: Touch, leaf: Value, earlier: Use, *, same_call:
     if not isinstance(there.node, ir.Call) or (frame.attempts and not is_array(leaf)):
         return  # ``try: return step(x)`` once more: whether the call that failed took the buffer, nobody knows
     held = {normal_condition(c) for c in conditions}
+    taken = is_array(leaf) and earlier.certain
     named = earlier.argument is not None and there.node is earlier.path[-1].node
     m.bus.emit(
         DonatedUse(
@@ -169,7 +170,8 @@ def tell_read(m: Machine, touch: Touch, leaf: Value, earlier: Use, *, same_call:
             in_loop=here.node is there.node and not same_call,
             same_call=same_call,
             through="" if level == len(path) - 1 else link_at(m, level).function,
-            certain=is_array(leaf) and earlier.certain and {normal_condition(c) for c in earlier.conditions} <= held,
+            taken=taken,
+            certain=taken and {normal_condition(c) for c in earlier.conditions} <= held,
         )
     )
 

@@ -38,11 +38,13 @@ from flake8_jax.semantics.domain.values import (
     Instance,
     ListValue,
     PartialValue,
+    Site,
     Static,
     TransformedValue,
     TupleValue,
     UnionValue,
     Value,
+    site_of,
 )
 from flake8_jax.semantics.events.events import Repetition
 from flake8_jax.semantics.machine.core import Machine
@@ -220,9 +222,15 @@ def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
     m.bus.emit(
         Repetition(
             m.path.context(frame.scope), node, "compiled", made.name, operand, loop.node, own, CALLED_AT_ONCE,
-            made.fact_against,
+            made.fact_against, _called_in(m, loop),
         )
     )  # fmt: skip
+
+
+def _called_in(m: Machine, loop: LoopState) -> Site | None:
+    """The call in the body of the loop that leads here."""
+    link = m.path.stack[loop.links] if len(m.path.stack) > loop.links else None
+    return site_of(link.scope, link.node) if link is not None and link.node is not None else None
 
 
 def _was_given_fresh(m: Machine, loop: LoopState) -> bool:
@@ -268,8 +276,11 @@ def tell_control_flow(
                     return
                 against = _against(loop.node)
                 m.bus.emit(
-                    Repetition(m.path.context(frame.scope), node, "body", name, member, loop.node, own, "", against)
-                )
+                    Repetition(
+                        m.path.context(frame.scope), node, "body", name, member, loop.node, own, "", against,
+                        _called_in(m, loop),
+                    )
+                )  # fmt: skip
                 return
 
 
@@ -337,9 +348,10 @@ def tell_traced(m: Machine, frame: Frame, node: Any, made: TransformedValue, rep
             own = depth >= m.path.loop_base
             m.bus.emit(
                 Repetition(
-                    m.path.context(frame.scope), node, "traced", made.name, made.operand, loop.node, own, "", against
+                    m.path.context(frame.scope), node, "traced", made.name, made.operand, loop.node, own, "", against,
+                    _called_in(m, loop),
                 )
-            )
+            )  # fmt: skip
             return
 
 
@@ -430,6 +442,11 @@ def note_called(m: Machine, made: TransformedValue) -> None:
     loop = made.loop
     if loop is None or loop not in m.path.loops:
         return
+    if made.maker is not None and made.maker in m.path.stack[loop.links :]:  # the loop is a caller's
+        if m.path.mode.compiled and m.path.stack[-1] is not made.maker and m.path.stack[-1].fn is not None:
+            return  # what compiles the code around it takes it in
+        if any(isinstance(inner.node, ir.While) for inner in m.path.loops[m.path.loops.index(loop) + 1 :]):
+            return  # ``while not done``: one compilation for an episode
     where = made.site
     if made.made < loop.since:  # an earlier iteration made it
         m.bus.note(made.fact_against, where.scope, where.start)

@@ -12,15 +12,15 @@ same data   two calls of one function see the same arrays beside the key, and so
             step of a computation, and no comparison.
 paired      a function changes two arrays in the same way, with the same key: an image and its mask. Another key does
             so for the same two.
-discarded   the result of a call is thrown away: a warm-up.
+discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
 
-Limitations: a result that is bound to a name and never read counts as used; results that the program compares.
+Limitations: a result that is bound to a name of the module and never read counts as used; results that the program compares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
@@ -47,14 +47,15 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import Link, Place
     from flake8_jax.semantics.events.events import Intent
 
+Drawn = Literal["", "numbers", "shuffles"]
+"""What two uses of a key both give: numbers, permutations, or at least once only new keys."""
 
-def intent_of(
-    key: Value, here: Place, there: Place, around: Link | None, *, in_loop: bool, shuffle: bool = False
-) -> Intent:
+
+def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_loop: bool, draws: Drawn) -> Intent:
     """Why the two uses of a key that part at these places may be meant to be alike; empty if nothing speaks for it.
 
-    around: what led to the function that both places stand in. in_loop: both are one place, in two iterations. shuffle: both
-    are permutations.
+    around: what led to the function that both places stand in. in_loop: both are one place, in two iterations. draws:
+    what comes out of both; new keys that nobody reads were forgotten.
     """
     if isinstance(key, Unknown) and key.label == FIELD_DEFAULT:
         return "fixed"  # every object of the class has it
@@ -65,11 +66,15 @@ def intent_of(
     if _is_constant_of(key, here) and not (in_loop and _is_step(body, here.node)):
         return "constant"
     if in_loop:
-        return "paired" if shuffle and shuffles_each(body, here.node) and not _is_step(body, here.node) else ""
+        return (
+            "paired" if draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node) else ""
+        )
     if undoes(there.node, here.node):
         return "inverse"
     first, second = statement_at(body, there.node), statement_at(body, here.node)
     if _is_discarded(first, there) or _is_discarded(second, here):
+        return "discarded"
+    if draws and here.function is not None and (_is_unread(first, body) or _is_unread(second, body)):
         return "discarded"
     if _same_data(key, here, there, around):
         # The gradient that one call gives is the update before the other; other results are the next step's state.
@@ -254,6 +259,18 @@ def _is_discarded(statement: ir.Stmt | None, place: Place) -> bool:
             return False
         value = value.args[0].value if value.args else value.func.value  # type: ignore[union-attr]
     return value is place.node
+
+
+def _is_unread(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
+    """The statement does nothing but bind names that stand nowhere else in the body of the function."""
+    if not isinstance(statement, ir.Assign):
+        return False
+    targets = [t for target in statement.targets for t in _flat(target)]
+    names = {t.id for t in targets if isinstance(t, ir.Name)}
+    if len(names) < len(targets):
+        return False
+    found = [node.id for one in body for node in walk(one) if isinstance(node, ir.Name) and node.id in names]
+    return len(found) == len(names)
 
 
 def _gives_result(link: Link | None) -> bool:

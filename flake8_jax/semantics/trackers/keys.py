@@ -59,7 +59,6 @@ from flake8_jax.semantics.trackers.key_children import are_apart
 from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import intent_of
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around
-from flake8_jax.semantics.trackers.key_remarks import is_remarked
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
 DONATE: Final = "donate"
@@ -426,7 +425,8 @@ def _tell_collision(
         while level < limit - 1 and _held_by_receiver(m, level, key):
             level += 1
     here, there = _step(path, level), _step(earlier.path, level)
-    in_loop = here.node is there.node
+    in_loop, draws = here.node is there.node, usage.draws and earlier.draws
+    shuffles = usage.sampler in SHUFFLES and earlier.sampler in SHUFFLES
     innermost = level == len(path) - 1
     assert earlier.effect != DONATE
     told = m.trackers[Keys].told
@@ -450,7 +450,7 @@ def _tell_collision(
             spelled="" if innermost else _spelled(m, path, level, key),
             inner_key=usage.argument,
             was_split=not earlier.draws and not earlier.sampler,
-            draws=usage.draws and earlier.draws,
+            draws=draws,
             shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
             intent=_CHOSEN.get((earlier.sampler, usage.sampler), "")
             or intent_of(
@@ -459,9 +459,8 @@ def _tell_collision(
                 there,
                 _around(m, path, level),
                 in_loop=in_loop,
-                shuffle=usage.sampler in SHUFFLES and earlier.sampler in SHUFFLES,
-            )
-            or ("said" if is_remarked((here, there, path[-1], earlier.last)) else ""),
+                draws="shuffles" if shuffles else "numbers" if draws else "",
+            ),
             in_loop=in_loop,
             loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
             same_call=False,

@@ -82,6 +82,12 @@ OPTIONS_AT_START = frozenset({
 })  # fmt: skip
 """Options of ``jax.config`` that are settled by the first computation."""
 
+_OFF_BY_DEFAULT = frozenset({
+    "JAX_CHECK_TRACER_LEAKS", "JAX_DEBUG_INFS", "JAX_DEBUG_KEY_REUSE", "JAX_DEBUG_NANS", "JAX_DISABLE_JIT",
+    "JAX_ENABLE_CHECKS", "JAX_ENABLE_X64", "JAX_EXPLAIN_CACHE_MISSES", "JAX_LOG_COMPILES",
+})  # fmt: skip
+"""Switches whose default is known: to switch one off changes nothing."""
+
 _QUESTIONS = """
     devices local_devices device_count local_device_count process_index process_count process_indices default_backend
     host_count host_id host_ids live_arrays device_put make_mesh
@@ -234,7 +240,10 @@ def tell_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
     m.journal.write(process.environment, "set", NONE)
     scope, stack = frame.scope, m.path.stack
     known, by_program = _reached(m, scope)
-    late = bool(made.turn) and process.turns[made.turn] is TAKEN
+    late = bool(made.turn) and process.turns[made.turn] is TAKEN and not _is_in_force(process, made)
+    if not late:
+        process.turns.setdefault(("value", made.name), NONE)
+        m.journal.write(process.turns, ("value", made.name), made.value)
     taken: Turn | None = process.turns.get((made.turn, "at")) if late else None
     at, place = node, scope
     blamed = _blamed(stack, taken) if taken is not None and taken.scope is not scope else None
@@ -250,6 +259,16 @@ def tell_setting(m: Machine, frame: Frame, node: Any, made: Made) -> None:
         Setting(context, at, made.name, made.kind, made.value, made.turn, late, since, conditional, direct, by_program)
     )
     m.path.stack = stack
+
+
+def _is_in_force(process: Process, made: Made) -> bool:
+    """JAX has that value already: what was set in time, or the default."""
+    if made.kind not in ("variable", "option") or not isinstance(made.value, Const):
+        return False
+    before, value = process.turns.get(("value", made.name), NONE), made.value.value
+    if before is not NONE:
+        return isinstance(before, Const) and type(before.value) is type(value) and bool(before.value == value)
+    return value is None or value == "" or (made.name.upper() in _OFF_BY_DEFAULT and not is_on(made.value))
 
 
 def _reached(m: Machine, scope: ModuleScope) -> tuple[bool, bool]:

@@ -2,7 +2,8 @@
 
 Vocabulary
 ----------
-context     one function, staged or eager: runs on other inputs are counted for each.
+context     one function, staged or eager: runs on other inputs are counted for each; those of methods for each member.
+member      the subclass that a root runs for, where a family of them has methods that one run cannot follow.
 telling     a function of which some run has made a report or used up a key.
 decided     a function whose every path was run by callers.
 daring      a call for the error that it raises.
@@ -14,7 +15,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core.call_graph import CallGraph, FunctionName
-from flake8_jax.semantics.domain.values import FunctionValue, Opaque, Value
+from flake8_jax.semantics.domain.values import ClassValue, FunctionValue, Opaque, Value
 from flake8_jax.semantics.machine.limits import LINT_CAPS
 from flake8_jax.semantics.machine.tracker import Tracker
 
@@ -24,16 +25,17 @@ if TYPE_CHECKING:
 
 class Runs(Tracker):
     """memo: remembered runs by function and key. callees: functions that code calls, called_functions: also those that a
-    transform runs. dared: functions that have daring calls, trusted: those that have others, with the entries that these
-    start at, 0 for a module. tried: transformed functions that have calls in a ``try`` or a block that is to raise, sound:
-    those that have others. wrapped: functions given to code that nobody knows, by what it gave. scripted: functions that the
-    top level of a module runs outside of tracing. calls: who calls whom, None unless asked for. lost: how many
-    calls ran nothing, because of a limit."""
+    transform runs. member: the present one. dared: functions that have daring calls, trusted: those that have others,
+    with the entries that these start at, 0 for a module. tried: transformed functions that have calls in a ``try`` or a
+    block that is to raise, sound: those that have others. wrapped: functions given to code that nobody knows, by what it
+    gave. scripted: functions that the top level of a module runs outside of tracing. calls: who calls whom, None unless
+    asked for. lost: how many calls ran nothing, because of a limit."""
 
     def __init__(self, m: Machine) -> None:
         self.caps = LINT_CAPS
         self.memo: dict[Any, dict[Any, Any]] = {}
-        self.contexts: dict[tuple[int, bool], int] = {}
+        self.contexts: dict[tuple[int, bool, ClassValue | None], int] = {}
+        self.member: ClassValue | None = None
         self.runs = 0
         self.lost = 0
         self.telling: set[int] = set()
@@ -48,6 +50,10 @@ class Runs(Tracker):
         self.decided: set[int] = set()
         self.calls: CallGraph | None = None
         self.function_names: dict[int, FunctionName] = {}
+
+    def has_run(self, fn: int, *, staged: bool) -> bool:
+        """Whether a function ran in that way, for no member."""
+        return (fn, staged, None) in self.contexts
 
     def is_dared(self, fn: int, seen: frozenset[int] = frozenset()) -> bool:
         """All known calls of a function expect it to raise, or stand in functions of which that is true."""

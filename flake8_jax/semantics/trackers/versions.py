@@ -15,13 +15,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.cells import MAGIC, SUFFIX
 from flake8_jax.knowledge.history import Change, Histories, Support, Version
-from flake8_jax.knowledge.requirement import required_in_literals
+from flake8_jax.knowledge.requirement import required_by_commands, required_in_literals
 from flake8_jax.semantics.domain.values import Const, External, UnionValue, Unknown, Value
 from flake8_jax.semantics.events.events import ApiUse, Span, Verdict
 from flake8_jax.semantics.machine.tracker import Tracker
@@ -37,6 +39,19 @@ _SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)
 _SCRIPT_END = re.compile(r"^# ///[^\S\n]*$", re.MULTILINE)
 
 
+@dataclass(frozen=True)
+class Required:
+    """The versions that a program is for, by import name: those of the whole project, and by path those of its parts that ask
+    for others."""
+
+    general: Mapping[str, str]
+    by_path: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def of(self, path: str) -> Mapping[str, str]:
+        """What holds for a file."""
+        return self.by_path.get(path, self.general)
+
+
 Resolve = Callable[["ir.Expr"], "Value | None"]
 
 
@@ -49,7 +64,7 @@ class ApiUses(Tracker):
         self.parts: frozenset[str] = frozenset()
 
     def open(
-        self, histories: Any, required: dict[str, str], scopes: list[ModuleScope], wanted: frozenset[str] | None
+        self, histories: Any, required: Required, scopes: list[ModuleScope], wanted: frozenset[str] | None
     ) -> None:
         """Some rule listens to uses of names with a history; see ``Versions``."""
         self.versions = Versions(histories, required, scopes, wanted)
@@ -61,6 +76,13 @@ def _script(text: str) -> str:
     start = _SCRIPT_START.search(text)
     end = _SCRIPT_END.search(text, start.end()) if start is not None else None
     return text[start.end() : end.start()] if start is not None and end is not None else ""
+
+
+def _magics(scope: ModuleScope) -> str:
+    """The lines of a notebook that are no Python: ``!pip install jax==0.3.25``."""
+    if not scope.path.endswith(SUFFIX):
+        return ""
+    return "\n".join(line for line in scope.text.splitlines() if MAGIC in line)
 
 
 def _postpones(scope: ModuleScope) -> bool:
@@ -98,7 +120,7 @@ class Versions:
     def __init__(
         self,
         histories: Histories,
-        required: Mapping[str, str],
+        required: Required,
         scopes: Iterable[ModuleScope],
         wanted: frozenset[str] | None = None,
     ) -> None:
@@ -107,7 +129,7 @@ class Versions:
         self.callees = histories.callees
         self._required = required
         self._wanted = wanted
-        self._general = histories.supports(required)
+        self._general = histories.supports(required.general)
         self.guards = Guards(scopes)
         self._told: set[tuple[str, int, str]] = set()
         self._met: set[tuple[int, str]] = set()
@@ -260,8 +282,9 @@ class Versions:
         """What counts in a file: the requirements of a script are its own."""
         found = self._supports.get(scope.path)
         if found is None:
-            asked = dict(required_in_literals(_script(scope.text)))
-            found = self.histories.supports({**self._required, **asked}) if asked else self._general
+            asked = {**dict(required_by_commands(_magics(scope))), **dict(required_in_literals(_script(scope.text)))}
+            own = asked or scope.path in self._required.by_path
+            found = self.histories.supports({**self._required.of(scope.path), **asked}) if own else self._general
             self._supports[scope.path] = found
         return found
 
