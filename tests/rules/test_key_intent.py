@@ -490,8 +490,8 @@ def test_what_two_uses_share(
 
 
 def test_a_leak_in_a_cell_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    square = "@jax.jit\ndef square(x):\n    kept.append(x)\n    return x * x\n"
-    code = f"import jax\n\nkept = []\n\n\n{square}\n\nsquare(2.0)\nprint(kept)\n"
+    function = "@jax.jit\ndef square(x):\n    kept.append(x)\n    return x * x\n"
+    code = f"import jax\n\nkept = []\n\n\n{function}\n\nsquare(2.0)\nprint(kept)\n"
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": code}
     notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     (tmp_path / "a.ipynb").write_text(json.dumps(notebook))

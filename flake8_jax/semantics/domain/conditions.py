@@ -8,12 +8,18 @@ condition   a key and whether it came out true.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.values import (
+    MISSING,
     Array,
     Condition,
+    Const,
+    DictValue,
+    Instance,
+    Static,
     Tree,
     TupleValue,
     UnionValue,
@@ -60,19 +66,69 @@ def normal_condition(condition: Condition) -> Condition:
     return Condition(key, truth)
 
 
-def labelled(joined: Value, contents: list[Any], labels: list[Condition | None]) -> Value:
-    """The join with the condition under which each member of a union in it arose: itself, or an element of a tuple."""
+Labels = Sequence[frozenset[Condition]]
+"""What held in each of several arms."""
+MAX_CHOICES = 6
+MAX_NESTING = 4
+
+
+def arm_condition(serial: int, number: int) -> Condition:
+    """The condition of one of several arms, whatever is tested. serial: of this run of the branch."""
+    return Condition(("==", ("arm", serial), ("c", "int", number)), True)
+
+
+def is_of_arm(condition: Condition) -> bool:
+    """The condition names an arm, and no test."""
+    key = condition.key
+    return bool(key[0] == "==" and key[1][0] == "arm")
+
+
+def alternatives(value: Any) -> tuple[tuple[Any, frozenset[Condition]], ...]:
+    """What a value may be, each with what held where it arose; nothing if that is not known."""
+    if type(value) is Static:
+        return value.choices
+    if type(value) is UnionValue and value.conditions is not None:
+        return tuple(zip(value.members, value.conditions, strict=True))
+    return ()
+
+
+def labelled(joined: Value, contents: list[Any], labels: Labels, depth: int = MAX_NESTING) -> Value:
+    """The join with the condition under which each alternative in it arose: of itself, of an element of a tuple, or of an
+    item or an attribute of what the join has made."""
     if isinstance(joined, UnionValue):
         return _labelled_union(joined, contents, labels)
-    if not isinstance(joined, TupleValue) or not any(isinstance(v, (UnionValue, TupleValue)) for v in joined.elts):
-        return joined
-    if any(not isinstance(c, TupleValue) or len(c.elts) != len(joined.elts) or c is joined for c in contents):
-        return joined
-    elements = [labelled(v, [c.elts[i] for c in contents], labels) for i, v in enumerate(joined.elts)]
-    return TupleValue(tuple(elements), joined.cls, joined.names)
+    if depth == 0 or any(c is joined or type(c) is not type(joined) for c in contents):
+        return _labelled_static(joined, contents, labels) if type(joined) is Static else joined
+    if isinstance(joined, TupleValue):
+        if any(len(c.elts) != len(joined.elts) for c in contents):
+            return joined
+        elements = [labelled(v, [c.elts[i] for c in contents], labels, depth - 1) for i, v in enumerate(joined.elts)]
+        if all(new is old for new, old in zip(elements, joined.elts, strict=True)):
+            return joined
+        return TupleValue(tuple(elements), joined.cls, joined.names)
+    if isinstance(joined, (DictValue, Instance)):
+        for slot, value in list(joined.slots.items()):
+            parts = [c.slots.get(slot, MISSING) for c in contents]
+            if isinstance(value, Value) and slot != "*" and MISSING not in parts:
+                joined.slots[slot] = labelled(value, parts, labels, depth - 1)
+    return _labelled_static(joined, contents, labels) if type(joined) is Static else joined
 
 
-def _labelled_union(joined: UnionValue, contents: list[Any], labels: list[Condition | None]) -> UnionValue:
+def _labelled_static(joined: Static, contents: list[Any], labels: Labels) -> Static:
+    """The join of host values with what it is in each arm: ``flag`` is True in one and False in the other."""
+    choices: list[tuple[Value, frozenset[Condition]]] = []
+    for content, label in zip(contents, labels, strict=True):
+        if not isinstance(content, (Const, Static)):
+            return joined
+        inner = content.choices if isinstance(content, Static) else ()
+        choices += [(value, held | label) for value, held in inner or ((content, frozenset()),)]
+    if len(choices) > MAX_CHOICES or any(c is joined for c in contents):
+        return joined
+    joined.choices = tuple(choices)
+    return joined
+
+
+def _labelled_union(joined: UnionValue, contents: list[Any], labels: Labels) -> UnionValue:
     conditions: list[frozenset[Condition]] = []
     for member in joined.members:
         found: frozenset[Condition] | None = None
@@ -82,7 +138,7 @@ def _labelled_union(joined: UnionValue, contents: list[Any], labels: list[Condit
                     inner = (
                         content.conditions[i] if isinstance(content, UnionValue) and content.conditions else frozenset()
                     )
-                    mine = inner | {label} if label is not None else inner
+                    mine = inner | label
                     found = mine if found is None else found & mine
         conditions.append(found if found is not None else frozenset())
     return UnionValue(joined.members, tuple(conditions))

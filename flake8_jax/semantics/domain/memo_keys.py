@@ -62,9 +62,10 @@ def equivalent(a: Value, b: Value, depth: int = 6) -> bool:
 
 class Fingerprint:
     """Numbers the objects that it visits; ``objects`` are those with an identity, in the order of first visit.
-    cut: there were more than the budget allowed. trace: the innermost one, which some of the objects are older than."""
+    cut: there were more than the budget allowed. trace: the innermost one, which some of the objects are older than.
+    labels: the conditions that tell alternatives of the values apart."""
 
-    __slots__ = ("budget", "cut", "loops", "numbers", "objects", "presumed", "trace", "uses", "variations")
+    __slots__ = ("budget", "cut", "labels", "loops", "numbers", "objects", "presumed", "trace", "uses", "variations")
 
     def __init__(
         self,
@@ -82,6 +83,7 @@ class Fingerprint:
         self.presumed = False
         self.cut = False
         self.variations: dict[Value, Variation] = {}
+        self.labels: set[Any] = set()
 
     def of(self, value: Any) -> Any:
         kind = type(value)
@@ -120,6 +122,8 @@ class Fingerprint:
         return ("c", type(const).__name__, const if const == const else "nan")
 
     def _static(self, value: Static) -> Any:
+        for _, held in value.choices:
+            self.labels |= held
         return ("s", value.kind, value.guess, value.rank, value.born < self.trace)
 
     def _external(self, value: External) -> Any:
@@ -188,6 +192,8 @@ class Fingerprint:
         return ("j", value.name, value.site.start, self.of(value.operand), *self._named(value.options))
 
     def _union(self, value: UnionValue) -> Any:
+        for held in value.conditions or ():
+            self.labels |= held
         return ("u", *[self.of(v) for v in value.members])
 
     def _generator(self, value: GeneratorValue) -> Any:

@@ -218,10 +218,11 @@ class Static(Value):
 
     holds: the values interpolated into a string (``f"{x}"``) without a format spec, and what such a string among them holds.
     born: of a set. guess: the kind is only what is most likely, as that of a dict's keys is. rank: of a shape, how long it
-    is, and of the rank of an array, that it is one; UNKNOWN_RANK if nobody knows which, None of everything else.
+    is, and of the rank of an array, that it is one; UNKNOWN_RANK if nobody knows which, None of everything else. choices: what
+    it is in each arm of a branch, with what held there.
     """
 
-    __slots__ = ("born", "guess", "holds", "kind", "rank")
+    __slots__ = ("born", "choices", "guess", "holds", "kind", "rank")
 
     def __init__(
         self, kind: StaticKind = "", holds: tuple[Value, ...] = (), born: int = NO_BIRTH, *, guess: bool = False,
@@ -230,6 +231,7 @@ class Static(Value):
         self.guess = guess
         self.rank = rank
         self.kind = kind
+        self.choices: tuple[tuple[Value, frozenset[Condition]], ...] = ()
         self.holds = holds if len(holds) < 2 else _distinct(holds)
         self.born = born
 

@@ -380,6 +380,8 @@ def _found_on_class(m: Machine, frame: Frame, node: Any, found: Found, attr: str
         return Unknown(attr)
     if isinstance(value, Instance) and is_field(cls, attr, exact=found.instance.exact):
         return Unknown(attr)  # the default of a field, which every constructor may set
+    if found.owner is not None and m.program.is_replaced(found.owner.node.name, attr, value):
+        return Unknown(attr, host_test=True)
     return bind_to(m, frame, node, found)
 
 
@@ -449,12 +451,12 @@ def _class_attribute(m: Machine, frame: Frame, node: Any, base: ClassValue, attr
     if "enum" in base.traits and found is not None:
         return Static("")
     if found is not None:
-        _owner, value = found
+        owner, value = found
         if isinstance(value, StaticMethodValue):
             return BoundMethod(value.func, base) if value.to_class else value.func
         if isinstance(value, PropertyValue) or (isinstance(value, (Const, Static)) and is_remade(base)):
             return Unknown(attr)
-        return value
+        return Unknown(attr, host_test=True) if m.program.is_replaced(owner.node.name, attr, value) else value
     if attr in ("__name__", "__qualname__", "__module__", "__doc__"):
         return Static("str")
     for name in base.external_bases:

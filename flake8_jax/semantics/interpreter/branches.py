@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.conditions import arm_condition
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, Writes
 from flake8_jax.semantics.domain.values import Condition, is_traced_array
@@ -23,6 +24,7 @@ from flake8_jax.semantics.events.events import TruthTest
 from flake8_jax.semantics.interpreter.conditions import (
     Test,
     condition_of,
+    hold,
     note_host_choice,
     picks_iteration,
     picks_others,
@@ -38,7 +40,7 @@ MAX_PENDING = 12
 
 class Arm(msgspec.Struct, frozen=True, eq=False):
     """One alternative: what is learnt on entering it, then what runs. guess: no evidence says that it may be taken (see
-    ``conditions``). barred: taken only where nothing is traced, and this is staged."""
+    ``conditions``). barred: taken only where nothing is traced, and this is staged. failed: the tests before it."""
 
     run: Callable[[], Flow]
     learn: tuple[Callable[[Machine], None], ...] = ()
@@ -46,6 +48,7 @@ class Arm(msgspec.Struct, frozen=True, eq=False):
     truth: bool = True
     guess: bool = False
     barred: bool = False
+    failed: tuple[Condition, ...] = ()
 
 
 def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
@@ -61,7 +64,9 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
         for learn in arm.learn:
             learn(m)
         if arm.key is not None:
-            m.path.conditions.append(Condition(arm.key, arm.truth))
+            hold(m, Condition(arm.key, arm.truth))
+        for test in arm.failed:
+            hold(m, test)
         frame.arms += 1
         flow = arm.run()
         frame.arms -= 1
@@ -85,12 +90,21 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
     )
     if not live:
         return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
-    labels = [Condition(a.key, a.truth) if a.key is not None else None for a in live_arms]
-    _note_host_choices(frame, live, labels)
-    m.journal.merge(live, labels)
+    tests = [Condition(a.key, a.truth) if a.key is not None else None for a in live_arms]
+    _note_host_choices(frame, live, tests)
+    m.journal.merge(live, _labels_of(m, live_arms, tests), tests)
     if len(live) == 1 and len(arms) > 1 and live_arms[0].key is not None:
-        m.path.conditions.append(Condition(live_arms[0].key, live_arms[0].truth))
+        hold(m, Condition(live_arms[0].key, live_arms[0].truth))
     return NORMAL
+
+
+def _labels_of(m: Machine, arms: list[Arm], tests: list[Condition | None]) -> list[frozenset[Condition]]:
+    """What holds where each arm was taken: its test, that the tests before it failed, and that no other arm was."""
+    serial = m.path.new_arm()
+    return [
+        frozenset([arm_condition(serial, i), *arm.failed, *([test] if test is not None else ())])
+        for i, (arm, test) in enumerate(zip(arms, tests, strict=True))
+    ]
 
 
 def _note_host_choices(frame: Frame, live: list[Writes], labels: list[Condition | None]) -> None:
@@ -168,16 +182,18 @@ def _arms_of(m: Machine, frame: Frame, chain: Chain, tests: Writes) -> list[Arm]
     """An arm for each test, and one where all fail. tests: what evaluating them wrote."""
     arms: list[Arm] = []
     failed: tuple[Callable[[Machine], None], ...] = ()
+    against: tuple[Condition, ...] = ()
     doubtful = False
     for current, condition in chain.pending:
         guess = doubtful or True in condition.guesses
         doubtful = doubtful or False in condition.guesses
         learn, barred = (*failed, *condition.when_true), condition.untraced is True
-        arms.append(Arm(partial(run_block, m, frame, current.body), learn, condition.key, True, guess, barred))
+        arms.append(Arm(partial(run_block, m, frame, current.body), learn, condition.key, True, guess, barred, against))
         failed = (lambda m: m.journal.replay(tests),)
+        against += (Condition(condition.key, False),) if condition.key is not None else ()
     key = chain.pending[-1][1].key if len(chain.pending) == 1 else None
     barred = any(condition.untraced is False for _, condition in chain.pending)
-    arms.append(Arm(partial(run_block, m, frame, chain.tail), failed, key, False, doubtful, barred))
+    arms.append(Arm(partial(run_block, m, frame, chain.tail), failed, key, False, doubtful, barred, against))
     return arms
 
 

@@ -20,7 +20,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
-from flake8_jax.semantics.domain.conditions import contradict, normal_condition
+from flake8_jax.semantics.domain.conditions import contradict, labelled, normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import call_error, untransformed
 from flake8_jax.semantics.domain.values import (
@@ -42,7 +42,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.interpreter.asserting import asserts, expects_error, waited_for
 from flake8_jax.semantics.interpreter.iteration import iterated
-from flake8_jax.semantics.interpreter.operations import call, method_of, perform
+from flake8_jax.semantics.interpreter.operations import call, method_of, perform, possible
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, EVALUATE
@@ -157,7 +157,7 @@ def _call_static(m: Machine, func: StaticMethodValue, at: Call) -> Value:
 def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     """One of several functions: run each from the same state."""
     results: list[Value] = []
-    arms = []
+    arms, labels = [], []
     held = func.conditions or (frozenset(),) * len(func.members)
     suits = [_suits(member, at.args) for member in func.members]
     chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
@@ -172,9 +172,13 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
         m.trackers[Freshness].choosing -= 1
         m.path.assumed, m.path.arms = assumed, around
         arms.append(m.journal.take_back(mark))
+        labels.append(conditions)
     m.trackers[Products].chosen_at = chosen_at
-    m.journal.merge(arms)
-    return joining.union_of(results) if results else Unknown("call")
+    m.journal.merge(arms, labels if func.conditions else None)
+    if not results:
+        return Unknown("call")
+    joined = joining.union_of(results)
+    return labelled(joined, results, labels) if func.conditions and joined is not results[0] else joined
 
 
 def _suits(member: Value, args: Arguments) -> bool:
@@ -195,7 +199,8 @@ CALL.update(
 
 
 def _narrowed(args: Arguments, conditions: frozenset[Condition]) -> Arguments:
-    """The arguments as they are where ``conditions`` hold: None, or surely not None."""
+    """The arguments as they are where ``conditions`` hold: None, or surely not None; what they were in the arm where the
+    function was chosen."""
     is_none: dict[int, bool] = {}
     for condition in conditions:
         key, truth = normal_condition(condition)
@@ -203,6 +208,7 @@ def _narrowed(args: Arguments, conditions: frozenset[Condition]) -> Arguments:
             is_none[key[1][1]] = truth
 
     def narrow(value: Value) -> Value:
+        value = possible(value, conditions)
         wanted = is_none.get(id(value))
         if wanted is None or not isinstance(value, UnionValue):
             return value

@@ -18,7 +18,13 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.conditions import either_key, labelled, negate_key, normal_condition
+from flake8_jax.semantics.domain.conditions import (
+    alternatives,
+    either_key,
+    labelled,
+    negate_key,
+    normal_condition,
+)
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Writes
 from flake8_jax.semantics.domain.values import (
@@ -296,9 +302,36 @@ def _fact(key: Any, truth: bool) -> Callable[[Machine], None]:
     """Learn the outcome of a test that is a part of a larger one."""
 
     def learn(m: Machine) -> None:
-        m.path.conditions.append(Condition(key, truth))
+        hold(m, Condition(key, truth))
 
     return learn
+
+
+def hold(m: Machine, condition: Condition) -> None:
+    """From here on a test has come out so, and with it everything that this says of the arms that were taken before."""
+    m.path.conditions.append(condition)
+    m.path.conditions += _implied(m, condition)
+
+
+def _implied(m: Machine, condition: Condition) -> frozenset[Condition]:
+    """What else held wherever a value came from that a test comes out so for: ``flag`` was set where ``f`` was."""
+    key, truth = normal_condition(condition)
+    if key[0] not in ("truth", "is", "==") or key[1][0] != "v":
+        return frozenset()
+    known = alternatives(m.path.identified.get(key[1][1]))
+    kept = [held for value, held in known if _outcome(key, value) is not (not truth)]
+    return frozenset.intersection(*kept) if 0 < len(kept) < len(known) else frozenset()
+
+
+def _outcome(key: Any, value: Value) -> bool | None:
+    """How a test of a value comes out."""
+    if key[0] == "truth":
+        return truth_of(value)
+    if key[2][0] != "c":
+        return None
+    if not isinstance(value, Const):
+        return None if isinstance(value, (Static, Unknown, UnionValue)) or key[2][1] != "NoneType" else False
+    return bool(type(value.value).__name__ == key[2][1] and value.value == key[2][2])
 
 
 class _Operands:
@@ -661,7 +694,7 @@ def _evaluate_branch(m: Machine, frame: Frame, node: ir.Expr, test: Test, *, out
     for step in test.taught(outcome):
         step(m)
     if test.key is not None:
-        m.path.conditions.append(Condition(test.key, outcome))
+        hold(m, Condition(test.key, outcome))
     loop = m.path.loops[-1] if test.counter and m.path.loops else None
     if loop is not None:
         loop.guards += 1
@@ -687,10 +720,8 @@ def _judge_both(m: Machine, test: Test, start: int, middle: int) -> None:
 
 def _either(m: Machine, test: Test, yes: Value, no: Value) -> Value:
     """One of two values, as a test comes out."""
-    labels: list[Condition | None] | None = None
-    if test.key is not None:
-        labels = [Condition(test.key, True), Condition(test.key, False)]
-    joined = either_key([yes, no], labels) or joining.join(yes, no)
+    tests = None if test.key is None else [Condition(test.key, True), Condition(test.key, False)]
+    joined = either_key([yes, no], [*tests] if tests else None) or joining.join(yes, no)
     if m.trackers[Variations].known:
         vary_joined(m, [yes, no], joined)
-    return labelled(joined, [yes, no], labels) if labels is not None else joined
+    return labelled(joined, [yes, no], [frozenset([t]) for t in tests]) if tests is not None else joined

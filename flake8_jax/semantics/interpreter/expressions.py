@@ -99,7 +99,7 @@ def _name(m: Machine, frame: Frame, node: ir.Name) -> Value:
         note_variable(m, frame, node, name, value)
     if kind is External:
         _tell_wanted(m, frame, node, value, name)  # type: ignore[arg-type]
-    elif kind is UnionValue and value.conditions is not None:  # type: ignore[attr-defined]
+    elif (kind is UnionValue and value.conditions is not None) or (kind is Static and value.choices):  # type: ignore[attr-defined]
         return possible_here(m, value)  # type: ignore[arg-type]
     return value
 
@@ -272,7 +272,7 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
         _tell_wanted(m, frame, node, value, node.attr)
     if m.path.mode.jitted and is_large(value):
         note_part(m, frame, node, base, value)
-    if type(value) is UnionValue and value.conditions is not None:
+    if (type(value) is UnionValue and value.conditions is not None) or (type(value) is Static and value.choices):
         return possible_here(m, value)
     return value
 
@@ -289,7 +289,7 @@ def _subscript(m: Machine, frame: Frame, node: ir.Subscript) -> Value:
     item = load_item(m, frame, node, base, index)
     if m.path.mode.jitted and is_large(item):
         note_part(m, frame, node, base, item)
-    if type(item) is UnionValue and item.conditions is not None:
+    if (type(item) is UnionValue and item.conditions is not None) or (type(item) is Static and item.choices):
         return possible_here(m, item)
     return item
 

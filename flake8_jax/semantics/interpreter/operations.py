@@ -12,13 +12,16 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.classes import find_in_class
+from flake8_jax.semantics.domain.conditions import alternatives, contradict
 from flake8_jax.semantics.domain.scopes import RUNNING, Frame, ModuleScope
 from flake8_jax.semantics.domain.values import (
     BuiltinValue,
+    Condition,
     External,
     Instance,
     Opaque,
     PartialValue,
+    Static,
     UnionValue,
     Unknown,
     Value,
@@ -152,15 +155,21 @@ def value_of_annotation(m: Machine, scope: ModuleScope, frame: Frame | None, nod
     return handler(m, scope, frame, node) if handler is not None else None
 
 
-def possible_here(m: Machine, value: UnionValue) -> Value:
-    """The members of a union that can be on the present path: those that arose under no contrary condition."""
-    from flake8_jax.semantics.domain.conditions import contradict
-
+def possible_here(m: Machine, value: UnionValue | Static) -> Value:
+    """The alternatives of a value that can be on the present path: those that arose under no contrary condition."""
     now = m.path.assumed.union(m.path.conditions)
-    if not now:
+    return possible(value, now) if now else value
+
+
+def possible(value: Value, now: frozenset[Condition]) -> Value:
+    """The alternatives of a value that arose under no condition contrary to ``now``."""
+    known = alternatives(value)
+    kept = [(v, held) for v, held in known if not contradict(held, now)]
+    if not kept or len(kept) == len(known):
         return value
-    kept = [v for v, held in zip(value.members, value.conditions or (), strict=True) if not contradict(held, now)]
-    return joining.union_of(kept) if kept and len(kept) < len(value.members) else value
+    if type(value) is not Static:
+        return joining.union_of([v for v, _ in kept])
+    return joining.join_all([v for v, _ in kept])
 
 
 def _late_global(m: Machine, frame: Frame, name: str) -> Value:

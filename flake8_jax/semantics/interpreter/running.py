@@ -23,6 +23,7 @@ from flake8_jax.core.cells import is_raising
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import CALLED, Arguments, Call, CallingContext, is_written
 from flake8_jax.semantics.domain.classes import mro_of
+from flake8_jax.semantics.domain.conditions import arm_condition, labelled
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.signatures import binding_error
 from flake8_jax.semantics.domain.stack import NORMAL, RETURN, Flow, Link, Mode
@@ -342,6 +343,10 @@ def _result_of(m: Machine, inner: Frame, fn: ir.Function, flow: Flow) -> Value:
     for other in inner.returns[1:]:
         result = joining.join(result, other)
     if len(inner.returns) > 1:
+        serial = m.path.new_arm()
+        result = labelled(
+            result, inner.returns, [frozenset([arm_condition(serial, i)]) for i in range(len(inner.returns))]
+        )
         m.trackers.joined(inner.returns, result)
     return result
 

@@ -38,7 +38,7 @@ from flake8_jax.semantics.events.events import Store
 from flake8_jax.semantics.interpreter.asserting import expects_error, waited_for
 from flake8_jax.semantics.interpreter.assignment import assign, store_item
 from flake8_jax.semantics.interpreter.branches import Arm, branch
-from flake8_jax.semantics.interpreter.conditions import condition_of
+from flake8_jax.semantics.interpreter.conditions import condition_of, hold
 from flake8_jax.semantics.interpreter.containers import delete_item, extend_list
 from flake8_jax.semantics.interpreter.expressions import load_item
 from flake8_jax.semantics.interpreter.operations import call_method, resolve_name
@@ -150,7 +150,7 @@ def _assert(m: Machine, frame: Frame, node: ir.Assert) -> Flow:
     for narrow in condition.when_true:
         narrow(m)
     if condition.key is not None:
-        m.path.conditions.append(Condition(condition.key, True))
+        hold(m, Condition(condition.key, True))
     return RAISE if isinstance(node.test, ir.Constant) and condition.truth is False else NORMAL
 
 

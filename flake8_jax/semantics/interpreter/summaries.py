@@ -17,7 +17,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining, memo_keys
 from flake8_jax.semantics.domain.arguments import Call
-from flake8_jax.semantics.domain.conditions import normal_condition
+from flake8_jax.semantics.domain.conditions import contradict, normal_condition
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Link, Mode
 from flake8_jax.semantics.domain.values import (
@@ -141,7 +141,7 @@ def repeat(
 ) -> Value:
     """Do again what a remembered run did, to these inputs."""
     scope, node = at.frame.scope, at.node
-    mapping: dict[int, Any] = {}
+    mapping: dict[Any, Any] = {}
     outside = (*m.path.stack, Link(scope, node, "call", fn.qualname, call_text(m, fn), 0, fn, bound=bound))
     events = [e.event for e in found.emissions]
     replay = Replay(inputs, events, found.depth, outside, mapping, scope, node, found.result)
@@ -165,7 +165,7 @@ _KEPT = frozenset({Const, Static, External, BuiltinValue, ClassValue, FunctionVa
 
 
 def transplant(
-    value: Value, mapping: dict[int, Any], m: Machine, trace: int = 0, depth: int = 8, room: Room | None = None
+    value: Value, mapping: dict[Any, Any], m: Machine, trace: int = 0, depth: int = 8, room: Room | None = None
 ) -> Value:
     """A remembered result for other inputs: inputs are exchanged, everything made in the run is made anew.
 
@@ -174,6 +174,8 @@ def transplant(
     replaced = mapping.get(id(value))
     if replaced is not None:
         return replaced  # type: ignore[no-any-return]
+    if type(value) is Static and value.choices:
+        return _choices_anew(m, value, mapping)
     if type(value) in _KEPT or depth == 0:
         return value
     if isinstance(value, (Array, Opaque)):
@@ -200,7 +202,7 @@ def transplant(
     return copy
 
 
-def _seen_anew(m: Machine, value: Array | Opaque, mapping: dict[int, Any]) -> Value:
+def _seen_anew(m: Machine, value: Array | Opaque, mapping: dict[Any, Any]) -> Value:
     """An array or an unknown value of a remembered run: a part of an input is that part of the input of today."""
     if isinstance(value, Opaque) and value.parent is not None:
         parent = mapping.get(id(value.parent))
@@ -234,23 +236,37 @@ def _made_anew(m: Machine, value: Value, inner: Callable[[Value], Value]) -> Val
     return joining.map_leaves(value, inner, _born_again(m, value))
 
 
-def _labelled_anew(m: Machine, value: UnionValue, members: list[Value], mapping: dict[int, Any]) -> Value:
+def _labelled_anew(m: Machine, value: UnionValue, members: list[Value], mapping: dict[Any, Any]) -> Value:
     """A union of a remembered run with the conditions under which its members arose: of what those look at today."""
     joined = joining.union_of(members)
     if not isinstance(joined, UnionValue) or joined.members != tuple(members):
         return joined
-    conditions = [
-        frozenset([renewed for c in held if (renewed := _condition_anew(m, c, mapping)) is not None])
-        for held in value.conditions or ()
-    ]
-    return UnionValue(joined.members, tuple(conditions))
+    return UnionValue(joined.members, tuple([_held_anew(m, held, mapping) for held in value.conditions or ()]))
 
 
-def _condition_anew(m: Machine, condition: Condition, mapping: dict[int, Any]) -> Condition | None:
+def _choices_anew(m: Machine, value: Static, mapping: dict[Any, Any]) -> Static:
+    """A host value of a remembered run, with what held in the arms that it comes from."""
+    made = Static(value.kind, value.holds, value.born, guess=value.guess, rank=value.rank)
+    made.choices = tuple([(v, _held_anew(m, held, mapping)) for v, held in value.choices])
+    mapping[id(value)] = made
+    return made
+
+
+def _held_anew(m: Machine, held: frozenset[Condition], mapping: dict[Any, Any]) -> frozenset[Condition]:
+    return frozenset([renewed for c in held if (renewed := _condition_anew(m, c, mapping)) is not None])
+
+
+def _condition_anew(m: Machine, condition: Condition, mapping: dict[Any, Any]) -> Condition | None:
     """A condition of a remembered run, about the values of today; None where it looks at something else."""
     (kind, *parts), truth = normal_condition(condition)
     looked_at: list[Any] = []
     for part in parts:
+        if type(part) is tuple and part[0] == "arm":
+            serial = mapping.get(("arm", part[1]))  # another run of the branch
+            if serial is None:
+                serial = mapping["arm", part[1]] = m.path.new_arm()
+            looked_at.append(("arm", serial))
+            continue
         if type(part) is not tuple or part[0] != "v":
             looked_at.append(part)
             continue
@@ -314,6 +330,8 @@ def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mo
             parts.append(("^" + name, prints.of(value)))
     if m.path.assumed:
         parts.append(frozenset(c for c in m.path.assumed if not prints.numbers.keys().isdisjoint(mentioned(m, c))))
+    if prints.labels and (m.path.assumed or m.path.conditions):
+        parts.append(_parting(m.path.assumed.union(m.path.conditions), prints.labels))
     if mode.lanes:
         parts.append(_shared(m, mode, prints))
     used = bool(m.trackers[Keys].uses) and any(
@@ -326,6 +344,11 @@ def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mo
     except TypeError:
         return Inputs(None, prints.objects, False)
     return Inputs(digest, prints.objects, not used and not (mode.lanes and prints.cut))
+
+
+def _parting(now: frozenset[Condition], labels: set[Condition]) -> frozenset[Condition]:
+    """What holds on the path that rules out alternatives of the inputs."""
+    return frozenset(c for c in now if any(contradict(frozenset([c]), frozenset([label])) for label in labels))
 
 
 def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:

@@ -14,6 +14,7 @@ from flake8_jax.semantics.domain.stack import NORMAL, RAISE, Flow
 from flake8_jax.semantics.domain.values import Const, Deferred, Static, Unknown, Value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import BudgetSpentError
+from flake8_jax.semantics.machine.rebinding import own_name
 
 EVALUATE: dict[type, Callable[[Machine, Frame, Any], Value]] = {}
 """Filled in by ``expressions``, which needs ``evaluate`` itself."""
@@ -61,6 +62,8 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value | None:
         if isinstance(value, Deferred):
             value = m.program.resolve(value)
         if name in frame.scope.rebound and isinstance(value, (Const, Static)) and m.path.stack:
+            return Unknown(name, host_test=True)
+        if m.path.stack and m.program.is_replaced(own_name(frame.scope), name, value):
             return Unknown(name, host_test=True)
         return value
     return None

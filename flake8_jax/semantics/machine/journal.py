@@ -15,9 +15,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain import joining
-from flake8_jax.semantics.domain.conditions import either_key, labelled
+from flake8_jax.semantics.domain.conditions import Labels, either_key, labelled
 from flake8_jax.semantics.domain.stack import Flow, Watched, Writes
-from flake8_jax.semantics.domain.values import MISSING, Condition, TupleValue, UnionValue, Unknown, Value
+from flake8_jax.semantics.domain.values import MISSING, Condition, Unknown, Value
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.machine.tracker import Trackers
@@ -109,11 +109,14 @@ class Journal:
         for slots, slot, value in writes.values():
             self.write(slots, slot, value)
 
-    def merge(self, arms: list[Writes], labels: list[Condition | None] | None = None) -> None:
+    def merge(
+        self, arms: list[Writes], labels: Labels | None = None, tests: list[Condition | None] | None = None
+    ) -> None:
         """Leave behind what holds whichever of the arms was taken.
 
-        labels: the condition under which each arm was taken. A value that is one thing on one arm and another on the
-        other remembers which, so that a later test of the same condition tells them apart again.
+        labels: what held where each arm was taken. A value that is one thing on one arm and another on the other remembers
+        which, so that a later test of the same condition tells them apart again, and so does another value of the same arm.
+        tests: the one test that each arm depends on.
         """
         if not arms:
             return
@@ -137,7 +140,7 @@ class Journal:
                 else:
                     resized.append(slots)
             else:
-                self._join(slots, slot, contents, labels)
+                self._join(slots, slot, contents, labels, tests)
         for slots in resized:
             self._forget_length(slots)
 
@@ -148,15 +151,16 @@ class Journal:
         self.write(slots, "n", None)
 
     def _join(
-        self, slots: dict[Any, Any], slot: Any, contents: list[Any], labels: list[Condition | None] | None
-    ) -> None:
+        self, slots: dict[Any, Any], slot: Any, contents: list[Any], labels: Labels | None,
+        tests: list[Condition | None] | None,
+    ) -> None:  # fmt: skip
         """Write what one slot holds if it holds any of ``contents``."""
         if type(slot) is tuple and any(c is MISSING for c in contents) and "open" in slots:
             self.write(slots, "open", True)
-        joined = either_key(contents, labels) or contents[0]
+        joined = either_key(contents, tests) or contents[0]
         for other in contents[1:] if joined is contents[0] else ():
             joined = joining.join(joined, other)
-        if labels is not None and isinstance(joined, (UnionValue, TupleValue)):
+        if labels is not None:
             joined = labelled(joined, contents, labels)
         self.trackers.joined(contents, joined)
         self.write(slots, slot, joined)

@@ -29,6 +29,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.machine.imports import Roots, plain_name
 from flake8_jax.semantics.machine.limits import MAX_RESOLVING
+from flake8_jax.semantics.machine.rebinding import Rebindings, own_name, rebindings
 
 if TYPE_CHECKING:
     from flake8_jax.knowledge import Knowledge
@@ -69,6 +70,7 @@ class Program:
         self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
         self._x64: bool | None = None
         self._imported: frozenset[str] | None = None
+        self._rebindings: Rebindings | None = None
         self.library_objects: dict[tuple[str, str], External] = {}
         self.free_names: dict[int, tuple[str, ...]] = {}
         self.tested_names: dict[int, frozenset[str]] = {}
@@ -99,6 +101,12 @@ class Program:
             imports = [text for other in self.by_name.values() for text in _IMPORTS.findall(other.text)]
             self._imported = frozenset(word for text in imports for word in _WORD.findall(text))
         return plain_name(scope.key).rpartition(".")[2] in self._imported
+
+    def is_replaced(self, owner: str, name: str, value: Value) -> bool:
+        """Some file sets the variable of this module or class from outside, so that it may hold something else."""
+        if self._rebindings is None:
+            self._rebindings = rebindings(self.by_name.values())
+        return self._rebindings.replaces(owner, name, value)
 
     # --- classes by what they have --------------------------------------------------------------------
 
@@ -279,7 +287,7 @@ class Program:
                 return resolved
             if name in scope.rebound and isinstance(value, (Const, Static)):
                 return Unknown(name, host_test=True)
-            return value
+            return Unknown(name, host_test=True) if self.is_replaced(own_name(scope), name, value) else value
         below = f"{scope.key}.{name}"
         if self.is_project(below):
             return self.load(below)

@@ -29,6 +29,7 @@ from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_parameters
 from flake8_jax.semantics.domain.boundary import relevelled
 from flake8_jax.semantics.domain.code import statement_at
+from flake8_jax.semantics.domain.conditions import contradict
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.signatures import (
     call_error,
@@ -179,7 +180,7 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
     made = TransformedValue(name, fact, operand, options, site_of(frame.scope, node))
     if isinstance(operand, (Unknown, Const, Static)) and fact.model != "custom":
         return made
-    made.held = frozenset(m.path.conditions)
+    made.held = m.path.assumed.union(m.path.conditions)
     tell_compiling(m, frame, node, made)
     m.worklist.roots.append((made, node, frame.scope, tuple(m.path.stack), m.path.mode.staged))
     return made
@@ -210,6 +211,8 @@ def _keyword_node(node: Any, keyword: str) -> Any:
 def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool = True) -> Value:
     """Call ``jax.jit(f)``, ``jax.grad(f)`` … with arguments. runs: it is not only lowered."""
     tv.called = True
+    if tv.held and contradict(tv.held, m.path.assumed):
+        return Unknown("other path")  # it was not made where this call is made
     note_form_called(m, tv)
     if tv.fact.tracing == "none":
         return _call_untraced(m, tv, at)
@@ -222,7 +225,9 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
             value.born = NO_BIRTH  # nobody else has it
     if m.path.mode.staged:
         _let_go(m, at)
+    assumed, m.path.assumed = m.path.assumed, m.path.assumed | tv.held  # else nobody would have it
     result = _run_inside(m, tv, at)
+    m.path.assumed = assumed
     applied = Applied(tv.name, tv.fact, tv.operand, tv.options)
     problem = wrong_result(m, applied, result)
     if problem:

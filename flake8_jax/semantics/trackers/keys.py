@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_taken
-from flake8_jax.semantics.domain.conditions import contradict, normal_condition
+from flake8_jax.semantics.domain.conditions import contradict, is_of_arm, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import Lane, Link, LoopState, Place
@@ -272,7 +272,9 @@ def use_key(m: Machine, touch: Touch, usage: Usage) -> None:
     conditions = value.conditions if isinstance(value, UnionValue) else None
     for i, member in enumerate(members_of(value)):
         if may_be_key(member):
-            held = frozenset(m.path.conditions) | (conditions[i] if conditions else frozenset())
+            held = frozenset(m.path.conditions)
+            if conditions:
+                held |= {c for c in conditions[i] if not is_of_arm(c)}
             _use_one(m, touch._replace(value=member), usage, held)
 
 
