@@ -36,6 +36,7 @@ from flake8_jax.semantics.domain.values import (
     PartialValue,
     StaticMethodValue,
     SuperValue,
+    TransformedValue,
     UnionValue,
     Unknown,
     Value,
@@ -164,6 +165,8 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
     for member, conditions, suited in zip(func.members, held, suits, strict=True):
         if isinstance(member, Const) or (not suited and any(suits)) or contradict(m.path.assumed, conditions):
+            if isinstance(member, TransformedValue) and not suited:
+                member.called = True  # by this call, had it been meant
             continue
         mark, assumed, around = len(m.journal.entries), m.path.assumed, m.path.arms
         m.path.assumed, m.path.arms = assumed | conditions, (*around, m.path.new_arm())
