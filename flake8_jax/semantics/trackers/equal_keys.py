@@ -20,7 +20,15 @@ from typing import Any, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import blocks, bound_paths, last_name, names_read, path_of, statement_at
+from flake8_jax.semantics.domain.code import (
+    blocks,
+    bound_paths,
+    last_name,
+    names_read,
+    nodes_around,
+    path_of,
+    statement_at,
+)
 from flake8_jax.semantics.domain.conditions import contradict
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.stack import Link, Place
@@ -204,9 +212,20 @@ def note_made(m: Machine, name: str, key: Value, seed: Value | None, place: tupl
 
 
 def _is_default(m: Machine, scope: ModuleScope, node: Any) -> bool:
-    """The key is the default of a parameter or of a field: many calls may have it, each for itself."""
-    body = m.path.stack[-1].fn.body if m.path.stack and m.path.stack[-1].fn is not None else scope.tree.body
-    return isinstance(statement_at(body, node), (ir.FunctionDef, ir.ClassDef))
+    """The key is the default of a parameter or of a field, or stands in for a missing one: many calls may have it, each for
+    itself."""
+    function = m.path.stack[-1].fn if m.path.stack else None
+    body = function.body if function is not None else scope.tree.body
+    if isinstance(statement_at(body, node), (ir.FunctionDef, ir.ClassDef)):
+        return True
+    around = nodes_around(body, node.start, node.end)
+    return any(isinstance(outer, (ir.If, ir.IfExp)) and _asks_for_none(outer.test) for outer in around)
+
+
+def _asks_for_none(test: ir.Expr) -> bool:
+    return isinstance(test, ir.Compare) and any(
+        isinstance(one, ir.Constant) and one.kind == "none" for one in test.comparators
+    )
 
 
 def _note_use(m: Machine, key: Value, use: Use) -> None:
@@ -246,6 +265,8 @@ def _tell_pair(m: Machine, first: Draw, second: Draw) -> bool:
     if _are_in_different_cells(there, here) or _are_in_different_cells(one, other):
         return False
     if here.node is there.node or other.node is one.node or _is_repetition(one, other):
+        return False
+    if _is_held(first, level) or _is_held(second, level):
         return False
     body = body_around(other)
     if where == level and (_is_own(first, level) or _is_own(second, level)):
@@ -302,6 +323,13 @@ def _is_data(value: Value, before: Value | None) -> bool:
     if isinstance(value, Unknown):
         return before is None or canonical_key(before) is not canonical_key(value)
     return isinstance(value, (Tree, Instance, FunctionValue, HostArray, ExternalInstance, TransformedValue))
+
+
+def _is_held(draw: Draw, level: int) -> bool:
+    """A method uses the key that its object has made: how it draws is its own affair."""
+    made, used = draw.made, draw.use.path
+    link = used[level].link if level < len(used) else None
+    return len(made.path) + len(made.inner) > level + 1 and link is not None and link.receiver is not None
 
 
 def _is_own(draw: Draw, level: int) -> bool:
