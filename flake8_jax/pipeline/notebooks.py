@@ -22,8 +22,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from flake8_jax.core.cells import BROKEN, HEADING, MAGIC, RAISING, cells_of, is_mark, with_magics
-from flake8_jax.syntax.errors import SyntaxProblem
-from flake8_jax.syntax.lower import lower
 
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun"})
 _CELL_MAGIC = re.compile(r"(?:[ \t]*(?:#.*)?\r?\n)*[ \t]*%%(\S*)")
@@ -64,6 +62,9 @@ def _without_what_is_broken(heading: str, source: str) -> tuple[str, str]:
     """Heading and source of a cell, as comments if it is no Python. One that goes on in the next cell is some."""
     if _is_python(source):
         return heading, source
+    from flake8_jax.syntax.errors import SyntaxProblem
+    from flake8_jax.syntax.lower import lower  # which loads the parser
+
     try:
         lower(source)
     except SyntaxProblem as error:

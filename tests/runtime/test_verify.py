@@ -55,6 +55,9 @@ SHOWN_OTHERWISE = {
     "removed-api": "the names are gone only in the newest JAX, and the first that fails ends the import",
     "deprecated-api": "whether JAX warns depends on its version",
     "leftover-debug": "the page shows what one of its three lines leads to",
+    "eager-step": "the page measures one of its loops",
+    "growing-array-in-loop": "the page counts the compilations of one of its loops",
+    "flax-collections": "the page shows what one of its lines leads to",
 }
 """Rules whose page demonstrates the defect in another way than by running every labelled line."""
 
