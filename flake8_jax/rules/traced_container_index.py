@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import contains_tracer, is_host_container, quote, speaks
-from flake8_jax.semantics.domain.values import HostArray
+from flake8_jax.semantics.domain.values import NO_BIRTH, HostArray, ListValue, Value
 from flake8_jax.semantics.events.events import Indexing
 
 
@@ -106,6 +106,16 @@ def traced_container_index(event: Indexing) -> Report | None:
     if not is_host_container(event.base) or not contains_tracer(event.index):
         return None
     subject = quote(context, event.at.index, "the index")
+    declared = _is_only_declared(event.base)
     if isinstance(event.base, HostArray):
-        return Report(event.at, f"{subject} is traced and cannot index a NumPy array; index jnp.asarray(…) instead")
-    return Report(event.at, f"{subject} is traced and cannot index a Python container; use jnp.stack or jax.lax.switch")
+        message = f"{subject} is traced and cannot index a NumPy array; index jnp.asarray(…) instead"
+    else:
+        message = f"{subject} is traced and cannot index a Python container; use jnp.stack or jax.lax.switch"
+    return Report(event.at, message, preview=declared)
+
+
+def _is_only_declared(base: Value) -> bool:
+    """Nothing but an annotation says what the container is: many a ``List[int]`` is an array."""
+    if isinstance(base, HostArray):
+        return base.declared
+    return isinstance(base, ListValue) and base.slots["n"] is None and base.born == NO_BIRTH
