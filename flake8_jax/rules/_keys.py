@@ -22,7 +22,6 @@ ADVICE: dict[str, str] = {
     "same-data": "split it first, unless the results are compared under the same numbers",
     "paired": "split it first, unless both are meant to change alike",
     "discarded": "split it first, unless this is a warm-up",
-    "inverse": "split it first, unless one call undoes the other",
 }
 """What to do, by the reason why equal draws may be meant."""
 OUTCOMES: dict[str, str] = {
@@ -107,17 +106,10 @@ def _step(site: Site, text: str) -> Step:
 def level_of_use(event: KeyUse) -> Level | None:
     """The level of a report on a further use, where it is not the rule's own. What is likely meant is a note: of the
     reuses with such a reason that readers judged in unseen repositories, one in seven was worth their time."""
-    if event.intent or _is_double(event.through):
+    if event.intent:
         return "info"
     return None if event.certain else "warning"
 
-
-def _is_double(function: str) -> bool:
-    """A method of what stands in for the real thing: the caller is not to blame for it."""
-    return "." in function and function.rpartition("<locals>.")[2].startswith(_DOUBLES)
-
-
-_DOUBLES = ("Test", "Mock", "Fake", "Dummy", "Stub")
 
 MAX_USES = 20
 """So many further uses of a key are named in the evidence."""

@@ -239,7 +239,7 @@ def findings(folder: Path, capsys: pytest.CaptureFixture[str], text: str) -> lis
     return found
 
 
-PAIRED_BY_NAME = """import jax
+TOGETHER = """import jax
 import jax.numpy as jnp
 from jax import random
 
@@ -253,7 +253,7 @@ def inverse_rotate(x, rng):
 
 
 def quantize(x, rng):
-    return inverse_rotate(jnp.round(rotate(x, rng)), rng)  # info
+    return inverse_rotate(jnp.round(rotate(x, rng)), rng)  # error
 
 
 def encode(x, rng):
@@ -266,7 +266,7 @@ def decode(x, rng):
 
 def sent(x, rng):
     text = encode(x, rng)
-    return decode(text, rng)  # info
+    return decode(text, rng)  # error
 
 
 def features(key, x):
@@ -297,7 +297,7 @@ def benchmark_theirs(n, key):
 
 def race(key):
     ours = benchmark_ours(3, key=key)
-    theirs = benchmark_theirs(3, key=key)  # info
+    theirs = benchmark_theirs(3, key=key)  # error
     return ours, theirs
 
 
@@ -340,7 +340,7 @@ def layers(x: jax.Array, key):
 
 @pytest.mark.parametrize(
     "text",
-    [MEANT, CONSTANT, MISTAKEN, PAIRED_BY_NAME],
+    [MEANT, CONSTANT, MISTAKEN, TOGETHER],
     ids=["meant", "constant", "mistaken", "paired"],
 )
 def test_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:

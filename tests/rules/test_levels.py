@@ -288,7 +288,7 @@ class Pair(NamedTuple):
 def of_a_module(x: jax.linear_util.WrappedFun):  # warning: removed-api
     return x
 """,
-    "a result that nobody reads, or of what stands in for another": """\
+    "a result that nobody reads; a name says nothing of a class": """\
 import jax
 import jax.numpy as jnp
 
@@ -332,7 +332,7 @@ class Engine(MockEngine):
 
 def run(engine: MockEngine, x):
     for _ in range(10):
-        x = engine.step(x)  # info: key-reuse-in-loop
+        x = engine.step(x)  # error: key-reuse-in-loop
     return x
 
 

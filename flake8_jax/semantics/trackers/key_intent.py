@@ -41,7 +41,7 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
     held_by,
 )
-from flake8_jax.semantics.trackers.key_pairs import are_compared, are_variants, shuffles_each, undoes
+from flake8_jax.semantics.trackers.key_pairs import are_compared, shuffles_each
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import Link, Place
@@ -57,34 +57,34 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
     around: what led to the function that both places stand in. in_loop: both are one place, in two iterations. draws:
     what comes out of both; new keys that nobody reads were forgotten.
     """
-    if isinstance(key, Unknown) and key.label == FIELD_DEFAULT:
-        return "fixed"  # every object of the class has it
-    is_run = not (_passes_key(here, key) or _passes_key(there, key))
-    if _is_fixed(key) and (is_run or here.function is None):
-        return "fixed"
     body = here.function.body if here.function is not None else here.scope.tree.body
-    if _is_constant_of(key, here) and not (in_loop and _is_step(body, here.node)):
-        return "constant"
+    standing = _standing_of(key, here, there, advances=in_loop and _is_step(body, here.node))
+    if standing:
+        return standing
     if in_loop:
-        return (
-            "paired" if draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node) else ""
-        )
-    if undoes(there.node, here.node):
-        return "inverse"
+        alike = draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node)
+        return "paired" if alike else ""
     first, second = statement_at(body, there.node), statement_at(body, here.node)
-    if _is_discarded(first, there) or _is_discarded(second, here):
-        return "discarded"
-    if draws and here.function is not None and (_is_unread(first, body) or _is_unread(second, body)):
+    unread = draws and here.function is not None and (_is_unread(first, body) or _is_unread(second, body))
+    if unread or _is_discarded(first, there) or _is_discarded(second, here):
         return "discarded"
     if _same_data(key, here, there, around):
         # The gradient that one call gives is the update before the other; other results are the next step's state.
         compared = here.staged is not there.staged or first is None or not _feeds(first, here.node)
         return "same-data" if compared else ""
-    if are_compared(body, there, here) or (are_variants(there, here) and not (first and _feeds(first, here.node))):
+    if are_compared(body, there, here):
         return "same-data"
-    if _is_paired(body, here, there):
-        return "paired"
-    return ""
+    return "paired" if _is_paired(body, here, there) else ""
+
+
+def _standing_of(key: Value, here: Place, there: Place, *, advances: bool) -> Intent:
+    """What the key is by how it was made: fixed or constant. advances: the loop computes its next state with it."""
+    if isinstance(key, Unknown) and key.label == FIELD_DEFAULT:
+        return "fixed"  # every object of the class has it
+    is_run = not (_passes_key(here, key) or _passes_key(there, key))
+    if _is_fixed(key) and (is_run or here.function is None):
+        return "fixed"
+    return "constant" if _is_constant_of(key, here) and not advances else ""
 
 
 def _is_fixed(key: Value) -> bool:

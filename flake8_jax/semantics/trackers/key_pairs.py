@@ -1,15 +1,13 @@
-"""Two calls that need the same numbers: what one does the other undoes, or their results are compared with each other.
+"""Two uses of a key that need the same numbers: their results are compared, or several arrays are shuffled alike.
 
 Vocabulary
 ----------
-inverse     ``rotate`` and ``inverse_rotate``, ``encode`` and ``decode``: names that differ in a word for that alone.
 compared    the two results of one function of the project are the two sides of a difference, a quotient or a product of
             matrices: finite differences, the random features of a kernel.
-variants    ``benchmark_jax(n, key=key)`` and ``benchmark_lax(n, key=key)``: the same arguments, and names that share a word
-            for a measurement.
 each array  a loop shuffles each of its elements, and no iteration starts from what another one gave.
 
-Limitations: names in other languages; results that pass through a container before they meet.
+Names prove no intention: that ``decode`` undoes ``encode`` is not asked. Limitations: results that pass through a container
+before they meet.
 """
 
 from __future__ import annotations
@@ -19,71 +17,16 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import last_name, names_read, spelled, statement_at
+from flake8_jax.semantics.domain.code import last_name, names_read, statement_at
+from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.stack import Place
+from flake8_jax.semantics.trackers.key_names import called_as
 
-_UNDOING = frozenset(
-    {"inverse", "inverted", "invert", "inv", "reverse", "reversed", "undo", "back", "backward", "bwd", "forward", "fwd",
-     "adjoint", "transpose", "transposed"}
-)  # fmt: skip
-_OPPOSITES = (("", "un"), ("", "de"), ("", "dis"), ("en", "de"), ("com", "decom"), ("add", "remove"))
-_MEASURING = frozenset(
-    {"bench", "benchmark", "compare", "eval", "evaluate", "measure", "profile", "run", "solve", "test", "time"}
-)
 _COMPARING = frozenset({"-", "/", "@"})
 _COMPARED_BY = frozenset(
-    {
-        "dot",
-        "matmul",
-        "inner",
-        "vdot",
-        "einsum",
-        "cdist",
-        "isclose",
-        "allclose",
-        "array_equal",
-        "subtract",
-        "divide",
-        "mse",
-    }
+    {"dot", "matmul", "inner", "vdot", "einsum", "isclose", "allclose", "array_equal", "subtract", "divide"}
 )
-
-
-def undoes(first: Any, second: Any) -> bool:
-    """By their names one of the called functions is the inverse of the other."""
-    if not isinstance(first, ir.Call) or not isinstance(second, ir.Call):
-        return False
-    one, other = (last_name(call.func).lower().strip("_").split("_") for call in (first, second))
-    if one == other or not all(one) or not all(other):
-        return False
-    left, right = ([word for word in words if word not in _UNDOING] for words in (one, other))
-    if left == right:
-        return True
-    unlike = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
-    return len(one) == len(other) and len(unlike) == 1 and (_opposite(*unlike[0]) or _opposite(*reversed(unlike[0])))
-
-
-def _opposite(one: str, other: str) -> bool:
-    """``rotate`` and ``unrotate``, ``encode`` and ``decode``."""
-    return any(
-        one.startswith(does) and other == undoes + one[len(does) :] and len(one) > len(does) + 2
-        for does, undoes in _OPPOSITES
-    )
-
-
-def are_variants(first: Place, second: Place) -> bool:
-    """Two functions are measured on the same arguments."""
-    one, other = first.node, second.node
-    if not isinstance(one, ir.Call) or not isinstance(other, ir.Call) or len(one.args) != len(other.args):
-        return False
-    names = [set(last_name(call.func).lower().split("_")) for call in (one, other)]
-    if names[0] == names[1] or not names[0] & names[1] & _MEASURING:
-        return False
-    text, again = first.scope.text, second.scope.text
-    return all(
-        a.keyword == b.keyword and spelled(a.value, text) == spelled(b.value, again)
-        for a, b in zip(one.args, other.args, strict=True)
-    )
+"""Functions of ``jax.numpy`` and NumPy that do the same."""
 
 
 def are_compared(body: list[ir.Stmt], first: Place, second: Place) -> bool:
@@ -96,7 +39,7 @@ def are_compared(body: list[ir.Stmt], first: Place, second: Place) -> bool:
         return False
     for statement in body:
         for node in walk(statement):
-            for one, other in _sides(node):
+            for one, other in _sides(node, first.scope):
                 if (_holds(one, ours) and _holds(other, theirs)) or (_holds(one, theirs) and _holds(other, ours)):
                     return True
     return False
@@ -109,10 +52,10 @@ def _standing_for(body: list[ir.Stmt], node: Any) -> tuple[Any, str]:
     return node, target.id if isinstance(target, ir.Name) and statement.value is node else ""  # type: ignore[union-attr]
 
 
-def _sides(node: Any) -> Iterator[tuple[Any, Any]]:
+def _sides(node: Any, scope: ModuleScope) -> Iterator[tuple[Any, Any]]:
     if isinstance(node, ir.BinOp) and node.op in _COMPARING:
         yield node.left, node.right
-    elif isinstance(node, ir.Call) and last_name(node.func) in _COMPARED_BY:
+    elif isinstance(node, ir.Call) and called_as(scope, node.func) in _COMPARED_BY:
         values = [argument.value for argument in node.args if not argument.keyword][-3:]
         yield from ((a, b) for i, a in enumerate(values) for b in values[i + 1 :])
 
