@@ -452,13 +452,10 @@ class Workspace:
         for path in sorted({*by_path, *run.problems}):
             if path not in run.asked:
                 continue
-            said = []
-            if path in run.problems:
-                text = self._broken_text(run, path, question)
-                said.append(syntax_diagnostic(path, text, run.problems[path]))
+            text = self._text_of_run(run, path, question)
+            said = [syntax_diagnostic(path, text, run.problems[path])] if path in run.problems else []
             module = self.module_of(run, path) if path in by_path else None
             if module is not None:
-                text = self.text_of(path, run.digests[path])
                 said += placed(path, by_path[path], text, module, selection, question.ignore_noqa)
             if said:
                 diagnostics += said
@@ -470,9 +467,9 @@ class Workspace:
 
         return [evidence_in_cells(item, rows_of) for item in diagnostics], texts
 
-    def _broken_text(self, run: ProjectRun, path: str, question: Question) -> str:
-        """What is known of the text of a file that does not parse: nothing if it cannot be decoded."""
-        if path in question.texts:
+    def _text_of_run(self, run: ProjectRun, path: str, question: Question) -> str:
+        """The text of a file as it was analyzed; what was asked, or nothing, of one that could not be decoded."""
+        if path in run.problems and path in question.texts:
             return question.texts[path]
         key = run.digests.get(path)
         return self.text_of(path, key) if key is not None else ""

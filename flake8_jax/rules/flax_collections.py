@@ -159,23 +159,26 @@ def _updates_statistics(event: LibraryCall) -> bool:
 
 def _drops_second(body: list[ir.Stmt], call: ir.Node) -> bool:
     """Nothing reads the second result of a call."""
-    statements = list(_statements(body))
-    for statement in statements:
-        if not (statement.start <= call.start and call.end <= statement.end) or blocks(statement):
-            continue
-        taken = [n for n in walk(statement) if isinstance(n, ir.Subscript) and n.value is call]
-        if taken:
-            return _is_zero(taken[0].index)
-        target = statement.targets[0] if isinstance(statement, ir.Assign) and statement.value is call else None
-        if isinstance(target, ir.Tuple) and len(target.elts) == 2 and isinstance(target.elts[1], ir.Name):
-            return target.elts[1].id == "_" or not _is_read(body, target.elts[1])
-        if isinstance(target, ir.Name):
-            reads = [
-                n for s in body for n in walk(s) if isinstance(n, ir.Name) and n.id == target.id and n is not target
-            ]
-            firsts = [n for s in body for n in walk(s) if isinstance(n, ir.Subscript) and _is_zero(n.index)]
-            return bool(reads) and all(any(first.value is read for first in firsts) for read in reads)
+    for statement in _statements(body):
+        if statement.start <= call.start and call.end <= statement.end and not blocks(statement):
+            taken = next((n for n in walk(statement) if isinstance(n, ir.Subscript) and n.value is call), None)
+            if taken is not None:
+                return _is_zero(taken.index)
+            if isinstance(statement, ir.Assign) and statement.value is call:
+                return _forgets_second(body, statement.targets[0])
     return False
+
+
+def _forgets_second(body: list[ir.Stmt], target: ir.Expr) -> bool:
+    """Of a pair that is bound to this target nothing reads the second element."""
+    if isinstance(target, ir.Tuple) and len(target.elts) == 2 and isinstance(target.elts[1], ir.Name):
+        return target.elts[1].id == "_" or not _is_read(body, target.elts[1])
+    if not isinstance(target, ir.Name):
+        return False
+    nodes = [node for statement in body for node in walk(statement)]
+    reads = [node for node in nodes if isinstance(node, ir.Name) and node.id == target.id and node is not target]
+    firsts = {id(node.value) for node in nodes if isinstance(node, ir.Subscript) and _is_zero(node.index)}
+    return bool(reads) and all(id(read) in firsts for read in reads)
 
 
 def _statements(body: list[ir.Stmt]) -> Iterator[ir.Stmt]:

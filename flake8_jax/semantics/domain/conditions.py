@@ -100,18 +100,22 @@ def labelled(joined: Value, contents: list[Any], labels: Labels, depth: int = MA
     if depth == 0 or any(c is joined or type(c) is not type(joined) for c in contents):
         return _labelled_static(joined, contents, labels) if type(joined) is Static else joined
     if isinstance(joined, TupleValue):
-        if any(len(c.elts) != len(joined.elts) for c in contents):
-            return joined
-        elements = [labelled(v, [c.elts[i] for c in contents], labels, depth - 1) for i, v in enumerate(joined.elts)]
-        if all(new is old for new, old in zip(elements, joined.elts, strict=True)):
-            return joined
-        return TupleValue(tuple(elements), joined.cls, joined.names)
+        return _labelled_tuple(joined, contents, labels, depth)
     if isinstance(joined, (DictValue, Instance)):
         for slot, value in list(joined.slots.items()):
             parts = [c.slots.get(slot, MISSING) for c in contents]
             if isinstance(value, Value) and slot != "*" and MISSING not in parts:
                 joined.slots[slot] = labelled(value, parts, labels, depth - 1)
     return _labelled_static(joined, contents, labels) if type(joined) is Static else joined
+
+
+def _labelled_tuple(joined: TupleValue, contents: list[Any], labels: Labels, depth: int) -> TupleValue:
+    if any(len(c.elts) != len(joined.elts) for c in contents):
+        return joined
+    elements = [labelled(v, [c.elts[i] for c in contents], labels, depth - 1) for i, v in enumerate(joined.elts)]
+    if all(new is old for new, old in zip(elements, joined.elts, strict=True)):
+        return joined
+    return TupleValue(tuple(elements), joined.cls, joined.names)
 
 
 def _labelled_static(joined: Static, contents: list[Any], labels: Labels) -> Static:

@@ -335,26 +335,17 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
 
 
 def _attribute_of(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
-    value = base.slots.get(attr)
     cls = base.cls
-    if value is not None:
-        if not base.exact and type(value) in _STRUCTURED and attr in assigned_later(m, cls, inherited=False):
-            if frame.fn is None or attr not in stored_by(m, frame.fn):
-                # A subclass has another one, for the methods that it overrides. Two reads must give one value.
-                base.slots[attr] = value = Unknown(attr)
-        return m.program.resolve(value)
+    if base.slots.get(attr) is not None:
+        return _stored(m, frame, base, attr)
     if attr == "__class__":
         return cls
     if attr == "__dict__":
         return DictValue({k: v for k, v in base.slots.items() if isinstance(v, Value)}, is_open=True)
     found = find_in_class(cls, attr)
-    overrides = [] if base.exact else [o for o in m.program.overrides_of(cls, attr) if _comes_here(m, base, o[0])]
-    if overrides and found is not None and isinstance(found[1], FunctionValue) and not is_stub(found[1].fn):
-        overrides = [o for o in overrides if _gets_here(m, frame, cls, o[0])]
-    elif overrides:
-        overrides = [o for o in overrides if not is_test_file(o[0].scope.path) or _gets_here(m, frame, cls, o[0])]
-        if not overrides:
-            return Unknown(attr)  # only doubles of tests have one
+    overrides = _overrides(m, frame, base, attr, found)
+    if overrides is None:
+        return Unknown(attr)
     if overrides and (found is None or isinstance(found[1], (FunctionValue, TransformedValue, PropertyValue))):
         candidates = _candidates(found, overrides, attr)
         if candidates is None:
@@ -364,6 +355,29 @@ def _attribute_of(m: Machine, frame: Frame, node: Any, base: Instance, attr: str
     if found is not None:
         return _found_on_class(m, frame, node, Found(found[1], base, found[0]), attr)
     return _inherited_attribute(m, frame, node, base, attr)
+
+
+def _stored(m: Machine, frame: Frame, base: Instance, attr: str) -> Value:
+    """An attribute of the object itself; unknown where a subclass may have another one, for the methods that it overrides."""
+    value = base.slots[attr]
+    if not base.exact and type(value) in _STRUCTURED and attr in assigned_later(m, base.cls, inherited=False):
+        if frame.fn is None or attr not in stored_by(m, frame.fn):
+            base.slots[attr] = value = Unknown(attr)  # two reads must give one value
+    return m.program.resolve(value)
+
+
+def _overrides(
+    m: Machine, frame: Frame, base: Instance, attr: str, found: tuple[ClassValue, Value] | None
+) -> list[tuple[ClassValue, Value]] | None:
+    """What subclasses, of which the object may be, have in its place; None where only doubles of tests have one at all."""
+    if base.exact:
+        return []
+    has_own = found is not None and isinstance(found[1], FunctionValue) and not is_stub(found[1].fn)
+    possible = [o for o in m.program.overrides_of(base.cls, attr) if _comes_here(m, base, o[0])]
+    overrides = [
+        o for o in possible if not (has_own or is_test_file(o[0].scope.path)) or _gets_here(m, frame, base.cls, o[0])
+    ]
+    return None if possible and not overrides and not has_own else overrides
 
 
 def _candidates(

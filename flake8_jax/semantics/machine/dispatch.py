@@ -57,15 +57,18 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value | None:
     value = m.program.variable(frame.scope, name)
     if frame.scope.versions and fn is not None and frame.scope.state == HAS_RUN:
         value = frame.scope.version(name, fn.body[0].start) or value
-    if value is not None:
-        if isinstance(value, Deferred):
-            value = m.program.resolve(value)
-        if name in frame.scope.rebound and isinstance(value, (Const, Static)) and m.path.stack:
-            return Unknown(name, host_test=True)
-        if m.path.stack and m.program.is_replaced(frame.scope, name, value):
-            return Unknown(name, host_test=True)
-        return value
-    return None
+    if value is None:
+        return None
+    if isinstance(value, Deferred):
+        value = m.program.resolve(value)
+    return Unknown(name, host_test=True) if m.path.stack and _is_rebound(m, frame, name, value) else value
+
+
+def _is_rebound(m: Machine, frame: Frame, name: str, value: Value) -> bool:
+    """A variable of the module may hold something else by the time that a function reads it."""
+    if name in frame.scope.rebound and isinstance(value, (Const, Static)):
+        return True
+    return m.program.is_replaced(frame.scope, name, value)
 
 
 def run_block(m: Machine, frame: Frame, body: list[ir.Stmt]) -> Flow:

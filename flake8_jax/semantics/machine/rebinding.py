@@ -83,8 +83,9 @@ def own_name(scope: ModuleScope) -> str:
 
 def _set_in(scope: ModuleScope) -> Iterator[tuple[str, str]]:
     """The owner, "" if the text names none, with each name that a file sets from outside."""
-    owners = _owners(scope)
-    for node in walk(scope.tree):
+    nodes = list(walk(scope.tree))
+    owners = _owners(nodes)
+    for node in nodes:
         if isinstance(node, ir.Call):
             yield from _set_by_call(node, own_name(scope))
         elif isinstance(node, (ir.Assign, ir.AugAssign, ir.AnnAssign)):
@@ -92,10 +93,10 @@ def _set_in(scope: ModuleScope) -> Iterator[tuple[str, str]]:
                 yield from _set_by_assignment(target, owners, own_name(scope))
 
 
-def _owners(scope: ModuleScope) -> dict[str, str]:
+def _owners(nodes: list[Any]) -> dict[str, str]:
     """Names that stand for a module or a class in a file, with the owner."""
     found: dict[str, str] = {}
-    for node in walk(scope.tree):
+    for node in nodes:
         if isinstance(node, ir.Import):
             found.update({i.alias or i.name.partition(".")[0]: i.name.rpartition(".")[2] for i in node.names})
         elif isinstance(node, ir.ImportFrom):

@@ -262,21 +262,15 @@ def _tell_pair(m: Machine, first: Draw, second: Draw) -> bool:
         return False  # what one function makes for itself and what its caller makes
     there, here = first.made.path[level], second.made.path[level]
     one, other = first.use.path[where], second.use.path[where]
-    if _are_in_different_cells(there, here) or _are_in_different_cells(one, other):
-        return False
-    if here.node is there.node or other.node is one.node or _is_repetition(one, other):
+    if _is_one_place_again(there, here) or _is_one_place_again(one, other) or _is_repetition(one, other):
         return False
     if _is_held(first, level) or _is_held(second, level):
         return False
-    body = body_around(other)
-    if where == level and (_is_own(first, level) or _is_own(second, level)):
-        # two functions that draw for themselves count only where one statement puts their results together
-        if one.link is None or other.link is None or one.link.fn is other.link.fn:
-            return False
-        if statement_at(body, one.node) is not statement_at(body, other.node):
-            return False
+    draws_alone = where == level and (_is_own(first, level) or _is_own(second, level))
+    if draws_alone and not _are_put_together(one, other):
+        return False
     shares = _shared(m, first, second)
-    if not shares or not _meet(body, one.node, other.node):
+    if not shares or not _meet(body_around(other), one.node, other.node):
         return False
     if here.node.start < there.node.start and here.scope is there.scope:
         here, there = there, here
@@ -288,10 +282,19 @@ def _tell_pair(m: Machine, first: Draw, second: Draw) -> bool:
     return True
 
 
-def _are_in_different_cells(one: Place, other: Place) -> bool:
-    """Two cells of a notebook, of which each begins anew."""
-    cells = one.scope.cells
-    return bool(cells) and one.scope.cell_of(one.node.start) != other.scope.cell_of(other.node.start)
+def _is_one_place_again(one: Place, other: Place) -> bool:
+    """The same code; or two cells of a notebook, of which each begins anew."""
+    if one.node is other.node:
+        return True
+    return bool(one.scope.cells) and one.scope.cell_of(one.node.start) != other.scope.cell_of(other.node.start)
+
+
+def _are_put_together(one: Place, other: Place) -> bool:
+    """Two functions that draw for themselves count only where one statement has the results of both."""
+    if one.link is None or other.link is None or one.link.fn is other.link.fn:
+        return False
+    body = body_around(other)
+    return statement_at(body, one.node) is statement_at(body, other.node)
 
 
 def _chain_to(m: Machine, level: int) -> tuple[Link, ...]:
