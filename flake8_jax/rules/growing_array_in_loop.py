@@ -50,6 +50,7 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
             if event.endswith("backend_compile_duration"):
                 compiled.append(event)
 
+        assert mosaic([jnp.ones((28, 28))] * 20, 5).sum() == 20 * 28 * 28
         discounted([1.0] * 3)
         jax.monitoring.register_event_duration_secs_listener(listen)
         discounted([1.0] * 23)

@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.jax_programs import Program
 from support.pages import Example, parse_page
 
 from flake8_jax.cli.verify import summary
@@ -47,17 +48,19 @@ def examples(mode: str) -> list[tuple[str, Example]]:
         for rule in all_rules()
         if rule.name in all_oracles() and all_oracles()[rule.name].mode == mode
         for example in parse_page(rule.doc).examples
-        if example.kind == "bad" and example.oracle_file is not None
+        if example.kind == "bad" and example.oracle_file is not None and not _missing(example)
     ]
+
+
+def _missing(example: Example) -> list[str]:
+    """Libraries that the example imports and that are not installed."""
+    return Program("", Path(__file__), "", texts=tuple(file.text for file in example.files)).missing()
 
 
 SHOWN_OTHERWISE = {
     "removed-api": "the names are gone only in the newest JAX, and the first that fails ends the import",
     "deprecated-api": "whether JAX warns depends on its version",
     "leftover-debug": "the page shows what one of its three lines leads to",
-    "eager-step": "the page measures one of its loops",
-    "growing-array-in-loop": "the page counts the compilations of one of its loops",
-    "flax-collections": "the page shows what one of its lines leads to",
 }
 """Rules whose page demonstrates the defect in another way than by running every labelled line."""
 
