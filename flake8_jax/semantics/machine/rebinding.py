@@ -18,13 +18,14 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.scopes import ModuleScope
+from flake8_jax.semantics.domain.scopes import ModuleScope, is_test_file
 from flake8_jax.semantics.domain.values import (
     Array,
     ClassValue,
     Const,
     DictValue,
     ExternalInstance,
+    FunctionValue,
     HostArray,
     Instance,
     ListValue,
@@ -46,34 +47,49 @@ ALL = "*"
 
 
 class Rebindings(msgspec.Struct, frozen=True):
-    """What is set from outside. owned: names by owner."""
+    """What is set from outside. owned: names by owner. patched: those that ``setattr`` gives an owner that the text names,
+    other than in tests."""
 
     anywhere: frozenset[str]
     owned: dict[str, set[str]]
+    patched: frozenset[tuple[str, str]]
 
     def replaces(self, owner: ModuleScope | ClassValue, name: str, value: Value) -> bool:
-        """The variable of a module or class may hold something else than this. A function that is replaced stays the one
-        that the code is written for."""
-        if type(value) not in _DATA:
+        """The variable of a module or class may hold something else than this. A function stays the one that the code is
+        written for, unless it is patched."""
+        if type(value) is not FunctionValue and type(value) not in _DATA:
+            return False
+        if self.patched and self.patched & {(_name_of(owner), name), (_name_of(owner), ALL)}:
+            return True
+        if type(value) is FunctionValue:
             return False
         if name in self.anywhere or not self.owned:
             return name in self.anywhere
-        named = self.owned.get(owner.node.name if isinstance(owner, ClassValue) else own_name(owner), ())
+        named = self.owned.get(_name_of(owner), ())
         return name in named or ALL in named
+
+
+def _name_of(owner: ModuleScope | ClassValue) -> str:
+    return owner.node.name if isinstance(owner, ClassValue) else own_name(owner)
 
 
 def rebindings(scopes: Iterable[ModuleScope]) -> Rebindings:
     """All names that some file of the project sets from outside."""
     anywhere: set[str] = set()
     owned: dict[str, set[str]] = {}
+    patched: set[tuple[str, str]] = set()
     for scope in scopes:
         if _SPEAKS.search(scope.text):
-            for owner, name in _set_in(scope):
+            nodes = list(walk(scope.tree))
+            owners = _owners(nodes)
+            for owner, name in _set_in(nodes, owners, own_name(scope)):
                 if owner:
                     owned.setdefault(owner, set()).add(name)
                 else:
                     anywhere.add(name)
-    return Rebindings(frozenset(anywhere), owned)
+            if not is_test_file(scope.path):
+                patched.update(_patched_in(nodes, owners))
+    return Rebindings(frozenset(anywhere), owned, frozenset(patched))
 
 
 def own_name(scope: ModuleScope) -> str:
@@ -81,16 +97,28 @@ def own_name(scope: ModuleScope) -> str:
     return scope.name.rpartition(".")[2]
 
 
-def _set_in(scope: ModuleScope) -> Iterator[tuple[str, str]]:
+def _set_in(nodes: list[Any], owners: dict[str, str], own: str) -> Iterator[tuple[str, str]]:
     """The owner, "" if the text names none, with each name that a file sets from outside."""
-    nodes = list(walk(scope.tree))
-    owners = _owners(nodes)
     for node in nodes:
         if isinstance(node, ir.Call):
-            yield from _set_by_call(node, own_name(scope))
+            yield from _set_by_call(node, own)
         elif isinstance(node, (ir.Assign, ir.AugAssign, ir.AnnAssign)):
             for target in node.targets if isinstance(node, ir.Assign) else [node.target]:
-                yield from _set_by_assignment(target, owners, own_name(scope))
+                yield from _set_by_assignment(target, owners, own)
+
+
+def _patched_in(nodes: list[Any], owners: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """The module or class, and the name, of ``setattr(ops, "relu", …)``; a name that is no string may be any."""
+    for node in nodes:
+        if (
+            isinstance(node, ir.Call)
+            and isinstance(node.func, ir.Name)
+            and node.func.id == "setattr"
+            and len(node.args) > 1
+        ):
+            receiver, name = node.args[0].value, _text(node.args[1].value)
+            if isinstance(receiver, ir.Name) and receiver.id in owners:
+                yield owners[receiver.id], name or ALL
 
 
 def _owners(nodes: list[Any]) -> dict[str, str]:

@@ -179,7 +179,8 @@ def _differentiated(m: Machine, tv: TransformedValue, values: list[Value], inwar
     for p in argnums or [0]:
         if isinstance(p, int) and -len(values) <= p < len(values):
             values[p] = inward(values[p])
-            mark_tangents(m, values[p])
+            if not tv.fact.forward:
+                mark_tangents(m, values[p])
     return values
 
 

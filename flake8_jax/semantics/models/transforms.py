@@ -104,6 +104,7 @@ from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, note_turn
 from flake8_jax.semantics.trackers.products import Products, tell_mismatch
 from flake8_jax.semantics.trackers.readiness import note_dispatch
+from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, note_gradient
 from flake8_jax.semantics.trackers.runs import note_form_called
 from flake8_jax.semantics.trackers.staleness import begin_compiled, end_compiled, forget_compiled
@@ -251,8 +252,12 @@ def _call_untraced(m: Machine, tv: TransformedValue, at: Call) -> Value:
     if tv.fact.omnistaging:  # checkify: what it calls is staged
         stage(m, tv.operand, at, enter(m, tv.fact, tv.name, None, tv.options))
         return Unknown(tv.name)
-    mark = len(m.journal.entries)
+    mark, around = len(m.journal.entries), m.path.mode
+    if tv.rules or tv.rules_asked or tv.fact.result == "first":  # rules of its own take the place of its derivative
+        m.path.mode = msgspec.structs.replace(around, differentiated=False)
     result = call(m, at.frame, at.node, tv.operand, at.args)
+    m.path.mode = around
+    pass_tangent(m, result, at.args.values)
     if tv.rules:
         run_rules(m, tv, at, result, mark)
     if tv.fact.result == "first":  # custom_gradient: the other one makes the gradient
