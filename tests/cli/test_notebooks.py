@@ -78,6 +78,10 @@ def test_a_notebook_runs_on_what_it_installs(
     write(folder / "a.ipynb", notebook(installed, "import jax\nprint(jax.tree_map(abs, [1]))"))
     found = json.loads(lint(capsys, ".", "--select", "JAX801", "--output-format", "json")[1])
     assert [item["code"] for item in found] == told
+    (folder / "a.ipynb").rename(folder / "b.txt")
+    (folder / "a.py").write_text(f"{installed}\nimport jax\nprint(jax.tree_map(abs, [1]))\n")  # as Colab exports it
+    found = json.loads(lint(capsys, ".", "--select", "JAX801", "--output-format", "json")[1])
+    assert [item["code"] for item in found] == told
 
 
 def test_json_speaks_of_cells(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from flake8_jax.core import ir
-from flake8_jax.core.cells import MAGIC, SUFFIX
+from flake8_jax.core.cells import MAGIC
 from flake8_jax.knowledge.history import Change, Histories, Support, Version
 from flake8_jax.knowledge.requirement import required_by_commands, required_in_literals
 from flake8_jax.semantics.domain.values import Const, External, UnionValue, Unknown, Value
@@ -79,10 +79,8 @@ def _script(text: str) -> str:
 
 
 def _magics(scope: ModuleScope) -> str:
-    """The lines of a notebook that are no Python: ``!pip install jax==0.3.25``."""
-    if not scope.path.endswith(SUFFIX):
-        return ""
-    return "\n".join(line for line in scope.text.splitlines() if MAGIC in line)
+    """The lines of a notebook, or of a script that it was saved as, that are no Python: ``!pip install jax==0.3.25``."""
+    return "\n".join(line for line in scope.text.splitlines() if MAGIC in line) if MAGIC in scope.text else ""
 
 
 def _postpones(scope: ModuleScope) -> bool:
