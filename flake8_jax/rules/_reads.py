@@ -96,6 +96,11 @@ def _read_parts(node: Any) -> list[Any]:
         call = node.value
         if isinstance(call.func, ir.Attribute) and call.func.attr in _CHANGING:
             return [*call.args, *_of_target(call.func.value)]
+    if isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id == "len" and len(node.args) == 1:
+        counted = node.args[0].value
+        if isinstance(counted, (ir.Name, ir.Attribute, ir.Subscript)):
+            # How often something was traced, or how many leaves it has: no tracer is used.
+            return _of_target(counted)
     return list(below(node))
 
 

@@ -56,7 +56,8 @@ class Mode(msgspec.Struct, frozen=True, eq=False):
     """How code runs right now; see ``events.Context``. ``lanes``: the vmaps around it. ``differentiated``: so is a
     ``grad`` or another transform that needs derivatives. compiled: number of the innermost trace whose code Python runs
     only once, 0 if there is none. axes: names of axes that are bound; axes_closed: these are all
-    (see ``axes``). jitted: number of the outermost trace whose code is compiled by itself, 0 if there is none."""
+    (see ``axes``). jitted: number of the outermost trace whose code is compiled by itself, 0 if there is none. optional:
+    another path runs the same function untransformed, so that code behind an undecided test may belong to that path."""
 
     staged: bool = False
     ambient: bool = False
@@ -69,6 +70,7 @@ class Mode(msgspec.Struct, frozen=True, eq=False):
     axes: frozenset[str] = frozenset()
     axes_closed: bool = False
     jitted: int = 0
+    optional: bool = False
 
 
 class Lane(msgspec.Struct, frozen=True, eq=False):

@@ -77,6 +77,8 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
             m.bus.drop_errors(reports)
         elif arm.guess:
             m.bus.drop_guesses(reports)
+        elif m.path.mode.optional:
+            m.bus.drop_errors(reports)
         writes = m.journal.take_back(mark)
         flows.append(flow)
         if flow == NORMAL:

@@ -162,6 +162,7 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
     arms, labels = [], []
     held = func.conditions or (frozenset(),) * len(func.members)
     suits = [_suits(member, at.args) for member in func.members]
+    mode = m.path.mode
     chosen_at, m.trackers[Products].chosen_at = m.trackers[Products].chosen_at, len(m.path.stack)
     for member, conditions, suited in zip(func.members, held, suits, strict=True):
         if isinstance(member, Const) or (not suited and any(suits)) or contradict(m.path.assumed, conditions):
@@ -173,7 +174,10 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
         chosen = _narrowed(at.args, conditions) if conditions else at.args
         m.trackers[Freshness].choosing += 1
         reports = len(m.bus.emissions)
+        if _has_plain_twin(member, func.members):
+            m.path.mode = msgspec.structs.replace(mode, optional=True)
         results.append(call(m, at.frame, at.node, member, chosen, used=at.used))
+        m.path.mode = mode
         if _is_guessed(m, member):
             m.bus.drop_errors(reports)
         m.trackers[Freshness].choosing -= 1
@@ -186,6 +190,28 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
         return Unknown("call")
     joined = joining.union_of(results)
     return labelled(joined, results, labels) if func.conditions and joined is not results[0] else joined
+
+
+def _has_plain_twin(member: Value, members: tuple[Value, ...]) -> bool:
+    """``run = f if eager else jax.jit(f)``: what f does in some configuration alone may be what cannot be staged."""
+    return _is_compiled(member) and any(
+        not _is_compiled(other) and _are_same(untransformed(other), untransformed(member)) for other in members
+    )
+
+
+def _is_compiled(value: Value) -> bool:
+    while isinstance(value, TransformedValue):
+        if value.fact.omnistaging:
+            return True
+        value = value.operand
+    return False
+
+
+def _are_same(one: Value, other: Value) -> bool:
+    """Two mentions of one function, or of one method of one object."""
+    if isinstance(one, BoundMethod) and isinstance(other, BoundMethod):
+        return one.self_value is other.self_value and one.func is other.func
+    return one is other
 
 
 def _is_guessed(m: Machine, member: Value) -> bool:

@@ -89,7 +89,7 @@ def judge_reports(m: Machine, test: Test, reports: int, *, outcome: bool) -> Non
     says that nothing is traced."""
     if test.untraced is outcome:
         del m.bus.emissions[reports:]
-    elif outcome in test.guesses:
+    elif outcome in test.guesses or m.path.mode.optional:
         m.bus.drop_errors(reports)
 
 
@@ -258,10 +258,9 @@ def _bool_operands(m: Machine, frame: Frame, node: ir.BoolOp, how: TestKind, who
         operands.judge_reports()
         untraced = untraced or test.untraced is conjunction
         if test.truth is (not conjunction):
-            if seen:
-                break
+            _keep_first_test(m, reports, whole)
             operands.close()
-            return Test(not conjunction)
+            return Test(not conjunction)  # however those before it come out
         if test.truth is None:
             operands.undecided(test, conjunction)
             seen.append(test)
@@ -355,7 +354,7 @@ class _Operands:
             self.maybe = len(self.machine.journal.entries)
         if test is not None:
             self.reports = len(self.machine.bus.emissions)
-            self.guess = self.guess or outcome in test.guesses
+            self.guess = self.guess or outcome in test.guesses or self.machine.path.mode.optional
             self.barred = self.barred or test.untraced is outcome
 
     def judge_reports(self) -> None:

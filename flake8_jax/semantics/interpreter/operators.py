@@ -42,7 +42,9 @@ from flake8_jax.semantics.domain.values import (
     Level,
     ListValue,
     ModuleValue,
+    Opaque,
     Recipe,
+    SliceValue,
     Static,
     StaticKind,
     TransformedValue,
@@ -82,6 +84,7 @@ _FOLD: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq, "!=": operator.ne, "&": operator.and_, "|": operator.or_, "^": operator.xor,
 }  # fmt: skip
 COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+_NUMBERS = (bool, int, float, complex)
 BIG = 1 << 53
 MAX_ELEMENTS = 256
 """So many elements of a sum of sequences, or items of merged dicts, are known one by one."""
@@ -352,11 +355,16 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
 
 
 def _equality_of_python(left: Value, right: Value) -> Value | None:
-    """What ``==`` gives where an array meets something that is none, or a pytree another one; None for two arrays."""
+    """What ``==`` gives where an array meets something that is none, or a pytree another one; None for two arrays.
+
+    ``jax.Array.__eq__`` leaves all but numbers and arrays to the other operand (``_defer_to_unrecognized_arg`` in
+    jax/_src/numpy/array_methods.py), so that Python compares identities and gives a bool, or the operand's own ``__eq__``
+    runs; lists, tuples, dicts and sets raise TypeError.
+    """
     for value in (left, right):
-        if isinstance(value, Const) and (value.value is None or isinstance(value.value, str)):
+        if isinstance(value, Const) and not isinstance(value.value, _NUMBERS):
             return Static("bool")
-        if isinstance(value, (TupleValue, ListValue, DictValue, FunctionValue, ClassValue, External)):
+        if not isinstance(value, (Const, Static, Array, HostArray, Opaque)):
             return Unknown("comparison")
         if isinstance(value, Static) and value.kind in ("str", "dtype", "shape", ""):
             return Static("bool") if value.kind else Unknown("comparison")
@@ -730,8 +738,8 @@ def _numeric_subject(item: Value, container: Value) -> bool:
 
 
 def _never_equal(value: Value) -> bool:
-    """Comparing this with an array gives a plain False: None and strings."""
-    return isinstance(value, Const) and (value.value is None or isinstance(value.value, str))
+    """Comparing this with an array gives a plain False: None, strings, slices."""
+    return isinstance(value, SliceValue) or (isinstance(value, Const) and not isinstance(value.value, _NUMBERS))
 
 
 def compare(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:

@@ -360,6 +360,7 @@ def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
         mode.staged,
         mode.ambient,
         mode.presumed,
+        mode.optional,
         m.path.caught > 0,
         bool(mode.lanes),
         in_loop and not any(loop.guards > loop.frequent or loop.runs for loop in m.path.loops) and not is_ready(m),

@@ -97,6 +97,7 @@ def enter(
         axes=bound_inside(around.axes, fact, name, options or {}),
         axes_closed=around.axes_closed or closes(name),
         jitted=around.jitted or (m.path.traces if name.rpartition(".")[2] in COMPILING else 0),
+        optional=around.optional,
     )
     if lane is None and fact.model not in _REPEATING:
         pass_on(m, around.trace, mode.trace)
@@ -173,6 +174,7 @@ def stage_unknown(m: Machine, frame: Frame, node: Any, contract: Contract) -> No
     around, trace, operand = m.path.mode, m.path.traces, contract.operand
     mode = Mode(
         True, True, trace, around.presumed, around.lanes, compiled=trace, axes=around.axes | {ANY}, jitted=around.jitted,
+        optional=around.optional,
     )  # fmt: skip
     names = parameter_names(operand) or []
     values: list[Value] = [*contract.leading] or [Tree(ABSTRACT) for _ in names[: contract.traced]]
