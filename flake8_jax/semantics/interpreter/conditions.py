@@ -352,10 +352,11 @@ class _Operands:
         """From here on, operands run or not: only where ``test`` came out as ``outcome``."""
         if self.maybe < 0:
             self.maybe = len(self.machine.journal.entries)
-        if test is not None:
+        optional = self.machine.path.mode.optional
+        if test is not None or optional:
             self.reports = len(self.machine.bus.emissions)
-            self.guess = self.guess or outcome in test.guesses or self.machine.path.mode.optional
-            self.barred = self.barred or test.untraced is outcome
+            self.guess = self.guess or optional or (test is not None and outcome in test.guesses)
+            self.barred = self.barred or (test is not None and test.untraced is outcome)
 
     def judge_reports(self) -> None:
         """Forget the reports on an operand that only runs where a guess is right, or where nothing is traced."""

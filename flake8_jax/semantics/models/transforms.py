@@ -535,10 +535,12 @@ def run_root(
         else:
             values.append(Unknown(parameter))
     m.path.stack = list(chain)
-    m.path.assumed = tv.held
+    m.path.assumed, mode = tv.held, m.path.mode
+    if tv.held:  # elsewhere the same function may run untransformed
+        m.path.mode = msgspec.structs.replace(mode, optional=True)
     args = Arguments(values, _optional_arguments(tv), unknown_rest=True)
     call_transformed(m, tv, Call(frame, node, args))
-    m.path.stack = []
+    m.path.stack, m.path.mode = [], mode
 
 
 def _receiver(m: Machine, function: FunctionValue, owner: ClassValue) -> Value:
