@@ -49,7 +49,7 @@ def by_hand(params, data):
     opt_state = tx.init(params)
     for x in data:
         grads = gradient(params, x)
-        updates, _ = tx.update(grads, opt_state)  # expect: lost-training-result
+        updates, _ = tx.update(grads, opt_state)  # expect: eager-step, lost-training-result
         params = optax.apply_updates(params, updates)
     return params
 
@@ -71,7 +71,7 @@ class Trainer:
     def fit(self, data):
         for x in data:
             grads = gradient(self.params, x)
-            updates, _ = momentum.update(grads, self.opt_state)  # expect: lost-training-result
+            updates, _ = momentum.update(grads, self.opt_state)  # expect: eager-step, lost-training-result
             self.params = optax.apply_updates(self.params, updates)
 
 
@@ -113,7 +113,7 @@ def apply(state, g):
 def method(data, grads):
     state = train_state.TrainState.create(apply_fn=None, params={"w": jnp.ones(3)}, tx=optax.adam(1e-3))
     for g in grads:
-        other = apply(state, g)  # expect: lost-training-result
+        other = apply(state, g)  # expect: eager-step, lost-training-result
     return state.params
 
 
@@ -204,7 +204,7 @@ def stateless(params, data):
     s = plain.init(params)
     for x in data:
         g = gradient(params, x)
-        u, _ = plain.update(g, s)
+        u, _ = plain.update(g, s)  # expect: eager-step
         params = optax.apply_updates(params, u)
     return params
 
@@ -278,7 +278,7 @@ def runs(params, seeds):
 def many_runs(params, seeds):
     out = []
     for s in seeds:
-        out.append(once(params, s))
+        out.append(once(params, s))  # expect: eager-step
     return out
 
 
