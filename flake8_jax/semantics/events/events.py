@@ -717,12 +717,31 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
     kind: str
 
 
+LossKind = Literal["initial", "dropped", "optimizer"]
+"""Code behind a loop reads the value from before the loop; every iteration drops the updated state; or the new state of
+the optimizer."""
+
+
+class LostResult(msgspec.Struct, frozen=True, eq=False):
+    """A loop trains something, and nobody uses what comes out (see ``updates``).
+
+    ``at``: where the value from before the loop is read, or the call whose update is dropped. name: the variable that the
+    loop updates, or was to. initial: the one that is read instead.
+    """
+
+    context: Context
+    at: ir.Node
+    how: LossKind
+    name: str
+    initial: str
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, EqualKeys, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
     CachedCall, GlobalRead, StaleRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
     Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep, LoopCopy,
-    EagerStep,
+    EagerStep, LostResult,
 ]  # fmt: skip
 
 

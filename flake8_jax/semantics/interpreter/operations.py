@@ -42,6 +42,7 @@ from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
 from flake8_jax.semantics.trackers.runs import note_wrapped
 from flake8_jax.semantics.trackers.steps import TrainingSteps, hand_over
+from flake8_jax.semantics.trackers.updates import Updates, note_result
 from flake8_jax.semantics.trackers.variation import Variations, depend
 
 
@@ -96,7 +97,10 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
         hand_over(m, func, [*at.args.values, *at.args.kwargs.values()])
     handler = CALL.get(type(func))
     if handler is not None:
-        return handler(m, func, at)
+        given = handler(m, func, at)
+        if m.trackers[Updates].wanted:
+            note_result(m, func, at, given)
+        return given
     if id(func) in m.trackers[Products].made:
         check_callee(m, at.frame, at.node, func)
     presumption = m.trackers[Presuming].presumption
@@ -112,6 +116,8 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
     note_wrapped(m, func, (*at.args.values, *at.args.kwargs.values()), result)
     if m.trackers[Variations].known:
         depend(m, (*at.args.values, *at.args.kwargs.values()), result)
+    if m.trackers[Updates].wanted:
+        note_result(m, func, at, result)
     return result
 
 
