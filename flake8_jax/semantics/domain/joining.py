@@ -36,6 +36,7 @@ from flake8_jax.semantics.domain.values import (
     ListValue,
     Room,
     Static,
+    TransformedValue,
     StaticKind,
     Tree,
     TupleValue,
@@ -214,6 +215,21 @@ def _join_methods(a: BoundMethod, b: BoundMethod, depth: int, room: Room | None)
     return a if a.func is b.func and a.self_value is b.self_value else None
 
 
+def _join_transformed(a: TransformedValue, b: TransformedValue, depth: int, room: Room | None) -> Value | None:
+    """One place has applied a transform to one piece of code twice, as a loop does."""
+    if a.site.scope is not b.site.scope or a.site.start != b.site.start or a.name != b.name or a.rules or b.rules:
+        return None
+    if a.options.keys() != b.options.keys() or not all(_is_equal(a.options[name], b.options[name]) for name in a.options):
+        return None
+    if not isinstance(a.operand, (FunctionValue, BoundMethod, TransformedValue)) or type(a.operand) is not type(b.operand):
+        return None
+    return a if join(a.operand, b.operand, depth - 1, room) is a.operand else None
+
+
+def _is_equal(a: Value, b: Value) -> bool:
+    return a is b or (isinstance(a, Const) and isinstance(b, Const) and (type(a.value), a.value) == (type(b.value), b.value))
+
+
 def _join_instances(a: Instance, b: Instance, depth: int, room: Room | None) -> Value | None:
     if a.cls is not b.cls:
         return None
@@ -257,6 +273,7 @@ _JOINERS: dict[type, Callable[[Any, Any, int, Room | None], Value | None]] = {
     DictValue: _join_dicts,
     FunctionValue: _join_functions,
     BoundMethod: _join_methods,
+    TransformedValue: _join_transformed,
     Instance: _join_instances,
     ExternalInstance: _join_external_instances,
 }

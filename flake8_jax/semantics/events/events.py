@@ -438,6 +438,17 @@ class StaleRead(msgspec.Struct, frozen=True, eq=False):
     written: Site
 
 
+class LateBinding(msgspec.Struct, frozen=True, eq=False):
+    """A function that a loop has made runs when the loop has moved on, and reads a variable of the loop (see
+    ``late_binding``). ``at``: where it does; function: its IR; loop: that of the loop."""
+
+    context: Context
+    at: ir.Name
+    name: str
+    function: ir.Function
+    loop: ir.Node
+
+
 class SignatureMismatch(msgspec.Struct, frozen=True, eq=False):
     """A function does not fit the transform it is handed to. name: canonical name of the transform; problem: a sentence
     that says what is wrong."""
@@ -671,7 +682,8 @@ class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
-    CachedCall, GlobalRead, StaleRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
+    CachedCall, GlobalRead, StaleRead, LateBinding,
+    SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
     Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep,
 ]  # fmt: skip
 

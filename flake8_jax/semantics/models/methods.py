@@ -46,6 +46,7 @@ from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import note_contents
+from flake8_jax.semantics.trackers.late_binding import note_stored
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
 from flake8_jax.semantics.trackers.unrolling import note_variety
 from flake8_jax.semantics.trackers.variation import vary_method
@@ -141,6 +142,7 @@ def _tell_container(m: Machine, name: str, base: Value, at: Call) -> None:
     put = _put(name, at.args) if name in _PUTTING else None
     if put is not None:
         note_kept(m, put)
+        note_stored(m, put)
         if m.trackers[TrainingSteps].taken is not None:
             keep(m, put)
     if not m.path.mode.staged:

@@ -105,7 +105,7 @@ from flake8_jax.semantics.trackers.products import Products, tell_mismatch
 from flake8_jax.semantics.trackers.readiness import note_dispatch
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, note_gradient
 from flake8_jax.semantics.trackers.runs import note_form_called
-from flake8_jax.semantics.trackers.staleness import begin_compiled, end_compiled, forget_compiled
+from flake8_jax.semantics.trackers.staleness import begin_compiled, end_compiled, forget_compiled, note_made
 from flake8_jax.semantics.trackers.variation import Variations
 from flake8_jax.semantics.trackers.versions import ApiUses
 
@@ -182,6 +182,7 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
         return made
     made.held = frozenset(m.path.conditions)
     tell_compiling(m, frame, node, made)
+    note_made(m, made)
     m.worklist.roots.append((made, node, frame.scope, tuple(m.path.stack), m.path.mode.staged))
     return made
 
