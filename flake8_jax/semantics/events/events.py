@@ -449,6 +449,16 @@ class LateBinding(msgspec.Struct, frozen=True, eq=False):
     loop: ir.Node
 
 
+class Fork(msgspec.Struct, frozen=True, eq=False):
+    """The process is forked after JAX has started (see ``forks``). ``at``: the call that starts workers; name: what it calls.
+    since: where JAX was started, if that is known."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    since: Site | None
+
+
 class SignatureMismatch(msgspec.Struct, frozen=True, eq=False):
     """A function does not fit the transform it is handed to. name: canonical name of the transform; problem: a sentence
     that says what is wrong."""
@@ -682,7 +692,7 @@ class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
-    CachedCall, GlobalRead, StaleRead, LateBinding,
+    CachedCall, GlobalRead, StaleRead, LateBinding, Fork,
     SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
     Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep,
 ]  # fmt: skip

@@ -30,6 +30,7 @@ from flake8_jax.semantics.machine.dispatch import ATTRIBUTE, CALL, DESCRIBE, loo
 from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.clocks import DeviceWork
 from flake8_jax.semantics.trackers.effects import note_call as note_work
+from flake8_jax.semantics.trackers.forks import Forks, note_handle_called
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products, check_callee
 from flake8_jax.semantics.trackers.reads import Reads
@@ -99,6 +100,8 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
     if m.trackers[Replicas].running:
         name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
         note_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))
+    if m.trackers[Forks].handles and isinstance(func, Unknown):
+        note_handle_called(m, at, func)
     result = Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
     note_wrapped(m, func, (*at.args.values, *at.args.kwargs.values()), result)
     if m.trackers[Variations].known:

@@ -45,6 +45,7 @@ from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import CLOCKS, read_clock
 from flake8_jax.semantics.trackers.contracts import note_function_rule
+from flake8_jax.semantics.trackers.forks import note_library_fork
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
 from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
@@ -82,8 +83,11 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
     if space is None or space.returns == "unknown":
         unknown = Unknown("library call")
         note_wrapped(m, func, given(at.args), unknown)
+        note_library_fork(m, at, name, unknown)
         return unknown
-    return value_of_descriptor(m, space.returns, result_level(m, given(at.args), library=True), {})
+    result = value_of_descriptor(m, space.returns, result_level(m, given(at.args), library=True), {})
+    note_library_fork(m, at, name, result)
+    return result
 
 
 def _handled(m: Machine, name: str, fact: FunctionFact | None, at: Call, handler: Handler) -> Value:
