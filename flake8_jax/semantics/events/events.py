@@ -459,6 +459,17 @@ class Fork(msgspec.Struct, frozen=True, eq=False):
     since: Site | None
 
 
+class OverwrittenBuffer(msgspec.Struct, frozen=True, eq=False):
+    """A NumPy array is written that JAX may still read (see ``host_buffers``). ``at``: the write; taker: the call that handed
+    the array over; argument: the array there, if it is an argument; kept: the result shares the memory and is kept."""
+
+    context: Context
+    at: ir.Node
+    taker: Site
+    argument: ir.Expr | None
+    kept: bool
+
+
 class SignatureMismatch(msgspec.Struct, frozen=True, eq=False):
     """A function does not fit the transform it is handed to. name: canonical name of the transform; problem: a sentence
     that says what is wrong."""
@@ -692,7 +703,7 @@ class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
-    CachedCall, GlobalRead, StaleRead, LateBinding, Fork,
+    CachedCall, GlobalRead, StaleRead, LateBinding, Fork, OverwrittenBuffer,
     SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
     Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep,
 ]  # fmt: skip

@@ -30,7 +30,9 @@ from flake8_jax.semantics.machine.dispatch import ATTRIBUTE, CALL, DESCRIBE, loo
 from flake8_jax.semantics.trackers.buffers import read_by_method
 from flake8_jax.semantics.trackers.clocks import DeviceWork
 from flake8_jax.semantics.trackers.effects import note_call as note_work
+from flake8_jax.semantics.trackers.effects import waits
 from flake8_jax.semantics.trackers.forks import Forks, note_handle_called
+from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products, check_callee
 from flake8_jax.semantics.trackers.reads import Reads
@@ -87,6 +89,8 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
         note_work(m, func, at)
     if m.trackers[TrainingSteps].taken is not None:
         hand_over(m, func, [*at.args.values, *at.args.kwargs.values()])
+    if m.trackers[HostBuffers].given and not m.path.mode.staged and waits(m, func, at):
+        note_waited(m)
     handler = CALL.get(type(func))
     if handler is not None:
         return handler(m, func, at)

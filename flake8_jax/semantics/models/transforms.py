@@ -97,6 +97,7 @@ from flake8_jax.semantics.trackers.captures import note_held
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled
 from flake8_jax.semantics.trackers.contracts import note_custom_rules
 from flake8_jax.semantics.trackers.freshness import tell_compiling, tell_control_flow, tell_traced
+from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_given
 from flake8_jax.semantics.trackers.key_names import names_bound
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.presumption import Presuming
@@ -235,6 +236,9 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
         note_compiled(m, at.frame, at.node, tv, at.args)
     found = result_outside(m, tv, at.args, result, outside, _dispatched(m, tv, at))
     settle_births(found, m.path.mode.trace)
+    if tv.fact.omnistaging and runs and m.trackers[HostBuffers].narrow:
+        given = [*zip(at.args.values, at.args.nodes), *[(v, at.args.keyword_nodes.get(k)) for k, v in at.args.kwargs.items()]]
+        note_given(m, at.frame, at.node, given, found)
     note_gradient(m, at.frame, at.node, tv, found)
     note_product(m, applied, found, at.args.values[0] if at.args.values else None)
     return found

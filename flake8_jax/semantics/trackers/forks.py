@@ -43,6 +43,7 @@ _LOADERS = frozenset({
 })  # fmt: skip
 _CHOOSING = ("mp_context", "multiprocessing_context", "context")
 """Keywords that take a context, or the name of a start method."""
+_PROCESS = "process to start"
 _WORKERS_AT = 5
 """Position of ``num_workers`` among the arguments of a ``DataLoader``."""
 
@@ -128,6 +129,8 @@ def note_library_fork(m: Machine, at: Call, name: str, result: Value) -> None:
         return
     elif name in _PROCESSES:
         forks.handles[id(result)] = Handle("process", place, result)
+        if isinstance(result, Unknown):
+            result.label = _PROCESS  # which its copies keep: a list of processes gives out one for each
     elif name in _LOADERS:
         if _has_workers(at):
             forks.handles[id(result)] = Handle("loader", place, result)
@@ -139,11 +142,13 @@ def note_library_fork(m: Machine, at: Call, name: str, result: Value) -> None:
 def note_handle_called(m: Machine, at: Call, func: Unknown) -> None:
     """A method of a handle is called: ``process.start()``, ``context.Pool()``."""
     parent = func.parent
-    handle = m.trackers[Forks].handles.get(id(parent)) if isinstance(parent, Opaque) else None
-    if handle is None or at.node is None or m.path.mode.staged:
+    if not isinstance(parent, Opaque) or at.node is None or m.path.mode.staged:
         return
-    if (handle.kind, func.step) in (("process", ".start"), ("context", ".Pool")):
-        fork(m, Place(at.frame.scope, at.node, handle.place.name if handle.kind == "process" else "multiprocessing.Pool"))
+    handle = m.trackers[Forks].handles.get(id(parent))
+    if func.step == ".start" and isinstance(parent, Unknown) and parent.label == _PROCESS:
+        fork(m, Place(at.frame.scope, at.node, "multiprocessing.Process"))
+    elif func.step == ".Pool" and handle is not None and handle.kind == "context":
+        fork(m, Place(at.frame.scope, at.node, "multiprocessing.Pool"))
 
 
 def note_iterated(m: Machine, frame: Frame, value: Value) -> None:
