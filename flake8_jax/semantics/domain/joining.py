@@ -216,14 +216,16 @@ def _join_methods(a: BoundMethod, b: BoundMethod, depth: int, room: Room | None)
 
 
 def _join_transformed(a: TransformedValue, b: TransformedValue, depth: int, room: Room | None) -> Value | None:
-    """One place has applied a transform to one piece of code twice, as a loop does."""
+    """One place has applied a transform to one piece of code twice, as a loop does: the first result stands for both."""
     if a.site.scope is not b.site.scope or a.site.start != b.site.start or a.name != b.name or a.rules or b.rules:
         return None
     if a.options.keys() != b.options.keys() or not all(_is_equal(a.options[name], b.options[name]) for name in a.options):
         return None
     if not isinstance(a.operand, (FunctionValue, BoundMethod, TransformedValue)) or type(a.operand) is not type(b.operand):
         return None
-    return a if join(a.operand, b.operand, depth - 1, room) is a.operand else None
+    if join(a.operand, b.operand, depth - 1, room) is not a.operand:
+        return None
+    return a if a.made <= b.made else b
 
 
 def _is_equal(a: Value, b: Value) -> bool:

@@ -80,3 +80,6 @@ SEEDED = "*seeded"
 
 OTHER_START_METHOD = "other start method"
 """The program sets a start method of ``multiprocessing`` that does not fork, or one that is not known."""
+
+MADE_AGAIN = "made again"
+"""The compiled function that reads a variable is replaced after the variable was rebound."""

@@ -45,6 +45,7 @@ from flake8_jax.semantics.domain.values import (
     site_of,
 )
 from flake8_jax.semantics.events.events import StaleRead
+from flake8_jax.semantics.events.facts import MADE_AGAIN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.allocations import outlives
@@ -104,7 +105,8 @@ class Spot(NamedTuple):
 class Staleness(Tracker):
     """cells: the readings of each cell on the running path, by the identity of its slots. spots: nodes by identity.
     log: all actions of the entry. made: the number of each wrapper that was made, of ``wrappers_made``. running: the outermost
-    wrapper that runs. wrappers: what ``jit`` made of them. read_by: the cells that a wrapper has read."""
+    wrapper that runs. wrappers: what ``jit`` made of them. read_by: the cells that a wrapper has read. awaited: readings
+    whose next call is stale, with the wrapper."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
@@ -116,6 +118,7 @@ class Staleness(Tracker):
         self.running: WrapperKey | None = None
         self.wrappers: dict[WrapperKey, TransformedValue] = {}
         self.read_by: dict[WrapperKey, set[Any]] = {}
+        self.awaited: list[tuple[TransformedValue, Spot]] = []
 
     def enter(self) -> Any:
         saved = self.cells, self.log, self.made, self.running, self.read_by
@@ -208,7 +211,8 @@ class Staleness(Tracker):
         if isinstance(owner, Instance) and owner.born < 0 and not _is_constructor(self.m, owner):
             for reading in known:
                 if not reading.written and self._stays(reading.wrapper, owner):
-                    self.tell(reading.node, node)
+                    self.awaited.append((self.wrappers[reading.wrapper], self.spots[reading.node]))
+                    self.tell(reading.node, node, unless=MADE_AGAIN)
         marked = frozenset([r if r.written else r._replace(written=node) for r in known])
         self.m.journal.write(self.cells, key, marked)
 
@@ -223,11 +227,11 @@ class Staleness(Tracker):
         set_here = {slot for written, slot, _ in self.m.journal.entries if written is slots}
         return any(v is tv for slot, v in slots.items() if slot not in set_here)
 
-    def tell(self, node: int, written: int) -> None:
-        """Tell the rules of a stale reading."""
+    def tell(self, node: int, written: int, unless: str = "") -> None:
+        """Tell the rules of a stale reading. unless: what takes the report back."""
         spot, writing = self.spots[node], self.spots[written]
         context = self.m.path.context(spot.scope)
-        self.m.bus.emit(StaleRead(context, spot.node, spot.name, site_of(writing.scope, writing.node)))
+        self.m.bus.emit(StaleRead(context, spot.node, spot.name, site_of(writing.scope, writing.node), unless))
 
 
 def begin_compiled(m: Machine, tv: TransformedValue) -> WrapperKey | None:
@@ -321,6 +325,9 @@ def _note(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str,
 
 def note_rebound_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: str, value: Value) -> None:
     """An attribute of an object is about to be set."""
+    for tv, spot in m.trackers[Staleness].awaited:
+        if base.slots.get(name) is tv and value is not tv:
+            m.bus.note(MADE_AGAIN, spot.scope, spot.node.start)
     if not _may_write(m, frame, node) or _is_same(base.slots.get(name), value) or _is_constructor(m, base):
         return
     if frame.fn is not None and name in _filled(m, frame.fn):
@@ -356,6 +363,8 @@ def _may_write(m: Machine, frame: Frame, node: Any) -> bool:
     mode, fn = m.path.mode, frame.fn
     if mode.staged or mode.presumed or node is None or not m.bus.wants(StaleRead) or is_test_file(frame.scope.path):
         return False
+    if any(loop.picked for loop in m.path.loops):
+        return False  # the first iteration sets things up
     if any(key[0] == "is" and truth for key, truth in map(normal_condition, m.path.conditions)):
         return False  # what is None yet is made
     return fn is None or not (fn.is_generator or fn.name in ("__enter__", "__exit__"))
