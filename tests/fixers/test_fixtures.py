@@ -52,7 +52,7 @@ def repair(folders: pytest.TempPathFactory, *project_and_options: str) -> dict[s
     folder = folders.mktemp(rule)
     for case in mine:
         (folder / f"{case.module}.py").write_bytes(as_written(case).encode())
-    command = ["check", "--isolated", "--no-cache", "--select", rule, "--fix", *options, "--quiet", str(folder)]
+    command = ["check", "--isolated", "--no-cache", "--select", rule, "--preview", "--fix", *options, "--quiet", str(folder)]
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         status = main(command)
