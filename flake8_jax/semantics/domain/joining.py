@@ -208,7 +208,7 @@ def _join_lists(a: ListValue, b: ListValue, depth: int, room: Room | None) -> Va
 
 
 def _join_functions(a: FunctionValue, b: FunctionValue, depth: int, room: Room | None) -> Value | None:
-    return a if a.fn is b.fn and a.closure is b.closure else None
+    return a if _is_same_function(a, b) else None
 
 
 def _join_methods(a: BoundMethod, b: BoundMethod, depth: int, room: Room | None) -> Value | None:
@@ -295,7 +295,7 @@ def union_of(values: Iterable[Value], depth: int = 6, room: Room | None = None) 
             if isinstance(member, Unknown):
                 return Unknown("union", host_test=member.host_test, doubt=member.doubt)
             for i, other in enumerate(kept):
-                if member is other:
+                if member is other or _is_same_function(member, other):
                     break
                 if type(member) is type(other) and not isinstance(member, (FunctionValue, BoundMethod, ClassValue)):
                     joined = join(other, member, depth - 1, room)
@@ -309,6 +309,11 @@ def union_of(values: Iterable[Value], depth: int = 6, room: Room | None = None) 
     if len(kept) == 1:
         return kept[0]
     return UnionValue(tuple(kept)) if len(kept) <= MAX_UNION else Unknown("union")
+
+
+def _is_same_function(a: Value, b: Value) -> bool:
+    """One ``def`` or ``lambda`` that ran twice in one frame, as in a loop."""
+    return isinstance(a, FunctionValue) and isinstance(b, FunctionValue) and a.fn is b.fn and a.closure is b.closure
 
 
 def join_all(values: Iterable[Value], depth: int = 6, room: Room | None = None) -> Value:
