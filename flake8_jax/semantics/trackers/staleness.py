@@ -94,6 +94,14 @@ class Action(NamedTuple):
         return id(self.slots), self.slot, self.node, self.wrapper
 
 
+class Record(NamedTuple):
+    """What a remembered run did to cells, with the number of the input that has them (-1: an older object), and the wrappers
+    that it made."""
+
+    actions: tuple[tuple[int, Action], ...]
+    made: tuple[WrapperKey, ...]
+
+
 class Spot(NamedTuple):
     """Where a cell is read or written. name: of the cell, as the code there spells it."""
 
@@ -104,29 +112,31 @@ class Spot(NamedTuple):
 
 class Staleness(Tracker):
     """cells: the readings of each cell on the running path, by the identity of its slots. spots: nodes by identity.
-    log: all actions of the entry. made: the number of each wrapper that was made, of ``wrappers_made``. running: the outermost
-    wrapper that runs. wrappers: what ``jit`` made of them. read_by: the cells that a wrapper has read. awaited: readings
-    whose next call is stale, with the wrapper."""
+    log: all actions of the entry. first: where the log names some slots first. making: the wrappers that were made, in order.
+    made: how many there were with each. running: the outermost wrapper that runs. wrappers: what ``jit`` made of them.
+    read_by: the cells that a wrapper has read. awaited: readings whose next call is stale, with the wrapper's holder."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
         self.cells: dict[Any, Any] = {}
         self.spots: dict[int, Spot] = {}
         self.log: list[Action] = []
+        self.first: dict[int, int] = {}
         self.made: dict[WrapperKey, int] = {}
-        self.wrappers_made = 0
+        self.making: list[WrapperKey] = []
         self.running: WrapperKey | None = None
         self.wrappers: dict[WrapperKey, TransformedValue] = {}
         self.read_by: dict[WrapperKey, set[Any]] = {}
-        self.awaited: list[tuple[TransformedValue, Spot]] = []
+        self.awaited: list[tuple[Instance, TransformedValue, Spot]] = []
 
     def enter(self) -> Any:
-        saved = self.cells, self.log, self.made, self.running, self.read_by
-        self.cells, self.log, self.made, self.running, self.read_by = {}, [], {}, None, {}
+        saved = self.cells, self.log, self.first, self.making, self.made, self.running, self.read_by
+        self.cells, self.log, self.first = {}, [], {}
+        self.making, self.made, self.running, self.read_by = [], {}, None, {}
         return saved
 
     def leave(self, saved: Any, *, finished: bool) -> None:
-        self.cells, self.log, self.made, self.running, self.read_by = saved
+        self.cells, self.log, self.first, self.making, self.made, self.running, self.read_by = saved
 
     def owns(self, slots: dict[Any, Any]) -> bool:
         return slots is self.cells
@@ -138,35 +148,37 @@ class Staleness(Tracker):
     # --- remembered runs ---------------------------------------------------------------------------------
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> tuple[int, int]:
-        return len(self.log), self.wrappers_made
+        return len(self.log), len(self.making)
 
-    def since(self, mark: tuple[int, int], run: FinishedRun) -> tuple[tuple[int, Action], ...] | None:
+    def since(self, mark: tuple[int, int], run: FinishedRun) -> Record | None:
         """The actions of the run, each the first and the last time that it is made, with the number of the input whose
         cell it is about (-1: of another object, which is older than the run)."""
         begin, wrappers = mark
         actions = self.log[begin:]
-        if not actions:
+        made = tuple(dict.fromkeys(self.making[wrappers:]))
+        if not actions and not made:
             return None
         first = {action.key(): i for i, action in reversed(list(enumerate(actions)))}
         last = {action.key(): i for i, action in enumerate(actions)}
         kept = sorted({*first.values(), *last.values()})
-        if len(kept) > MAX_ACTIONS:
+        if len(kept) > MAX_ACTIONS or len(made) > MAX_ACTIONS:
             return None
         index = {id(v.slots): i for i, v in enumerate(run.inputs) if isinstance(v, _MUTABLE)}
-        older = {id(action.slots) for action in self.log[:begin]}
-        record = []
+        record: list[tuple[int, Action]] = []
         for action in map(actions.__getitem__, kept):
             if action.wrapper is not None and action.wrapper == self.running:
                 record.append((index.get(id(action.slots), -1), action._replace(wrapper=AROUND)))
-            elif id(action.slots) in index or id(action.slots) in older:
+            elif id(action.slots) in index or self.first[id(action.slots)] < begin:
                 if action.wrapper is None or self.made.get(action.wrapper, 0) <= wrappers:
                     record.append((index.get(id(action.slots), -1), action))
-        return tuple(record) or None
+        return Record(tuple(record), made) if record or made else None
 
-    def replay(self, record: tuple[tuple[int, Action], ...], replay: Replay) -> None:
+    def replay(self, record: Record, replay: Replay) -> None:
         path = self.m.path
+        for wrapper in record.made:
+            self.make(wrapper)
         stack, path.stack = path.stack, list(replay.outside)
-        for number, action in record:
+        for number, action in record.actions:
             slots = replay.inputs[number].slots if number >= 0 else action.slots
             if action.wrapper is None:
                 self.write(slots, action.slot, action.node, replay.inputs[number] if number >= 0 else None)
@@ -176,11 +188,22 @@ class Staleness(Tracker):
                 self.read(slots, action.slot, action.node, self.running)
         path.stack = stack
 
+    def replayed(self, record: Any, replay: Replay, result: Value) -> None:
+        """A remembered run may have replaced wrappers."""
+        for owner, tv, spot in self.awaited:
+            if not any(value is tv for value in owner.slots.values()):
+                self.m.bus.note(MADE_AGAIN, spot.scope, spot.node.start)
+
+    def note(self, action: Action) -> None:
+        """An action is made."""
+        self.first.setdefault(id(action.slots), len(self.log))
+        self.log.append(action)
+
     # --- cells ---------------------------------------------------------------------------------------------
 
     def read(self, slots: dict[Any, Any], slot: Any, node: int, wrapper: WrapperKey) -> None:
         """A wrapper reads a cell."""
-        self.log.append(Action(slots, slot, node, wrapper))
+        self.note(Action(slots, slot, node, wrapper))
         key = (id(slots), slot)
         known = self.cells.get(key, frozenset())
         stale = [r for r in known if r.wrapper == wrapper and r.node == node and r.written]
@@ -190,6 +213,13 @@ class Staleness(Tracker):
             self.m.journal.keep_alive.append(slots)
             self.read_by.setdefault(wrapper, set()).add(key)
             self.m.journal.write(self.cells, key, known | {Reading(wrapper, node, 0)})
+
+    def make(self, wrapper: WrapperKey) -> None:
+        """Code makes a wrapper: JAX knows nothing of this one."""
+        self.making.append(wrapper)
+        self.made[wrapper] = len(self.making)
+        if wrapper in self.read_by:
+            self.forget(wrapper)
 
     def forget(self, wrapper: WrapperKey) -> None:
         """JAX has nothing of that wrapper: it is made now, or its cache is cleared."""
@@ -203,7 +233,7 @@ class Staleness(Tracker):
 
     def write(self, slots: dict[Any, Any], slot: Any, node: int, owner: Value | None = None) -> None:
         """A cell, maybe of the object ``owner``, is rebound."""
-        self.log.append(Action(slots, slot, node, None))
+        self.note(Action(slots, slot, node, None))
         key = (id(slots), slot)
         known = self.cells.get(key)
         if not known or all(r.written for r in known):
@@ -211,7 +241,9 @@ class Staleness(Tracker):
         if isinstance(owner, Instance) and owner.born < 0 and not _is_constructor(self.m, owner):
             for reading in known:
                 if not reading.written and self._stays(reading.wrapper, owner):
-                    self.awaited.append((self.wrappers[reading.wrapper], self.spots[reading.node]))
+                    tv = self.wrappers[reading.wrapper]
+                    if any(value is tv for value in owner.slots.values()):
+                        self.awaited.append((owner, tv, self.spots[reading.node]))
                     self.tell(reading.node, node, unless=MADE_AGAIN)
         marked = frozenset([r if r.written else r._replace(written=node) for r in known])
         self.m.journal.write(self.cells, key, marked)
@@ -269,11 +301,7 @@ def _key(value: Value) -> WrapperKey:
 def note_made(m: Machine, made: FunctionValue | TransformedValue) -> None:
     """A function is defined inside of another one, or ``jit`` is applied."""
     if m.bus.wants(StaleRead):
-        staleness, key = m.trackers[Staleness], _key(made)
-        staleness.wrappers_made += 1
-        staleness.made[key] = staleness.wrappers_made
-        if key in staleness.read_by:
-            staleness.forget(key)
+        m.trackers[Staleness].make(_key(made))
 
 
 # --- readings -----------------------------------------------------------------------------------------
@@ -325,8 +353,8 @@ def _note(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str,
 
 def note_rebound_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: str, value: Value) -> None:
     """An attribute of an object is about to be set."""
-    for tv, spot in m.trackers[Staleness].awaited:
-        if base.slots.get(name) is tv and value is not tv:
+    for owner, tv, spot in m.trackers[Staleness].awaited:
+        if owner is base and base.slots.get(name) is tv and value is not tv:
             m.bus.note(MADE_AGAIN, spot.scope, spot.node.start)
     if not _may_write(m, frame, node) or _is_same(base.slots.get(name), value) or _is_constructor(m, base):
         return
