@@ -261,7 +261,13 @@ def _changes(updates: Updates, func: Value, at: Call, result: Value) -> list[Cha
     if isinstance(func, TransformedValue) and func.name.rpartition(".")[2] in _GRADIENTS:
         updates.gradients.update(_components(result))
         return []
-    name = func.label if isinstance(func, Unknown) else f"{func.cls}.{func.name}" if isinstance(func, ExternalMethod) else ""
+    name = (
+        func.label
+        if isinstance(func, Unknown)
+        else f"{func.cls}.{func.name}"
+        if isinstance(func, ExternalMethod)
+        else ""
+    )
     if name:
         return _changes_of_library(updates, name, func, at, result)
     function = underlying(func)

@@ -145,11 +145,11 @@ class Model:
         self.scale = 1.0
 
     def apply(self, x):
-        return x * self.scale
+        return x * self.scale  # expect: stale-static-self
 
     @partial(jax.jit, static_argnums=0)
     def scaled(self, x, scale):
-        before = self.scale
+        before = self.scale  # expect: stale-static-self
         self.scale = scale
         y = self.apply(x)
         self.scale = before
