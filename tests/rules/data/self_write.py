@@ -145,11 +145,11 @@ class Model:
         self.scale = 1.0
 
     def apply(self, x):
-        return x * self.scale  # expect: stale-static-self
+        return x * self.scale
 
     @partial(jax.jit, static_argnums=0)
     def scaled(self, x, scale):
-        before = self.scale  # expect: stale-static-self
+        before = self.scale
         self.scale = scale
         y = self.apply(x)
         self.scale = before
