@@ -111,6 +111,10 @@ class HostBuffers(Tracker):
     def leave(self, saved: Any, *, finished: bool) -> None:
         self.given, self.log = saved
 
+    def begin(self) -> None:
+        """Another method of the same object is entered: nobody knows how long after the ones before."""
+        self.given, self.log = {}, []
+
     def owns(self, slots: dict[Any, Any]) -> bool:
         return slots is self.given
 

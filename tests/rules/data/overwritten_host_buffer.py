@@ -154,3 +154,17 @@ def another(flag):
     y = score(one)
     two[:] = flag
     return y, score(two)
+
+
+class Batches:
+    """Nobody here calls the methods, so how long one comes after the other is not known."""
+
+    def __init__(self):
+        self.buffer = np.zeros((10, 10), np.float32)
+
+    def first(self):
+        return score(self.buffer)
+
+    def other(self):
+        self.buffer[:] = 1.0
+        return score(self.buffer)
