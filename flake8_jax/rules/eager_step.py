@@ -128,5 +128,4 @@ def eager_step(event: EagerStep) -> Report | None:
         event.at,
         f"{subject} runs {what} operation by operation in every iteration, because nothing around it is jitted; "
         "put the whole step into one jitted function",
-        preview=True,
     )

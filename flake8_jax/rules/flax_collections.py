@@ -28,6 +28,8 @@ def flax_collections(event: LibraryCall) -> Report | None:
     Flax, and the pools of Equinox, slide the window by 1 unless the call gives strides: `max_pool(x, (2, 2))` makes (7, 7) of
     (8, 8).
 
+    This rule is a preview: it names no place in 282 repositories, so nobody has judged it on real code.
+
     Bad:
 
     ```python

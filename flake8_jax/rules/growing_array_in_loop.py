@@ -109,6 +109,9 @@ def growing_array_in_loop(event: LoopCopy) -> Report | None:
         return features
     ```
 
+    This rule is in preview: in 5 of 10 places of other projects the finding was worth a change. The others were loops of a few
+    iterations, or small arrays that a program fills once.
+
     Fix: none. What to collect in, and where, is the choice of the author.
 
     Proof: how often the lines of the loop compile. Of an update in place there is no proof: the copy is inside of JAX.

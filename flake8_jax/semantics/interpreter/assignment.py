@@ -49,6 +49,8 @@ from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_
 from flake8_jax.semantics.trackers.contracts import note_stored_rule
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import GlobalReads, note_contents, note_rebinding, note_second_assignment
+from flake8_jax.semantics.trackers.host_buffers import note_kept_result, note_overwritten
+from flake8_jax.semantics.trackers.late_binding import note_stored
 from flake8_jax.semantics.trackers.process import ENVIRON, set_variable
 from flake8_jax.semantics.trackers.products import Products, check_unpacking
 from flake8_jax.semantics.trackers.staleness import Staleness, note_rebound_variable, note_replaced_item
@@ -66,6 +68,8 @@ def store_item(m: Machine, change: Change, index: Value) -> None:
     frame, node, base, value = change.frame, change.node, change.target, change.value
     assert base is not None and value is not None
     note_kept(m, value)
+    note_stored(m, value)
+    note_kept_result(m, value)
     if isinstance(base, Array) and isinstance(index, Const) and isinstance(index.value, str):
         base = Unknown("no array")  # which has no such items: a guess somewhere above was wrong
         change = msgspec.structs.replace(change, target=base)
@@ -91,6 +95,8 @@ def store_item(m: Machine, change: Change, index: Value) -> None:
         call_method(m, frame, node, base, "__setitem__", index, value)
         return
     note_filled(base)
+    if isinstance(base, HostArray):
+        note_overwritten(m, frame, node, base)
     set_item(m, base, index, value)
 
 

@@ -70,6 +70,7 @@ from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
 from flake8_jax.semantics.trackers.globals import is_code, note_rebinding, tell_global
+from flake8_jax.semantics.trackers.host_buffers import note_kept_result
 from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.staleness import note_attribute, note_rebound_attribute
@@ -565,6 +566,7 @@ def store_attribute(m: Machine, change: Change, source: ir.Expr | None = None) -
     elif isinstance(base, (Instance, ExternalInstance)):
         setter = _setter(base, attr) if isinstance(base, Instance) else None
         if setter is None:
+            note_kept_result(m, value)
             if isinstance(base, Instance):
                 note_rebound_attribute(m, change.frame, change.node, base, attr, value)
             m.journal.write(base.slots, attr, value)

@@ -56,6 +56,7 @@ from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.interpreter.parts import store_part
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.captures import Captures, embed
+from flake8_jax.semantics.trackers.host_buffers import note_view
 from flake8_jax.semantics.trackers.keys import pick_element
 from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.variation import note_appended, note_filled_up, note_shortened
@@ -95,7 +96,14 @@ def _item_of_tree(m: Machine, base: Tree, index: Value) -> Value:
 
 
 def _host_item(m: Machine, base: HostArray, index: Value) -> Value:
-    return Unknown("item") if isinstance(index, (Array, Tree)) else HostArray(base.dtype, declared=base.declared)
+    if isinstance(index, (Array, Tree)):
+        return Unknown("item")
+    made = HostArray(base.dtype, declared=base.declared)
+    if isinstance(index, SliceValue) or (
+        isinstance(index, TupleValue) and any(isinstance(v, SliceValue) for v in index.elts)
+    ):
+        note_view(m, base, made)
+    return made
 
 
 def _static_item(m: Machine, base: Static, index: Value) -> Value:

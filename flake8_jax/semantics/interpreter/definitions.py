@@ -42,8 +42,10 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate, run_block
 from flake8_jax.semantics.trackers.contracts import note_methods
 from flake8_jax.semantics.trackers.freshness import Freshness, now
+from flake8_jax.semantics.trackers.late_binding import note_function
 from flake8_jax.semantics.trackers.process import note_import
 from flake8_jax.semantics.trackers.runs import Runs
+from flake8_jax.semantics.trackers.staleness import note_made
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 
@@ -60,6 +62,10 @@ def make_function(m: Machine, frame: Frame, fn: ir.Function, owner: ClassValue |
         closure = None  # the module itself
     made = FunctionValue(fn, frame.scope, closure, defaults, owner)
     made.made = now(m)
+    if closure is not None:
+        note_made(m, made)
+    if m.path.loops:
+        note_function(m, frame, made)
     if not fn.is_lambda or closure is not None:
         m.worklist.deferred_functions.append(made)
     return made

@@ -71,9 +71,10 @@ from flake8_jax.semantics.machine.dispatch import EVALUATE, evaluate, lookup
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import note_part, note_variable
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_yield
-from flake8_jax.semantics.trackers.effects import note_shown
+from flake8_jax.semantics.trackers.effects import may_wait, note_shown
 from flake8_jax.semantics.trackers.globals import MAY_CHANGE, is_global, tell_global
 from flake8_jax.semantics.trackers.growth import note_index_trick
+from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
 from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.staleness import note_enclosed
@@ -234,6 +235,8 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
         note_shown(m, frame, node, value)
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, node.value, value)
+    if m.trackers[HostBuffers].given and may_wait(value):
+        note_waited(m)
     has_spec = bool(node.spec_text) or (node.spec is not None and node.spec_text is None)
     if has_spec and not node.conversion and isinstance(value, (Array, Tree, UnionValue)) and m.bus.wants(Formatting):
         if holds_tracer(value, GRAD) or is_awaited(m, value):

@@ -42,6 +42,7 @@ from flake8_jax.semantics.interpreter.operations import call_method
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
+from flake8_jax.semantics.trackers.forks import Forks, note_iterated
 from flake8_jax.semantics.trackers.keys import begin_element
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.variation import note_counter, note_elements
@@ -72,6 +73,8 @@ def iterated(
         tell_iteration(m, frame, node, value, how)
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, node, value)
+    if m.trackers[Forks].handles:
+        note_iterated(m, frame, value)
     source = _SOURCES.get(type(value))
     supply = source(m, Iterating(frame, node, loop), value) if source is not None else _any_element
     return supply if supply is None or loop is None else functools.partial(_next_element, m, loop, supply)

@@ -28,6 +28,7 @@ from flake8_jax.semantics.domain.values import (
     GeneratorValue,
     HostArray,
     Static,
+    TransformedValue,
     Tree,
     TupleValue,
     UnionValue,
@@ -209,8 +210,10 @@ def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *
 def _widened(old: Value, now: Value) -> Value:
     if isinstance(now, (Array, Tree, Static)):
         return now
-    if isinstance(now, UnionValue) and all(isinstance(v, (Array, Tree, Static, Const)) for v in now.members):
-        return now
+    if isinstance(now, UnionValue):
+        others = [v for v in now.members if not isinstance(v, (Array, Tree, Static, Const))]
+        if not others or (len(others) == 1 and isinstance(others[0], TransformedValue)):
+            return now  # with a transform: what the loop applies when it is first needed
     return Unknown("loop")
 
 

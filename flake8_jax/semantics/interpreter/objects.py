@@ -163,12 +163,14 @@ def _described_arrays_like(m: Machine, parts: Parts, level: Level, bound: Bound)
 
 
 def _described_replaced(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
-    """The first part with the other arguments for fields; further parts name arguments that are none."""
+    """The first part with the other arguments for fields; further parts name arguments that are none. It is another object,
+    also where all of its known fields are the same."""
     found = bound.get(parts[0])
     changes = {name: value for name, value in bound.items() if name not in parts}
     if found is None:
         return Unknown("replace")
-    return replaced(m, found, Arguments([], changes)) if changes else found
+    anew = changes or (len(parts) > 1 and isinstance(found, (Instance, ExternalInstance)))
+    return replaced(m, found, Arguments([], changes)) if anew else found
 
 
 def _described_instance(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:

@@ -36,12 +36,16 @@ from flake8_jax.semantics.trackers.clocks import DeviceWork
 from flake8_jax.semantics.trackers.eager_steps import EagerSteps
 from flake8_jax.semantics.trackers.eager_steps import note_call as note_step_work
 from flake8_jax.semantics.trackers.effects import note_call as note_work
+from flake8_jax.semantics.trackers.effects import waits
+from flake8_jax.semantics.trackers.forks import Forks, note_handle_called
+from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products, check_callee
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
 from flake8_jax.semantics.trackers.runs import note_wrapped
 from flake8_jax.semantics.trackers.steps import TrainingSteps, hand_over
+from flake8_jax.semantics.trackers.updates import Updates, note_result
 from flake8_jax.semantics.trackers.variation import Variations, depend
 
 
@@ -94,9 +98,14 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
         note_step_work(m, func, at)
     if m.trackers[TrainingSteps].taken is not None:
         hand_over(m, func, [*at.args.values, *at.args.kwargs.values()])
+    if m.trackers[HostBuffers].given and not m.path.mode.staged and waits(m, func, at):
+        note_waited(m)
     handler = CALL.get(type(func))
     if handler is not None:
-        return handler(m, func, at)
+        given = handler(m, func, at)
+        if m.trackers[Updates].wanted:
+            note_result(m, func, at, given)
+        return given
     if id(func) in m.trackers[Products].made:
         check_callee(m, at.frame, at.node, func)
     presumption = m.trackers[Presuming].presumption
@@ -108,10 +117,14 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
     if m.trackers[Replicas].running:
         name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
         note_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))
+    if m.trackers[Forks].handles and isinstance(func, Unknown):
+        note_handle_called(m, at, func)
     result = Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
     note_wrapped(m, func, (*at.args.values, *at.args.kwargs.values()), result)
     if m.trackers[Variations].known:
         depend(m, (*at.args.values, *at.args.kwargs.values()), result)
+    if m.trackers[Updates].wanted:
+        note_result(m, func, at, result)
     return result
 
 

@@ -72,7 +72,9 @@ from flake8_jax.semantics.trackers.clocks import (
     scaled,
     tell_difference,
 )
+from flake8_jax.semantics.trackers.effects import may_wait
 from flake8_jax.semantics.trackers.freshness import note_needs_python
+from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
 from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.recipes import note_operator, pass_tangent
@@ -560,6 +562,8 @@ def test_truth(m: Machine, frame: Frame, value: Value, how: TestKind, at: Any, w
         note_needs_python(m)
     if m.trackers[DeviceWork].timing:
         note_truth(m, frame, at, value, asserted=how == "assert")
+    if m.trackers[HostBuffers].given and may_wait(value):
+        note_waited(m)
     if m.trackers[Reads].matter and isinstance(value, Array):
         read(m, frame, at, value)
     if m.bus.wants(TruthTest) and (is_traced_array(value) or is_awaited(m, value)):

@@ -61,6 +61,7 @@ from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.clocks import note_lost
 from flake8_jax.semantics.trackers.freshness import Freshness, shelters
 from flake8_jax.semantics.trackers.keys import Keys
+from flake8_jax.semantics.trackers.late_binding import note_run
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.process import Process, new_process
 from flake8_jax.semantics.trackers.replicas import Replicas, note_call
@@ -115,6 +116,8 @@ def call_function_value(
     """Run a function of the project on arguments, or remember an equal run."""
     fn = func.fn
     note_called(m, func, context.kind)
+    if context.kind != "entry":
+        note_run(m, func)
     if m.path.caught and func.closure is not None:
         note_dared(m, functions_behind(m, func))
     unknown = _not_followed(m, frame, node, func, args)

@@ -48,6 +48,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
 from flake8_jax.semantics.trackers.globals import GlobalReads
+from flake8_jax.semantics.trackers.host_buffers import is_buffer, note_overwritten
 from flake8_jax.semantics.trackers.process import ENVIRON, note_import, note_written, set_variables
 from flake8_jax.semantics.trackers.steps import TrainingSteps, give_back, tell_steps
 from flake8_jax.semantics.trackers.variation import Variations, note_augmented, note_self_update, vary_binary
@@ -114,6 +115,9 @@ def _augmented(m: Machine, frame: Frame, node: ir.AugAssign) -> Flow:
     if node.op == "|" and (isinstance(old, DictValue) or (isinstance(old, Static) and old.kind == "set")):
         tell_change(m, Change(frame, target, "method", old, right, "|="))
     result = binary(m, frame, node, old, node.op, right)
+    if is_buffer(m, old):
+        note_overwritten(m, frame, node, old)
+        result = old
     if m.trackers[Variations].known:
         vary_binary(m, node.op, old, right, result)
     if frame.loops:

@@ -45,7 +45,17 @@ from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import CLOCKS, read_clock
 from flake8_jax.semantics.trackers.contracts import note_function_rule
+from flake8_jax.semantics.trackers.forks import note_library_fork
 from flake8_jax.semantics.trackers.growth import note_library_call as note_made
+from flake8_jax.semantics.trackers.host_buffers import (
+    RACING,
+    SHARING,
+    HostBuffers,
+    Kind,
+    note_filled_by,
+    note_given,
+    note_made_by,
+)
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
 from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
@@ -83,8 +93,11 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
     if space is None or space.returns == "unknown":
         unknown = Unknown("library call")
         note_wrapped(m, func, given(at.args), unknown)
+        note_library_fork(m, at, name, unknown)
         return unknown
-    return value_of_descriptor(m, space.returns, result_level(m, given(at.args), library=True), {})
+    result = value_of_descriptor(m, space.returns, result_level(m, given(at.args), library=True), {})
+    note_library_fork(m, at, name, result)
+    return result
 
 
 def _handled(m: Machine, name: str, fact: FunctionFact | None, at: Call, handler: Handler) -> Value:
@@ -104,6 +117,8 @@ def _handled(m: Machine, name: str, fact: FunctionFact | None, at: Call, handler
 def _described(m: Machine, name: str, fact: FunctionFact, at: Call) -> Value:
     """Call a function that has a fact, and remember what that does to the process."""
     result = call_fact(m, name, fact, at)
+    if m.trackers[HostBuffers].narrow or name.startswith("numpy."):
+        _note_buffers(m, name, fact, at, result)
     if name.endswith(".clear_caches"):
         forget_compiled(m)
     if m.path.loops:
@@ -116,6 +131,17 @@ def _described(m: Machine, name: str, fact: FunctionFact, at: Call) -> Value:
         if fact.impure == "time" and name in CLOCKS:
             return read_clock(m, at.frame, at.node, result)
     return result
+
+
+def _note_buffers(m: Machine, name: str, fact: FunctionFact, at: Call, result: Value) -> None:
+    """Arrays of NumPy that the function makes, writes, or hands to JAX."""
+    args = at.args
+    if name.startswith("numpy."):
+        note_made_by(m, name, args.values, bind_parameters(fact.params, args)[0], result)
+        note_filled_by(m, at.frame, at.node, name, args.values, args.kwargs)
+    elif name in RACING or name in SHARING:
+        kind: Kind = "shared" if name in SHARING else "raced"
+        note_given(m, at.frame, at.node, zip(args.values[:1], args.nodes[:1]), result, kind)
 
 
 def _construct(m: Machine, name: str, fact: ClassFact, at: Call) -> Value:

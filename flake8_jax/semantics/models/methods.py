@@ -47,6 +47,14 @@ from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import note_contents
 from flake8_jax.semantics.trackers.growth import note_update
+from flake8_jax.semantics.trackers.host_buffers import (
+    FILLING_METHODS,
+    note_converted,
+    note_kept_result,
+    note_overwritten,
+    note_view,
+)
+from flake8_jax.semantics.trackers.late_binding import note_stored
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
 from flake8_jax.semantics.trackers.unrolling import note_variety
 from flake8_jax.semantics.trackers.variation import vary_method
@@ -93,8 +101,14 @@ def _host_array_method(m: Machine, base: HostArray, name: str, at: Call) -> Valu
         return Static("")
     if name == "tolist":
         return ListValue(None, Static(""))
+    if name in FILLING_METHODS:
+        note_overwritten(m, at.frame, at.node, base)
     made = HostArray(base.dtype, size=size_of_method(base, name, at.args.values))
     vary_method(m, name, base, made)
+    if name == "astype":
+        note_converted(m, [*at.args.values, *at.args.kwargs.values()], made)
+    elif name in ("reshape", "view", "ravel", "transpose", "squeeze"):
+        note_view(m, base, made)
     return made
 
 
@@ -145,6 +159,8 @@ def _tell_container(m: Machine, name: str, base: Value, at: Call) -> None:
     put = _put(name, at.args) if name in _PUTTING else None
     if put is not None:
         note_kept(m, put)
+        note_stored(m, put)
+        note_kept_result(m, put)
         if m.trackers[TrainingSteps].taken is not None:
             keep(m, put)
     if not m.path.mode.staged:

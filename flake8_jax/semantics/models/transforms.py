@@ -98,6 +98,7 @@ from flake8_jax.semantics.trackers.captures import note_held
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled
 from flake8_jax.semantics.trackers.contracts import note_custom_rules
 from flake8_jax.semantics.trackers.freshness import tell_compiling, tell_control_flow, tell_traced
+from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_given
 from flake8_jax.semantics.trackers.key_names import names_bound
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.presumption import Presuming
@@ -107,7 +108,7 @@ from flake8_jax.semantics.trackers.readiness import note_dispatch
 from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, note_gradient
 from flake8_jax.semantics.trackers.runs import note_form_called
-from flake8_jax.semantics.trackers.staleness import begin_compiled, end_compiled, forget_compiled
+from flake8_jax.semantics.trackers.staleness import begin_compiled, end_compiled, forget_compiled, note_made
 from flake8_jax.semantics.trackers.variation import Variations
 from flake8_jax.semantics.trackers.versions import ApiUses
 
@@ -184,6 +185,7 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
         return made
     made.held = m.path.assumed.union(m.path.conditions)
     tell_compiling(m, frame, node, made)
+    note_made(m, made)
     m.worklist.roots.append((made, node, frame.scope, tuple(m.path.stack), m.path.mode.staged))
     return made
 
@@ -240,6 +242,12 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
         note_compiled(m, at.frame, at.node, tv, at.args)
     found = result_outside(m, tv, at.args, result, outside, _dispatched(m, tv, at))
     settle_births(found, m.path.mode.trace)
+    if tv.fact.omnistaging and runs and m.trackers[HostBuffers].narrow:
+        given = [
+            *zip(at.args.values, at.args.nodes),
+            *[(v, at.args.keyword_nodes.get(k)) for k, v in at.args.kwargs.items()],
+        ]
+        note_given(m, at.frame, at.node, given, found)
     note_gradient(m, at.frame, at.node, tv, found)
     note_product(m, applied, found, at.args.values[0] if at.args.values else None)
     return found

@@ -166,7 +166,9 @@ def _kind_of(m: Machine, func: Value) -> WorkKind | None:
             return "model"
         return "optimizer" if func.name in _UPDATES else None
     if isinstance(func, Unknown):
-        return "optimizer" if func.label in OPTIMIZERS else "model" if _APPLIED.fullmatch(func.label) else None
+        if func.label.partition(" ")[0] in OPTIMIZERS:
+            return "optimizer"
+        return "model" if _APPLIED.fullmatch(func.label) else None
     if isinstance(func, ExternalMethod):
         if func.name == "apply" and func.cls.startswith(_APPLYING):
             return "model"

@@ -112,6 +112,16 @@ def note_call(m: Machine, func: Value, at: Call) -> None:
         add_work(m, found, at.frame.scope, at.node)
 
 
+def waits(m: Machine, func: Value, at: Call) -> bool:
+    """The call may have to wait for the device: a function of the host that gets a result, or anything that nobody knows."""
+    kind = type(func)
+    if kind in _RUN or kind is Const:
+        return False
+    read = _EFFECTS.get(kind)
+    found = read(m, func, at.args) if read is not None else LOST
+    return found == WAIT or (found == LOST and any(may_wait(v) for v in (*at.args.values, *at.args.kwargs.values())))
+
+
 def _converted(args: Arguments) -> str:
     """A function of the host: it waits for the arrays that it is given."""
     given = [*args.values, *args.kwargs.values(), *[v for v in (args.star, args.double_star) if v is not None]]

@@ -368,7 +368,8 @@ def _meet(body: list[ir.Stmt], first: Any, second: Any) -> bool:
     if one.start > other.start:
         one, other = other, one
     of_first, of_second = _given_by(one), set[str]()
-    if _objects(of_first) & _objects(_given_by(other)):
+    given = _given_by(other)
+    if _objects(of_first - given) & _objects(given - of_first):
         return True
     for statement in _statements(body):
         if statement.start <= one.start:

@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import nodes_around
 from flake8_jax.semantics.domain.values import (
     Array,
     DictValue,
@@ -35,7 +38,6 @@ from flake8_jax.semantics.trackers.eagerness import fills_in_order, has_known_ca
 from flake8_jax.semantics.trackers.variation import shape_of
 
 if TYPE_CHECKING:
-    from flake8_jax.core import ir
     from flake8_jax.semantics.domain.arguments import Call
     from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
     from flake8_jax.semantics.domain.stack import Link, LoopState, Writes
@@ -291,9 +293,16 @@ def _site(m: Machine, frame: Frame, node: Any, how: CopyKind) -> Site | None:
     """The operation that runs now; None where a remainder of the loop's counter guards it, or an object is set up."""
     if how == "updated" and any(link.fn is not None and link.fn.name in _SETTING_UP for link in m.path.stack):
         return None
-    if any(loop.guards > loop.picked for loop in m.path.loops):
+    if any(loop.guards > loop.picked or (loop.guards and _is_periodic(frame, loop, node)) for loop in m.path.loops):
         return None
     return Site(node, frame.scope, how, tuple(m.path.stack))
+
+
+def _is_periodic(frame: Frame, loop: LoopState, node: ir.Node) -> bool:
+    """A test around the operation takes a remainder: ``if i % 100 == 0 and i > 0``."""
+    around = nodes_around([loop.node], node.start, node.end) if loop in frame.loops else ()
+    tests = [outer.test for outer in around if isinstance(outer, ir.If)]
+    return any(isinstance(part, ir.BinOp) and part.op == "%" for test in tests for part in walk(test))
 
 
 def note_library_call(m: Machine, at: Call, name: str, result: Value) -> None:

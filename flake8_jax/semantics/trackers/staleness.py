@@ -6,7 +6,8 @@ and variables of enclosing functions. Module-level variables belong to ``globals
 Vocabulary
 ----------
 cell        a variable: the slots of an object, of a list or dict (``CONTENTS``), or of a frame, and a slot.
-wrapper     what JAX keeps one compiled version for: a function object, or else what ``jit`` made of it.
+wrapper     what JAX keeps one compiled version for: a function object, or else what ``jit`` made of it. The same code makes
+            another one each time that it runs.
 stale       the wrapper has read the cell, the cell was rebound, and the same expression reads it for that wrapper again.
             JAX does not run that expression again.
 awaited     a method rebinds a cell of its object that a compiled method has read: the next call of the method is stale.
@@ -17,13 +18,16 @@ Flax modules that compiled code captures.
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.conditions import normal_condition
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope, is_test_file
 from flake8_jax.semantics.domain.values import (
     MISSING,
     Array,
+    BoundMethod,
     Const,
     DictValue,
     ExternalInstance,
@@ -41,6 +45,7 @@ from flake8_jax.semantics.domain.values import (
     site_of,
 )
 from flake8_jax.semantics.events.events import StaleRead
+from flake8_jax.semantics.events.facts import MADE_AGAIN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.allocations import outlives
@@ -55,29 +60,46 @@ MAX_ACTIONS = 400
 _DATA = frozenset(
     {Const, Static, Unknown, Array, HostArray, Tree, TupleValue, ListValue, DictValue, Instance, ExternalInstance, UnionValue}
 )  # fmt: skip
+_DESCRIBED = re.compile(r"\.(?:apply_fn|tx|shape|dtype|ndim|size)\b")
+"""Parts of a training state, or of an array, that stay the same when another one takes its place."""
 _MUTABLE = (ListValue, DictValue, Instance, ExternalInstance)
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__", "setup", "__enter__", "__exit__"})
 
 
-class Reading(NamedTuple):
-    """A wrapper has read a cell at a node. written: the node that has rebound the cell since then, 0 if none has. Wrapper
-    and nodes are identities."""
+WrapperKey = tuple[Any, ...]
+"""The code that makes a wrapper, and the objects that the wrapper holds."""
 
-    wrapper: int
+
+class Reading(NamedTuple):
+    """A wrapper has read a cell at a node. written: the node that has rebound the cell since then, 0 if none has. Nodes are
+    identities."""
+
+    wrapper: WrapperKey
     node: int
     written: int
 
 
+AROUND: WrapperKey = ("around",)
+
+
 class Action(NamedTuple):
-    """A cell is read for a wrapper (0: the one that runs around), or written (``wrapper`` None)."""
+    """A cell is read for a wrapper (``AROUND``: the one that runs around), or written (``wrapper`` None)."""
 
     slots: Any
     slot: Any
     node: int
-    wrapper: int | None
+    wrapper: WrapperKey | None
 
-    def key(self) -> tuple[int, Any, int, int | None]:
+    def key(self) -> tuple[int, Any, int, WrapperKey | None]:
         return id(self.slots), self.slot, self.node, self.wrapper
+
+
+class Record(NamedTuple):
+    """What a remembered run did to cells, with the number of the input that has them (-1: an older object), and the wrappers
+    that it made."""
+
+    actions: tuple[tuple[int, Action], ...]
+    made: tuple[WrapperKey, ...]
 
 
 class Spot(NamedTuple):
@@ -90,24 +112,31 @@ class Spot(NamedTuple):
 
 class Staleness(Tracker):
     """cells: the readings of each cell on the running path, by the identity of its slots. spots: nodes by identity.
-    log: all actions of the entry. running: the outermost wrapper that runs, 0 if none does. wrappers: what ``jit`` made of
-    them."""
+    log: all actions of the entry. first: where the log names some slots first. making: the wrappers that were made, in order.
+    made: how many there were with each. running: the outermost wrapper that runs. wrappers: what ``jit`` made of them.
+    read_by: the cells that a wrapper has read. awaited: readings whose next call is stale, with the wrapper's holder."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
         self.cells: dict[Any, Any] = {}
         self.spots: dict[int, Spot] = {}
         self.log: list[Action] = []
-        self.running = 0
-        self.wrappers: dict[int, TransformedValue] = {}
+        self.first: dict[int, int] = {}
+        self.made: dict[WrapperKey, int] = {}
+        self.making: list[WrapperKey] = []
+        self.running: WrapperKey | None = None
+        self.wrappers: dict[WrapperKey, TransformedValue] = {}
+        self.read_by: dict[WrapperKey, set[Any]] = {}
+        self.awaited: list[tuple[Instance, TransformedValue, Spot]] = []
 
     def enter(self) -> Any:
-        saved = self.cells, self.log, self.running
-        self.cells, self.log, self.running = {}, [], 0
+        saved = self.cells, self.log, self.first, self.making, self.made, self.running, self.read_by
+        self.cells, self.log, self.first = {}, [], {}
+        self.making, self.made, self.running, self.read_by = [], {}, None, {}
         return saved
 
     def leave(self, saved: Any, *, finished: bool) -> None:
-        self.cells, self.log, self.running = saved
+        self.cells, self.log, self.first, self.making, self.made, self.running, self.read_by = saved
 
     def owns(self, slots: dict[Any, Any]) -> bool:
         return slots is self.cells
@@ -118,45 +147,63 @@ class Staleness(Tracker):
 
     # --- remembered runs ---------------------------------------------------------------------------------
 
-    def call(self, function: FunctionValue, bound: dict[str, Value]) -> int:
-        return len(self.log)
+    def call(self, function: FunctionValue, bound: dict[str, Value]) -> tuple[int, int]:
+        return len(self.log), len(self.making)
 
-    def since(self, mark: int, run: FinishedRun) -> tuple[tuple[int, Action], ...] | None:
+    def since(self, mark: tuple[int, int], run: FinishedRun) -> Record | None:
         """The actions of the run, each the first and the last time that it is made, with the number of the input whose
         cell it is about (-1: of another object, which is older than the run)."""
-        actions = self.log[mark:]
-        if not actions:
+        begin, wrappers = mark
+        actions = self.log[begin:]
+        made = tuple(dict.fromkeys(self.making[wrappers:]))
+        if not actions and not made:
             return None
         first = {action.key(): i for i, action in reversed(list(enumerate(actions)))}
         last = {action.key(): i for i, action in enumerate(actions)}
         kept = sorted({*first.values(), *last.values()})
-        if len(kept) > MAX_ACTIONS:
+        if len(kept) > MAX_ACTIONS or len(made) > MAX_ACTIONS:
             return None
         index = {id(v.slots): i for i, v in enumerate(run.inputs) if isinstance(v, _MUTABLE)}
-        older = {id(action.slots) for action in self.log[:mark]}
-        kept = [i for i in kept if id(actions[i].slots) in index or id(actions[i].slots) in older]
-        relative = [
-            action._replace(wrapper=0) if action.wrapper and action.wrapper == self.running else action
-            for action in map(actions.__getitem__, kept)
-        ]
-        return tuple([(index.get(id(action.slots), -1), action) for action in relative])
+        record: list[tuple[int, Action]] = []
+        for action in map(actions.__getitem__, kept):
+            if action.wrapper is not None and action.wrapper == self.running:
+                record.append((index.get(id(action.slots), -1), action._replace(wrapper=AROUND)))
+            elif id(action.slots) in index or self.first[id(action.slots)] < begin:
+                if action.wrapper is None or self.made.get(action.wrapper, 0) <= wrappers:
+                    record.append((index.get(id(action.slots), -1), action))
+        return Record(tuple(record), made) if record or made else None
 
-    def replay(self, record: tuple[tuple[int, Action], ...], replay: Replay) -> None:
+    def replay(self, record: Record, replay: Replay) -> None:
         path = self.m.path
+        for wrapper in record.made:
+            self.make(wrapper)
         stack, path.stack = path.stack, list(replay.outside)
-        for number, action in record:
+        for number, action in record.actions:
             slots = replay.inputs[number].slots if number >= 0 else action.slots
             if action.wrapper is None:
                 self.write(slots, action.slot, action.node, replay.inputs[number] if number >= 0 else None)
-            elif action.wrapper or self.running:
-                self.read(slots, action.slot, action.node, action.wrapper or self.running)
+            elif action.wrapper != AROUND:
+                self.read(slots, action.slot, action.node, action.wrapper)
+            elif self.running is not None:
+                self.read(slots, action.slot, action.node, self.running)
         path.stack = stack
+
+    def replayed(self, record: Any, replay: Replay, result: Value) -> None:
+        """A remembered run may have replaced wrappers."""
+        for owner, tv, spot in self.awaited:
+            if not any(value is tv for value in owner.slots.values()):
+                self.m.bus.note(MADE_AGAIN, spot.scope, spot.node.start)
+
+    def note(self, action: Action) -> None:
+        """An action is made."""
+        self.first.setdefault(id(action.slots), len(self.log))
+        self.log.append(action)
 
     # --- cells ---------------------------------------------------------------------------------------------
 
-    def read(self, slots: dict[Any, Any], slot: Any, node: int, wrapper: int) -> None:
+    def read(self, slots: dict[Any, Any], slot: Any, node: int, wrapper: WrapperKey) -> None:
         """A wrapper reads a cell."""
-        self.log.append(Action(slots, slot, node, wrapper))
+        self.note(Action(slots, slot, node, wrapper))
         key = (id(slots), slot)
         known = self.cells.get(key, frozenset())
         stale = [r for r in known if r.wrapper == wrapper and r.node == node and r.written]
@@ -164,7 +211,21 @@ class Staleness(Tracker):
             self.tell(node, min(stale, key=self._order).written)
         elif Reading(wrapper, node, 0) not in known:
             self.m.journal.keep_alive.append(slots)
+            self.read_by.setdefault(wrapper, set()).add(key)
             self.m.journal.write(self.cells, key, known | {Reading(wrapper, node, 0)})
+
+    def make(self, wrapper: WrapperKey) -> None:
+        """Code makes a wrapper: JAX knows nothing of this one."""
+        self.making.append(wrapper)
+        self.made[wrapper] = len(self.making)
+        if wrapper in self.read_by:
+            self.forget(wrapper)
+
+    def forget(self, wrapper: WrapperKey) -> None:
+        """JAX has nothing of that wrapper: it is made now, or its cache is cleared."""
+        for key in self.read_by.pop(wrapper, ()):
+            known = self.cells.get(key, frozenset())
+            self.m.journal.write(self.cells, key, frozenset([r for r in known if r.wrapper != wrapper]))
 
     def _order(self, reading: Reading) -> tuple[str, int]:
         spot = self.spots[reading.written]
@@ -172,7 +233,7 @@ class Staleness(Tracker):
 
     def write(self, slots: dict[Any, Any], slot: Any, node: int, owner: Value | None = None) -> None:
         """A cell, maybe of the object ``owner``, is rebound."""
-        self.log.append(Action(slots, slot, node, None))
+        self.note(Action(slots, slot, node, None))
         key = (id(slots), slot)
         known = self.cells.get(key)
         if not known or all(r.written for r in known):
@@ -180,11 +241,14 @@ class Staleness(Tracker):
         if isinstance(owner, Instance) and owner.born < 0 and not _is_constructor(self.m, owner):
             for reading in known:
                 if not reading.written and self._stays(reading.wrapper, owner):
-                    self.tell(reading.node, node)
+                    tv = self.wrappers[reading.wrapper]
+                    if any(value is tv for value in owner.slots.values()):
+                        self.awaited.append((owner, tv, self.spots[reading.node]))
+                    self.tell(reading.node, node, unless=MADE_AGAIN)
         marked = frozenset([r if r.written else r._replace(written=node) for r in known])
         self.m.journal.write(self.cells, key, marked)
 
-    def _stays(self, wrapper: int, owner: Instance) -> bool:
+    def _stays(self, wrapper: WrapperKey, owner: Instance) -> bool:
         """Whoever calls a method of ``owner`` again meets the same wrapper: it is a method, or the object got it before."""
         tv = self.wrappers.get(wrapper)
         if tv is None:
@@ -193,35 +257,56 @@ class Staleness(Tracker):
             return True
         slots = owner.slots
         set_here = {slot for written, slot, _ in self.m.journal.entries if written is slots}
-        return any(value is tv for slot, value in slots.items() if slot not in set_here)
+        return any(v is tv for slot, v in slots.items() if slot not in set_here)
 
-    def tell(self, node: int, written: int) -> None:
-        """Tell the rules of a stale reading."""
+    def tell(self, node: int, written: int, unless: str = "") -> None:
+        """Tell the rules of a stale reading. unless: what takes the report back."""
         spot, writing = self.spots[node], self.spots[written]
         context = self.m.path.context(spot.scope)
-        self.m.bus.emit(StaleRead(context, spot.node, spot.name, site_of(writing.scope, writing.node)))
+        self.m.bus.emit(StaleRead(context, spot.node, spot.name, site_of(writing.scope, writing.node), unless))
 
 
-def begin_compiled(m: Machine, tv: TransformedValue) -> int:
+def begin_compiled(m: Machine, tv: TransformedValue) -> WrapperKey | None:
     """What ``tv`` wraps is about to run: the wrapper that ran before, for ``end_compiled``."""
     staleness = m.trackers[Staleness]
     saved = staleness.running
-    if not saved and tv.name.rpartition(".")[2] in COMPILING and not m.path.mode.shapes_only and m.bus.wants(StaleRead):
-        wrapper = _wrapper(tv)
-        m.journal.keep_alive.append(wrapper)
-        staleness.running = id(wrapper)
-        staleness.wrappers[id(wrapper)] = tv
+    if (
+        saved is None
+        and tv.name.rpartition(".")[2] in COMPILING
+        and not m.path.mode.shapes_only
+        and m.bus.wants(StaleRead)
+    ):
+        m.journal.keep_alive.append(tv)
+        staleness.running = _wrapper(tv)
+        staleness.wrappers[staleness.running] = tv
     return saved
 
 
-def _wrapper(tv: TransformedValue) -> Value:
-    """``jax.jit(f)`` finds what was compiled for ``f``; ``nnx.jit(f)`` begins anew."""
-    return tv.operand if isinstance(tv.operand, FunctionValue) and not tv.name.startswith("flax.") else tv
-
-
-def end_compiled(m: Machine, saved: int) -> None:
+def end_compiled(m: Machine, saved: WrapperKey | None) -> None:
     """It has run."""
     m.trackers[Staleness].running = saved
+
+
+def _wrapper(tv: TransformedValue) -> WrapperKey:
+    """``jax.jit(f)`` finds what was compiled for ``f``; ``nnx.jit(f)`` begins anew."""
+    operand = tv.operand
+    return _key(operand if isinstance(operand, FunctionValue) and not tv.name.startswith("flax.") else tv)
+
+
+def _key(value: Value) -> WrapperKey:
+    if isinstance(value, FunctionValue):
+        return ("function", id(value.fn), id(value.closure))
+    if isinstance(value, BoundMethod):
+        return ("method", _key(value.func), id(value.self_value))
+    if isinstance(value, TransformedValue):
+        return (value.name, value.site.scope.path, value.site.start, _key(value.operand))
+    return ("object", id(value))
+
+
+def note_made(m: Machine, made: FunctionValue | TransformedValue) -> None:
+    """A function is defined inside of another one, or ``jit`` is applied."""
+    if m.bus.wants(StaleRead):
+        m.trackers[Staleness].make(_key(made))
 
 
 # --- readings -----------------------------------------------------------------------------------------
@@ -250,7 +335,12 @@ def note_enclosed(m: Machine, frame: Frame, node: ir.Name, value: Value) -> None
 
 def _is_heard(m: Machine) -> bool:
     mode = m.path.mode
-    return bool(m.trackers[Staleness].running) and not mode.presumed and not mode.shapes_only and m.bus.wants(StaleRead)
+    return (
+        m.trackers[Staleness].running is not None
+        and not mode.presumed
+        and not mode.shapes_only
+        and m.bus.wants(StaleRead)
+    )
 
 
 def _is_called(frame: Frame, node: Any) -> bool:
@@ -260,6 +350,8 @@ def _is_called(frame: Frame, node: Any) -> bool:
 
 def _note(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str, value: Value) -> None:
     staleness = m.trackers[Staleness]
+    if staleness.running is None or _DESCRIBED.match(frame.scope.text, node.end):
+        return
     staleness.spots[id(node)] = Spot(frame.scope, node, frame.scope.text[node.start : node.end])
     staleness.read(slots, slot, id(node), staleness.running)
     if isinstance(value, (ListValue, DictValue)):
@@ -271,6 +363,9 @@ def _note(m: Machine, frame: Frame, node: Any, slots: dict[Any, Any], slot: str,
 
 def note_rebound_attribute(m: Machine, frame: Frame, node: Any, base: Instance, name: str, value: Value) -> None:
     """An attribute of an object is about to be set."""
+    for owner, tv, spot in m.trackers[Staleness].awaited:
+        if owner is base and base.slots.get(name) is tv and value is not tv:
+            m.bus.note(MADE_AGAIN, spot.scope, spot.node.start)
     if not _may_write(m, frame, node) or _is_same(base.slots.get(name), value) or _is_constructor(m, base):
         return
     if frame.fn is not None and name in _filled(m, frame.fn):
@@ -298,17 +393,18 @@ def note_replaced_item(m: Machine, frame: Frame, node: Any, base: Value, key: Va
 def forget_compiled(m: Machine, tv: TransformedValue | None = None) -> None:
     """JAX throws away what it has compiled: of all functions, or of one."""
     staleness = m.trackers[Staleness]
-    wrapper = None if tv is None else id(_wrapper(tv))
-    for key, known in list(staleness.cells.items()):
-        kept = frozenset(r for r in known if wrapper is not None and r.wrapper != wrapper)
-        if kept != known:
-            m.journal.write(staleness.cells, key, kept)
+    for wrapper in list(staleness.read_by) if tv is None else [_wrapper(tv)]:
+        staleness.forget(wrapper)
 
 
 def _may_write(m: Machine, frame: Frame, node: Any) -> bool:
     mode, fn = m.path.mode, frame.fn
     if mode.staged or mode.presumed or node is None or not m.bus.wants(StaleRead) or is_test_file(frame.scope.path):
         return False
+    if any(loop.picked for loop in m.path.loops):
+        return False  # the first iteration sets things up
+    if any(key[0] == "is" and truth for key, truth in map(normal_condition, m.path.conditions)):
+        return False  # what is None yet is made
     return fn is None or not (fn.is_generator or fn.name in ("__enter__", "__exit__"))
 
 

@@ -236,6 +236,14 @@ def sometimes(xs):
     return log
 
 
+def later(xs):
+    rows = []
+    for i, x in enumerate(xs):
+        rows.append(x)
+        if i % 100 == 0 and i > 0:
+            print(jnp.array(rows).mean())
+
+
 def after(xs):
     rows = []
     for x in xs:

@@ -207,5 +207,17 @@ def unused(n):
     return jax.random.normal(jax.random.key(0), (n,)), key
 
 
+class Net:
+    w: jax.Array
+
+
+def replaced(net, n):
+    net.w = jax.random.normal(jax.random.key(0), (n,))
+    print(net.w)
+    net.w = jax.random.normal(jax.random.key(0), (n,))
+    return net
+
+
 # runs: (other_seeds(2), unknown_seeds(0, 1, 2), folded(2), indexed(2), branches(True, 2), compared(2), only_shapes(2))
 # runs: (repeated(), compare({"w": 1.0}, {"w": 2.0}), defaults(2), shown(2), other_streams(2), unused(2))
+# runs: replaced(Net(), 2).w

@@ -222,3 +222,45 @@ def rebuild(data):
     for i, x in enumerate(data):
         model.forward(x)
         model.set_k(i)
+
+
+class Normalized:
+    def __init__(self):
+        self.scale = 1.0
+        self.act = jax.jit(self._act)
+
+    def _act(self, x):
+        return x / self.scale
+
+
+def first_sets_up(data):
+    model = Normalized()
+    y = 0.0
+    for i, x in enumerate(data):
+        if i == 0:
+            model.scale = jnp.max(x)
+        y = model.act(x)
+    return y
+
+
+class Compiled:
+    def __init__(self):
+        self.beta = 1.0
+        self.step = jax.jit(lambda x: x * self.beta)
+
+    def anneal(self, x, beta):
+        y = self.step(x)
+        self.beta = beta
+        self.step = jax.jit(lambda x: x * self.beta)
+        return y
+
+
+class Trainer:
+    def __init__(self, state):
+        self.state = state
+        self.predict = jax.jit(lambda params, x: self.state.apply_fn(params, x))
+
+    def train(self, data):
+        for x in data:
+            gradient = self.predict(self.state.params, x)
+            self.state = self.state.apply_gradients(grads=gradient)

@@ -1,0 +1,132 @@
+"""JAX512: nobody uses what a training loop computes. Limitations: updates that the loop makes by arithmetic of its own."""
+
+from __future__ import annotations
+
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._facts import is_test
+from flake8_jax.rules._tracers import quote
+from flake8_jax.semantics.events.events import LostResult
+
+
+@rule("JAX512", "warning")
+def lost_training_result(event: LostResult) -> Report | None:
+    """A loop computes new parameters or states, but the code goes on with the old ones.
+
+    Why it bites: JAX functions change nothing, they return new values. If the loop drops the new state, every iteration
+    starts from the same one. If the code behind the loop reads the variable from before it, the training was for nothing.
+    An optimizer such as adam that never gets its new state back uses its initial moments in each step
+    (<https://optax.readthedocs.io/en/latest/getting_started.html>). Nothing raises.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def loss(params, x):
+        return jnp.mean((x @ params["w"] - 1.0) ** 2)
+
+
+    @jax.jit
+    def train_step(state, x):
+        grads = jax.grad(loss)(state["params"], x)
+        return {"params": jax.tree.map(lambda p, g: p - 0.1 * g, state["params"], grads)}, loss(state["params"], x)
+
+
+    def train(params, batches):
+        state = {"params": params}
+        for x in batches:
+            state, _ = train_step(state, x)
+        return params  # expect: lost-training-result
+
+
+    def losses(state, batches):
+        found = []
+        for x in batches:
+            _, value = train_step(state, x)  # expect: lost-training-result
+            found.append(value)
+        return state, found
+
+
+    def demonstrate():
+        start, batches = {"w": jnp.zeros(3)}, [jnp.ones((2, 3))] * 4
+        assert train(start, batches) is start
+        found = losses({"params": start}, batches)[1]
+        assert found[0] == found[-1]
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def loss(params, x):
+        return jnp.mean((x @ params["w"] - 1.0) ** 2)
+
+
+    @jax.jit
+    def train_step(state, x):
+        grads = jax.grad(loss)(state["params"], x)
+        return {"params": jax.tree.map(lambda p, g: p - 0.1 * g, state["params"], grads)}, loss(state["params"], x)
+
+
+    def train(params, batches):
+        state, found = {"params": params}, []
+        for x in batches:
+            state, value = train_step(state, x)
+            found.append(value)
+        return state["params"], found
+    ```
+
+    Also good: comparing before and after, and a loop that only evaluates.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def step(params, x):
+        return params - 0.1 * jax.grad(lambda p: jnp.mean((x @ p - 1.0) ** 2))(params), jnp.mean(x @ params)
+
+
+    def drift(initial, batches):
+        params = initial
+        for x in batches:
+            params, _ = step(params, x)
+        return jnp.linalg.norm(params - initial)
+
+
+    def outputs(params, batches):
+        return [step(params, x)[1] for x in batches]
+    ```
+
+    This rule is in preview: 214 other projects had no such place, so how often a finding is worth a change is not known.
+
+    Fix: none. Which variable the code is to use is the choice of the author.
+
+    Proof: none. The program runs as it is written; that the values should differ, only the author knows.
+    """
+    context = event.context
+    if context.presumed or is_test(context):
+        return None
+    name = f"`{event.name}`"
+    if event.how == "initial":
+        message = (
+            f"`{event.initial}` still has its value from before the loop, but nothing reads {name}, "
+            f"which the loop updates; use {name}"
+        )
+    elif event.how == "dropped":
+        message = (
+            f"{quote(context, event.at, 'this call')} returns the update of {name}, but the loop drops it, "
+            f"so every iteration starts from the same {name}; assign it to {name}"
+        )
+    else:
+        message = (
+            f"{quote(context, event.at, 'this call')} returns the new optimizer state, but nothing reads it, "
+            f"so every step uses the same {name}; return it and pass it to the next step"
+        )
+    return Report(event.at, message, preview=True)

@@ -1,0 +1,112 @@
+"""JAX516: a NumPy array is written while JAX may still read it.
+
+Limitations: arrays of unknown dtype, arrays that the project does not make, and functions that nobody knows, which may wait.
+"""
+
+from __future__ import annotations
+
+from flake8_jax.core.findings import Positions, Step
+from flake8_jax.core.registry import Report, rule
+from flake8_jax.semantics.events.events import OverwrittenBuffer
+
+
+@rule("JAX516", "error", fixable="sometimes")
+def overwritten_host_buffer(event: OverwrittenBuffer) -> Report | None:
+    """Code writes to a NumPy array that JAX may still read.
+
+    Why it bites: a call of JAX returns before the computation is done. On the CPU, JAX reads the memory of a NumPy argument
+    while it computes, and `jax.device_put` may keep that memory for the array that it returns. A write in place changes what
+    JAX computes, from time to time (<https://github.com/jax-ml/jax/issues/37830>). `jnp.array(buf)` does not help, because its
+    copy is asynchronous too. Hand over `buf.copy()`, or wait for the result before the write.
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    @jax.jit
+    def score(batch):
+        return jnp.sum(batch @ batch)
+
+
+    def stream(values, n=1400):
+        buffer = np.zeros((n, n), np.float32)
+        scores = []
+        for value in values:
+            buffer[:] = value  # expect: overwritten-host-buffer
+            scores.append(score(buffer))
+        return scores
+
+
+    def demonstrate():
+        wrong = 0
+        for _ in range(5):
+            wrong += sum(float(s) < 1.0 for s in stream([1.0, 0.0] * 6)[::2])
+            wrong += sum(float(s) > 1.0 for s in stream([1.0, 0.0] * 6)[1::2])
+        assert wrong > 0
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    @jax.jit
+    def score(batch):
+        return jnp.sum(batch @ batch)
+
+
+    def stream(values, n=1400):
+        buffer = np.zeros((n, n), np.float32)
+        scores = []
+        for value in values:
+            buffer[:] = value
+            scores.append(score(buffer.copy()))
+        return scores
+    ```
+
+    Also good: a result that the program has read before it writes, and an array of 64-bit numbers, which JAX converts to
+    32 bits, so that it has a copy of its own.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    @jax.jit
+    def score(batch):
+        return jnp.sum(batch @ batch)
+
+
+    def stream(values, n=1400):
+        buffer, wide = np.zeros((n, n), np.float32), np.zeros((n, n))
+        scores = []
+        for value in values:
+            buffer[:] = value
+            wide[:] = value
+            total = score(buffer) + score(wide)
+            scores.append(jax.block_until_ready(total))
+        return scores
+    ```
+
+    Fix: unsafe. The call gets `.copy()` of the array, where the array is an argument of it. That takes time and memory.
+
+    Proof: results differ from those of a copy, from time to time.
+    """
+    taker = event.taker
+    row = Positions(taker.scope.tree.line_starts).row(taker.start)
+    where = f"on line {row}" if taker.scope is event.context.scope else f"at {taker.scope.path}:{row}"
+    why = "shares its memory" if event.kept else "may still read it"
+    return Report(
+        event.at,
+        f"This writes to an array that JAX got {where} and {why}, so its result can change; hand over a `.copy()`",
+        preview=True,
+        uses=(Step(taker.scope.path, taker.start, row, "use", "", "JAX gets the array"),),
+    )
