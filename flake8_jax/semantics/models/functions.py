@@ -134,13 +134,19 @@ def _first(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 @library("copy.copy")
 def _copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    """``copy.copy``, ``copy.deepcopy``: another object with the same contents."""
+    """``copy.copy``: another object with the same contents."""
     return joining.copied(args.values[0], m.path.mode.trace, depth=0) if args.values else Unknown("copy")
 
 
 @library("copy.deepcopy")
 def _deep_copied(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    return joining.copied(args.values[0], m.path.mode.trace) if args.values else Unknown("copy")
+    """``copy.deepcopy``: arrays get other buffers. A key is the same one in another buffer."""
+    if not args.values:
+        return Unknown("copy")
+    if isinstance(args.values[0], Unknown):
+        return freshen(args.values[0])
+    copied = joining.copied(args.values[0], m.path.mode.trace)
+    return joining.over_arrays(copied, lambda v: v if isinstance(v, Array) and v.dtype == "key" else freshen(v))
 
 
 @library("flax.core.freeze")
