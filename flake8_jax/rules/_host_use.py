@@ -50,6 +50,28 @@ def use_of(scope: ModuleScope, at: Any) -> Use:
     return use if use == "needed" or not _is_needed_again(scope, at, block) else "needed"
 
 
+def is_converted(scope: ModuleScope, at: ir.Node) -> bool:
+    """The expression is what ``float(…)``, ``np.asarray(…)`` or ``….item()`` makes a host value of, at once."""
+    around = list(nodes_around(scope.tree.body, at.start, at.end))
+    place = next((i for i, node in enumerate(around) if node is at), 0)
+    outer = around[place - 1] if place else None
+    if isinstance(outer, ir.Attribute):
+        return outer.attr in _ITEMS
+    if not isinstance(outer, ir.Call) or outer.func is at:
+        return False
+    func = outer.func
+    if isinstance(func, ir.Name):
+        value = scope.slots.get(func.id)
+        return value.name in _COPYING if isinstance(value, External) else value is None and func.id in _CASTS
+    if not isinstance(func, ir.Attribute) or not isinstance(func.value, ir.Name):
+        return False
+    owner = scope.slots.get(func.value.id)
+    return isinstance(owner, External) and f"{owner.name}.{func.attr}" in _COPYING
+
+
+_COPYING = frozenset({"numpy.asarray", "numpy.array", "numpy.ascontiguousarray"})
+
+
 def is_tested(scope: ModuleScope, read: Any) -> bool:
     """A test of the innermost loop around, its own or one in its body, looks at the variable ``read``: it waits as well."""
     if not isinstance(read, ir.Name):

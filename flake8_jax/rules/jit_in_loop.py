@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._fresh import made_of, short
-from flake8_jax.semantics.domain.code import bound_paths, paths_read
+from flake8_jax.semantics.domain.code import bound_paths, names_read, paths_read
 from flake8_jax.semantics.domain.values import FunctionValue
 from flake8_jax.semantics.events.events import Repetition
 
@@ -99,6 +99,8 @@ def jit_in_loop(event: Repetition) -> Report | None:
             yield compiled[power](x)
     ```
 
+    Where the function reads what the loop binds, the finding is a note: that would have to become an argument.
+
     Fix: `jit` and its function move in front of the loop, if nothing in it depends on the loop. Unsafe: what the function
     closes over is looked at in the first iteration only.
 
@@ -110,6 +112,7 @@ def jit_in_loop(event: Repetition) -> Report | None:
         event.at,
         f"`{short(event.name)}` gets {made_of(event.operand)} in every iteration and compiles it each time; "
         + _advice(event),
+        level="info" if _captures_iteration(event) else None,
         given=event.given,
         unless=event.unless,
     )
@@ -125,3 +128,13 @@ def _advice(event: Repetition) -> str:
             named = next((path for path in fields if path in changed), fields[-1])
             return f"apply it before the loop, and pass what changes, such as `{named}`, as an argument"
     return "apply it before the loop"
+
+
+def _captures_iteration(event: Repetition) -> bool:
+    """The function reads variables that the loop binds: it can only be hoisted if they become arguments, and where their
+    shapes change it compiles anyway."""
+    function = event.operand.fn if isinstance(event.operand, FunctionValue) else None
+    if function is None or event.loop is None:
+        return False
+    read = set().union(*[names_read(part) for part in function.body]) - set(function.local_names)
+    return not read.isdisjoint(bound_paths(event.loop) - {function.name})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
     is_common_pick,
@@ -12,6 +13,7 @@ from flake8_jax.rules._keys import (
     report_where_given,
     uses_of,
 )
+from flake8_jax.semantics.domain.code import names_read, nodes_around
 from flake8_jax.semantics.events.events import KeyUse
 
 _ADVICE = {
@@ -130,7 +132,7 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     context = event.context
     if not is_loop_reuse(event) or event.earlier is None or context.presumed or context.caught:
         return None
-    if event.loop_kind == TREE_MAP and is_common_pick(event):
+    if (event.loop_kind == TREE_MAP and is_common_pick(event)) or _picks_own_row(event):
         return None
     advice = _ADVICE.get(event.loop_kind, _IN_PYTHON)
     by = name_of(event.through) if event.through else "this call"
@@ -145,3 +147,17 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         level=level_of_use(event),
         uses=uses_of(event),
     )
+
+
+def _picks_own_row(event: KeyUse) -> bool:
+    """``jax.random.split(key, n)[i]`` in ``for i in range(n)``: the same keys are made again, and each iteration takes its
+    own."""
+    around = list(nodes_around(event.context.scope.tree.body, event.at.start, event.at.end))
+    place = next((i for i, node in enumerate(around) if node is event.at), 0)
+    if not place or not isinstance(around[place - 1], ir.Subscript):
+        return False
+    loops = [node for node in around if isinstance(node, (ir.For, ir.Comprehension))]
+    targets = [g.target for g in loops[-1].generators] if loops and isinstance(loops[-1], ir.Comprehension) else []
+    targets += [loops[-1].target] if loops and isinstance(loops[-1], ir.For) else []
+    picked = names_read(around[place - 1].index)
+    return any(not picked.isdisjoint(names_read(target)) for target in targets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._host_use import is_converted
 from flake8_jax.rules._tracers import contains_tracer, quote
 from flake8_jax.semantics.domain.values import is_tracer
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall
@@ -80,6 +81,8 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         return y + np.asarray([1.0, 2.0])
     ```
 
+    Where the result goes into `np.asarray`, `float` or `.item()` at once, the finding is theirs, since they raise for a tracer.
+
     Fix: jaxlint drops the call: `jax.device_get(x)` becomes `x`. Safe where every run of the function is traced. Unsafe where a
     caller outside tracing may wait for the value or need the NumPy array.
 
@@ -98,6 +101,8 @@ def sync_in_staged(event: LibraryCall | MethodCall) -> Report | None:
         )
     if event.fact is None or event.fact.sync not in _WAITING or not event.args or not contains_tracer(event.args[0]):
         return None
+    if is_converted(context.scope, event.at):
+        return None  # this raises for a tracer: other rules say so, and where they do not, nothing is traced here
     return Report(
         event.at, f"{event.name}() does nothing to a traced value; call it on the result, outside of the trace"
     )

@@ -30,8 +30,8 @@ DEFAULT_EXCLUDE = (
     "__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages", "venv",
 )  # fmt: skip
 
-DEFAULT_TEST_FILES = ("test*.py", "*_test.py", "conftest.py")
-"""The names by which pytest and unittest find tests."""
+DEFAULT_TEST_FILES = ("test*.py", "*_test.py", "conftest.py", "tests/")
+"""The names by which pytest and unittest find tests, and what lies beside them."""
 
 _FOREIGN_KEYS = frozenset({
     "docstring-style", "required-sections", "section-order", "strict-shapes", "rubric-threshold",

@@ -44,6 +44,17 @@ def digits(x):
 def value(x):
     return jnp.log(jax.nn.softmax(x))  # warning: unstable-expression
 """,
+    "a function that could stand before the loop, and one that reads what the loop binds": """\
+import jax
+import jax.numpy as jnp
+
+
+def run(batches, scale):
+    for x in batches:
+        y = jax.jit(lambda v: v * scale)(x)  # warning: jit-in-loop
+        z = jax.jit(lambda: jnp.sin(x) * scale)()  # info: jit-in-loop
+    return y, z
+""",
     "a loop that trains, and one that may be short": """\
 import jax
 import jax.numpy as jnp

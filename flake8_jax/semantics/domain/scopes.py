@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def is_test_file(path: str) -> bool:
-    """By the conventions of test runners."""
-    name = path.replace("\\", "/").rpartition("/")[2]
-    return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+    """By the conventions of test runners, or because it lies beside tests."""
+    *folders, name = path.replace("\\", "/").split("/")
+    return "tests" in folders or name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 
 
 State = Literal[0, 1, 2]
@@ -104,6 +104,7 @@ class Frame:
         "self_value",
         "slots",
         "trace",
+        "undecided",
         "unheard",
         "yields",
     )  # fmt: skip
@@ -125,6 +126,7 @@ class Frame:
         self.doubtful = False
         self.mark = 0
         self.arms = 0
+        self.undecided = 0
         self.attempts = 0
         self.ended = False
         self.trace = 0

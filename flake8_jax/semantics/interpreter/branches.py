@@ -68,7 +68,9 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
         for test in arm.failed:
             hold(m, test)
         frame.arms += 1
+        frame.undecided += 1
         flow = arm.run()
+        frame.undecided -= 1
         frame.arms -= 1
         del m.path.conditions[conditions:]
         if arm.barred:

@@ -178,7 +178,7 @@ def _call_any(m: Machine, func: UnionValue, at: Call) -> Value:
             m.path.mode = msgspec.structs.replace(mode, optional=True)
         results.append(call(m, at.frame, at.node, member, chosen, used=at.used))
         m.path.mode = mode
-        if _is_guessed(m, member):
+        if _is_guessed(m, member) or (at.frame.undecided and len(func.members) > 1 and _are_unlike(func.members)):
             m.bus.drop_errors(reports)
         m.trackers[Freshness].choosing -= 1
         m.path.assumed, m.path.arms = assumed, around
@@ -212,6 +212,12 @@ def _are_same(one: Value, other: Value) -> bool:
     if isinstance(one, BoundMethod) and isinstance(other, BoundMethod):
         return one.self_value is other.self_value and one.func is other.func
     return one is other
+
+
+def _are_unlike(members: tuple[Value, ...]) -> bool:
+    """``model = React() if … else GPT()``: behind another test, ``if baseline: model(x)``, it may well be the other one."""
+    owners = [v.self_value if isinstance(v, BoundMethod) else v for v in members]
+    return len({id(v.cls) for v in owners if isinstance(v, Instance)}) > 1
 
 
 def _is_guessed(m: Machine, member: Value) -> bool:
