@@ -49,7 +49,10 @@ def _check_jitted_method(m: Machine, tv: TransformedValue, node: Any, scope: Mod
     owner, statics = function.owner, static_parameters(tv)
     if owner.namespace.get(function.fn.name) is not tv or statics is None or 0 in statics[0]:
         return
-    if any(_may_be_pytree(cls) for cls in (*mro_of(owner), *m.program.subclasses(owner))):
+    family = (*mro_of(owner), *m.program.subclasses(owner))
+    if any(_may_be_pytree(cls) for cls in family):
+        return
+    if any(not method or any(method in cls.namespace for cls in family) for method in m.program.registered):
         return
     if owner.traits & {"namedtuple", "enum"} or not function.fn.params or function.fn.params[0].kind == "vararg":
         return

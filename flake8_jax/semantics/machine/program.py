@@ -67,6 +67,8 @@ class Program:
         """Whether a module runs only once a name of it is read. What its top level does to others is then seen late."""
         self.builtin_values: dict[str, Value] = {}
         self.slot_ids: set[int] = set()
+        self.registered: set[str] = set()
+        """Methods of classes that a loop registers as pytrees; the empty name stands for any class."""
         self._having: tuple[int, dict[str, list[ClassValue]]] | None = None
         self._x64: bool | None = None
         self._imported: frozenset[str] | None = None

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from flake8_jax.core import ir
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.values import NONE, ClassValue, ExternalInstance, FunctionValue, Value
+from flake8_jax.semantics.domain.values import NONE, ClassValue, ExternalInstance, FunctionValue, UnionValue, Value
 from flake8_jax.semantics.interpreter.classes import apply_class_decorator, note_leaves, read_flatten
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.tables import library
@@ -41,8 +42,14 @@ def _register_dataclass(m: Machine, frame: Frame, node: Any, args: Arguments) ->
 )
 def _register_node(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     """``register_pytree_node(cls, flatten, unflatten)``."""
+    if args.values and isinstance(args.values[0], UnionValue):
+        for member in args.values[0].members:
+            _register_node(m, frame, node, Arguments([member, *args.values[1:]], args.kwargs))
+        return NONE
     if not args.values or not isinstance(args.values[0], ClassValue):
         note_registration(m, args)
+        if frame.fn is None and args.values and args.nodes:
+            m.program.registered |= _methods_named(args.nodes[0], args.nodes[1:])
         return NONE
     cls = args.values[0]
     cls.traits.add("pytree")
@@ -56,3 +63,16 @@ def _register_node(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
     else:
         note_registration(m, args)
     return cls
+
+
+def _methods_named(cls: ir.Expr | None, functions: list[ir.Expr | None]) -> set[str]:
+    """``for cls in models: register_pytree_node(cls, cls.flatten, cls.unflatten)``: by which methods the classes are known
+    that nobody sees here; empty where any class may be meant."""
+    if not isinstance(cls, ir.Name):
+        return {""}
+    named = {
+        f.attr
+        for f in functions
+        if isinstance(f, ir.Attribute) and isinstance(f.value, ir.Name) and f.value.id == cls.id
+    }
+    return named or {""}
