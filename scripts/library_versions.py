@@ -5,10 +5,11 @@
 WHEELS is a folder of wheels, as ``python -m pip download --no-deps -d WHEELS flax==0.6.0`` leaves them, one call a
 release. They are read, not installed: releases of many years cannot be imported side by side with one JAX. Says where
 the tables and the releases disagree, and exits with 1 if they do: a name that a release still has is not removed, a name
-that the release before the removal lacks was removed earlier, and a replacement is there from its ``since`` on.
+that the release before the removal lacks was removed earlier, and a replacement is there from its ``since`` on. For each
+release that a change names, the table has the oldest JAX that the metadata of the release requires.
 
 Not modelled: names that a module makes at run time, but for tables called ``…deprecations`` that its ``__getattr__``
-reads; attributes of classes; arguments.
+reads; attributes of classes; arguments; requirements that only an extra has.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import ast
 import sys
 import zipfile
 from collections.abc import Iterable, Iterator
+from email import message_from_bytes
+from email.message import Message
 from pathlib import Path
 
 from flake8_jax.knowledge.history import History, Version, show, version_of
-from flake8_jax.knowledge.requirement import LIBRARIES
+from flake8_jax.knowledge.requirement import LIBRARIES, required
 
 TABLES = Path(__file__).resolve().parent.parent / "flake8_jax" / "knowledge" / "versions"
 
@@ -34,6 +37,16 @@ class Release:
         self._archive = zipfile.ZipFile(wheel)
         self._files = frozenset(self._archive.namelist())
         self._bound: dict[str, frozenset[str]] = {}
+
+    def required_jax(self) -> str | None:
+        """The specifier of JAX in the metadata of the release; None if there is none."""
+        path = next((file for file in self._files if file.endswith(".dist-info/METADATA")), None)
+        metadata = message_from_bytes(self._archive.read(path)) if path is not None else Message()
+        for requirement in metadata.get_all("Requires-Dist", []):
+            for library, specifier in required(requirement):
+                if library == "jax" and "extra" not in requirement.partition(";")[2]:
+                    return specifier
+        return None
 
     def has(self, name: str) -> bool:
         """The release has a module, or something in a module, of this qualified name."""
@@ -138,6 +151,19 @@ def disagreements(history: History, names: Iterable[str], releases: list[Release
                     break
 
 
+def wrong_requirements(history: History, names: Iterable[str], releases: list[Release]) -> Iterator[str]:
+    """Where the table and the metadata of the releases require different versions of JAX."""
+    table = history.requires_jax()
+    changes = [change for change in map(history.change, names) if change is not None]
+    named = {*table, *[change.deprecated for change in changes], *[change.removed for change in changes]}
+    for release in releases:
+        specifier = release.required_jax()
+        oldest = history.support(specifier).lowest if specifier is not None else None
+        if release.version in named and table.get(release.version) != oldest:
+            said = [show(version) if version is not None else "any" for version in (oldest, table.get(release.version))]
+            yield f"{show(release.version)} requires JAX {said[0]}, but the table has {said[1]}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("wheels", metavar="WHEELS", type=Path, help="a folder of wheels, as pip downloads them")
@@ -152,7 +178,9 @@ def main() -> int:
         history = History(text)
         if history.newest != releases[-1].version:
             wrong.append(f"{library}: the table ends with {show(history.newest)}, not {show(releases[-1].version)}")
-        wrong += disagreements(history, [line[1:].partition('"')[0] for line in text.splitlines()], releases)
+        names = [line[1:].partition('"')[0] for line in text.splitlines()]
+        wrong += disagreements(history, names, releases)
+        wrong += [f"{library}: {line}" for line in wrong_requirements(history, names, releases)]
         print(f"{library}: {len(releases)} releases, {show(releases[0].version)} to {show(releases[-1].version)}")
     for line in wrong:
         print("  " + line, file=sys.stderr)

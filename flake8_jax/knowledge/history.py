@@ -96,6 +96,7 @@ class History:
         self._introduced: dict[str, str] = sections.get("introduced", {})
         self._modules: dict[str, str] = sections["modules"]
         self._older: dict[str, str] = sections.get("older", {})
+        self._requires_jax: dict[str, str] = sections.get("requires-jax", {})
         self.newest = version_of(sections["releases"]["newest"])
         oldest = sections["releases"].get("oldest")
         self.oldest = version_of(oldest) if oldest is not None else ()
@@ -159,6 +160,24 @@ class History:
     def speaks_of(self, support: Support) -> bool:
         """Some supported release is as new as the oldest that the table knows."""
         return support.reaches(self.oldest) or self.oldest < support.highest
+
+    def requires_jax(self) -> dict[Version, Version]:
+        """The oldest JAX that a release requires, for the releases that a change names (``[requires-jax]``, optional)."""
+        return {version_of(release): version_of(jax) for release, jax in self._requires_jax.items()}
+
+    def beside(self, support: Support, jax: Support) -> Support:
+        """The part of ``support`` that can be installed beside a JAX of ``jax``: it ends before the first release that
+        requires a newer JAX. If this excludes every supported release, the lowest one remains: the project asks for it.
+
+        Limitations: requirements on JAX that come from another library.
+        """
+        too_new = [release for release, oldest in self.requires_jax().items() if not jax.reaches(oldest)]
+        end = min(too_new, default=None)
+        if end is None or end > support.highest:
+            return support
+        if support.lowest is not None and end <= support.lowest:
+            return Support(support.lowest, support.lowest, text=support.text)
+        return Support(support.lowest, end, below=True, text=support.text)
 
     def support(self, asked: str | None) -> Support:
         """What a version (``0.6.2``) or a specifier (``>=0.4.30,<0.8``) asks for."""
@@ -224,13 +243,13 @@ class Histories:
         """What a project asks of each library, by its import name.
 
         A project that holds JAX back and says nothing of a library gets an older release of that, too: which one, nobody
-        knows, and so nothing has happened to it.
+        knows, and so nothing has happened to it. A library that it names counts up to the releases that allow that JAX.
         """
         jax = self._histories["jax"].support(asked.get("jax"))
         held_back = not jax.reaches(self._histories["jax"].newest)
         found: dict[str, Support] = {}
         for library, history in self._histories.items():
-            support = history.support(asked.get(library))
+            support = history.beside(history.support(asked.get(library)), jax)
             silent = (held_back and library not in asked) or not history.speaks_of(support)
             found[library] = Support(None, (), text="") if silent else support
         return found

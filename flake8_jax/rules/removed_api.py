@@ -20,7 +20,8 @@ def removed_api(event: ApiUse) -> Report | None:
     or by what the project requires of `jax`: the newest release that it allows, and without an upper bound the newest
     known one. The table of JAX was made from its [change log](https://docs.jax.dev/en/latest/changelog.html) and checked
     against its releases; smaller ones, of what is certain, are there for Flax, optax, Orbax, chex, Haiku and NumPyro.
-    A project that holds JAX back and says nothing of such a library is not told of that library.
+    A project that holds JAX back and says nothing of such a library is not told of that library. A release of such a
+    library does not count if it requires a newer JAX than the project allows.
 
     Bad:
 

@@ -28,7 +28,7 @@ NEWEST = HISTORY.newest
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_file_is_toml_that_reads_as_it_is_read(library: str) -> None:
     table = tomllib.loads(TEXTS[library])
-    assert set(table) <= {"releases", "changes", "arguments", "introduced", "older", "modules"}
+    assert set(table) <= {"releases", "requires-jax", "changes", "arguments", "introduced", "older", "modules"}
     read = History(TEXTS[library])
     assert read.title == table["releases"]["title"]
     for name in (*table["changes"], *table.get("arguments", {})):
@@ -55,6 +55,38 @@ def test_a_project_that_holds_jax_back_is_not_judged_by_the_newest_of_the_others
     assert histories.supports({"jax": ">=0.4.30"})["flax"].highest == newest > (0, 12)
     assert not histories.supports({"jax": "<0.4.31"})["flax"].reaches((0, 6, 0))
     assert histories.supports({"jax": "<0.4.31", "flax": ">=0.8"})["flax"].reaches((0, 6, 0))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_jax_that_the_releases_require(library: str) -> None:
+    table, history = tomllib.loads(TEXTS[library]), History(TEXTS[library])
+    required = history.requires_jax()
+    changes = [history.change(name) for name in (*table["changes"], *table.get("arguments", {}))]
+    named = {version for change in changes if change is not None for version in (change.deprecated, change.removed)}
+    # JAX does not require itself, and Haiku requires it only in an extra.
+    assert set(required) == (named - {None, ()} if library not in ("jax", "haiku") else set())
+    # A later release does not allow an older JAX, and the newest JAX allows every release.
+    bounds = [required[release] for release in sorted(required)]
+    assert bounds == sorted(bounds)
+    assert history.beside(history.support(None), HISTORY.support(None)) == history.support(None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "reached", "not_reached"),
+    [
+        ({"jax": "<=0.2.11", "chex": ">=0.0.7"}, (0, 1, 3), (0, 1, 83)),
+        ({"jax": "<0.4.16", "chex": ">=0.0.7"}, (0, 1, 3), (0, 1, 83)),
+        ({"jax": "<=0.4.16", "chex": ">=0.0.7"}, (0, 1, 83), (0, 1, 93)),
+        ({"jax": "<0.4", "chex": "<0.1.80"}, (0, 1, 79), (0, 1, 80)),
+        ({"jax": "<=0.2.11", "chex": ">=0.1.84"}, (0, 1, 84), (0, 1, 85)),
+    ],
+)
+def test_a_library_ends_before_the_release_that_requires_a_newer_jax(
+    asked: dict[str, str], reached: tuple[int, ...], not_reached: tuple[int, ...]
+) -> None:
+    support = load_histories().supports(asked)["chex"]
+    assert support.reaches(reached)
+    assert not support.reaches(not_reached)
 
 
 @pytest.mark.parametrize(

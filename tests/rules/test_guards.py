@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+from flake8_jax.cli import main
 
 COMPAT = """
 import jax
@@ -218,3 +222,19 @@ def clipped(params):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_guards(name: str, check: Callable[..., None]) -> None:
     check(PROGRAMS[name])
+
+
+@pytest.mark.parametrize(("bound", "codes"), [("<=0.2.11", []), ("<0.5", ["JAX801"])])
+def test_names_removed_by_a_version_that_requires_a_newer_jax(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], bound: str, codes: list[str]
+) -> None:
+    (tmp_path / "setup.py").write_text(
+        f"from setuptools import setup\n\nsetup(install_requires=['jax{bound}', 'chex>=0.0.7'])\n"
+    )
+    (tmp_path / "use.py").write_text(
+        "import chex\nimport jax\n\n\ndef check(a):\n    chex.assert_tree_all_close(a, jax.device_get(a))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    main(["check", "--no-cache", "--select", "JAX801", "--output-format", "json"])
+    found = json.loads(capsys.readouterr().out)
+    assert [(item["code"], item["severity"]) for item in found] == [(code, "error") for code in codes]
