@@ -6,11 +6,9 @@ printing is print-in-staged's.
 
 from __future__ import annotations
 
-from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import effect, level_in_notebook
 from flake8_jax.rules._tracers import speaks
-from flake8_jax.semantics.domain.values import Const
 from flake8_jax.semantics.events.events import LibraryCall, MethodCall, Mutation, NameUse
 from flake8_jax.semantics.events.facts import WRITTEN
 
@@ -19,7 +17,6 @@ _ENVIRON = "os.environ"
 _EFFECTS = frozenset({_TIME, _FILES, _ENVIRONMENT})
 _HOUSEKEEPING = ("os.path.", "os.mkdir", "os.makedirs", "os.remove", "os.unlink", "os.rename", "os.replace", "shutil.")
 _SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
-_SETTLED: Level = "info"
 """Files and the environment mostly hold what stays as it is: readers of unseen repositories found no such place worth a
 minute, and of the clocks three in four."""
 _READING = (
@@ -42,9 +39,7 @@ _INSTEAD = {
 }
 
 
-@rule(
-    "JAX504", "warning", only=Subscription(where=frozenset({"staged"}), effects=_EFFECTS, names=frozenset({_ENVIRON}))
-)
+@rule("JAX504", "info", only=Subscription(where=frozenset({"staged"}), effects=_EFFECTS, names=frozenset({_ENVIRON})))
 def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report | None:
     """Staged code reads the clock, a file, the environment, or takes the next element of an outer iterator.
 
@@ -122,6 +117,9 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
 
     Fix: none. The value has to come from the caller.
 
+    The level is a note, but for iterators: in 6 of 24 places of other projects the finding was worth a change. The others were
+    set-up that is meant to happen once.
+
     Proof: two calls at different times give the same result.
     """
     if not speaks(event.context) or not event.context.once:
@@ -130,12 +128,12 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
         if event.how != "next" or not event.once:
             return None
         message = "next() moves an outer iterator once, while JAX traces: every call gets that element"
-        return Report(event.at, message, level_in_notebook(event.context))
+        return Report(event.at, message, level_in_notebook(event.context) or "warning")
     if isinstance(event, NameUse):
         if event.name != _ENVIRON or event.is_import:
             return None
         message = f"os.environ is read once, while JAX traces; {_INSTEAD[_ENVIRONMENT]}"
-        return Report(event.at, message, _SETTLED, unless=WRITTEN)
+        return Report(event.at, message, unless=WRITTEN)
     found = effect(event)
     if found not in _EFFECTS or (isinstance(event, LibraryCall) and event.name.startswith(_ENVIRON)):
         return None
@@ -148,13 +146,4 @@ def impure_call(event: LibraryCall | MethodCall | NameUse | Mutation) -> Report 
     if name.startswith(_HOUSEKEEPING):
         return None  # to look whether a file is there, and to make room for one, is meant to happen once
     message = f"{name}() runs once, while JAX traces, not at every call; {_INSTEAD[str(found)]}"
-    return Report(event.at, message, _SETTLED if found == _FILES and _is_read(event, name) else None)
-
-
-def _is_read(event: LibraryCall | MethodCall, name: str) -> bool:
-    """The call brings in what a file holds, or names files."""
-    last = name.rpartition(".")[2]
-    if last != "open":
-        return last.startswith(_READING)
-    mode = event.kwargs.get("mode", event.args[1] if len(event.args) > 1 else Const("r"))
-    return isinstance(mode, Const) and str(mode.value).startswith("r") and "+" not in str(mode.value)
+    return Report(event.at, message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.values import Array, DictValue, HostArray, ListValue, UnionValue, Value
+from flake8_jax.semantics.domain.values import NO_BIRTH, Array, DictValue, HostArray, ListValue, UnionValue, Value
 from flake8_jax.semantics.events.events import TransformCall
 
 
@@ -98,11 +98,13 @@ def _report(event: TransformCall, node: ir.Expr | None) -> Report:
 
 
 def has_no_hash(value: Value) -> bool:
-    """Hashing the value raises for sure."""
+    """Hashing the value raises for sure. What only an annotation says of it proves nothing: many a ``list[int]`` is a tuple."""
     if isinstance(value, UnionValue):
         return all(has_no_hash(member) for member in value.members)
     if isinstance(value, HostArray):
-        return value.ndim is not None and value.ndim > 0
+        return value.ndim is not None and value.ndim > 0 and not value.declared
     if isinstance(value, DictValue):
-        return "frozen" not in value.slots
-    return isinstance(value, Array) or (isinstance(value, ListValue) and not value.is_tuple)
+        return "frozen" not in value.slots and not (value.slots["open"] and value.born == NO_BIRTH)
+    if isinstance(value, ListValue):
+        return not value.is_tuple and not (value.slots["n"] is None and value.born == NO_BIRTH)
+    return isinstance(value, Array) and not value.declared

@@ -375,10 +375,18 @@ def reads(x):
 
 @jax.jit
 def acts(x):
-    with open("log.txt", "w") as file:  # warning: impure-call
-        json.dump({}, file)  # warning: impure-call
-    np.save("x.npy", 1)  # warning: impure-call
-    return x + time.time()  # warning: impure-call
+    with open("log.txt", "w") as file:  # info: impure-call
+        json.dump({}, file)  # info: impure-call
+    np.save("x.npy", 1)  # info: impure-call
+    return x + time.time()  # info: impure-call
+
+
+batches = iter([1, 2])
+
+
+@jax.jit
+def takes(x):
+    return x + next(batches)  # warning: impure-call
 
 
 @jax.jit

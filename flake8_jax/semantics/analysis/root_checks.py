@@ -12,10 +12,9 @@ import functools
 from typing import Any
 
 from flake8_jax.semantics.analysis.entries import run_guarded
-from flake8_jax.semantics.domain.classes import mro_of
 from flake8_jax.semantics.domain.scopes import ModuleScope
 from flake8_jax.semantics.domain.signatures import static_parameters
-from flake8_jax.semantics.domain.values import ClassValue, FunctionValue, TransformedValue
+from flake8_jax.semantics.domain.values import FunctionValue, TransformedValue
 from flake8_jax.semantics.events.events import JittedMethod
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.custom_rules import check_missing, check_settings
@@ -49,10 +48,7 @@ def _check_jitted_method(m: Machine, tv: TransformedValue, node: Any, scope: Mod
     owner, statics = function.owner, static_parameters(tv)
     if owner.namespace.get(function.fn.name) is not tv or statics is None or 0 in statics[0]:
         return
-    family = (*mro_of(owner), *m.program.subclasses(owner))
-    if any(_may_be_pytree(cls) for cls in family):
-        return
-    if any(not method or any(method in cls.namespace for cls in family) for method in m.program.registered):
+    if m.program.may_be_pytree(owner):
         return
     if owner.traits & {"namedtuple", "enum"} or not function.fn.params or function.fn.params[0].kind == "vararg":
         return
@@ -65,7 +61,3 @@ def _is_receiver(name: str) -> bool:
     """A first parameter that stands for the object, by its name: a function that is only called through its class
     (``Layer.apply(weight, x)``) has another one."""
     return name.strip("_") in ("self", "this", "cls", "")
-
-
-def _may_be_pytree(cls: ClassValue) -> bool:
-    return cls.has_unknown_base or bool(cls.external_bases) or "pytree" in cls.traits

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core import ir
+from flake8_jax.semantics.domain.classes import mro_of
 from flake8_jax.semantics.domain.scopes import NOT_RUN, RUN, RUNNING, ModuleScope
 from flake8_jax.semantics.domain.values import (
     BuiltinValue,
@@ -131,6 +132,13 @@ class Program:
     def add_class(self, cls: ClassValue) -> None:
         """A class statement has run, or what is as good as one."""
         self.classes.append(cls)
+
+    def may_be_pytree(self, cls: ClassValue) -> bool:
+        """JAX may take objects of the class, or of a subclass, apart: one is registered, or code that nobody reads may do so."""
+        family = (*mro_of(cls), *self.subclasses(cls))
+        if any(c.has_unknown_base or c.external_bases or "pytree" in c.traits for c in family):
+            return True
+        return any(not method or any(method in c.namespace for c in family) for method in self.registered)
 
     def subclasses(self, cls: ClassValue) -> list[ClassValue]:
         """The classes that have it for a direct base, of the modules that have run."""

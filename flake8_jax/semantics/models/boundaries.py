@@ -41,6 +41,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     canonical_key,
     freshen,
+    holds_tracer,
     known_elements,
 )
 from flake8_jax.semantics.interpreter.binding import refined
@@ -189,9 +190,14 @@ def _cross_beside_statics(
 ) -> Arguments:
     """``jit``: static arguments stay as they are."""
     positions, names = statics
-    crossed = [v if i in positions else arrived(v, inward(v)) for i, v in enumerate(values)]
-    kwargs = {k: v if k in names else arrived(v, inward(v)) for k, v in args.kwargs.items()}
+    crossed = [_fixed(v) if i in positions else arrived(v, inward(v)) for i, v in enumerate(values)]
+    kwargs = {k: _fixed(v) if k in names else arrived(v, inward(v)) for k, v in args.kwargs.items()}
     return _with(args, crossed, kwargs)
+
+
+def _fixed(value: Value) -> Value:
+    """A static argument. A tracer is refused before the function runs: whenever it runs, it is something else."""
+    return Unknown("static argument") if holds_tracer(value) else value
 
 
 def arrived(outside: Value, inside: Value) -> Value:

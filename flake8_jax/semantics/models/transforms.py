@@ -75,7 +75,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import RootMet, TransformCall
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.objects import value_of_descriptor
-from flake8_jax.semantics.interpreter.operations import call
+from flake8_jax.semantics.interpreter.operations import call, value_of_annotation
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Application, Transformation
 from flake8_jax.semantics.models.boundaries import cross, result_outside, shared_in_lanes
@@ -531,7 +531,7 @@ def run_root(
     member: the subclass that a method runs on an instance of; by default one of the class that defines it.
     """
     names = parameter_names(tv.operand)
-    if names is None:
+    if names is None or _is_refused(m, tv):
         return
     defaults = defaults_of(tv.operand)
     values: list[Value] = []
@@ -549,6 +549,22 @@ def run_root(
     args = Arguments(values, _optional_arguments(tv), unknown_rest=True)
     call_transformed(m, tv, Call(frame, node, args))
     m.path.stack, m.path.mode = [], mode
+
+
+def _is_refused(m: Machine, tv: TransformedValue) -> bool:
+    """Every call raises TypeError before the function runs: its annotation says that an argument that is needed is an object of
+    a class of the project, which is no pytree."""
+    function, statics = tv.operand, static_parameters(tv)
+    if tv.fact.tracing != "abstract" or tv.fact.filters or statics is None or not isinstance(function, FunctionValue):
+        return False
+    first = 1 if function.owner is not None else 0
+    for i, p in enumerate(function.fn.params[first:], first):
+        if p.annotation is None or p.default is not None or i in statics[0] or p.name in statics[1]:
+            continue
+        said = value_of_annotation(m, function.scope, function.closure, p.annotation)
+        if isinstance(said, Instance) and not m.program.may_be_pytree(said.cls):
+            return True
+    return False
 
 
 def _receiver(m: Machine, function: FunctionValue, owner: ClassValue) -> Value:
