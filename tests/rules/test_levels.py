@@ -44,6 +44,34 @@ def digits(x):
 def value(x):
     return jnp.log(jax.nn.softmax(x))  # warning: unstable-expression
 """,
+    "a first run whose result only a wait looks at, and one that is kept": """\
+import time
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def train(key):
+    key, sub = jax.random.split(key)
+    return jax.random.normal(sub, (3,)), key
+
+
+def measure(key):
+    out = train(key)
+    jax.block_until_ready(out)
+    start = time.time()
+    out = train(key)  # info: key-used-after-split
+    jax.block_until_ready(out)
+    return out, time.time() - start
+
+
+def twice(key):
+    first = train(key)
+    jax.block_until_ready(first)
+    second = train(key)  # error: key-used-after-split
+    return first, second
+""",
     "a function that could stand before the loop, and one that reads what the loop binds": """\
 import jax
 import jax.numpy as jnp

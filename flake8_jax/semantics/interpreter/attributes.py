@@ -336,15 +336,15 @@ def _instance_attribute(m: Machine, frame: Frame, node: Any, base: Instance, att
 
 
 def _attribute_of(m: Machine, frame: Frame, node: Any, base: Instance, attr: str) -> Value:
-    cls = base.cls
     if base.slots.get(attr) is not None:
         return _stored(m, frame, base, attr)
     if attr == "__class__":
-        return cls
+        return base.cls
     if attr == "__dict__":
         return DictValue({k: v for k, v in base.slots.items() if isinstance(v, Value)}, is_open=True)
+    cls = _class_here(frame, base)
     found = find_in_class(cls, attr)
-    overrides = _overrides(m, frame, base, attr, found)
+    overrides = _overrides(m, frame, base, cls, attr, found)
     if overrides is None:
         return Unknown(attr)
     if overrides and (found is None or isinstance(found[1], (FunctionValue, TransformedValue, PropertyValue))):
@@ -358,6 +358,17 @@ def _attribute_of(m: Machine, frame: Frame, node: Any, base: Instance, attr: str
     return _inherited_attribute(m, frame, node, base, attr)
 
 
+def _class_here(frame: Frame, base: Instance) -> ClassValue:
+    """The class of an object, as code sees it: in a method of a subclass, ``self`` is an object of that one."""
+    if base.exact:
+        return base.cls
+    around: Frame | None = frame
+    while around is not None and around.self_value is not base:
+        around = around.parent
+    owner = around.owner if around is not None else None
+    return owner if owner is not None and base.cls in mro_of(owner) else base.cls
+
+
 def _stored(m: Machine, frame: Frame, base: Instance, attr: str) -> Value:
     """An attribute of the object itself; unknown where a subclass may have another one, for the methods that it overrides."""
     value = base.slots[attr]
@@ -368,15 +379,15 @@ def _stored(m: Machine, frame: Frame, base: Instance, attr: str) -> Value:
 
 
 def _overrides(
-    m: Machine, frame: Frame, base: Instance, attr: str, found: tuple[ClassValue, Value] | None
+    m: Machine, frame: Frame, base: Instance, cls: ClassValue, attr: str, found: tuple[ClassValue, Value] | None
 ) -> list[tuple[ClassValue, Value]] | None:
     """What subclasses, of which the object may be, have in its place; None where only doubles of tests have one at all."""
     if base.exact:
         return []
     has_own = found is not None and isinstance(found[1], FunctionValue) and not is_stub(found[1].fn)
-    possible = [o for o in m.program.overrides_of(base.cls, attr) if _comes_here(m, base, o[0])]
+    possible = [o for o in m.program.overrides_of(cls, attr) if _comes_here(m, base, o[0])]
     overrides = [
-        o for o in possible if not (has_own or is_test_file(o[0].scope.path)) or _gets_here(m, frame, base.cls, o[0])
+        o for o in possible if not (has_own or is_test_file(o[0].scope.path)) or _gets_here(m, frame, cls, o[0])
     ]
     return None if possible and not overrides and not has_own else overrides
 

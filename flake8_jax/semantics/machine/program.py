@@ -134,7 +134,7 @@ class Program:
         self.classes.append(cls)
 
     def may_be_pytree(self, cls: ClassValue) -> bool:
-        """JAX may take objects of the class, or of a subclass, apart: one is registered, or code that nobody reads may do so."""
+        """JAX may take objects of the class, or of a subclass, apart: one is registered, or may be in code unseen."""
         family = (*mro_of(cls), *self.subclasses(cls))
         if any(c.has_unknown_base or c.external_bases or "pytree" in c.traits for c in family):
             return True

@@ -66,6 +66,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "paired" if alike else ""
     first, second = statement_at(body, there.node), statement_at(body, here.node)
     unread = draws and here.function is not None and (_is_unread(first, body) or _is_unread(second, body))
+    unread = unread or _is_overwritten(first, body)
     if unread or _is_discarded(first, there) or _is_discarded(second, here):
         return "discarded"
     if _same_data(key, here, there, around):
@@ -271,6 +272,31 @@ def _is_unread(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
         return False
     found = [node.id for one in body for node in walk(one) if isinstance(node, ir.Name) and node.id in names]
     return len(found) == len(names)
+
+
+def _is_overwritten(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
+    """Other results take the place of what the statement binds, before anything but a wait looks at them: a warm-up."""
+    if not isinstance(statement, ir.Assign) or statement not in body:
+        return False
+    names = {t.id for target in statement.targets for t in _flat(target) if isinstance(t, ir.Name)}
+    if len(names) < sum(1 for target in statement.targets for _ in _flat(target)):
+        return False
+    for later in body[body.index(statement) + 1 :]:
+        if _is_wait(later):
+            continue
+        if isinstance(later, ir.Assign) and names.isdisjoint(names_read(later.value)):
+            names -= {t.id for target in later.targets for t in _flat(target) if isinstance(t, ir.Name)}
+            if not names:
+                return True
+        elif not names.isdisjoint(names_read(later)):
+            return False
+    return False
+
+
+def _is_wait(statement: ir.Stmt) -> bool:
+    """``jax.block_until_ready(out)`` or ``out.block_until_ready()``."""
+    call = statement.value if isinstance(statement, ir.ExprStmt) else None
+    return isinstance(call, ir.Call) and isinstance(call.func, ir.Attribute) and call.func.attr == "block_until_ready"
 
 
 def _gives_result(link: Link | None) -> bool:
