@@ -618,8 +618,19 @@ def _is_none(value: Value) -> Value:
 
 def contains(m: Machine, frame: Frame, node: Any, item: Value, container: Value) -> Value:
     """``item in container``."""
+    if _is_optional_key(item, container):
+        return Unknown("in", host_test=True)
     search = _SEARCHES.get(type(container))
     return search(m, frame, node, item, container) if search is not None else Static("bool")
+
+
+def _is_optional_key(item: Value, container: Value) -> bool:
+    """``"mask" in batch``: which keys a mapping has that nobody knows decides its caller, as ``hasattr`` and ``is None`` do."""
+    if not isinstance(item, Const) or not isinstance(item.value, str):
+        return False
+    if isinstance(container, DictValue):
+        return bool(container.slots["open"])
+    return isinstance(container, (Tree, Unknown))
 
 
 def _in_union(m: Machine, frame: Frame, node: Any, item: Value, container: UnionValue) -> Value:
