@@ -115,8 +115,8 @@ def eager_step(event: EagerStep) -> Report | None:
         return total / 3
     ```
 
-    The level is a note: of 21 places in other projects the finding was worth a change in 14. The others were short loops, layers
-    of a model, and programs that fail before.
+    The level is a note: of 21 places in other projects the finding was worth a change in 14. The others were short loops,
+    layers of a model, and programs that fail before.
 
     Fix: none. Where the step begins and ends is the choice of the author.
 

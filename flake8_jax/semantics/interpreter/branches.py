@@ -73,14 +73,7 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
         frame.undecided -= 1
         frame.arms -= 1
         del m.path.conditions[conditions:]
-        if arm.barred:
-            del m.bus.emissions[reports:]
-        elif arm.guess and (arm.key is None or not m.path.mode.staged):  # a handler, or the host's own choice
-            m.bus.drop_errors(reports)
-        elif arm.guess:
-            m.bus.drop_guesses(reports)
-        elif m.path.mode.optional:
-            m.bus.drop_errors(reports)
+        _judge_arm(m, arm, reports)
         writes = m.journal.take_back(mark)
         flows.append(flow)
         if flow == NORMAL:
@@ -100,6 +93,16 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
     if len(live) == 1 and len(arms) > 1 and live_arms[0].key is not None:
         hold(m, Condition(live_arms[0].key, live_arms[0].truth))
     return NORMAL
+
+
+def _judge_arm(m: Machine, arm: Arm, reports: int) -> None:
+    """Forget what was reported since ``reports`` that is true only where a guess is right."""
+    if arm.barred:
+        del m.bus.emissions[reports:]
+    elif arm.guess and m.path.mode.staged and arm.key is not None:
+        m.bus.drop_guesses(reports)
+    elif arm.guess or m.path.mode.optional:  # a handler, the host's own choice, or what runs elsewhere
+        m.bus.drop_errors(reports)
 
 
 def _labels_of(m: Machine, arms: list[Arm], tests: list[Condition | None]) -> list[frozenset[Condition]]:
