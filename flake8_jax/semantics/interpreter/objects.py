@@ -26,6 +26,7 @@ from flake8_jax.semantics.domain.values import (
     Array,
     ClassValue,
     Const,
+    DictValue,
     External,
     ExternalInstance,
     ExternalMethod,
@@ -149,6 +150,8 @@ def _described_static(m: Machine, parts: Parts, level: Level, bound: Bound) -> V
 
 def _described_same(m: Machine, parts: Parts, level: Level, bound: Bound) -> Value:
     found = bound.get(parts[0])
+    if isinstance(found, (DictValue, ListValue)):
+        return joining.copied(found, m.path.mode.trace)  # ``stop_gradient`` rebuilds the containers of a tree
     return found if found is not None else Unknown("same")
 
 
