@@ -75,8 +75,9 @@ class ModuleScope:
 class Frame:
     """Local bindings of one run of a function (``fn`` None: a class body).
 
-    mark: length of the journal at its start. arms: so many alternatives are open around the running statement. exits: how
-    paths that return inside of them look from the start. ended: it returned outside of them.
+    mark: length of the journal at its start. arms: so many alternatives are open around the running statement; undecided:
+    those of tests whose outcome nobody knows, without loops. exits: how paths that return inside of them look from the
+    start. ended: it returned outside of them.
     doubtful: whether the code is reached from here on depends on a test that only the host can decide. trace: number of
     the trace that it runs in, and so the birth of its variables. attempts: so many ``try`` and ``with`` blocks are open
     whose statements may be there for what they raise. unheard: a loop runs its body only to find the values at its head, so
