@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
     is_common_pick,
@@ -150,14 +151,26 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
 
 
 def _picks_own_row(event: KeyUse) -> bool:
-    """``jax.random.split(key, n)[i]`` in ``for i in range(n)``: the same keys are made again, and each iteration takes its
-    own."""
+    """``jax.random.split(key, n)[i]`` in ``for i in range(n)``, or of a name for those keys: the same keys are made again, and
+    each iteration takes its own."""
     around = list(nodes_around(event.context.scope.tree.body, event.at.start, event.at.end))
     place = next((i for i, node in enumerate(around) if node is event.at), 0)
-    if not place or not isinstance(around[place - 1], ir.Subscript):
+    loop = next((node for node in reversed(around) if isinstance(node, (ir.For, ir.Comprehension))), None)
+    if not place or loop is None:
         return False
-    loops = [node for node in around if isinstance(node, (ir.For, ir.Comprehension))]
-    targets = [g.target for g in loops[-1].generators] if loops and isinstance(loops[-1], ir.Comprehension) else []
-    targets += [loops[-1].target] if loops and isinstance(loops[-1], ir.For) else []
-    picked = names_read(around[place - 1].index)
-    return any(not picked.isdisjoint(names_read(target)) for target in targets)
+    targets = [loop.target] if isinstance(loop, ir.For) else [generator.target for generator in loop.generators]
+    numbers = set().union(*[names_read(target) for target in targets])
+    outer = around[place - 1]
+    if isinstance(outer, ir.Subscript):
+        return not numbers.isdisjoint(names_read(outer.index))
+    named = outer.targets[0] if isinstance(outer, ir.Assign) and len(outer.targets) == 1 else None
+    if not isinstance(named, ir.Name) or not isinstance(loop, ir.For):
+        return False
+    inside = [node for statement in loop.body for node in walk(statement)]
+    rows = [node for node in inside if isinstance(node, ir.Subscript) and _is_named(node.value, named.id)]
+    mentions = sum(_is_named(node, named.id) for node in inside)
+    return bool(rows) and mentions == len(rows) + 1 and all(not numbers.isdisjoint(names_read(r.index)) for r in rows)
+
+
+def _is_named(node: object, name: str) -> bool:
+    return isinstance(node, ir.Name) and node.id == name
