@@ -19,7 +19,7 @@ from importlib import resources
 
 import msgspec
 
-from flake8_jax.knowledge.requirement import LIBRARIES
+from flake8_jax.knowledge.requirement import LIBRARIES, PYTHON
 
 Version = tuple[int, ...]
 
@@ -97,6 +97,7 @@ class History:
         self._modules: dict[str, str] = sections["modules"]
         self._older: dict[str, str] = sections.get("older", {})
         self._requires_jax: dict[str, str] = sections.get("requires-jax", {})
+        self._requires_python: dict[str, str] = sections.get("requires-python", {})
         self.newest = version_of(sections["releases"]["newest"])
         oldest = sections["releases"].get("oldest")
         self.oldest = version_of(oldest) if oldest is not None else ()
@@ -167,34 +168,55 @@ class History:
 
     def beside(self, support: Support, jax: Support) -> Support:
         """The part of ``support`` that can be installed beside a JAX of ``jax``: it ends before the first release that
-        requires a newer JAX. If this excludes every supported release, the lowest one remains: the project asks for it.
+        requires a newer JAX.
 
         Limitations: requirements on JAX that come from another library.
         """
-        too_new = [release for release, oldest in self.requires_jax().items() if not jax.reaches(oldest)]
-        end = min(too_new, default=None)
-        if end is None or end > support.highest:
-            return support
-        if support.lowest is not None and end <= support.lowest:
-            return Support(support.lowest, support.lowest, text=support.text)
-        return Support(support.lowest, end, below=True, text=support.text)
+        return _ending(support, [release for release, oldest in self.requires_jax().items() if not jax.reaches(oldest)])
+
+    def under(self, support: Support, python: str | None) -> Support:
+        """The part of ``support`` that runs on the Pythons that a specifier asks for: it ends before the first release that
+        needs a newer one (``[requires-python]``, optional)."""
+        pythons = _supported(python, _ANY_PYTHON)
+        needed = {version_of(release): version_of(oldest) for release, oldest in self._requires_python.items()}
+        return _ending(support, [release for release, oldest in needed.items() if not pythons.reaches(oldest)])
 
     def support(self, asked: str | None) -> Support:
         """What a version (``0.6.2``) or a specifier (``>=0.4.30,<0.8``) asks for."""
-        lowest: Version | None = None
-        highest, below = self.newest, False
-        for clause in asked.split(",") if asked else ():
-            found = _CLAUSE.fullmatch(clause)
-            if found is None:
-                continue
-            low, high = _bounds(found[1] or "==", [int(part) for part in found[2].split(".")], bool(found[3]))
-            if low is not None and (lowest is None or low > lowest):
-                lowest = low
-            if high is not None and high[0] <= highest:
-                highest, below = high
-        if lowest is not None and lowest > highest:
-            highest, below = lowest, False
-        return Support(lowest, highest, below, asked or "")
+        return _supported(asked, self.newest)
+
+
+def _supported(asked: str | None, newest: Version) -> Support:
+    """The releases that a specifier asks for, of which the newest is known."""
+    lowest: Version | None = None
+    highest, below = newest, False
+    for clause in asked.split(",") if asked else ():
+        found = _CLAUSE.fullmatch(clause)
+        if found is None:
+            continue
+        low, high = _bounds(found[1] or "==", [int(part) for part in found[2].split(".")], bool(found[3]))
+        if low is not None and (lowest is None or low > lowest):
+            lowest = low
+        if high is not None and high[0] <= highest:
+            highest, below = high
+    if lowest is not None and lowest > highest:
+        highest, below = lowest, False
+    return Support(lowest, highest, below, asked or "")
+
+
+_ANY_PYTHON: Version = (99, 0, 0)
+"""Newer than every Python that a release needs."""
+
+
+def _ending(support: Support, too_new: list[Version]) -> Support:
+    """``support`` without the releases from the first of ``too_new`` on. If this excludes every supported release, the
+    lowest one remains: the project asks for it."""
+    end = min(too_new, default=None)
+    if end is None or end > support.highest:
+        return support
+    if support.lowest is not None and end <= support.lowest:
+        return Support(support.lowest, support.lowest, text=support.text)
+    return Support(support.lowest, end, below=True, text=support.text)
 
 
 def _when(text: str) -> Version | None:
@@ -246,11 +268,13 @@ class Histories:
         knows, and so nothing has happened to it. A library that it names counts up to the releases that allow that JAX.
         """
         jax = self._histories["jax"].support(asked.get("jax"))
+        jax = self._histories["jax"].under(jax, asked.get(PYTHON))
         held_back = not jax.reaches(self._histories["jax"].newest)
         found: dict[str, Support] = {}
         for library, history in self._histories.items():
-            support = history.beside(history.support(asked.get(library)), jax)
-            silent = (held_back and library not in asked) or not history.speaks_of(support)
+            support = jax if library == "jax" else history.beside(history.support(asked.get(library)), jax)
+            unnamed = library != "jax" and library not in asked
+            silent = (held_back and unnamed) or not history.speaks_of(support)
             found[library] = Support(None, (), text="") if silent else support
         return found
 

@@ -20,7 +20,8 @@ _NAME = "(" + "|".join(name.replace("-", "[-_.]") for name in _IMPORT_NAMES) + "
 _SPACES = r"[^\S\n]*"
 _CLAUSE = rf"(?:===|[<>=~!]=|[<>]){_SPACES}[\w.*+!]+"
 _EXTRAS = rf"(?:\[[^\]\n]{{0,500}}\]{_SPACES})?"
-_BOUND = rf"{_SPACES}{_EXTRAS}(?:\({_SPACES})?({_CLAUSE}(?:{_SPACES},{_SPACES}{_CLAUSE})*)"
+_CLAUSES = rf"({_CLAUSE}(?:{_SPACES},{_SPACES}{_CLAUSE})*)"
+_BOUND = rf"{_SPACES}{_EXTRAS}(?:\({_SPACES})?{_CLAUSES}"
 _LITERAL = re.compile(rf"""["']{_SPACES}{_NAME}{_BOUND}""", re.IGNORECASE)
 _LINE = re.compile(rf"""^{_SPACES}["']?{_NAME}{_BOUND}""", re.MULTILINE | re.IGNORECASE)
 # ``jax``, ``"jax[cuda12]",``, ``jax  # any``: nothing but the name.
@@ -46,6 +47,15 @@ _CONDA_BUILD = re.compile(
 _ITEM = re.compile(rf"""^{_SPACES}-{_SPACES}["']?(?:[\w-]{{1,100}}::)?{_NAME}{_BOUND}""", re.MULTILINE | re.IGNORECASE)
 _LOCKED = re.compile(rf"""^name = "{_NAME}"\nversion = "({_RELEASE})[^"\n]{{0,100}}"$""", re.MULTILINE)
 _PIPFILE = re.compile(rf""""{_NAME}":\s{{0,50}}\{{[^{{}}]{{0,20000}}"version":\s{{0,50}}"=={{1,2}}({_RELEASE})""")
+_PYTHON_KEYWORD = re.compile(
+    rf"""\bpython_requires{_SPACES}={_SPACES}["']?{_SPACES}({_CLAUSE}(?:{_SPACES},{_SPACES}{_CLAUSE})*)"""
+)
+_PYTHON_CONDA = re.compile(
+    rf"""^{_SPACES}-{_SPACES}["']?(?:[\w-]{{1,100}}::)?python{_SPACES}(?:=({_RELEASE}(?:\.\*)?)(?![\w.*])|{_CLAUSES})""",
+    re.MULTILINE,
+)
+PYTHON = "python"
+"""The key of what a project asks of Python, beside the import names of the libraries."""
 _LONGEST = 200
 """Characters of a bound. Python does not even convert versions of thousands of digits."""
 
@@ -86,6 +96,28 @@ def required_by_conda(text: str) -> Iterator[tuple[str, str]]:
                 yield library, f"=={release}{suffix if release.count('.') < 2 else ''}"
     yield from _found(_ITEM, text)
     yield from _wheels(text)
+
+
+def python_required(text: str) -> Iterator[tuple[str, str]]:
+    """What setup.cfg or setup.py asks of Python (``python_requires``)."""
+    for found in _PYTHON_KEYWORD.finditer(text):
+        yield from _python(found[1])
+
+
+def python_in_conda(text: str) -> Iterator[tuple[str, str]]:
+    """What an environment of conda asks of Python; ``python=3.9`` stands for all of 3.9."""
+    for found in _PYTHON_CONDA.finditer(text):
+        if found[2]:
+            yield from _python(found[2])
+        else:
+            release = found[1].removesuffix(".*")
+            yield PYTHON, f"=={release}{'.*' if release.count('.') < 2 else ''}"
+
+
+def _python(bound: str) -> Iterator[tuple[str, str]]:
+    bound = re.sub(r"\s", "", bound)
+    if len(bound) <= _LONGEST:
+        yield PYTHON, bound
 
 
 def locked(text: str) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,8 @@ For each file the nearest directory with packaging files counts; in it, the firs
 pyproject.toml (``project.dependencies``, Poetry's, then the optional ones and groups), setup.cfg, setup.py (string
 literals), files of requirements and constraints, environments of conda, lock files. Where that one sets no upper bound, the
 first of the others that does adds its own: a project that asks for ``jax`` and locks 0.4.30 does not run on newer releases.
-A bound on ``jax`` goes before one on ``jaxlib``.
+A bound on ``jax`` goes before one on ``jaxlib``. The first file that speaks of Python says which Pythons there are: a
+release of JAX that needs a newer one is not for this project.
 
 Limitations: requirements that are computed or included (``-r``), environment markers, other hosts' requirements in one
 folder; files of more than 10 MB.
@@ -20,10 +21,13 @@ from typing import Any
 
 from flake8_jax.core.reading import read_regular
 from flake8_jax.knowledge.requirement import (
+    PYTHON,
     has_upper_bound,
     library_of,
     locked,
     mentioned,
+    python_in_conda,
+    python_required,
     required,
     required_by_conda,
     required_in_literals,
@@ -59,7 +63,7 @@ def supported_versions(directory: str, top: str | None, load_toml: LoadToml) -> 
     while True:
         present = _packaging_files(folder)
         for library, bound in _asked_in_folder(folder, present, load_toml).items():
-            found[library] = _joined(found.get(library), bound)
+            found[library] = _joined(found.get(library), bound, library)
         above = os.path.dirname(folder)
         stands_alone = any(name in _MANIFESTS for name in present) or (top is None and bool(found))
         if stands_alone or above == folder or folder == top or os.path.lexists(os.path.join(folder, ".git")):
@@ -102,7 +106,7 @@ def _asked_in_folder(folder: str, present: list[str], load_toml: LoadToml) -> di
     found: dict[str, str] = {}
     for name in present:
         for library, bound in _bounds(_asked_in(os.path.join(folder, name), load_toml)).items():
-            found[library] = _joined(found.get(library), bound)
+            found[library] = _joined(found.get(library), bound, library)
     return found
 
 
@@ -141,11 +145,12 @@ def _packaging_files(folder: str) -> list[str]:
     return [name for name in candidates if os.path.isfile(os.path.join(folder, name))]
 
 
-def _joined(first: str | None, other: str) -> str:
-    """What a file asks for, and of another one the upper bound that it does not have."""
+def _joined(first: str | None, other: str, library: str) -> str:
+    """What a file asks for, and of another one the upper bound that it does not have. A package that is open to new Pythons
+    stays so where an environment for its developers has one of them."""
     if not first:
         return other
-    if has_upper_bound(first):
+    if has_upper_bound(first) or library == PYTHON:
         return first
     uppers = [clause for clause in other.split(",") if has_upper_bound(clause)]
     return ",".join([first, *[re.sub(r"^(?:===|==)", "<=", clause) for clause in uppers]])
@@ -156,7 +161,9 @@ def _asked_in(path: str, load_toml: LoadToml) -> Iterator[tuple[str, str]]:
     if os.path.basename(path) != "pyproject.toml":
         yield from _asked_in_text(path)
         return
-    texts = list(_dependencies(load_toml(path)[0]))
+    table = load_toml(path)[0]
+    yield from _asked_of_python(table)
+    texts = list(_dependencies(table))
     for text in texts:
         yield from required(text)
     yield from ((library, "") for text in texts for library in mentioned(text))
@@ -169,16 +176,30 @@ def _asked_in_text(path: str) -> Iterator[tuple[str, str]]:
         text = read_regular(path, _LARGEST).decode("utf-8", "replace")
     except OSError:
         return
+    if name in ("setup.py", "setup.cfg"):
+        yield from python_required(text)
     if name == "setup.py":
         yield from required_in_literals(text)
     elif name in _LOCKS:
         yield from locked(text)
     elif _ENVIRONMENTS.fullmatch(name):
+        yield from python_in_conda(text)
         yield from required_by_conda(text)
     else:
         yield from required(text)
     if name not in _LOCKS:
         yield from ((library, "") for library in mentioned(text))
+
+
+def _asked_of_python(table: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """``requires-python``, or Poetry's dependency on Python."""
+    project, tool = table.get("project"), table.get("tool")
+    asked = project.get("requires-python") if isinstance(project, dict) else None
+    poetry = tool.get("poetry") if isinstance(tool, dict) else None
+    if asked is None and isinstance(poetry, dict) and isinstance(poetry.get("dependencies"), dict):
+        asked = poetry["dependencies"].get(PYTHON)
+    if isinstance(asked, str):
+        yield PYTHON, _plain(asked).replace(" ", "")
 
 
 def _dependencies(table: dict[str, Any]) -> Iterator[str]:

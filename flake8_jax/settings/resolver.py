@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flake8_jax.core.reading import SizeLimits
+from flake8_jax.knowledge.requirement import PYTHON
 from flake8_jax.settings.options import (
     DEFAULT_EXCLUDE,
     DEFAULT_TEST_FILES,
@@ -181,7 +182,9 @@ class Resolver:
                 asked = {**self._environments_of(settings.project_root), **asked}
             self._required[key] = {library: bound for library, bound in asked.items() if bound}
         asked = self._required[key]
-        return asked if settings.target_jax is None else {**asked, "jax": settings.target_jax}
+        if settings.target_jax is None:
+            return asked
+        return {library: bound for library, bound in asked.items() if library != PYTHON} | {"jax": settings.target_jax}
 
     def _environments_of(self, project_root: str) -> dict[str, str]:
         if project_root not in self._environments:

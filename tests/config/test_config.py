@@ -272,6 +272,32 @@ def test_environments_in_folders_count_where_nothing_else_speaks_of_jax(
     assert required_in(tmp_path, tmp_path / "package").get("jax") == (None if asked == "==0.3.24" else asked)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "asked"),
+    [
+        ("pyproject.toml", "[project]\nrequires-python = '>=3.9, <3.11'\n", ">=3.9,<3.11"),
+        ("pyproject.toml", "[tool.poetry.dependencies]\npython = '~3.9'\n", ">=3.9,<3.10"),
+        ("setup.py", "setup(python_requires='>=3.7,<3.10')\n", ">=3.7,<3.10"),
+        ("setup.cfg", "[options]\npython_requires = >=3.7, <3.10\n", ">=3.7,<3.10"),
+        ("environment.yml", "dependencies:\n  - python=3.9.12\n  - jax\n", "==3.9.12"),
+        ("environment.yml", "dependencies:\n  - python=3.9\n  - jax\n", "==3.9.*"),
+        ("environment.yml", "dependencies:\n  - conda-forge::python>=3.9,<3.11\n", ">=3.9,<3.11"),
+        ("environment.yml", "dependencies:\n  - python-dateutil=2.8\n", None),
+    ],
+)
+def test_the_python_asked_for_is_read_wherever_it_stands(
+    tmp_path: Path, name: str, text: str, asked: str | None
+) -> None:
+    write(tmp_path / name, text)
+    assert required_in(tmp_path, tmp_path).get("python") == asked
+
+
+def test_an_environment_does_not_close_a_package_that_is_open_to_new_pythons(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[project]\nrequires-python = '>=3.9'\n")
+    write(tmp_path / "environment.yml", "dependencies:\n  - python=3.9\n")
+    assert required_in(tmp_path, tmp_path)["python"] == ">=3.9"
+
+
 @pytest.mark.parametrize("name", ["requirements.txt", "setup.py", "setup.cfg", "environment.yml", "uv.lock"])
 @pytest.mark.parametrize(
     "text",

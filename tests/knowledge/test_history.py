@@ -25,10 +25,31 @@ HISTORY = History(TEXTS["jax"])
 NEWEST = HISTORY.newest
 
 
+@pytest.mark.parametrize(
+    ("asked", "highest", "below"),
+    [
+        ({"python": ">=3.9"}, (0, 10, 2), False),
+        ({"python": "~=3.9"}, (0, 10, 2), False),
+        ({"python": ">=3.9,<3.11"}, (0, 7, 0), True),
+        ({"python": "==3.9.12"}, (0, 4, 31), True),
+        ({"python": "==3.10.*"}, (0, 7, 0), True),
+        ({"python": "<3.11", "jax": "==0.4.30"}, (0, 4, 30), False),
+        ({"python": "<3.10", "jax": ">=0.5"}, (0, 5, 0), False),
+    ],
+)
+def test_jax_ends_before_the_release_that_needs_a_newer_python(
+    asked: dict[str, str], highest: tuple[int, ...], below: bool
+) -> None:
+    support = load_histories().supports(asked)["jax"]
+    assert (support.highest, support.below) == (highest, below)
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_file_is_toml_that_reads_as_it_is_read(library: str) -> None:
     table = tomllib.loads(TEXTS[library])
-    assert set(table) <= {"releases", "requires-jax", "changes", "arguments", "introduced", "older", "modules"}
+    assert set(table) <= {
+        "releases", "requires-jax", "requires-python", "changes", "arguments", "introduced", "older", "modules"
+    }  # fmt: skip
     read = History(TEXTS[library])
     assert read.title == table["releases"]["title"]
     for name in (*table["changes"], *table.get("arguments", {})):

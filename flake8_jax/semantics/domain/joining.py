@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.sizes import lesser_size
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
@@ -34,6 +35,7 @@ from flake8_jax.semantics.domain.values import (
     Instance,
     Level,
     ListValue,
+    PropertyValue,
     Room,
     Static,
     StaticKind,
@@ -402,8 +404,15 @@ def _rebuild_instance(value: Instance, f: Callable[[Value], Value], born: int) -
     made = Instance(value.cls, exact=value.exact, level=value.level, born=born)
     made.complete = value.complete
     for name, v in value.slots.items():
-        made.slots[name] = v if name in value.cls.static_names else f(v)
+        if not _is_remembered(value.cls, name):
+            made.slots[name] = v if name in value.cls.static_names else f(v)
     return made
+
+
+def _is_remembered(cls: ClassValue, name: str) -> bool:
+    """A cached property keeps its value on the object, and is no field: an object that is made anew computes it again."""
+    found = find_in_class(cls, name)
+    return found is not None and isinstance(found[1], PropertyValue) and found[1].cached
 
 
 def _rebuild_external_instance(value: ExternalInstance, f: Callable[[Value], Value], born: int) -> Value:

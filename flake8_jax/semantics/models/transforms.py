@@ -143,7 +143,7 @@ def _wrapped(m: Machine, app: Transformation) -> Value:
     if args.star is not None or args.double_star is not None:
         options["**"] = Unknown("options")
     optioned: Transformation = Application(app.at, app.name, fact, options)
-    if not isinstance(operand, UnionValue) or fact.model != "wrap":
+    if not isinstance(operand, UnionValue) or fact.model == "custom":
         return _wrap(m, optioned, operand)
     products = m.trackers[Products]
     chosen_at, products.chosen_at = products.chosen_at, len(m.path.stack)
