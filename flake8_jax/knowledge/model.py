@@ -156,6 +156,7 @@ class TransformFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     has_aux: the parameter that says that the operand returns ``(value, auxiliary)``.
     passes: for ``stage``: result descriptors of the arguments on which the operands are staged, in order
         (``["float", "tree", "unknown"]``); a last ``"..."`` repeats the one before.
+    switch: for ``stage``: the parameter that says whether the operands are staged, True by default.
     """
 
     model: str
@@ -173,6 +174,7 @@ class TransformFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     filters: bool = False
     has_aux: str | None = None
     passes: list[str] = []
+    switch: str | None = None
 
 
 class ClassFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -339,7 +339,13 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
             note_index_trick(m, frame, node, base.name, index, made)
         return made
     if isinstance(base, UnionValue):
-        return joining.union_of([load_item(m, frame, node, b, index, quiet=quiet) for b in base.members])
+        reports = len(m.bus.emissions)
+        items = [load_item(m, frame, node, b, index, quiet=quiet) for b in base.members]
+        if any(isinstance(b, Array) for b in base.members) and any(
+            isinstance(b, (ListValue, TupleValue)) for b in base.members
+        ):
+            m.bus.drop_errors(reports)  # an array or several: whatever the index is, it is right for one of them
+        return joining.union_of(items)
     if not quiet and not isinstance(base, (AtValue, ClassValue, External)):
         _tell_index(m, frame, node, base, index, "load")
     _read_item(m, frame, node, base, index)

@@ -76,6 +76,7 @@ from flake8_jax.semantics.events.events import RootMet, TransformCall
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.objects import value_of_descriptor
 from flake8_jax.semantics.interpreter.operations import call, value_of_annotation
+from flake8_jax.semantics.interpreter.operators import truth_of
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Application, Transformation
 from flake8_jax.semantics.models.boundaries import cross, result_outside, shared_in_lanes
@@ -492,7 +493,7 @@ def _shapes(value: Value, depth: int = 8, room: Room | None = None) -> Value:
 def _stage(m: Machine, app: Transformation) -> Value:
     """A library that stages its operands by contract, on arguments that nobody knows exactly."""
     fact = app.fact
-    for parameter in fact.operands:
+    for parameter in fact.operands if _is_switched_on(app) else ():
         operand = app.bound.get(parameter)
         if operand is None:
             continue
@@ -502,6 +503,12 @@ def _stage(m: Machine, app: Transformation) -> Value:
                 stage(m, member, app.at.to(inner), enter(m, fact, app.name))
     result = fact.result if fact.result != "same" else "unknown"
     return value_of_descriptor(m, result, outer_level(m, app.at.args), app.bound)
+
+
+def _is_switched_on(app: Transformation) -> bool:
+    """The call stages its operands for sure: nothing but True is given for the parameter that decides it."""
+    given = app.bound.get(app.fact.switch) if app.fact.switch is not None else None
+    return given is None or truth_of(given) is True
 
 
 def _passed(m: Machine, app: Transformation, operand: Value) -> list[Value]:

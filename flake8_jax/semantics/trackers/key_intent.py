@@ -66,7 +66,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "paired" if alike else ""
     first, second = statement_at(body, there.node), statement_at(body, here.node)
     unread = draws and here.function is not None and (_is_unread(first, body) or _is_unread(second, body))
-    unread = unread or _is_overwritten(first, body)
+    unread = unread or _is_overwritten(first, body) or _is_awaited_only(first, body)
     if unread or _is_discarded(first, there) or _is_discarded(second, here):
         return "discarded"
     if _same_data(key, here, there, around):
@@ -270,8 +270,23 @@ def _is_unread(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
     names = {t.id for t in targets if isinstance(t, ir.Name)}
     if len(names) < len(targets):
         return False
-    found = [node.id for one in body for node in walk(one) if isinstance(node, ir.Name) and node.id in names]
-    return len(found) == len(names)
+    return len(_mentions(body, names)) == len(names)
+
+
+def _is_awaited_only(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
+    """Nothing but a wait looks at what the statement binds: a warm-up."""
+    if not isinstance(statement, ir.Assign):
+        return False
+    names = {t.id for target in statement.targets for t in _flat(target) if isinstance(t, ir.Name)}
+    if len(names) < sum(1 for target in statement.targets for _ in _flat(target)):
+        return False
+    awaited = _mentions([one for one in _statements(body) if _is_wait(one)], names)
+    return bool(awaited) and len(_mentions(body, names) - awaited) == len(names)
+
+
+def _mentions(body: list[ir.Stmt], names: set[str]) -> set[int]:
+    """The identities of the nodes that read or bind one of these names."""
+    return {id(node) for one in body for node in walk(one) if isinstance(node, ir.Name) and node.id in names}
 
 
 def _is_overwritten(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
@@ -294,9 +309,13 @@ def _is_overwritten(statement: ir.Stmt | None, body: list[ir.Stmt]) -> bool:
 
 
 def _is_wait(statement: ir.Stmt) -> bool:
-    """``jax.block_until_ready(out)`` or ``out.block_until_ready()``."""
+    """``jax.block_until_ready(out)``, also by its bare name, or ``out.block_until_ready()``."""
     call = statement.value if isinstance(statement, ir.ExprStmt) else None
-    return isinstance(call, ir.Call) and isinstance(call.func, ir.Attribute) and call.func.attr == "block_until_ready"
+    if not isinstance(call, ir.Call):
+        return False
+    func = call.func
+    name = func.attr if isinstance(func, ir.Attribute) else func.id if isinstance(func, ir.Name) else ""
+    return name == "block_until_ready"
 
 
 def _gives_result(link: Link | None) -> bool:
