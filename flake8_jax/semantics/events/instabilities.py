@@ -147,7 +147,7 @@ def _squared(event: Computation, value: Value) -> Value | None:
         return None
     if recipe.name == "square" or (recipe.name == "**" and number(recipe.operands[1]) == 2.0):
         return recipe.operands[0]
-    if recipe.name == "*" and same(event, *recipe.operands[:2]):
+    if recipe.name == "*" and same(event, recipe.operands[0], recipe.operands[1]):
         return recipe.operands[0]
     return None
 
