@@ -273,7 +273,7 @@ class Wrapped:
 
 def called(x, activation=jnp.tanh):
     w = Wrapped(x)
-    a = jnp.exp(w), jnp.exp(w.twice), activation(x), jnp.sum(jnp.pi)
+    a = jnp.asarray(w), jnp.exp(w.twice), activation(x), jnp.sum(jnp.pi)
     return a, jnp.vectorize(layer)(x), jnp.apply_along_axis(layer, 0, x), jnp.sum(layer(x))
 
 
