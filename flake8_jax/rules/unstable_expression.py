@@ -11,7 +11,18 @@ from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.facts import GUARDED
-from flake8_jax.semantics.events.instabilities import SOFTPLUS, instability
+from flake8_jax.semantics.events.instabilities import (
+    CLIPPED_INSIDE,
+    REL_ENTR,
+    SIGMOID,
+    SOFTPLUS,
+    SUM_OF_LOGS,
+    VAR,
+    instability,
+)
+
+_PREVIEW = frozenset({SUM_OF_LOGS, VAR, REL_ENTR, SIGMOID, CLIPPED_INSIDE})
+"""Forms that too few repositories have to judge them."""
 
 
 def report_first(candidates: list[Candidate]) -> list[Candidate]:
@@ -34,6 +45,9 @@ def unstable_expression(event: Computation) -> Report | None:
     `x` is above 88, `log(1 - sigmoid(x))` is `-inf` above 17, `log(1 - tanh(x)**2)` beyond 9, and `log(prod(p))` as soon as the
     product is below 1e-45. The cosine of two vectors, as a dot product over lengths, is 1.0000001 for some parallel ones,
     and `arccos` of that is NaN.
+
+    In preview, because too few repositories have them to judge: `log(prod(x))`, `exp(x) / (1 + exp(x))`, the gradient of
+    `1 / (1 + exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`, and angles whose gradient is infinite.
 
     Bad:
 
@@ -140,4 +154,5 @@ def unstable_expression(event: Computation) -> Report | None:
     level: Level | None = "info" if found.minor else None
     if found.better == SOFTPLUS:
         level = level_in_notebook(event.context)
-    return Report(event.at, f"{found.wrong}; use `{found.better}`", level, unless=GUARDED if event.name in "*/" else "")
+    unless = GUARDED if event.name in "*/" else ""
+    return Report(event.at, f"{found.wrong}; use `{found.better}`", level, found.better in _PREVIEW, unless)

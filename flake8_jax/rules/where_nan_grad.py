@@ -22,6 +22,8 @@ def where_nan_grad(event: Computation) -> Report | None:
     `0 / 0`, and the gradient keeps it. (The gradient of `log(x)` is finite where `x` is negative.) And `exp(x)` in the branch
     that is not taken has an infinite gradient where `x` is above 88, as in `where(x > 0, x, expm1(x))`: a warning.
 
+    Tests of the result and overflow are in preview: too few repositories have them to judge.
+
     Bad:
 
     ```python
@@ -107,14 +109,16 @@ def where_nan_grad(event: Computation) -> Report | None:
     if not event.differentiated or event.context.presumed:
         return None
     if event.name in ("nan_to_num", "nansum", "nanmean"):
-        return _report(event, hidden_singularity(event), "warning")
+        return _report(event, hidden_singularity(event), "warning", preview=True)
     if event.name not in ("where", "select") or len(event.operands) < 3:
         return None
     found = guarded_singularity(event)
     if found is not None:
-        return _report(event, found[0], "warning" if found[0].name in OVERFLOWING else None)
+        overflows = found[0].name in OVERFLOWING
+        return _report(event, found[0], "warning" if overflows else None, preview=overflows)
     singular = hidden_singularity(event)
-    return _report(event, singular, None if singular is not None and _is_meant(event, singular) else "warning")
+    is_meant = singular is not None and _is_meant(event, singular)
+    return _report(event, singular, None if is_meant else "warning", preview=True)
 
 
 def _is_meant(event: Computation, singular: Recipe) -> bool:
@@ -123,9 +127,9 @@ def _is_meant(event: Computation, singular: Recipe) -> bool:
     return singular.function is event.context.inner and not singular.name.startswith("log")
 
 
-def _report(event: Computation, singular: Recipe | None, level: Level | None) -> Report | None:
+def _report(event: Computation, singular: Recipe | None, level: Level | None, *, preview: bool) -> Report | None:
     if singular is None:
         return None
     shown = {"/": "the division", "**": "the power"}.get(singular.name, f"`{singular.name}`")
     wrong = f"the gradient of {shown} is NaN where this `{event.name}` hides its value"
-    return Report(event.at, f"{wrong}; guard its operand as well", level, unless=STOPPED)
+    return Report(event.at, f"{wrong}; guard its operand as well", level, preview, unless=STOPPED)

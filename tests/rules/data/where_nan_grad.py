@@ -233,3 +233,24 @@ def all_slopes(p, x):
 
 
 # runs: all_slopes(jnp.ones(3), jnp.ones((3, 3)))
+
+
+# --- a result that is rejected needs no gradient --------------------------------------------------------
+
+
+def rejected(w):
+    y = jnp.sum(jnp.sqrt(w))
+    return jnp.where(jnp.isfinite(y), y, jnp.inf)
+
+
+def expensive(w):
+    y = jnp.sum(jnp.sqrt(w))
+    return jnp.where(jnp.isnan(y), 1e8, y)
+
+
+@jax.jit
+def slopes_of_rejected(w):
+    return jax.grad(rejected)(w), jax.grad(expensive)(w)
+
+
+# runs: slopes_of_rejected(jnp.ones(3))
