@@ -15,11 +15,13 @@ from flake8_jax.semantics.domain.values import (
     TransformedValue,
     Value,
 )
-from flake8_jax.semantics.events.events import TransformCall
+from flake8_jax.semantics.events.events import LibraryCall, TransformCall
 
 
 @repair("non-array-argument")
-def fix(event: TransformCall, source: FixSource) -> Fix | None:
+def fix(event: TransformCall | LibraryCall, source: FixSource) -> Fix | None:
+    if isinstance(event, LibraryCall):
+        return None
     function = event.operand
     if event.statics is None or not isinstance(function, FunctionValue):
         return None

@@ -1,82 +1,310 @@
-"""JAX703: the stable function in place of the formula. Not modelled: formulas spread over several statements."""
+"""JAX703: the stable formula in place of the other. Not modelled: formulas spread over several statements or functions.
+
+Vocabulary
+----------
+drawn       a call of the formula, with the operation that the analysis knows it for: an alias counts, a helper does not.
+options     what a reduction is given behind its operand: ``axis`` and ``keepdims``.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._imports import Imports
-from flake8_jax.fixers._source import FixSource, repair
+from flake8_jax.fixers._source import FixSource, Refused, repair
+from flake8_jax.semantics.domain.values import Array, Recipe, Unknown, Value
+from flake8_jax.semantics.events import instabilities as twins
 from flake8_jax.semantics.events.events import Computation
-from flake8_jax.semantics.events.singularities import instability
+
+DEEPEST = 6
+_INSIDE = "-1.0 + 1e-6, 1.0 - 1e-6"
+_OPTIONS = ("axis", "keepdims")
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula under repair. whole: its expression; drawn: the operations of its calls, by identity of the node."""
+
+    whole: ir.Node
+    drawn: dict[int, str]
+    source: FixSource
+    imports: Imports
+
+    def call(self, node: ir.Node | None, *operations: str) -> ir.Call:
+        """The node, which has to be a call of one of the operations, without stars and generators.
+
+        Raises:
+            Refused: it is none.
+        """
+        if not isinstance(node, ir.Call) or self.drawn.get(id(node)) not in operations:
+            raise Refused
+        if any(a.star or isinstance(a.value, ir.Generator) for a in node.args):
+            raise Refused
+        return node
+
+    def only(self, node: ir.Node | None, *operations: str) -> ir.Expr:
+        """The only argument of such a call."""
+        call = self.call(node, *operations)
+        if len(call.args) != 1 or call.args[0].keyword is not None:
+            raise Refused
+        return call.args[0].value
+
+    def reduced(self, node: ir.Node | None, operation: str) -> tuple[ir.Expr, Sequence[ir.Argument]]:
+        """What ``sum(x, axis=0)`` or ``x.sum(axis=0)`` reduces, and the options."""
+        call = self.call(node, operation)
+        operand, options = None, call.args
+        if options and options[0].keyword is None and not self._is_method(call):
+            operand, options = options[0].value, options[1:]
+        elif isinstance(call.func, ir.Attribute) and self._is_method(call):
+            operand = call.func.value
+            if any(isinstance(o.value, (ir.Name, ir.Attribute)) for o in options if o.keyword is None):
+                raise Refused  # maybe a module that is bound in some other way
+        if operand is None or any(o.keyword is not None and o.keyword not in _OPTIONS for o in options):
+            raise Refused
+        return operand, options
+
+    def _is_method(self, call: ir.Call) -> bool:
+        """What stands before the dot is the array, and no module."""
+        return isinstance(call.func, ir.Attribute) and self.imports.resolve(call.func.value) is None
+
+    def called(self, function: str, *arguments: str) -> str:
+        full = function.replace("jnp.", "jax.numpy.", 1) if function.startswith("jnp.") else function
+        return f"{self.imports.spell(full)}({', '.join(arguments)})"
+
+    def texts(self, options: Sequence[ir.Argument]) -> list[str]:
+        return [self.source.slice(option) for option in options]
+
+    def is_same(self, a: ir.Node, b: ir.Node) -> bool:
+        return self.source.slice(a) == self.source.slice(b)
 
 
 @repair("unstable-expression")
 def fix(event: Computation, source: FixSource) -> Fix | None:
-    found = instability(event)
-    if found is None:
+    found = twins.instability(event)
+    rewrite = _REWRITTEN.get(found.better) if found is not None else None
+    if found is None or rewrite is None:
         return None
-    _wrong, better = found
-    whole = event.at
-    kept = _arguments(whole, better)
-    if kept is None or source.lost_comments(whole.start, whole.end, kept):
+    whole, imports = event.at, Imports(source, event.at)
+    text = rewrite(Formula(whole, _drawn(event), source, imports))
+    if any(comment.text not in text for comment in source.comments(whole.start, whole.end)):
         return None
-    imports = Imports(source, whole)
-    called = imports.spell(better.replace("jnp.", "jax.numpy.", 1) if better.startswith("jnp.") else better)
-    texts = ", ".join(source.text[start:end] for start, end in kept)
-    return Fix(f"Use `{better}`", "unsafe", (Edit(whole.start, whole.end, f"{called}({texts})"), *imports.edits))
+    return Fix(f"Use `{found.better}`", "unsafe", (Edit(whole.start, whole.end, text), *imports.edits))
 
 
-def _arguments(whole: ir.Node, better: str) -> list[tuple[int, int]] | None:
-    """Spans of the arguments of the stable function, where the formula is written in one piece."""
-    if better == "jnp.expm1":
-        return _call_arguments(whole.left, 1) if isinstance(whole, ir.BinOp) else None
-    if better == "jax.scipy.special.xlogy":
-        if not isinstance(whole, ir.BinOp):
-            return None
-        for factor, other in ((whole.left, whole.right), (whole.right, whole.left)):
-            inner = _call_arguments(other, 1)
-            if inner is not None and not isinstance(factor, (ir.BinOp, ir.Call)):
-                return [(factor.start, factor.end), *inner]
-        return None
-    if not isinstance(whole, ir.Call) or len(whole.args) != 1:
-        return None
-    operand = whole.args[0].value
-    if better == "jnp.log1p":
-        if not isinstance(operand, ir.BinOp) or operand.op != "+":
-            return None
-        other = operand.right if isinstance(operand.left, ir.Constant) else operand.left
-        return [(other.start, other.end)]
-    if better == "jax.nn.softplus":
-        if not isinstance(operand, ir.BinOp) or operand.op != "+":
-            return None
-        return _call_arguments(operand.right if isinstance(operand.left, ir.Constant) else operand.left, 1)
-    if better == "jax.scipy.special.logsumexp":
-        return _of_sum(operand)
-    return _call_arguments(operand, None)
+def _drawn(event: Computation) -> dict[int, str]:
+    """The operations behind the event, by identity of the node."""
+    found = {id(event.at): event.name}
+    todo: list[tuple[Value, int]] = [(operand, DEEPEST) for operand in event.operands]
+    while todo:
+        value, depth = todo.pop()
+        recipe: Recipe | None = value.recipe if isinstance(value, Array) else None
+        recipe = value.formula if isinstance(value, Unknown) else recipe
+        if recipe is None or not depth:
+            continue
+        if recipe.node is not None:
+            found[id(recipe.node)] = recipe.name
+        todo += [(operand, depth - 1) for operand in recipe.operands]
+    return found
 
 
-def _of_sum(operand: ir.Expr) -> list[tuple[int, int]] | None:
-    """``sum(exp(x), axis=0)`` or ``exp(x).sum(axis=0)``: x and the options."""
-    if not isinstance(operand, ir.Call):
-        return None
-    options = operand.args
-    if isinstance(operand.func, ir.Attribute) and isinstance(operand.func.value, ir.Call):
-        exponent: ir.Expr = operand.func.value
-    elif operand.args and not operand.args[0].star and operand.args[0].keyword is None:
-        exponent, options = operand.args[0].value, operand.args[1:]
+def _operand(f: Formula) -> ir.Expr:
+    return f.only(f.whole, "log", "log1p", "arccos", "arcsin")
+
+
+def _binary(node: ir.Node | None, *operators: str) -> ir.BinOp:
+    if not isinstance(node, ir.BinOp) or node.op not in operators:
+        raise Refused
+    return node
+
+
+def _beside_one(node: ir.Node | None) -> ir.Expr:
+    """``x`` of ``1 + x`` and ``x + 1``."""
+    added = _binary(node, "+")
+    if not isinstance(added.left, ir.Constant) and not isinstance(added.right, ir.Constant):
+        raise Refused
+    return added.right if isinstance(added.left, ir.Constant) else added.left
+
+
+def _alone(f: Formula, text: str) -> str:
+    """A sum or a product where the formula stands: in parentheses, but where nothing else is beside it."""
+    before, after = f.source.text[: f.whole.start].rstrip(), f.source.text[f.whole.end :].lstrip(" \t")
+    free = before.endswith(("(", "=", ",", "return")) and not before.endswith("**(")
+    return text if free and after[:1] in ("", ")", ",", "\n", "\r", "#") else f"({text})"
+
+
+# --- one for each twin ------------------------------------------------------------------------------------
+
+
+def _log_softmax(f: Formula) -> str:
+    operand = _operand(f)
+    inner = operand
+    while isinstance(inner, ir.Subscript):
+        inner = inner.value
+    call = f.call(inner, "softmax")
+    return f.called(twins.LOG_SOFTMAX, *f.texts(call.args)) + f.source.text[inner.end : operand.end]
+
+
+def _log_sigmoid(f: Formula) -> str:
+    return f.called(twins.LOG_SIGMOID, f.source.argument(f.only(_operand(f), "sigmoid")))
+
+
+def _log_minus_sigmoid(f: Formula) -> str:
+    operand = _operand(f)
+    taken = operand.operand if isinstance(operand, ir.UnaryOp) else _binary(operand, "-").right
+    return f.called(twins.LOG_SIGMOID, _negated(f, f.only(taken, "sigmoid")))
+
+
+def _negated(f: Formula, node: ir.Expr) -> str:
+    if isinstance(node, ir.UnaryOp) and node.op == "-":
+        return f.source.argument(node.operand)
+    return f"-{f.source.atom(node)}"
+
+
+def _logsumexp(f: Formula) -> str:
+    terms, options = f.reduced(_operand(f), "sum")
+    return f.called(twins.LOGSUMEXP, f.source.argument(f.only(terms, "exp")), *f.texts(options))
+
+
+def _sum_of_logs(f: Formula) -> str:
+    factors, options = f.reduced(_operand(f), "prod")
+    assert isinstance(f.whole, ir.Call)
+    logs = f"{f.source.slice(f.whole.func)}({f.source.argument(factors)})"
+    return f.called("jnp.sum", logs, *f.texts(options))
+
+
+def _log_sech2(f: Formula) -> str:
+    operand = _operand(f)
+    squared: ir.Expr = operand.operand if isinstance(operand, ir.UnaryOp) else _binary(operand, "-").right
+    if isinstance(squared, ir.Call):
+        squared = f.only(squared, "square")
     else:
-        return None
-    inner = _call_arguments(exponent, 1)
-    if inner is None or any(
-        o.star or (o.keyword is not None and o.keyword not in ("axis", "keepdims")) for o in options
-    ):
-        return None
-    return [*inner, *((o.start, o.end) for o in options)]
+        squared = _binary(squared, "**").left
+    x = f.only(squared, "tanh")
+    if not isinstance(x, (ir.Name, ir.Attribute, ir.Subscript)):
+        raise Refused
+    text = f.source.slice(x)
+    softplus = f.called(twins.SOFTPLUS, f"-2.0 * {text}")
+    return _alone(f, f"2.0 * ({f.called('jnp.log', '2.0')} - {text} - {softplus})")
 
 
-def _call_arguments(node: ir.Expr, count: int | None) -> list[tuple[int, int]] | None:
-    if not isinstance(node, ir.Call) or not node.args or (count is not None and len(node.args) != count):
-        return None
-    if any(a.star for a in node.args) or isinstance(node.args[0].value, ir.Generator):
-        return None
-    return [(a.start, a.end) for a in node.args]
+def _softplus(f: Formula) -> str:
+    return f.called(twins.SOFTPLUS, f.source.argument(f.only(_beside_one(_operand(f)), "exp")))
+
+
+def _log1p(f: Formula) -> str:
+    return f.called(twins.LOG1P, f.source.argument(_beside_one(_operand(f))))
+
+
+def _expm1(f: Formula) -> str:
+    left = f.whole.left if isinstance(f.whole, ir.BinOp) else None
+    return f.called(twins.EXPM1, f.source.argument(f.only(left, "exp")))
+
+
+def _xlogy(f: Formula) -> str:
+    product = _binary(f.whole, "*")
+    for factor, other in ((product.left, product.right), (product.right, product.left)):
+        if f.drawn.get(id(other)) == "log" and not isinstance(factor, (ir.BinOp, ir.Call)):
+            return f.called(twins.XLOGY, f.source.argument(factor), f.source.argument(f.only(other, "log")))
+    raise Refused
+
+
+def _rel_entr(f: Formula) -> str:
+    product = _binary(f.whole, "*")
+    for factor, other in ((product.left, product.right), (product.right, product.left)):
+        if isinstance(other, ir.BinOp) and other.op == "-":
+            x, y = f.only(other.left, "log"), f.only(other.right, "log")
+        elif f.drawn.get(id(other)) == "log":
+            ratio = _binary(f.only(other, "log"), "/")
+            x, y = ratio.left, ratio.right
+        else:
+            continue
+        if f.is_same(factor, x):
+            return f.called(twins.REL_ENTR, f.source.argument(x), f.source.argument(y))
+    raise Refused
+
+
+def _softmax(f: Formula) -> str:
+    """Only where the sum runs over everything, or keeps its axis: else the quotient broadcasts in some other way."""
+    quotient = _binary(f.whole, "/")
+    x = f.only(quotient.left, "exp")
+    terms, options = f.reduced(quotient.right, "sum")
+    if not f.is_same(x, f.only(terms, "exp")):
+        raise Refused
+    given = {o.keyword or ("axis", "keepdims")[i]: o for i, o in enumerate(options) if o.keyword or i == 0}
+    if not options:
+        return f.called(twins.SOFTMAX, f.source.argument(x), "axis=None")
+    kept = given.get("keepdims")
+    if len(given) != 2 or kept is None or f.source.slice(kept.value) != "True":
+        raise Refused
+    return f.called(twins.SOFTMAX, f.source.argument(x), f"axis={f.source.argument(given['axis'].value)}")
+
+
+def _sigmoid(f: Formula) -> str:
+    quotient = _binary(f.whole, "/")
+    x = f.only(_beside_one(quotient.right), "exp")
+    if isinstance(quotient.left, ir.Constant):
+        return f.called(twins.SIGMOID, _negated(f, x))
+    if not f.is_same(f.only(quotient.left, "exp"), x):
+        raise Refused
+    return f.called(twins.SIGMOID, f.source.argument(x))
+
+
+def _var(f: Formula) -> str:
+    difference = _binary(f.whole, "-")
+    squares, options = f.reduced(difference.left, "mean")
+    mean, others = f.reduced(_squared(f, difference.right), "mean")
+    if not f.is_same(_squared(f, squares), mean) or f.texts(options) != f.texts(others):
+        raise Refused
+    return f.called(twins.VAR, f.source.argument(mean), *f.texts(options))
+
+
+def _squared(f: Formula, node: ir.Expr) -> ir.Expr:
+    if isinstance(node, ir.Call):
+        return f.only(node, "square")
+    if isinstance(node, ir.BinOp) and node.op == "*" and f.is_same(node.left, node.right):
+        return node.left
+    return _binary(node, "**").left
+
+
+def _clipped(f: Formula) -> str:
+    return _around(f, f.called("jnp.clip", f.source.argument(_operand(f)), "-1.0, 1.0"))
+
+
+def _clipped_inside(f: Formula) -> str:
+    operand = _operand(f)
+    if f.drawn.get(id(operand)) == "clip":
+        call = f.call(operand, "clip")
+        if len(call.args) != 3 or any(a.keyword is not None for a in call.args):
+            raise Refused
+        return _around(f, f"{f.source.slice(call.func)}({f.source.slice(call.args[0])}, {_INSIDE})")
+    if isinstance(operand, ir.Name):
+        raise Refused  # maybe clipped where the name was bound
+    return _around(f, f.called("jnp.clip", f.source.argument(operand), _INSIDE))
+
+
+def _around(f: Formula, text: str) -> str:
+    assert isinstance(f.whole, ir.Call)
+    return f"{f.source.slice(f.whole.func)}({text})"
+
+
+_REWRITTEN: dict[str, Callable[[Formula], str]] = {
+    twins.LOG_SOFTMAX: _log_softmax,
+    twins.LOG_SIGMOID: _log_sigmoid,
+    twins.LOG_MINUS_SIGMOID: _log_minus_sigmoid,
+    twins.LOGSUMEXP: _logsumexp,
+    twins.SUM_OF_LOGS: _sum_of_logs,
+    twins.LOG_SECH2: _log_sech2,
+    twins.SOFTPLUS: _softplus,
+    twins.LOG1P: _log1p,
+    twins.EXPM1: _expm1,
+    twins.XLOGY: _xlogy,
+    twins.REL_ENTR: _rel_entr,
+    twins.SOFTMAX: _softmax,
+    twins.SIGMOID: _sigmoid,
+    twins.VAR: _var,
+    twins.CLIPPED: _clipped,
+    twins.CLIPPED_INSIDE: _clipped_inside,
+}

@@ -14,6 +14,8 @@ LONGEST_GUARD = 60
 
 @repair("where-nan-grad")
 def fix(event: Computation, source: FixSource) -> Fix | None:
+    if event.name not in ("where", "select"):
+        return None
     found = guarded_singularity(event)
     call = event.at
     if found is None or not isinstance(call, ir.Call) or any(a.star or a.keyword for a in call.args):

@@ -1,4 +1,7 @@
-"""JAX413: an argument of a jitted function that is nothing JAX can trace. Not modelled: objects of library classes."""
+"""JAX413: an argument of a jitted function, or of a function on arrays, that is nothing JAX can trace.
+
+Not modelled: objects of library classes other than modules.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from flake8_jax.semantics.domain.values import (
     Const,
     DictValue,
     External,
+    ExternalInstance,
     FunctionValue,
     Instance,
     ListValue,
@@ -24,22 +28,34 @@ from flake8_jax.semantics.domain.values import (
     Value,
     is_registered,
 )
-from flake8_jax.semantics.events.events import TransformCall
+from flake8_jax.semantics.events.events import LibraryCall, TransformCall
 
 _FUNCTIONS = ("jax.numpy.", "jax.nn.", "jax.lax.", "jax.random.", "jax.scipy.", "math.", "builtins.")
 """Modules of which everything that is no known constant is a function or a class."""
 _HOOKS = ("__new__", "__init_subclass__", "__jax_array__", "__get__", "tree_flatten")
 """What a class that registers itself, or one that turns into an array, has."""
+_MODULES = ("haiku.", "flax.linen.", "flax.nnx.", "equinox.")
+"""Libraries of modules: objects that compute when they are called."""
+_LAYERS = frozenset({
+    "Linear", "Dense", "DenseGeneral", "MLP", "Conv", "Conv1D", "Conv2D", "Conv3D", "Conv1d", "Conv2d", "Conv3d",
+    "ConvTranspose",
+    "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "Embed", "Embedding", "LayerNorm", "BatchNorm", "GroupNorm",
+    "RMSNorm", "Dropout", "MultiHeadAttention", "MultiheadAttention", "MultiHeadDotProductAttention", "SelfAttention", "LSTM",
+    "GRU", "LSTMCell", "GRUCell", "VanillaRNN", "Sequential",
+})  # fmt: skip
+_ON_ARRAYS = ("jax.numpy.", "jax.nn.", "jax.scipy.special.")
+_OPERANDS = (["x"], ["x", "y"], ["x1", "x2"])
 _OWN_TRAITS = frozenset({"pytree", "namedtuple", "enum", "metaclass", "altered"})
 
 
 @rule("JAX413", "error", fixable="sometimes", raises="another error")
-def non_array_argument(event: TransformCall) -> Report | None:
-    """A string, a function or another value that is no array is passed to an argument of a jitted function.
+def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
+    """A string, a function, a module or another value that is no array is passed where JAX takes arrays only.
 
     Why it bites: `jit` makes a tracer of every argument that is not static, and it can do that for arrays, numbers and
     pytrees of them only. Anything else raises `TypeError`: name the parameter in `static_argnames`, or bind the argument
-    beforehand with `functools.partial` (<https://docs.jax.dev/en/latest/_autosummary/jax.jit.html>).
+    beforehand with `functools.partial` (<https://docs.jax.dev/en/latest/_autosummary/jax.jit.html>). A function or a module
+    that nobody has called raises it in `jnp.tanh(network)`, too, where `jnp.tanh(network(x))` was meant.
 
     Bad:
 
@@ -95,6 +111,40 @@ def non_array_argument(event: TransformCall) -> Report | None:
         return scaled(x, {"scale": 2.0}), scaled(x, {"scale": 1}, None)
     ```
 
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def layer(x):
+        return jnp.dot(x, jnp.ones((2, 2)))
+
+
+    def network(x):
+        return jax.nn.tanh(layer)  # expect: non-array-argument
+
+
+    def demonstrate():
+        network(jnp.ones(2))  # raises: TypeError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def layer(x):
+        return jnp.dot(x, jnp.ones((2, 2)))
+
+
+    def network(x):
+        return jax.nn.tanh(layer(x))
+    ```
+
     Fix: the parameter is named in `static_argnames`, for strings and functions. Unsafe: the function is compiled anew for
     each value.
 
@@ -103,6 +153,8 @@ def non_array_argument(event: TransformCall) -> Report | None:
     context = event.context
     if context.presumed or context.caught:
         return None
+    if isinstance(event, LibraryCall):
+        return _not_called(event)
     found = untraceable(event)
     if not found:
         return None
@@ -110,6 +162,41 @@ def non_array_argument(event: TransformCall) -> Report | None:
     subject = quote(context, node, "the value")
     advice = "name its parameter in static_argnames, or bind it beforehand"
     return Report(node if node is not None else event.at, f"{subject} is nothing that JAX can trace; {advice}")
+
+
+def _not_called(event: LibraryCall) -> Report | None:
+    """A function or a module is given to a function on arrays: somebody forgot to call it."""
+    fact, short = event.fact, event.name.rpartition(".")[2]
+    if (
+        fact is None
+        or not event.name.startswith(_ON_ARRAYS)
+        or fact.returns not in ("array", "float", "like(x)", "bool")
+    ):
+        return None
+    operands = [p.partition(":")[0] for p in fact.params]
+    if operands not in _OPERANDS and not (fact.rank and operands[:1] in (["x"], ["a"])):
+        return None
+    names = operands if operands in _OPERANDS else operands[:1]
+    for name in names:
+        value, node = event.bound.get(name), event.bound_nodes.get(name)
+        if value is None or node is None:
+            continue
+        kind = "a function" if is_callable(value) else "a module" if _is_module(value) else ""
+        if kind:
+            subject = quote(event.context, node, "the argument")
+            return Report(node, f"{subject} is {kind}, and `{short}` takes arrays only; call it first")
+    return None
+
+
+def _is_module(value: Value) -> bool:
+    """An object of a library of modules, or of a class of the project that is one, which surely does not turn into an array."""
+    if isinstance(value, ExternalInstance):
+        return value.cls.startswith(_MODULES) and value.cls.rpartition(".")[2] in _LAYERS
+    if not isinstance(value, Instance) or not value.exact or value.cls.has_unknown_base:
+        return False
+    bases = value.cls.external_bases
+    is_own = bool(bases) and all(base.startswith(_MODULES) and base.endswith(".Module") for base in bases)
+    return is_own and not any(find_in_class(value.cls, name) for name in (*_HOOKS, "__array__"))
 
 
 def untraceable(event: TransformCall) -> list[tuple[int | str, ir.Expr | None, Value]]:

@@ -11,7 +11,18 @@ from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.facts import GUARDED
-from flake8_jax.semantics.events.singularities import instability, is_minor
+from flake8_jax.semantics.events.instabilities import (
+    CLIPPED_INSIDE,
+    REL_ENTR,
+    SIGMOID,
+    SOFTPLUS,
+    SUM_OF_LOGS,
+    VAR,
+    instability,
+)
+
+_PREVIEW = frozenset({SUM_OF_LOGS, VAR, REL_ENTR, SIGMOID, CLIPPED_INSIDE})
+"""Forms that too few repositories have to judge them."""
 
 
 def report_first(candidates: list[Candidate]) -> list[Candidate]:
@@ -30,7 +41,13 @@ def unstable_expression(event: Computation) -> Report | None:
     Why it bites: `log(softmax(x))` is `-inf` as soon as a logit is some hundred below the largest, `log(sum(exp(x)))`
     overflows at 89 in `float32`, `log(1 + x)` and `exp(x) - 1` are zero for every `x` below 6e-8, `x * log(x)` is NaN
     at zero. `jax.nn.log_softmax`, `jax.scipy.special.logsumexp`, `jnp.log1p`, `jnp.expm1` and
-    `jax.scipy.special.xlogy` compute the same and stay exact, and so do their gradients.
+    `jax.scipy.special.xlogy` compute the same and stay exact, and so do their gradients. `exp(x) / sum(exp(x))` is NaN where an
+    `x` is above 88, `log(1 - sigmoid(x))` is `-inf` above 17, `log(1 - tanh(x)**2)` beyond 9, and `log(prod(p))` as soon as the
+    product is below 1e-45. The cosine of two vectors, as a dot product over lengths, is 1.0000001 for some parallel ones,
+    and `arccos` of that is NaN.
+
+    In preview, because too few repositories have them to judge: `log(prod(x))`, `exp(x) / (1 + exp(x))`, the gradient of
+    `1 / (1 + exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`, and angles whose gradient is infinite.
 
     Bad:
 
@@ -47,6 +64,34 @@ def unstable_expression(event: Computation) -> Report | None:
         assert jnp.isinf(nll(jnp.array([0.0, 200.0]), 0))
     ```
 
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def boltzmann(energy, temperature):
+        p = jnp.exp(energy / temperature)
+        return p / p.sum()  # expect: unstable-expression
+
+
+    def squashed(x, log_density):
+        return log_density - jnp.log(1 - jnp.tanh(x) ** 2)  # expect: unstable-expression
+
+
+    def angle(a, b):
+        cosine = jnp.dot(a, b) / (jnp.linalg.norm(a) * jnp.linalg.norm(b))
+        return jnp.arccos(cosine)  # expect: unstable-expression
+
+
+    def demonstrate():
+        assert jnp.isnan(boltzmann(jnp.array([0.0, 200.0]), 1.0)).any()
+        assert jnp.isinf(squashed(jnp.array(20.0), 0.0))
+        some = jnp.array([[1.0, 1.0, 4.0], [1.0, 6.0, 6.0], [3.0, 3.0, 5.0], [2.0, 2.0, 7.0], [4.0, 1.0, 5.0]])
+        assert jnp.isnan(jax.vmap(angle)(some, some)).any()
+    ```
+
     Good:
 
     ```python
@@ -56,6 +101,19 @@ def unstable_expression(event: Computation) -> Report | None:
 
     def nll(logits, label):
         return -jax.nn.log_softmax(logits)[label]
+
+
+    def boltzmann(energy, temperature):
+        return jax.nn.softmax(energy / temperature, axis=None)
+
+
+    def squashed(x, log_density):
+        return log_density - 2 * (jnp.log(2.0) - x - jax.nn.softplus(-2 * x))
+
+
+    def angle(a, b):
+        cosine = jnp.dot(a, b) / (jnp.linalg.norm(a) * jnp.linalg.norm(b))
+        return jnp.arccos(jnp.clip(cosine, -1.0, 1.0))
 
 
     def stable_total(x):
@@ -93,8 +151,8 @@ def unstable_expression(event: Computation) -> Report | None:
     found = instability(event)
     if found is None:
         return None
-    wrong, better = found
-    level: Level | None = "info" if better == "jnp.log1p" or is_minor(event) else None
-    if better == "jax.nn.softplus":
+    level: Level | None = "info" if found.minor else None
+    if found.better == SOFTPLUS:
         level = level_in_notebook(event.context)
-    return Report(event.at, f"{wrong}; use `{better}`", level, unless=GUARDED if event.name == "*" else "")
+    unless = GUARDED if event.name in "*/" else ""
+    return Report(event.at, f"{found.wrong}; use `{found.better}`", level, found.better in _PREVIEW, unless)

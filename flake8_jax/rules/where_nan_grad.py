@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.semantics.domain.values import Recipe
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.facts import STOPPED
-from flake8_jax.semantics.events.singularities import guarded_singularity
+from flake8_jax.semantics.events.singularities import OVERFLOWING, guarded_singularity, hidden_singularity
 
 
 @rule("JAX702", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"})))
@@ -15,7 +17,12 @@ def where_nan_grad(event: Computation) -> Report | None:
     Why it bites: both branches of `where` are computed and differentiated, and the derivative of the branch not taken
     is multiplied by zero. For `sqrt`, `log` or a division at its singular point that is `0 * inf`, so the gradient is
     NaN though the value is right
-    (<https://docs.jax.dev/en/latest/faq.html#gradients-contain-nan-where-using-where>). Guard the argument as well.
+    (<https://docs.jax.dev/en/latest/faq.html#gradients-contain-nan-where-using-where>). Guard the argument as well. A test of
+    the result comes too late, too: `where(isnan(y), 0, y)`, `nan_to_num(y)` and `nansum(y)` hide the NaN of `sqrt(x)` or
+    `0 / 0`, and the gradient keeps it. (The gradient of `log(x)` is finite where `x` is negative.) And `exp(x)` in the branch
+    that is not taken has an infinite gradient where `x` is above 88, as in `where(x > 0, x, expm1(x))`: a warning.
+
+    Tests of the result and overflow are in preview: too few repositories have them to judge.
 
     Bad:
 
@@ -35,11 +42,39 @@ def where_nan_grad(event: Computation) -> Report | None:
         assert jnp.isnan(force(0.0)) and jnp.isfinite(force(4.0))
     ```
 
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def loss(w):
+        y = jnp.sum(jnp.sqrt(w))
+        return jnp.where(jnp.isnan(y), 0.0, y)  # expect: where-nan-grad
+
+
+    def elu(w):
+        return jnp.sum(jnp.where(w > 0, w, jnp.expm1(w)))  # expect: where-nan-grad
+
+
+    def demonstrate():
+        assert jnp.isnan(jax.grad(loss)(jnp.array([-1.0, 1.0]))).any()
+        assert jnp.isnan(jax.grad(elu)(jnp.array([1.0, 100.0]))).any()
+    ```
+
     Good:
 
     ```python
     import jax
     import jax.numpy as jnp
+
+
+    def elu(w):
+        return jnp.sum(jnp.where(w > 0, w, jnp.expm1(jnp.minimum(w, 0.0))))
+
+
+    slope = jax.grad(elu)
 
 
     def length(r2):
@@ -59,7 +94,7 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     def gate(x, degree):
         weight = jnp.where(degree > 0, 1.0 / degree, 0.0)
-        soft = jnp.where(x > 0, x / (1.0 + jnp.exp(-x)), jnp.log1p(x * x))
+        soft = jnp.where(x > 0, x / (1.0 + jnp.exp(-x * x)), jnp.log1p(x * x))
         return jnp.sum(weight * soft) + jnp.sum(jnp.where(x > 0.1, jnp.log(jnp.maximum(x, 0.1)), 0.0))
 
 
@@ -71,17 +106,30 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     Proof: the gradient is NaN at the guarded point, and finite beside it.
     """
-    if event.name not in ("where", "select") or len(event.operands) < 3 or not event.differentiated:
+    if not event.differentiated or event.context.presumed:
         return None
-    if event.context.presumed:
+    if event.name in ("nan_to_num", "nansum", "nanmean"):
+        return _report(event, hidden_singularity(event), "warning", preview=True)
+    if event.name not in ("where", "select") or len(event.operands) < 3:
         return None
     found = guarded_singularity(event)
-    if found is None:
+    if found is not None:
+        overflows = found[0].name in OVERFLOWING
+        return _report(event, found[0], "warning" if overflows else None, preview=overflows)
+    singular = hidden_singularity(event)
+    is_meant = singular is not None and _is_meant(event, singular)
+    return _report(event, singular, None if is_meant else "warning", preview=True)
+
+
+def _is_meant(event: Computation, singular: Recipe) -> bool:
+    """The test of the result is surely about this operation: it stands in the same function, and gives NaN, which no logarithm
+    of a wrong sign does."""
+    return singular.function is event.context.inner and not singular.name.startswith("log")
+
+
+def _report(event: Computation, singular: Recipe | None, level: Level | None, *, preview: bool) -> Report | None:
+    if singular is None:
         return None
-    singular, _operand, _when = found
     shown = {"/": "the division", "**": "the power"}.get(singular.name, f"`{singular.name}`")
-    return Report(
-        event.at,
-        f"the gradient of {shown} is NaN where this `where` hides its value; guard its operand as well",
-        unless=STOPPED,
-    )
+    wrong = f"the gradient of {shown} is NaN where this `{event.name}` hides its value"
+    return Report(event.at, f"{wrong}; guard its operand as well", level, preview, unless=STOPPED)

@@ -29,6 +29,14 @@ def recipe_of(event: Computation, value: Value) -> Recipe | None:
     return recipe
 
 
+def arithmetic_of(event: Computation, value: Value) -> Recipe | None:
+    """The same, or the operator that gave a value of which nothing else is known."""
+    recipe = value.formula if isinstance(value, Unknown) else recipe_of(event, value)
+    if recipe is None or (recipe.function is not None and id(recipe.function) in event.foreign):
+        return None
+    return recipe
+
+
 def written_as(value: Value) -> Recipe | None:
     """How ``value`` was computed on this path, arithmetic on what is not known and what came in through a staging boundary
     included: enough to be silent, not to report something."""

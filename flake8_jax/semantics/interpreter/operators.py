@@ -489,12 +489,17 @@ def unary(m: Machine, value: Value, op: str) -> Value:
     if isinstance(value, Array):
         return _array_unary(m, value, op)
     if isinstance(value, Tree):
-        return Array(result_level(m, (value,)))
+        return _remember(m, Array(result_level(m, (value,))), value, op)
     if isinstance(value, Const) and type(value.value) in (int, float) and op in "-+":
         return Const(-value.value if op == "-" else value.value)
     if isinstance(value, Const) and type(value.value) is int and op == "~":
         return Const(~value.value)
-    return value if isinstance(value, (Static, HostArray)) else Unknown("operator")
+    if isinstance(value, (Static, HostArray)):
+        return value
+    made = Unknown("operator")
+    if op == "-" and isinstance(value, Unknown):
+        made.formula = Recipe("negative", (value,), None, m.path.stack[-1].fn if m.path.stack else None)
+    return made
 
 
 def _array_unary(m: Machine, value: Array, op: str) -> Value:
@@ -510,6 +515,11 @@ def _array_unary(m: Machine, value: Array, op: str) -> Value:
     )
     if m.trackers[Captures].constants:
         embed(m, (value,))
+    return _remember(m, result, value, op)
+
+
+def _remember(m: Machine, result: Array, value: Value, op: str) -> Array:
+    """An operator with one operand gave ``result``."""
     if op in "-~":
         name = "negative" if op == "-" else "logical_not"
         result.recipe = Recipe(name, (value,), None, m.path.stack[-1].fn if m.path.stack else None)

@@ -176,7 +176,7 @@ def _result(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionF
         if dtype is not None:
             result.dtype = dtype
         result.declared = isinstance(base, Array) and base.declared
-    note_method(m, at.frame, at.node, name, result, base)
+    note_method(m, at.frame, at.node, name, result, (base, *args.values))
     return result
 
 

@@ -48,7 +48,8 @@ RECORDED = frozenset({
     "logical_not", "logical_or", "logsumexp", "maximum", "mean", "minimum", "multiply", "negative", "norm",
     "not_equal", "pow", "power", "reciprocal", "relu", "rsqrt", "select", "sigmoid", "logistic", "softmax", "softplus",
     "sqrt", "square", "stop_gradient", "subtract", "sum", "true_divide", "where", "max", "amax", "cos", "sin",
-    "asarray", "tanh", "sub", "mul", "div",
+    "asarray", "tanh", "sub", "mul", "div", "prod", "dot", "vdot", "matmul", "inner", "tensordot", "einsum", "nan_to_num",
+    "nansum", "nanmean", "cosh", "sinh", "std", "var",
 })  # fmt: skip
 """Functions of JAX, by the last part of their names, whose results remember how they were made."""
 
@@ -66,7 +67,8 @@ NO_TANGENT = frozenset({"jax.lax.stop_gradient", "jax.numpy.round", "jax.numpy.f
 """Under ``grad`` alone their results carry no tangent, so they are concrete arrays (checked on JAX 0.10)."""
 
 NAMESPACES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.special.")
-TOLD = frozenset({"log", "where", "select", "sum", "mean", "subtract", "multiply"})
+TOLD = frozenset({"log", "where", "select", "sum", "mean", "-", "*", "/", "log1p", "arccos", "arcsin", "nan_to_num", "nansum",
+                  "nanmean"})  # fmt: skip
 """Of the recorded ones, those that rules are told of."""
 _SYNONYMS = {
     "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/", "add": "+", "power": "**", "pow": "**",
@@ -103,7 +105,8 @@ def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bou
     if last in ("where", "select"):
         for value in values[1:]:
             _note_guarded(m, frame, value)
-    _note(m, frame, result, _recipe(m, node, _SYNONYMS.get(last, last), values), tell=last in TOLD)
+    last = _SYNONYMS.get(last, last)
+    _note(m, frame, result, _recipe(m, node, last, values), tell=last in TOLD)
 
 
 def _values_of(bound: dict[str, Value]) -> list[Value]:
@@ -135,13 +138,17 @@ def _note_guarded(m: Machine, frame: Frame, value: Value, depth: int = 4) -> Non
         _note_guarded(m, frame, operand, depth - 1)
 
 
-def note_method(m: Machine, frame: Frame, node: Any, name: str, result: Value, base: Value) -> None:
-    """A method of an array gave ``result``."""
-    pass_tangent(m, result, (base,))
+def note_method(m: Machine, frame: Frame, node: Any, name: str, result: Value, operands: tuple[Value, ...]) -> None:
+    """A method of an array, the first operand, gave ``result``."""
+    pass_tangent(m, result, operands[:1])
     if name in REARRANGING:
-        note_shaped(m, result, (base,))
-    if name in ("sum", "mean", "max"):
-        _note(m, frame, result, _recipe(m, node, name, (base,)), tell=name != "max")
+        note_shaped(m, result, operands[:1])
+    if name in _METHODS:
+        _note(m, frame, result, _recipe(m, node, name, operands[: _METHODS[name]]), tell=name in TOLD)
+
+
+_METHODS = {"sum": 1, "mean": 1, "max": 1, "prod": 1, "std": 1, "var": 1, "dot": 2}
+"""Methods whose results remember how they were made, with the number of operands that count."""
 
 
 def note_shaped(m: Machine, result: Value, operands: tuple[Value, ...]) -> None:
@@ -161,7 +168,7 @@ def _formula(value: Value) -> Recipe | None:
 def note_operator(m: Machine, frame: Frame, node: Any, op: str, result: Value, operands: tuple[Value, ...]) -> None:
     """An operator on arrays gave ``result``."""
     pass_tangent(m, result, operands)
-    _note(m, frame, result, _recipe(m, node, op, operands), tell=op in "-*")
+    _note(m, frame, result, _recipe(m, node, op, operands), tell=op in TOLD)
 
 
 def _recipe(m: Machine, node: Any, name: str, operands: tuple[Value, ...]) -> Recipe:

@@ -222,3 +222,63 @@ def fine(x):
 
 
 # runs: fine(jnp.ones(2))
+
+
+# --- functions on arrays -------------------------------------------------------
+
+
+def layer(x):
+    return x * 2.0
+
+
+def forgotten(x):
+    return jax.nn.tanh(layer)  # expect: non-array-argument
+
+
+# raises TypeError: forgotten(jnp.ones(2))
+
+
+def forgotten_second(x):
+    return jnp.maximum(x, layer)  # expect: non-array-argument
+
+
+# raises TypeError: forgotten_second(jnp.ones(2))
+
+
+def forgotten_partial(x):
+    return jnp.sum(partial(layer, x))  # expect: non-array-argument
+
+
+# raises TypeError: forgotten_partial(jnp.ones(2))
+
+
+def forgotten_jit(x):
+    return jnp.mean(jax.jit(layer))  # expect: non-array-argument
+
+
+# raises TypeError: forgotten_jit(jnp.ones(2))
+
+
+class Wrapped:
+    def __init__(self, x):
+        self.x = x
+
+    def __jax_array__(self):
+        return self.x
+
+    @property
+    def twice(self):
+        return 2 * self.x
+
+
+def called(x, activation=jnp.tanh):
+    w = Wrapped(x)
+    a = jnp.asarray(w), jnp.exp(w.twice), activation(x), jnp.sum(jnp.pi)
+    return a, jnp.vectorize(layer)(x), jnp.apply_along_axis(layer, 0, x), jnp.sum(layer(x))
+
+
+def given(x, shift=layer):
+    return jnp.exp(shift(x) if callable(shift) else shift)
+
+
+# runs: called(jnp.ones(2)), given(jnp.ones(2)), given(jnp.ones(2), 1.0)

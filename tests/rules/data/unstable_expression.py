@@ -2,6 +2,8 @@
 
 import jax
 import jax.numpy as jnp
+from jax import lax, nn
+from jax.nn import softmax
 
 
 @jax.jit
@@ -29,6 +31,112 @@ def rates(a, b):
 
 def partition(system, tau):
     return jnp.log(jnp.exp(system.energies() / tau).sum())  # expect: unstable-expression
+
+
+def chosen(x, i, y):
+    a = jnp.log(softmax(x)[i])  # expect: unstable-expression
+    b = jnp.log(jnp.take_along_axis(nn.softmax(x, axis=-1), y, axis=1).reshape(-1))
+    return a, b
+
+
+@jax.jit
+def bernoulli(w, x, y):
+    p = jax.nn.sigmoid(x @ w)
+    return -jnp.mean(y * nn.log_sigmoid(x @ w) + (1 - y) * jnp.log(1 - p))  # expect: unstable-expression
+
+
+def complement(x):
+    return jnp.log1p(-nn.sigmoid(x))  # expect: unstable-expression
+
+
+def complement_by_lax(x):
+    return lax.log(lax.sub(1.0, lax.logistic(x)))  # expect: unstable-expression
+
+
+@jax.jit
+def determinant(x):
+    a = jnp.log(jnp.prod(x))  # expect: unstable-expression
+    return a + jnp.log(jnp.sin(x).prod(axis=-1))
+
+
+def squashed(x):
+    t = jnp.tanh(x)
+    return jnp.log(1 - t * t)  # expect: unstable-expression
+
+
+def squashed_by_square(x):
+    return jnp.log1p(-jnp.square(jnp.tanh(x)))  # expect: unstable-expression
+
+
+def softmax_by_hand(x):
+    return jnp.exp(x) / jnp.sum(jnp.exp(x), axis=-1, keepdims=True)  # expect: unstable-expression
+
+
+def softmax_in_place(q, t):
+    p = jnp.exp(q / t)
+    p /= p.sum(axis=1)[:, None]  # expect: unstable-expression
+    return p
+
+
+def logistic_by_hand(x):
+    return jnp.exp(x) / (1 + jnp.exp(x))  # expect: unstable-expression
+
+
+@jax.grad
+def logistic_slope(x):
+    return jnp.sum(1 / (1 + jnp.exp(-x)))  # expect: unstable-expression
+
+
+def spread(x):
+    return jnp.mean(x**2) - jnp.mean(x) ** 2  # expect: unstable-expression
+
+
+@jax.jit
+def divergence(p, q):
+    return jnp.sum(p * (jnp.log(p) - jnp.log(q)))  # expect: unstable-expression
+
+
+@jax.jit
+def divergence_of_ratio(p, q):
+    return jnp.sum(p * jnp.log(p / q))  # expect: unstable-expression
+
+
+@jax.jit
+def binary_entropy(p):
+    return lax.mul(1 - p, lax.log(1 - p))  # expect: unstable-expression
+
+
+def growth(y):
+    return jnp.log(mean_of_exponentials(y))  # expect: unstable-expression
+
+
+def mean_of_exponentials(y):
+    return jnp.mean(jnp.exp(2.0 * y))
+
+
+def unit(v):
+    return v / jnp.linalg.norm(v, axis=-1, keepdims=True)
+
+
+def angle(a, b):
+    return jnp.arccos(jnp.sum(unit(a) * unit(b), axis=-1))  # expect: unstable-expression
+
+
+def angle_of_matrix_product(a, b):
+    return jnp.arccos(unit(a) @ unit(b))  # expect: unstable-expression
+
+
+def angle_of_einsum(a, b):
+    return jnp.arcsin(jnp.einsum("i,i->", unit(a), unit(b)))  # expect: unstable-expression
+
+
+def angle_of_roots(a, b):
+    return jnp.arccos(jnp.dot(a, b) / jnp.sqrt(jnp.dot(a, a) * jnp.dot(b, b)))  # expect: unstable-expression
+
+
+@jax.grad
+def clipped_at_the_bound(w):
+    return jnp.arccos(jnp.clip(unit(w) @ unit(w + 1), -1, 1))  # expect: unstable-expression
 
 
 # runs: losses(jnp.ones(2), jnp.ones(2))
@@ -67,3 +175,45 @@ def score(achievements):
 
 def inverse_softplus(y):
     return jnp.log(jnp.exp(y) - 1.0)
+
+
+def floored(x, p):
+    a = jnp.log(softmax(x)[0] + 1e-8)
+    b = jnp.log(1 - nn.sigmoid(x) + 1e-6)
+    c = jnp.log(1 - jnp.tanh(x) ** 2 + 1e-6)
+    d = jnp.log((1 - jnp.tanh(x) ** 2).clip(1e-8))
+    p = p + 1e-8
+    return a, b, c, d, p * (jnp.log(p) - jnp.log(x))
+
+
+def shifted_softmax(x, d2):
+    p = jnp.exp(x - x.max())
+    w = jnp.exp(-d2 / 2)
+    return p / p.sum(), w / w.sum(), jnp.log(jnp.mean(jnp.exp(x - x.max())))
+
+
+def logistic_forward(x):
+    return 1 / (1 + jnp.exp(-x))
+
+
+def fraction(x, y):
+    return jnp.exp(x) / jnp.sum(jnp.exp(y)), jnp.mean(x**2) - jnp.mean(y) ** 2
+
+
+def inside(a, b, z):
+    c = jnp.arccos(jnp.clip(unit(a) @ unit(b), -1, 1))
+    d = jnp.arccos(jnp.dot(a, b) / (jnp.linalg.norm(a) * jnp.linalg.norm(b) + 1e-6))
+    return c, d, jnp.arccos(z / jnp.linalg.norm(a)), jnp.arccos(z)
+
+
+@jax.grad
+def clipped_inside(w):
+    return jnp.arccos(jnp.clip(unit(w) @ unit(w + 1), -1 + 1e-6, 1 - 1e-6))
+
+
+def of_sizes(x):
+    return jnp.log(jnp.prod(jnp.arange(1, 4)))
+
+
+def hidden_by_a_where(x):
+    return jnp.where(x >= 0, 1 / (1 + jnp.exp(-x)), jnp.exp(x) / (1 + jnp.exp(x)))

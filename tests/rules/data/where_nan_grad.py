@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 
 def distances(r):
@@ -42,7 +43,7 @@ def twice_guarded(r2):
 
 
 def never_singular(x):
-    return jnp.where(x > 0, x / (1.0 + jnp.exp(-x)), jnp.log1p(x * x))
+    return jnp.where(x > 0, x / (1.0 + jnp.exp(-x * x)), jnp.log1p(x * x))
 
 
 def shifted(x):
@@ -76,3 +77,180 @@ def only_forward(x):
 
 
 # runs: quiet(jnp.array([0.2, 1.0]), jnp.array([0.0, 2.0])), only_forward(jnp.ones(2))
+
+
+# --- values that are replaced where they are NaN, and overflow in the branch that is not taken ---------
+
+
+def tested_for_nan(p, x):
+    l = jnp.sum(jnp.sqrt(x @ p))
+    return jnp.where(jnp.isnan(l), 0.0, l)  # expect: where-nan-grad
+
+
+def tested_for_finite(p, x):
+    l = jnp.sum(jnp.sqrt(x @ p))
+    return jnp.where(jnp.isfinite(l), l, 0.0)  # expect: where-nan-grad
+
+
+def tested_for_no_nan(p, x):
+    l = jnp.sum(jnp.sqrt(x @ p))
+    return jnp.where(~jnp.isnan(l), l, 0.0)  # expect: where-nan-grad
+
+
+def replaced(p, x):
+    return jnp.sum(jnp.nan_to_num(p / x.sum()))  # expect: where-nan-grad
+
+
+def left_out_of_a_sum(p, x):
+    return jnp.nansum(p / x)  # expect: where-nan-grad
+
+
+def slope_of_a_logarithm(p, x):
+    return jnp.nanmean(jnp.log(p))
+
+
+def slope_of_a_logarithm_again(p, x):
+    l = jnp.log(p)
+    return jnp.sum(jnp.where(jnp.isnan(l), 0, l))
+
+
+def logarithm_of_zero(p, x):
+    l = jnp.log(p)
+    return jnp.sum(jnp.where(jnp.isfinite(l), l, 0))  # expect: where-nan-grad
+
+
+def of_a_length(p, x):
+    l = p / x.shape[0]
+    return jnp.sum(jnp.where(jnp.isfinite(l), l, 0))
+
+
+def with_a_floor(p, x):
+    l = p / (x.sum() + 1e-6)
+    return jnp.sum(jnp.where(jnp.isfinite(l), l, 0))
+
+
+def elu(p, x):
+    return jnp.sum(jnp.where(p > 0, p, jnp.expm1(p)))  # expect: where-nan-grad
+
+
+def decay(p, x):
+    return jnp.sum(jnp.where(p > 0, jnp.exp(-p), 0))  # expect: where-nan-grad
+
+
+def elu_with_a_bound(p, x):
+    return jnp.sum(jnp.where(p > 0, p, jnp.expm1(jnp.minimum(p, 0))))
+
+
+def elu_of_a_bounded(p, x):
+    p = jnp.tanh(p)
+    return jnp.sum(jnp.where(p > 0, p, jnp.expm1(p)))
+
+
+def elu_the_other_way(p, x):
+    return jnp.sum(jnp.where(p < 0, p, jnp.expm1(-p)))  # expect: where-nan-grad
+
+
+def stable_sigmoid(p, x):
+    return jnp.sum(jnp.where(p >= 0, 1 / (1 + jnp.exp(-p)), jnp.exp(p) / (1 + jnp.exp(p))))  # expect: where-nan-grad
+
+
+def twice_guarded_by_a_name(p, x):
+    safe = jnp.where(x == 0, 1, x)
+    y = p / safe
+    return jnp.sum(jnp.where(jnp.isnan(y), 0, y))
+
+
+def never_below_zero(p, x):
+    y = jnp.sqrt(p**2 + x**2)
+    return jnp.sum(jnp.where(jnp.isnan(y), 0, y))
+
+
+def either_test(p, x):
+    y = p / x
+    return jnp.sum(lax.select(jnp.isnan(y) | jnp.isinf(y), jnp.zeros_like(y), y))  # expect: where-nan-grad
+
+
+def unit_of(v):
+    return v / jnp.linalg.norm(v)
+
+
+def direction(p, x):
+    u = unit_of(p)
+    return jnp.sum(jnp.where(jnp.isnan(u), 0, u) * x)  # expect: where-nan-grad
+
+
+def of_data_alone(p, x):
+    return jnp.sum(jnp.where(jnp.isnan(x), 0, p * x))
+
+
+def cosh_of_the_near(p, x):
+    return jnp.sum(jnp.where(jnp.abs(p) < 10, jnp.cosh(p), 0))  # expect: where-nan-grad
+
+
+def bell(p, x):
+    return jnp.sum(jnp.where(p > 0, jnp.exp(-(p**2)), 0))
+
+
+def root_as_power(p, x):
+    y = p**0.5
+    return jnp.sum(jnp.where(jnp.isnan(y), 0, y))  # expect: where-nan-grad
+
+
+def not_differentiated(p, x):
+    y = 1 / x
+    return jnp.sum(jnp.where(jnp.isfinite(y), y, 0) * p)
+
+
+@jax.jit
+def all_slopes(p, x):
+    return (
+        jax.grad(tested_for_nan)(p, x),
+        jax.grad(tested_for_finite)(p, x),
+        jax.grad(tested_for_no_nan)(p, x),
+        jax.grad(replaced)(p, x),
+        jax.grad(left_out_of_a_sum)(p, x),
+        jax.grad(slope_of_a_logarithm)(p, x),
+        jax.grad(slope_of_a_logarithm_again)(p, x),
+        jax.grad(logarithm_of_zero)(p, x),
+        jax.grad(of_a_length)(p, x),
+        jax.grad(with_a_floor)(p, x),
+        jax.grad(elu)(p, x),
+        jax.grad(decay)(p, x),
+        jax.grad(elu_with_a_bound)(p, x),
+        jax.grad(elu_of_a_bounded)(p, x),
+        jax.grad(elu_the_other_way)(p, x),
+        jax.grad(stable_sigmoid)(p, x),
+        jax.grad(twice_guarded_by_a_name)(p, x),
+        jax.grad(never_below_zero)(p, x),
+        jax.grad(either_test)(p, x),
+        jax.grad(direction)(p, x),
+        jax.grad(of_data_alone)(p, x),
+        jax.grad(cosh_of_the_near)(p, x),
+        jax.grad(bell)(p, x),
+        jax.grad(root_as_power)(p, x),
+        jax.grad(not_differentiated)(p, x),
+    )
+
+
+# runs: all_slopes(jnp.ones(3), jnp.ones((3, 3)))
+
+
+# --- a result that is rejected needs no gradient --------------------------------------------------------
+
+
+def rejected(w):
+    y = jnp.sum(jnp.sqrt(w))
+    return jnp.where(jnp.isfinite(y), y, jnp.inf)
+
+
+def expensive(w):
+    y = jnp.sum(jnp.sqrt(w))
+    return jnp.where(jnp.isnan(y), 1e8, y)
+
+
+@jax.jit
+def slopes_of_rejected(w):
+    return jax.grad(rejected)(w), jax.grad(expensive)(w)
+
+
+# runs: slopes_of_rejected(jnp.ones(3))

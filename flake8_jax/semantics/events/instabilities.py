@@ -1,0 +1,346 @@
+"""Which formulas overflow, or lose their digits, where another one for the same does not.
+
+Vocabulary
+----------
+instability a formula that a stable one replaces.
+twin        the stable function, or the stable formula as text.
+angle       ``arccos`` or ``arcsin`` of a dot product of vectors that were divided by their lengths.
+
+Not modelled: ranges of arguments, beyond what ``bounds`` knows; what a function in another file gave, unless that is in sight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import functions_of
+from flake8_jax.semantics.domain.recipes import has_tangent
+from flake8_jax.semantics.domain.values import SHAPED, Array, Recipe, Tree, Unknown, Value, contents_of
+from flake8_jax.semantics.events.bounds import is_shifted, may_be_zero, stays_low
+from flake8_jax.semantics.events.events import Computation
+from flake8_jax.semantics.events.formulas import DEEPEST, arithmetic_of, made_by, number, recipe_of, same, written_as
+
+
+class Finding(NamedTuple):
+    """wrong: what happens, in words. better: the twin. minor: whether it ever happens, nothing shows."""
+
+    wrong: str
+    better: str
+    minor: bool = False
+
+
+LOG_SOFTMAX = "jax.nn.log_softmax"
+LOG_SIGMOID = "jax.nn.log_sigmoid"
+LOGSUMEXP = "jax.scipy.special.logsumexp"
+SOFTPLUS = "jax.nn.softplus"
+SOFTMAX = "jax.nn.softmax"
+SIGMOID = "jax.nn.sigmoid"
+LOG1P = "jnp.log1p"
+EXPM1 = "jnp.expm1"
+XLOGY = "jax.scipy.special.xlogy"
+REL_ENTR = "jax.scipy.special.rel_entr"
+VAR = "jnp.var"
+LOG_MINUS_SIGMOID = "jax.nn.log_sigmoid(-x)"
+SUM_OF_LOGS = "jnp.sum(jnp.log(x))"
+LOG_SECH2 = "2 * (jnp.log(2.0) - x - jax.nn.softplus(-2 * x))"
+MEAN_OF_EXP = "jax.scipy.special.logsumexp(x) - jnp.log(n)"
+CLIPPED = "jnp.clip(x, -1.0, 1.0)"
+CLIPPED_INSIDE = "jnp.clip(x, -1.0 + 1e-6, 1.0 - 1e-6)"
+
+TOLD = frozenset({"log", "log1p", "sum", "mean", "-", "*", "/", "arccos", "arcsin"})
+"""Operations that may be the last one of such a formula."""
+
+
+def instability(event: Computation) -> Finding | None:
+    """What is wrong with a computation, if anything is."""
+    if event.name in ("log", "log1p", "arccos", "arcsin") and event.operands:
+        return _OF_ONE[event.name](event, event.operands[0])
+    if event.name in ("-", "*", "/") and len(event.operands) == 2:
+        return _OF_TWO[event.name](event, *event.operands)
+    return None
+
+
+def _elements_of(event: Computation, value: Value) -> Value:
+    """What the elements of the value were taken from: ``x`` of ``x[i]`` and ``x.reshape(-1)``."""
+    for _ in range(DEEPEST):
+        recipe = recipe_of(event, value)
+        if recipe is None or recipe.name != SHAPED or len(recipe.operands) != 1:
+            break
+        value = recipe.operands[0]
+    return value
+
+
+# --- logarithms -------------------------------------------------------------------------------------------
+
+
+def _of_logarithm(event: Computation, operand: Value) -> Finding | None:
+    operand = _elements_of(event, operand)
+    softmax = made_by(event, operand, "softmax")
+    if _is_of_array(softmax) and _is_in_sight(event, softmax):
+        return Finding("`log(softmax(x))` is -inf for small probabilities", LOG_SOFTMAX)
+    sigmoid = made_by(event, operand, "sigmoid")
+    if _is_of_array(sigmoid):
+        return Finding("`log(sigmoid(x))` is -inf for very negative x", LOG_SIGMOID, _is_minor(event, sigmoid))
+    recipe = recipe_of(event, operand)
+    known = _OF_OPERATION.get(recipe.name) if recipe is not None else None
+    return known(event, recipe) if known is not None and recipe is not None and recipe.operands else None
+
+
+def _of_sum(event: Computation, total: Recipe) -> Finding | None:
+    terms = made_by(event, total.operands[0], "exp")
+    if terms is None or is_shifted(terms):
+        return None
+    if total.name == "mean":
+        return Finding("`log(mean(exp(x)))` overflows for large x", MEAN_OF_EXP)
+    return Finding("`log(sum(exp(x)))` overflows for large x", LOGSUMEXP)
+
+
+def _of_one_plus(event: Computation, one: Recipe) -> Finding | None:
+    if not _is_written_here(event, one) or 1.0 not in (number(one.operands[0]), number(one.operands[1])):
+        return None
+    other = one.operands[1] if number(one.operands[0]) == 1.0 else one.operands[0]
+    exponential = made_by(event, other, "exp")
+    if exponential is not None and _is_written_here(event, exponential) and not stays_low(exponential.operands[0]):
+        return Finding("`log(1 + exp(x))` overflows for large x and loses its digits for small ones", SOFTPLUS)
+    if isinstance(other, Tree) or (isinstance(other, Array) and other.dtype not in ("int", "bool")):
+        return Finding("`log(1 + x)` loses all digits of a small x", LOG1P, minor=True)
+    return None
+
+
+def _of_one_minus(event: Computation, rest: Recipe) -> Finding | None:
+    if number(rest.operands[0]) != 1.0 or len(rest.operands) != 2:
+        return None
+    return _of_rest(event, rest.operands[1])
+
+
+def _of_rest(event: Computation, taken: Value) -> Finding | None:
+    """The logarithm of 1 minus the value."""
+    sigmoid = made_by(event, _elements_of(event, taken), "sigmoid")
+    if _is_of_array(sigmoid) and _is_in_sight(event, sigmoid):
+        return Finding("`log(1 - sigmoid(x))` is -inf for x above 17", LOG_MINUS_SIGMOID, _is_minor(event, sigmoid))
+    squared = _squared(event, taken)
+    tanh = made_by(event, squared, "tanh") if squared is not None else None
+    if _is_of_array(tanh):
+        return Finding("`log(1 - tanh(x)**2)` is -inf for x beyond 9", LOG_SECH2)
+    return None
+
+
+def _of_product_of_all(event: Computation, product: Recipe) -> Finding | None:
+    factors = product.operands[0]
+    if not isinstance(factors, (Array, Tree, Unknown)) or getattr(factors, "dtype", "") in ("int", "bool"):
+        return None
+    return Finding("`log(prod(x))` is -inf, or inf, as soon as the product leaves the range of floats", SUM_OF_LOGS)
+
+
+def _of_log1p(event: Computation, operand: Value) -> Finding | None:
+    negated = made_by(event, operand, "negative")
+    return _of_rest(event, negated.operands[0]) if negated is not None else None
+
+
+def _squared(event: Computation, value: Value) -> Value | None:
+    """``x`` where the value is its square."""
+    recipe = arithmetic_of(event, value)
+    if recipe is None or not recipe.operands:
+        return None
+    if recipe.name == "square" or (recipe.name == "**" and number(recipe.operands[1]) == 2.0):
+        return recipe.operands[0]
+    if recipe.name == "*" and same(event, recipe.operands[0], recipe.operands[1]):
+        return recipe.operands[0]
+    return None
+
+
+def _is_minor(event: Computation, sigmoid: Recipe | None) -> bool:
+    """The logarithm of a sigmoid that is no sum of products, as a learned number is: whether it ever is far from zero, nothing
+    shows. What is written as ``log(sigmoid(x))`` counts all the same."""
+    if sigmoid is None or _is_written_here(event, sigmoid):
+        return False
+    written = sigmoid.node.args if isinstance(sigmoid.node, ir.Call) else []
+    in_place = any(isinstance(n, ir.BinOp) and n.op == "@" for argument in written for n in walk(argument.value))
+    return not in_place and not _is_contraction(sigmoid.operands[0])
+
+
+def _is_contraction(value: Value, depth: int = DEEPEST) -> bool:
+    """A sum of products, or what was computed of one."""
+    recipe = written_as(value)
+    if recipe is None or depth == 0:
+        return False
+    return recipe.name in _CONTRACTIONS or any(_is_contraction(operand, depth - 1) for operand in recipe.operands)
+
+
+_CONTRACTIONS = frozenset({"@", "matmul", "dot", "einsum", "tensordot", "vdot", "inner"})
+
+
+def _is_of_array(recipe: Recipe | None) -> bool:
+    """Such an operation gave the value, and not on a number that is known."""
+    return recipe is not None and (not recipe.operands or number(recipe.operands[0]) is None)
+
+
+def _is_in_sight(event: Computation, recipe: Recipe | None) -> bool:
+    """The operation stands in the same file, so that a reader can tell what to write."""
+    if recipe is None or recipe.function is None or recipe.function is event.context.inner:
+        return True
+    return any(function is recipe.function for function, _start, _first in functions_of(event.context.scope.tree))
+
+
+def _is_written_here(event: Computation, recipe: Recipe) -> bool:
+    """The operation stands inside the expression itself: a name for it may have other uses."""
+    node = recipe.node
+    return node is not None and event.at.start <= node.start and node.end <= event.at.end
+
+
+# --- differences, products and quotients ------------------------------------------------------------------
+
+
+def _of_difference(event: Computation, a: Value, b: Value) -> Finding | None:
+    if number(b) == 1.0:
+        exponential = made_by(event, a, "exp")
+        if exponential is not None and _is_written_here(event, exponential) and not _undoes_log(event, exponential):
+            return Finding("`exp(x) - 1` loses all digits of a small x", EXPM1)
+    squares, square = made_by(event, a, "mean"), _squared(event, b)
+    mean = made_by(event, square, "mean") if square is not None else None
+    if squares is None or mean is None:
+        return None
+    squared = _squared(event, squares.operands[0])
+    if squared is not None and same(event, squared, mean.operands[0]):
+        return Finding("`mean(x**2) - mean(x)**2` loses its digits where the mean is far from zero", VAR)
+    return None
+
+
+def _undoes_log(event: Computation, exponential: Recipe) -> bool:
+    """``exp(mean(log(1 + x))) - 1``, a mean of another kind; or ``log(exp(y) - 1)``, the inverse of ``softplus``, of which a
+    small y makes no use."""
+    mean = made_by(event, exponential.operands[0], "mean", "sum") if exponential.operands else None
+    if mean is not None and mean.operands and made_by(event, mean.operands[0], "log", "log1p") is not None:
+        return True
+    return event.context.scope.text[: event.at.start].rstrip(" (").endswith("log")
+
+
+def _of_product(event: Computation, a: Value, b: Value) -> Finding | None:
+    for factor, other in ((a, b), (b, a)):
+        if not isinstance(factor, (Array, Tree)):
+            continue
+        logarithm = made_by(event, other, "log")
+        if logarithm is not None and logarithm.operands and same(event, factor, logarithm.operands[0]):
+            if _is_zero_at_times(event, factor):
+                return Finding("`x * log(x)` is NaN at zero", XLOGY)
+        if _is_log_of_ratio(event, factor, other) and _is_zero_at_times(event, factor):
+            return Finding("`x * (log(x) - log(y))` is NaN at zero", REL_ENTR)
+    return None
+
+
+def _is_zero_at_times(event: Computation, factor: Value) -> bool:
+    softmax = made_by(event, factor, "softmax")
+    underflows = softmax is not None and not _is_in_sight(event, softmax)
+    return underflows or may_be_zero(factor)
+
+
+def _is_log_of_ratio(event: Computation, factor: Value, value: Value) -> bool:
+    """The value is ``log(factor) - log(y)``, or ``log(factor / y)``."""
+    difference, logarithm = made_by(event, value, "-"), made_by(event, value, "log")
+    if difference is not None and len(difference.operands) == 2:
+        first = made_by(event, difference.operands[0], "log")
+        second = made_by(event, difference.operands[1], "log")
+        return first is not None and second is not None and same(event, factor, first.operands[0])
+    if logarithm is None:
+        return False
+    ratio = made_by(event, logarithm.operands[0], "/")
+    return ratio is not None and same(event, factor, ratio.operands[0])
+
+
+def _of_quotient(event: Computation, a: Value, b: Value) -> Finding | None:
+    total = recipe_of(event, _elements_of(event, b))
+    if total is None or not total.operands:
+        return None
+    exponential = made_by(event, a, "exp")
+    if total.name == "sum" and exponential is not None and same(event, a, total.operands[0]):
+        if not is_shifted(exponential):
+            return Finding("`exp(x) / sum(exp(x))` is NaN for large x", SOFTMAX)
+    if total.name == "+" and 1.0 in (number(v) for v in total.operands):
+        added = total.operands[1] if number(total.operands[0]) == 1.0 else total.operands[0]
+        return _of_logistic(event, a, added)
+    return None
+
+
+def _of_logistic(event: Computation, a: Value, added: Value) -> Finding | None:
+    """``a / (1 + added)``."""
+    exponential = made_by(event, added, "exp")
+    if exponential is None or stays_low(exponential.operands[0]):
+        return None
+    if same(event, a, added):
+        return Finding("`exp(x) / (1 + exp(x))` is NaN for large x", SIGMOID)
+    if number(a) == 1.0 and event.differentiated and has_tangent(exponential.operands[0], event.tangents):
+        return Finding("the gradient of `1 / (1 + exp(-x))` is NaN for very negative x", SIGMOID)
+    return None
+
+
+# --- angles -----------------------------------------------------------------------------------------------
+
+
+def _of_angle(event: Computation, operand: Value) -> Finding | None:
+    clipped = made_by(event, operand, "clip")
+    if clipped is None:
+        if not _is_cosine(event, operand):
+            return None
+        wrong = f"rounding takes the cosine beyond 1, where `{event.name}` is NaN"
+        if event.differentiated and has_tangent(operand, event.tangents):
+            wrong = f"rounding takes the cosine to 1 and beyond, where `{event.name}` or its gradient is not finite"
+            return Finding(wrong, CLIPPED_INSIDE)
+        return Finding(wrong, CLIPPED)
+    if not event.differentiated or not has_tangent(operand, event.tangents) or len(clipped.operands) < 3:
+        return None
+    if [number(v) for v in clipped.operands[1:3]] == [-1.0, 1.0] and _is_cosine(event, clipped.operands[0]):
+        return Finding(f"the gradient of `{event.name}` is infinite at the bounds of this `clip`", CLIPPED_INSIDE)
+    return None
+
+
+def _is_cosine(event: Computation, value: Value) -> bool:
+    """The value is a sum of products, divided by lengths: all of it is a product or a quotient. A remainder such as an epsilon
+    may keep it inside."""
+    names = [recipe for _value, recipe in _factors(event, value)]
+    summed = any(recipe.name in _CONTRACTIONS or recipe.name == "sum" for recipe in names)
+    return summed and any(recipe.name == "/" and _is_length(event, recipe.operands[1]) for recipe in names)
+
+
+def _factors(event: Computation, value: Value, depth: int = DEEPEST) -> Iterator[tuple[Value, Recipe]]:
+    """What the value was made of by products, quotients and their sums."""
+    recipe = recipe_of(event, value)
+    if recipe is None or depth == 0 or recipe.name not in _COSINES:
+        return
+    yield value, recipe
+    for operand in recipe.operands[:1] if recipe.name == "/" else recipe.operands:
+        for part in contents_of(operand) or (operand,):
+            yield from _factors(event, part, depth - 1)
+
+
+_COSINES = _CONTRACTIONS | {"*", "/", "sum", "negative", SHAPED}
+
+
+def _is_length(event: Computation, value: Value, depth: int = DEEPEST) -> bool:
+    """The value is the length of a vector, or a product of lengths."""
+    recipe = recipe_of(event, _elements_of(event, value))
+    if recipe is None or depth == 0 or not recipe.operands:
+        return False
+    if recipe.name == "*":
+        return all(_is_length(event, operand, depth - 1) for operand in recipe.operands)
+    if recipe.name == "sqrt":
+        inner = recipe_of(event, _elements_of(event, recipe.operands[0]))
+        return inner is not None and (inner.name == "sum" or inner.name in _CONTRACTIONS or _is_product_of_sums(inner))
+    return recipe.name == "norm"
+
+
+def _is_product_of_sums(recipe: Recipe) -> bool:
+    return recipe.name == "*" and all(
+        (inner := written_as(operand)) is not None and (inner.name == "sum" or inner.name in _CONTRACTIONS)
+        for operand in recipe.operands
+    )
+
+
+_OF_ONE = {"log": _of_logarithm, "log1p": _of_log1p, "arccos": _of_angle, "arcsin": _of_angle}
+_OF_TWO = {"-": _of_difference, "*": _of_product, "/": _of_quotient}
+_OF_OPERATION = {
+    "sum": _of_sum, "mean": _of_sum, "+": _of_one_plus, "-": _of_one_minus, "prod": _of_product_of_all,
+}  # fmt: skip
+"""Logarithms, by what gave their operand."""
