@@ -88,6 +88,11 @@ def constant_key(event: LibraryCall) -> Report | None:
         return jax.vmap(lambda s: jax.random.normal(jax.random.key(s), (n,)))(jnp.arange(3) + seed)
 
 
+    def warm_up(n):
+        for attempt in range(n):
+            jax.random.normal(jax.random.key(0), ()).block_until_ready()
+
+
     def test_reference():
         for n in (1, 2):
             assert jax.random.normal(jax.random.key(1), (n,)).shape == (n,)
@@ -170,13 +175,13 @@ def _is_literal(node: ir.Expr | None, context: Context) -> bool:
 
 
 def _is_idle(call: ir.Call, fn: ir.Function) -> bool:
-    """Nothing random comes of the key: it stands in for a missing argument, goes to a layer that is told not to train, or
-    the function only returns shapes."""
+    """Nothing random comes of the key: it stands in for a missing argument, goes to a layer that is told not to train, is
+    drawn from to wait for the device, or the function only returns shapes."""
     nodes = [node for statement in fn.body for node in walk(statement)]
     returned = [node.value for node in nodes if isinstance(node, ir.Return) and node.value is not None]
     if returned and all(map(_is_shape, returned)):
         return True
-    return any(_is_told_not_to_train(node, call) or _is_default(node, call) for node in nodes)
+    return any(_is_told_not_to_train(node, call) or _is_default(node, call) or _is_wait(node, call) for node in nodes)
 
 
 def _is_shape(node: ir.Node | ir.Expr) -> bool:
@@ -186,6 +191,13 @@ def _is_shape(node: ir.Node | ir.Expr) -> bool:
     if isinstance(node, ir.Subscript):
         return _is_shape(node.value)
     return isinstance(node, ir.Attribute) and node.attr in _SHAPES
+
+
+def _is_wait(node: object, call: ir.Call) -> bool:
+    """A statement that waits for the result and throws it away."""
+    if not isinstance(node, ir.ExprStmt) or not isinstance(node.value, ir.Call) or not _is_inside(call, node):
+        return False
+    return isinstance(node.value.func, ir.Attribute) and node.value.func.attr == "block_until_ready"
 
 
 def _is_told_not_to_train(node: object, call: ir.Call) -> bool:

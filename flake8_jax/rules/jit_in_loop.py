@@ -137,4 +137,5 @@ def _captures_iteration(event: Repetition) -> bool:
     if function is None or event.loop is None:
         return False
     read = set().union(*[names_read(part) for part in function.body]) - set(function.local_names)
+    read |= set().union(*[names_read(p.default) for p in function.params if p.default is not None])
     return not read.isdisjoint(bound_paths(event.loop) - {function.name})
