@@ -54,7 +54,7 @@ def bind(m: Machine, func: FunctionValue, args: Arguments) -> dict[str, Value]:
             elif kind != "posonly" and p.name in kwargs:
                 value = kwargs.pop(p.name)
             else:
-                value = _missing(func, p, args)
+                value = _missing(m, func, p, args)
             bound[p.name] = _as_annotated(m, func, p, value)
     return bound
 
@@ -74,13 +74,20 @@ def _extra_keywords(m: Machine, args: Arguments, kwargs: dict[str, Value]) -> Va
     return DictValue(kwargs, rest, is_open=is_open, born=m.path.mode.trace)
 
 
-def _missing(func: FunctionValue, p: ir.Parameter, args: Arguments) -> Value:
-    """What a parameter holds that no argument is written for: part of a ``*x`` or ``**x`` in the call, or its default."""
+def _missing(m: Machine, func: FunctionValue, p: ir.Parameter, args: Arguments) -> Value:
+    """What a parameter holds that no argument is written for: part of a ``*x`` or ``**x`` in the call, or its default.
+
+    A library that stages a method by contract leaves out what is None by default, as far as anybody knows: whoever passes
+    it may do so outside of a trace.
+    """
     starred = args.star is not None and p.kind != "kwonly"
     if args.star is not None and starred and p.default is None:
         return freshen(args.star)
     if starred or args.double_star is not None or args.unknown_rest:
-        return Unknown(p.name)
+        by_contract = bool(m.path.stack) and m.path.stack[-1].kind == "contract"
+        default = func.defaults.get(p.name)
+        left_out = by_contract and isinstance(default, Const) and default.value is None
+        return Unknown(p.name, host_test=left_out)
     return func.defaults.get(p.name) or Unknown(p.name)
 
 
