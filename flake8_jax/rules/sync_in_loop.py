@@ -11,7 +11,7 @@ from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
 from flake8_jax.rules._host_use import Use, is_tested, use_of, waits_anyway
 from flake8_jax.rules._tracers import is_dispatched, quote
 from flake8_jax.semantics.domain.values import Array, HostArray, UnionValue, Value
-from flake8_jax.semantics.events.events import Formatting, Indexing, LibraryCall, MethodCall, TruthTest
+from flake8_jax.semantics.events.events import Context, Formatting, Indexing, LibraryCall, MethodCall, TruthTest
 
 _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
 _SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
@@ -157,28 +157,38 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     Proof: the time per step, with the reading and without, in the steady state.
     """
     context = event.context
-    if context.guarded or context.staged or context.presumed or context.first or context.coarse:
-        return None
-    if 0 < context.iterations <= _FEW or (context.inner is not None and context.inner.name in _SETTING_UP):
+    if not _repeats(context):
         return None
     if isinstance(event, Indexing):
         return _copied_index(event)
     if context.ready or not context.carries or isinstance(event, TruthTest):
         return None
     value = _read_value(event)
-    if value is None or not is_dispatched(value, context):
-        return None
-    use = _shown(event) or use_of(context.scope, event.at)
-    if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and not _is_scalar(event, value)):
-        return None
-    if (use == "shown" and 0 < context.iterations <= _MANY) or (use == "refreshed" and context.iterations <= _MANY):
-        return None
-    if is_tested(context.scope, _subject(event)) or waits_anyway(context.scope, event.at):
+    if value is None or not is_dispatched(value, context) or _is_needed(event, value):
         return None
     subject = quote(context, _subject(event), "a result")
     return Report(
         event.at, f"reading {subject} waits for the device in every iteration; read it every N steps or after the loop"
     )
+
+
+def _repeats(context: Context) -> bool:
+    """Eager code that runs in nearly every iteration of a loop that is long, and whose iterations are short."""
+    if context.guarded or context.staged or context.presumed or context.first or context.coarse:
+        return False
+    setting_up = context.inner is not None and context.inner.name in _SETTING_UP
+    return not 0 < context.iterations <= _FEW and not setting_up
+
+
+def _is_needed(event: LibraryCall | MethodCall | Formatting, value: Value) -> bool:
+    """The program needs the value at once, waits anyway, or shows it to somebody who waits for it."""
+    context = event.context
+    use = _shown(event) or use_of(context.scope, event.at)
+    if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and not _is_scalar(event, value)):
+        return True
+    if (use == "shown" and 0 < context.iterations <= _MANY) or (use == "refreshed" and context.iterations <= _MANY):
+        return True
+    return is_tested(context.scope, _subject(event)) or waits_anyway(context.scope, event.at)
 
 
 def _copied_index(event: Indexing) -> Report | None:

@@ -150,20 +150,28 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> Flow:
     loop.tested = True
     picked = any(picks_iteration(m, frame, current.test) for current in counting)
     loop.picked += picked
-    usual = usual_outcome(m, frame, node.test) if len(pending) == 1 else None
-    if usual is not None:
-        flow = branch(m, frame, [_guarded(loop, arm) if arm.truth is not usual else arm for arm in arms])
-        loop.guards += usual and _leaves(node.body)
-    else:
-        frequent = all(condition.frequent for _, condition in pending if condition.counter)
-        loop.guards += 1
-        loop.frequent += frequent
-        flow = branch(m, frame, arms)
-        if not any(_leaves(current.body) for current, _ in pending):
-            loop.frequent -= frequent
-            loop.guards -= 1  # else ``if step % 100: continue`` guards the rest of the block, which takes it back
+    flow = _run_guarded(m, frame, chain, arms, loop)
     rest = len(pending) == 1 and _leaves(node.body) and picks_others(m, frame, node.test)
     loop.picked -= picked and not rest
+    return flow
+
+
+def _run_guarded(m: Machine, frame: Frame, chain: Chain, arms: list[Arm], loop: LoopState) -> Flow:
+    """Run the arms of a chain that looks at a counter: those that only some iterations run are guarded."""
+    pending = chain.pending
+    leaves = any(_leaves(current.body) for current, _ in pending)
+    usual = usual_outcome(m, frame, pending[0][0].test) if len(pending) == 1 else None
+    if usual is not None:
+        flow = branch(m, frame, [_guarded(loop, arm) if arm.truth is not usual else arm for arm in arms])
+        loop.guards += usual and leaves
+        return flow
+    frequent = all(condition.frequent for _, condition in pending if condition.counter)
+    loop.guards += 1
+    loop.frequent += frequent
+    flow = branch(m, frame, arms)
+    if not leaves:
+        loop.frequent -= frequent
+        loop.guards -= 1  # else ``if step % 100: continue`` guards the rest of the block, which takes it back
     return flow
 
 

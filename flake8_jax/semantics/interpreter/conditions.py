@@ -574,17 +574,23 @@ def usual_outcome(m: Machine, frame: Frame, node: ir.Expr) -> bool | None:
         value = lookup(m, frame, node.id)
         counts = isinstance(value, Static) and value.kind == "int" and _is_counter(m, frame, node)
         return True if counts else None
-    if not isinstance(node, ir.Compare) or len(node.ops) != 1:
-        return None
+    return _usual_comparison(m, frame, node) if isinstance(node, ir.Compare) and len(node.ops) == 1 else None
+
+
+def _usual_comparison(m: Machine, frame: Frame, node: ir.Compare) -> bool | None:
     counter, bound, op = node.left, node.comparators[0], node.ops[0]
     if not _is_counter(m, frame, counter):
         counter, bound, op = bound, counter, _MIRRORED.get(op, op)
     number = lookup(m, frame, bound.id) if isinstance(bound, ir.Name) else evaluate_constant(bound)
     if not _is_counter(m, frame, counter) or not isinstance(number, Const) or type(number.value) is not int:
         return None
+    return _BEYOND.get(op) if _are_few(m, number.value) else None
+
+
+def _are_few(m: Machine, number: int) -> bool:
+    """So many iterations are less than half of those that the loops around run, where that is known."""
     turns = [loop.turns or loop.times for loop in m.path.loops]
-    few = number.value <= _FIRST_FEW and all(not n or 2 * number.value <= n for n in turns)
-    return _BEYOND.get(op) if few else None
+    return number <= _FIRST_FEW and all(not n or 2 * number <= n for n in turns)
 
 
 def evaluate_constant(node: ir.Expr) -> Value | None:

@@ -329,12 +329,13 @@ def _tell_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index
         isinstance(v, (Array, Tree, UnionValue)) and holds_tracer(v, GRAD) for _, v in _index_pairs(node.index, index)
     ):
         m.bus.emit(Indexing(context or m.path.context(frame.scope), node, base, index, mode))
-    if m.path.loops and not m.path.mode.staged and isinstance(base, HostArray) and not base.declared:
-        _tell_host_indexing(m, frame, node, base, index)
+    _tell_host_indexing(m, frame, node, base, index)
 
 
-def _tell_host_indexing(m: Machine, frame: Frame, node: ir.Subscript, base: HostArray, index: Value) -> None:
+def _tell_host_indexing(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:
     """A loop indexes an array of NumPy, by an array of JAX for sure: NumPy copies the index to the host."""
+    if not m.path.loops or m.path.mode.staged or not isinstance(base, HostArray) or base.declared:
+        return
     pairs = _index_pairs(node.index, index)
     if any(isinstance(v, Array) and v.level < GRAD and not v.declared and not _is_old(frame, n) for n, v in pairs):
         if m.bus.wants(Indexing):

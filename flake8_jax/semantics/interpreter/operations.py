@@ -116,8 +116,7 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
     if m.trackers[Reads].matter and isinstance(func, Unknown) and isinstance(func.parent, Opaque):
         read_by_method(m, at.frame, at.node, func.parent, func.step.lstrip("."))
     note_method_call(m, func)
-    if m.path.loops and isinstance(func, Unknown) and func.step in _WAITING:
-        _tell_waiting(m, func, at)
+    _tell_waiting(m, func, at)
     if m.trackers[Replicas].running:
         name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
         note_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))
@@ -135,8 +134,10 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
 _WAITING = frozenset({".item", ".tolist", ".block_until_ready"})
 
 
-def _tell_waiting(m: Machine, func: Unknown, at: Call) -> None:
+def _tell_waiting(m: Machine, func: Value, at: Call) -> None:
     """A method of something unknown, which only an array has: it waits if that is a result of a compiled call."""
+    if not m.path.loops or not isinstance(func, Unknown) or func.step not in _WAITING:
+        return
     base, name = func.parent, func.step[1:]
     if base is None or not dispatched_in(base):
         note_number(m, func)  # most likely a result, too

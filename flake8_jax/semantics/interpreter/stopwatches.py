@@ -49,13 +49,18 @@ def _is_stopwatch(m: Machine, frame: Frame, call: ir.Call) -> bool:
     if at < 0:
         return False
     started = {name for s in statements[:at] for name in _read_into(m, function.scope, s)}
-    behind = statements[at + 1 :]
-    stopped = {name for s in behind for name in _read_into(m, function.scope, s)}
+    return _takes_difference(m, function.scope, statements[at + 1 :], started)
+
+
+def _takes_difference(m: Machine, scope: ModuleScope, behind: list[ir.Stmt], started: set[str]) -> bool:
+    """What stands behind the ``yield`` stops the clock, and waits for nothing before."""
+    stopped = {name for statement in behind for name in _read_into(m, scope, statement)}
     for statement in behind:
-        for part in walk(statement):
-            if isinstance(part, ir.BinOp) and part.op == "-" and _is_name(part.right, started):
-                return _is_name(part.left, stopped) or _is_clock(m, function.scope, part.left)
-        if not all(_is_harmless(m, function.scope, part) for part in walk(statement) if isinstance(part, ir.Call)):
+        parts = list(walk(statement))
+        found = [p for p in parts if isinstance(p, ir.BinOp) and p.op == "-" and _is_name(p.right, started)]
+        if found:
+            return _is_name(found[0].left, stopped) or _is_clock(m, scope, found[0].left)
+        if not all(_is_harmless(m, scope, part) for part in parts if isinstance(part, ir.Call)):
             return False
     return False
 
