@@ -35,7 +35,7 @@ def fix(event: Timed, source: FixSource) -> Fix | None:
     statement, stop = source.statement(work), source.statement(event.at)
     imports = Imports(source, event.at)
     kept = _kept(source, work, statement)
-    if kept and statement is not stop:
+    if kept and statement is not stop and not (isinstance(stop, ir.With) and stop.end >= work.end):
         _check_shared(source, statement, stop)
         names = {name for target in kept for name in target_names(target)}
         if not _rebinds(source, statement, stop, names):

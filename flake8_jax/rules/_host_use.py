@@ -23,7 +23,23 @@ from flake8_jax.semantics.domain.values import BuiltinValue, External, ModuleVal
 Use = Literal["kept", "shown", "refreshed", "needed"]
 _COLLECTING = frozenset({"append", "extend", "add", "appendleft", "update"})
 _LOGGING = frozenset(
-    {"print", "info", "debug", "warning", "error", "log", "write", "add_scalar", "add_scalars", "scalar", "log_metrics"}
+    {
+        "print",
+        "info",
+        "debug",
+        "warning",
+        "error",
+        "log",
+        "write",
+        "add_scalar",
+        "add_scalars",
+        "scalar",
+        "log_metrics",
+        "set_description",
+        "set_description_str",
+        "set_postfix",
+        "set_postfix_str",
+    }
 )
 _CONVERTING = frozenset(
     {"float", "int", "bool", "complex", "str", "repr", "round", "abs", "format", "dict", "list", "tuple"}
@@ -83,6 +99,39 @@ def is_tested(scope: ModuleScope, read: Any) -> bool:
     tests = [node.test for statement in loop.body for node in walk(statement) if isinstance(node, (ir.If, ir.While))]
     tests += [loop.test] if isinstance(loop, ir.While) else []
     return any(isinstance(n, ir.Name) and n.id == read.id for test in tests for n in _compared(test))
+
+
+def waits_anyway(scope: ModuleScope, at: Any) -> bool:
+    """The innermost loop around reads results that it needs, whatever becomes of this one: a test looks at some, or an
+    environment of the host gets an action: ``obs, reward, done, info = env.step(action)``."""
+    around = list(nodes_around(scope.tree.body, at.start, at.end))
+    loop = next((node for node in reversed(around) if isinstance(node, (ir.For, ir.While))), None)
+    inner = [node for statement in loop.body for node in walk(statement)] if loop is not None else []
+    tests = [node.test for node in inner if isinstance(node, (ir.If, ir.While, ir.IfExp))]
+    tests += [loop.test] if isinstance(loop, ir.While) else []
+    return any(_acts(node) for node in inner) or any(_converts(n) for test in tests for n in walk(test))
+
+
+def _acts(node: Any) -> bool:
+    if not isinstance(node, ir.Assign) or not isinstance(node.value, ir.Call) or len(node.value.args) != 1:
+        return False
+    func, target = node.value.func, node.targets[0]
+    parts = len(target.elts) if isinstance(target, ir.Tuple) else 0
+    return isinstance(func, ir.Attribute) and func.attr == "step" and parts in _ENVIRONMENT
+
+
+_ENVIRONMENT = (4, 5)
+"""So many values the ``step`` of an environment of the host returns."""
+
+
+def _converts(node: Any) -> bool:
+    """``loss.item()``, ``float(loss)``: not of a number that is written there."""
+    if not isinstance(node, ir.Call):
+        return False
+    if isinstance(node.func, ir.Attribute):
+        return node.func.attr in _ITEMS
+    casts = isinstance(node.func, ir.Name) and node.func.id in _CASTS
+    return casts and any(not isinstance(a.value, ir.Constant) for a in node.args)
 
 
 _ASKING = frozenset({"is", "is not", "in", "not in"})

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     GRAD,
@@ -23,6 +24,7 @@ from flake8_jax.semantics.domain.values import (
     HostArray,
     Instance,
     ListValue,
+    Opaque,
     Room,
     Static,
     Tree,
@@ -114,7 +116,9 @@ def is_dispatched(value: Value, context: Context) -> bool:
     """A concrete array that a compiled call of a running loop has produced: the device may still be computing it."""
     if isinstance(value, UnionValue):
         return all(is_dispatched(member, context) for member in value.members)
-    return isinstance(value, Array) and value.level < GRAD and context.fresh_from_loop(value.dispatched)
+    if isinstance(value, (Array, Tree)) and value.level >= GRAD:
+        return False
+    return isinstance(value, (Array, Opaque)) and context.fresh_from_loop(dispatched_in(value))
 
 
 def is_host_container(value: Value) -> bool:

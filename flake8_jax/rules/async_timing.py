@@ -16,7 +16,8 @@ def async_timing(event: Timed) -> Report | None:
     Why it bites: JAX returns from a call as soon as the work is on its way to the device, and Python goes on. A clock
     that is read then has measured the dispatch, which takes microseconds however long the work takes
     (<https://docs.jax.dev/en/latest/async_dispatch.html>). Wait with `jax.block_until_ready`, or read the result on the
-    host, before the clock is stopped.
+    host, before the clock is stopped. The same holds of a `with` of the project that reads the clock at both ends, and of
+    `jax.profiler.stop_trace`, which ends a trace before the work is done.
 
     Bad:
 
@@ -114,9 +115,10 @@ def async_timing(event: Timed) -> Report | None:
     if context.staged or context.presumed or event.pending is None:
         return None
     subject = quote(context, event.pending, f"`{event.what}`" if event.what else "the work")
+    stopped = "the trace ends" if event.traced else "the clock is read"
     return Report(
         event.at,
-        f"the clock is read while the device may still be at work on {subject}; wait with `jax.block_until_ready` first",
+        f"{stopped} while the device may still be at work on {subject}; wait with `jax.block_until_ready` first",
         "info" if _is_shown(event) else None,
         unless=NO_MEASURE,
     )

@@ -8,10 +8,10 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import LOG, PRINT, effect, host_behaviour
-from flake8_jax.rules._host_use import Use, is_tested, use_of
+from flake8_jax.rules._host_use import Use, is_tested, use_of, waits_anyway
 from flake8_jax.rules._tracers import is_dispatched, quote
-from flake8_jax.semantics.domain.values import Array, UnionValue, Value
-from flake8_jax.semantics.events.events import Formatting, LibraryCall, MethodCall, TruthTest
+from flake8_jax.semantics.domain.values import Array, HostArray, UnionValue, Value
+from flake8_jax.semantics.events.events import Context, Formatting, Indexing, LibraryCall, MethodCall, TruthTest
 
 _CASTS = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
 _SETTING_UP = frozenset({"__init__", "__post_init__", "setup"})
@@ -23,7 +23,7 @@ _READING_METHODS = frozenset({"item", "tolist"})
 
 
 @rule("JAX206", "warning", only=Subscription(where=frozenset({"loop"}), arrays=True))
-def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Report | None:
+def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing) -> Report | None:
     """A loop that dispatches compiled work reads a result on the host in every iteration.
 
     Why it bites: a compiled call returns at once, and the device works while Python goes on to prepare the next one.
@@ -33,8 +33,9 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
 
     jaxlint reports a value that is only added up, kept, printed or logged, in a loop whose iterations hand on a state. It
     reports nothing where the value is needed at once (a test looks at it, another function gets it), where an iteration
-    takes long anyway (it runs an epoch or a compiled loop), in loops of at most 100 iterations (1,000 for what is printed)
-    or in `__init__`.
+    takes long anyway (it runs an epoch or a compiled loop), where it waits anyway (a test reads a result, `env.step` gets an
+    action), in loops of at most 100 iterations (1,000 for what is printed) or in `__init__`. A loop that indexes an array of
+    NumPy by one of JAX copies the index to the host each time, and is reported too.
 
     Bad:
 
@@ -60,6 +61,34 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
     def demonstrate():
         w, history = fit(jnp.ones(2), [jnp.ones((3, 2))] * 4)
         assert len(history) == 4 and all(type(loss) is float for loss in history)
+    ```
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    @jax.jit
+    def train_step(w, x):
+        return w - 0.05 * x.T @ (x @ w)
+
+
+    def sample(rows, key):
+        index = jax.random.randint(key, (32,), 0, len(rows))
+        return rows[index]  # expect: sync-in-loop
+
+
+    def fit(w, key, steps):
+        rows = np.ones((1000, 2))
+        for _ in range(steps):
+            key, subkey = jax.random.split(key)
+            w = train_step(w, sample(rows, subkey))
+        return w
+
+
+    def demonstrate():
+        assert fit(jnp.ones(2), jax.random.key(0), 4).shape == (2,)
     ```
 
     Good:
@@ -128,25 +157,49 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting) -> Re
     Proof: the time per step, with the reading and without, in the steady state.
     """
     context = event.context
-    if context.guarded or context.staged or context.presumed or context.ready or context.first:
+    if not _repeats(context):
         return None
-    if 0 < context.iterations <= _FEW or (context.inner is not None and context.inner.name in _SETTING_UP):
-        return None
-    if context.coarse or not context.carries or isinstance(event, TruthTest):
+    if isinstance(event, Indexing):
+        return _copied_index(event)
+    if context.ready or not context.carries or isinstance(event, TruthTest):
         return None
     value = _read_value(event)
-    if value is None or not is_dispatched(value, context):
-        return None
-    use = _shown(event) or use_of(context.scope, event.at)
-    if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and not _is_scalar(event, value)):
-        return None
-    if (use == "shown" and 0 < context.iterations <= _MANY) or (use == "refreshed" and context.iterations <= _MANY):
-        return None
-    if is_tested(context.scope, _subject(event)):
+    if value is None or not is_dispatched(value, context) or _is_needed(event, value):
         return None
     subject = quote(context, _subject(event), "a result")
     return Report(
         event.at, f"reading {subject} waits for the device in every iteration; read it every N steps or after the loop"
+    )
+
+
+def _repeats(context: Context) -> bool:
+    """Eager code that runs in nearly every iteration of a loop that is long, and whose iterations are short."""
+    if context.guarded or context.staged or context.presumed or context.first or context.coarse:
+        return False
+    setting_up = context.inner is not None and context.inner.name in _SETTING_UP
+    return not 0 < context.iterations <= _FEW and not setting_up
+
+
+def _is_needed(event: LibraryCall | MethodCall | Formatting, value: Value) -> bool:
+    """The program needs the value at once, waits anyway, or shows it to somebody who waits for it."""
+    context = event.context
+    use = _shown(event) or use_of(context.scope, event.at)
+    if use == "needed" or (isinstance(event, LibraryCall) and use == "kept" and not _is_scalar(event, value)):
+        return True
+    if (use == "shown" and 0 < context.iterations <= _MANY) or (use == "refreshed" and context.iterations <= _MANY):
+        return True
+    return is_tested(context.scope, _subject(event)) or waits_anyway(context.scope, event.at)
+
+
+def _copied_index(event: Indexing) -> Report | None:
+    """``rows[index]`` with an array of NumPy and one of the device."""
+    if not isinstance(event.base, HostArray) or (event.context.inner is None and not event.context.loop):
+        return None
+    base, index = quote(event.context, event.at.value), quote(event.context, event.at.index)
+    return Report(
+        event.at,
+        f"NumPy copies {index} from the device in every iteration to index {base}; draw the index with NumPy, or keep the data "
+        "on the device",
     )
 
 

@@ -212,8 +212,8 @@ def release(value: Value, level: Level, depth: int = 8, *, dispatched: int = 0, 
         )
         released.shaped = value.shaped
         return released
-    if isinstance(value, Tree):
-        return value.origin if value.origin is not None else Tree(level)
+    if isinstance(value, (Tree, Unknown)):
+        return _released_tree(value, level, dispatched)
     if isinstance(value, Const) and type(value.value) in NUMBERS:
         return Array(level, const_kind(value.value), 0, dispatched=dispatched)
     if isinstance(value, Static) and value.kind in ("int", "float", "bool"):
@@ -226,6 +226,20 @@ def release(value: Value, level: Level, depth: int = 8, *, dispatched: int = 0, 
     if not room.enter(value):
         return value
     return map_leaves(value, lambda v: release(v, level, depth - 1, dispatched=dispatched, room=room))
+
+
+def _released_tree(value: Tree | Unknown, level: Level, dispatched: int) -> Value:
+    """``release`` of a pytree, or of what nobody knows: a compiled function returns nothing but arrays."""
+    if isinstance(value, Unknown):
+        if not dispatched or value.origin is not None or value.parent is not None:
+            return value
+        released: Tree | Unknown = Unknown(value.label, host_test=value.host_test, doubt=value.doubt)
+    elif value.origin is not None:
+        return value.origin
+    else:
+        released = Tree(level)
+    released.dispatched = dispatched
+    return released
 
 
 def element_of_axis(value: Value, depth: int = 8, room: Room | None = None) -> Value:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain.classes import find_in_class
+from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.sizes import lesser_size
 from flake8_jax.semantics.domain.values import (
     CONCRETE,
@@ -169,7 +170,9 @@ def _join_arrays(a: Array, b: Array, depth: int, room: Room | None) -> Value:
 
 
 def _join_trees(a: Tree, b: Tree, depth: int, room: Room | None) -> Value:
-    return Tree(join_levels(a.level, b.level))
+    joined = Tree(join_levels(a.level, b.level))
+    joined.dispatched = dispatched_in(a) if dispatched_in(a) == dispatched_in(b) else 0
+    return joined
 
 
 def _join_host_arrays(a: HostArray, b: HostArray, depth: int, room: Room | None) -> Value:

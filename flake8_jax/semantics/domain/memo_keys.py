@@ -13,6 +13,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.sizes import grade
 from flake8_jax.semantics.domain.values import (
     MISSING,
@@ -63,9 +64,11 @@ def equivalent(a: Value, b: Value, depth: int = 6) -> bool:
 class Fingerprint:
     """Numbers the objects that it visits; ``objects`` are those with an identity, in the order of first visit.
     cut: there were more than the budget allowed. trace: the innermost one, which some of the objects are older than.
-    labels: the conditions that tell alternatives of the values apart."""
+    labels: the conditions that tell alternatives of the values apart. timing: which readings of a clock they hold matters."""
 
-    __slots__ = ("budget", "cut", "labels", "loops", "numbers", "objects", "presumed", "trace", "uses", "variations")
+    __slots__ = (
+        "budget", "cut", "labels", "loops", "numbers", "objects", "presumed", "timing", "trace", "uses", "variations",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -81,6 +84,7 @@ class Fingerprint:
         self.loops = loops
         self.trace = trace
         self.presumed = False
+        self.timing = False
         self.cut = False
         self.variations: dict[Value, Variation] = {}
         self.labels: set[Any] = set()
@@ -130,7 +134,8 @@ class Fingerprint:
         return ("e", value.name)
 
     def _host_array(self, value: HostArray) -> Any:
-        return ("h", value.dtype, value.ndim, grade(value.size), min(len(value.readings), 2), value.declared)
+        readings = value.readings if self.timing else min(len(value.readings), 2)
+        return ("h", value.dtype, value.ndim, grade(value.size), readings, value.declared)
 
     def _builtin(self, value: BuiltinValue) -> Any:
         return ("b", value.name, None if value.bound is None else self.of(value.bound))
@@ -141,21 +146,27 @@ class Fingerprint:
     # Of values with one.
 
     def _array(self, value: Array) -> Any:
-        awaited = (1 + (value.dispatched in self.loops)) if value.dispatched else 0
+        awaited = self._awaited(value)
         awaited += 4 * grade(value.size) if value.size else 0
         awaited += 16 * value.resized + 32 * value.declared
         head = ("a", value.level, value.dtype, value.ndim, value.length, awaited)
         return (*head, *self._key_state(value)) if self.uses else head
 
+    def _awaited(self, value: Array | Opaque) -> int:
+        """Whether the device was given the work that makes the value, and by a loop that runs."""
+        dispatched = dispatched_in(value)
+        return (1 + (dispatched in self.loops)) if dispatched else 0
+
     def _tree(self, value: Tree) -> Any:
-        return ("t", value.level, *self._key_state(value)) if self.uses else ("t", value.level)
+        head = ("t", value.level, self._awaited(value))
+        return (*head, *self._key_state(value)) if self.uses else head
 
     def _unknown(self, value: Unknown) -> Any:
         if self.uses:
-            return ("?", value.host_test, value.doubt, *self._key_state(value))
+            return ("?", value.host_test, value.doubt, self._awaited(value), *self._key_state(value))
         if self.presumed and value.parts and value.origin is not None:
             return ("?", *[(step, self.of(part)) for step, part in value.parts.items()])
-        return ("?", value.host_test, value.doubt)
+        return ("?", value.host_test, value.doubt, self._awaited(value))
 
     def _tuple(self, value: TupleValue) -> Any:
         return ("T", id(value.cls), *[self.of(v) for v in value.elts])

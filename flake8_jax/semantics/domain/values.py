@@ -63,15 +63,16 @@ class Opaque(Value):
 
     parts: the attributes (``".key"``) and items (``"[0]"``) read so far.
     parent/step: where this value came from, when it is itself a part.
-    origin: the value outside a staging boundary that this one stands for inside it.
+    origin: the value outside a staging boundary that this one stands for inside it. dispatched: as in Array.
     """
 
-    __slots__ = ("origin", "parent", "parts", "step")
+    __slots__ = ("dispatched", "origin", "parent", "parts", "step")
 
     def __init__(self, parent: Value | None = None, step: str = "") -> None:
         self.parts: dict[str, Value] | None = None
         self.parent = parent
         self.step = step
+        self.dispatched = 0
         self.origin: Value | None = None
 
 
@@ -97,6 +98,7 @@ class Unknown(Opaque):
         self.parts: dict[str, Value] | None = None
         self.parent = parent
         self.step = step
+        self.dispatched = 0
         self.origin: Value | None = None
         self.label = label
         self.host_test = host_test
@@ -113,6 +115,7 @@ class Tree(Opaque):
         self.parts: dict[str, Value] | None = None
         self.parent = parent
         self.step = step
+        self.dispatched = 0
         self.origin: Value | None = None
         self.level = level
 

@@ -613,7 +613,8 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
 
     ``at``: the later reading, or the call that makes it, in the function in which both are made. pending: the last
     expression of that function that dispatched work to the device for which nobody has waited by then; what: the
-    compiled function that it calls, if it has a name. cold: the calls in between that compile.
+    compiled function that it calls, if it has a name. cold: the calls in between that compile. traced: in place of the clock,
+    the profiler was started and stopped.
     """
 
     context: Context
@@ -621,6 +622,7 @@ class Timed(msgspec.Struct, frozen=True, eq=False):
     pending: ir.Node | None
     what: str
     cold: tuple[ColdCall, ...]
+    traced: bool = False
 
 
 class TransformMismatch(msgspec.Struct, frozen=True, eq=False):

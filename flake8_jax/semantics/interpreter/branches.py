@@ -18,7 +18,7 @@ import msgspec
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.conditions import arm_condition
 from flake8_jax.semantics.domain.scopes import Frame
-from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, Writes
+from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, LoopState, Writes
 from flake8_jax.semantics.domain.values import Condition, is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 from flake8_jax.semantics.interpreter.conditions import (
@@ -28,6 +28,7 @@ from flake8_jax.semantics.interpreter.conditions import (
     note_host_choice,
     picks_iteration,
     picks_others,
+    usual_outcome,
 )
 from flake8_jax.semantics.interpreter.operators import as_array
 from flake8_jax.semantics.interpreter.patterns import bind_pattern, compares_by_value, compares_with_number
@@ -146,19 +147,44 @@ def _if(m: Machine, frame: Frame, node: ir.If) -> Flow:
     counting = [current for current, condition in pending if condition.counter]
     if loop is None or not counting:
         return branch(m, frame, arms)
-    frequent = all(condition.frequent for _, condition in pending if condition.counter)
-    loop.guards += 1
-    loop.frequent += frequent
     loop.tested = True
     picked = any(picks_iteration(m, frame, current.test) for current in counting)
     loop.picked += picked
-    flow = branch(m, frame, arms)
+    flow = _run_guarded(m, frame, chain, arms, loop)
     rest = len(pending) == 1 and _leaves(node.body) and picks_others(m, frame, node.test)
     loop.picked -= picked and not rest
-    if not any(_leaves(current.body) for current, _ in pending):
+    return flow
+
+
+def _run_guarded(m: Machine, frame: Frame, chain: Chain, arms: list[Arm], loop: LoopState) -> Flow:
+    """Run the arms of a chain that looks at a counter: those that only some iterations run are guarded."""
+    pending = chain.pending
+    leaves = any(_leaves(current.body) for current, _ in pending)
+    usual = usual_outcome(m, frame, pending[0][0].test) if len(pending) == 1 else None
+    if usual is not None:
+        flow = branch(m, frame, [_guarded(loop, arm) if arm.truth is not usual else arm for arm in arms])
+        loop.guards += usual and leaves
+        return flow
+    frequent = all(condition.frequent for _, condition in pending if condition.counter)
+    loop.guards += 1
+    loop.frequent += frequent
+    flow = branch(m, frame, arms)
+    if not leaves:
         loop.frequent -= frequent
         loop.guards -= 1  # else ``if step % 100: continue`` guards the rest of the block, which takes it back
     return flow
+
+
+def _guarded(loop: LoopState, arm: Arm) -> Arm:
+    """The arm of a few iterations."""
+
+    def run() -> Flow:
+        loop.guards += 1
+        flow = arm.run()
+        loop.guards -= 1
+        return flow
+
+    return msgspec.structs.replace(arm, run=run)
 
 
 def _tested(m: Machine, frame: Frame, node: ir.If) -> Chain:

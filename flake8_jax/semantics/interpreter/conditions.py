@@ -559,6 +559,45 @@ def picks_others(m: Machine, frame: Frame, node: ir.Expr) -> bool:
     return node.ops[0] in (("!=", ">", ">=") if right else ("!=", "<", "<="))
 
 
+_FIRST_FEW = 100
+_BEYOND: dict[str, bool] = {"<": False, "<=": False, "==": False, "!=": True, ">": True, ">=": True}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def usual_outcome(m: Machine, frame: Frame, node: ir.Expr) -> bool | None:
+    """How a test of a counter comes out in all iterations but the first few: ``i < 10`` fails, ``i`` holds. None where the
+    program does not say how many those are."""
+    if isinstance(node, ir.UnaryOp) and node.op == "not":
+        outcome = usual_outcome(m, frame, node.operand)
+        return None if outcome is None else not outcome
+    if isinstance(node, ir.Name):
+        value = lookup(m, frame, node.id)
+        counts = isinstance(value, Static) and value.kind == "int" and _is_counter(m, frame, node)
+        return True if counts else None
+    return _usual_comparison(m, frame, node) if isinstance(node, ir.Compare) and len(node.ops) == 1 else None
+
+
+def _usual_comparison(m: Machine, frame: Frame, node: ir.Compare) -> bool | None:
+    counter, bound, op = node.left, node.comparators[0], node.ops[0]
+    if not _is_counter(m, frame, counter):
+        counter, bound, op = bound, counter, _MIRRORED.get(op, op)
+    number = lookup(m, frame, bound.id) if isinstance(bound, ir.Name) else evaluate_constant(bound)
+    if not _is_counter(m, frame, counter) or not isinstance(number, Const) or type(number.value) is not int:
+        return None
+    return _BEYOND.get(op) if _are_few(m, number.value) else None
+
+
+def _are_few(m: Machine, number: int) -> bool:
+    """So many iterations are less than half of those that the loops around run, where that is known."""
+    turns = [loop.turns or loop.times for loop in m.path.loops]
+    return number <= _FIRST_FEW and all(not n or 2 * number <= n for n in turns)
+
+
+def evaluate_constant(node: ir.Expr) -> Value | None:
+    """A number as it is written."""
+    return Const(node.value) if isinstance(node, ir.Constant) else None
+
+
 def _is_counter(m: Machine, frame: Frame, node: ir.Expr) -> bool:
     """The number of the iteration, or so many more or less than that; or whether it compares so and so."""
     while isinstance(node, ir.BinOp) and node.op in ("+", "-"):

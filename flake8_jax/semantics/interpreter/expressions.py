@@ -15,6 +15,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.sizes import is_large
 from flake8_jax.semantics.domain.values import (
@@ -31,6 +32,7 @@ from flake8_jax.semantics.domain.values import (
     HostArray,
     Instance,
     ListValue,
+    Opaque,
     SliceValue,
     Static,
     StaticKind,
@@ -72,6 +74,7 @@ from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.captures import note_part, note_variable
 from flake8_jax.semantics.trackers.clocks import DeviceWork, note_yield
 from flake8_jax.semantics.trackers.effects import may_wait, note_shown
+from flake8_jax.semantics.trackers.freshness import bound_in
 from flake8_jax.semantics.trackers.globals import MAY_CHANGE, is_global, tell_global
 from flake8_jax.semantics.trackers.growth import note_index_trick
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
@@ -227,6 +230,9 @@ def shown(m: Machine, frame: Frame, node: Any, value: Instance, method: str = "_
     return Static("str")
 
 
+_FORMATTED = (Array, Opaque, UnionValue)
+
+
 def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
     value = evaluate(m, frame, node.value)
     for nested in node.spec or ():
@@ -238,7 +244,7 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
     if m.trackers[HostBuffers].given and may_wait(value):
         note_waited(m)
     has_spec = bool(node.spec_text) or (node.spec is not None and node.spec_text is None)
-    if has_spec and not node.conversion and isinstance(value, (Array, Tree, UnionValue)) and m.bus.wants(Formatting):
+    if has_spec and not node.conversion and isinstance(value, _FORMATTED) and m.bus.wants(Formatting):
         if holds_tracer(value, GRAD) or is_awaited(m, value):
             m.bus.emit(Formatting(m.path.context(frame.scope), node.value, value, "f-string", node.spec_text or ""))
             note_read(m, (value,))
@@ -250,7 +256,8 @@ def _formatted(m: Machine, frame: Frame, node: ir.FormattedValue) -> Value:
 
 def _held(value: Value) -> tuple[Value, ...]:
     """The values that a string shows in which this one stands."""
-    return (value, *getattr(value, "holds", ())) if isinstance(value, (Array, Tree, Static)) else ()
+    shows = isinstance(value, (Array, Tree, Static)) or dispatched_in(value)
+    return (value, *getattr(value, "holds", ())) if shows else ()
 
 
 # --- attributes and items -----------------------------------------------------------------------------
@@ -322,6 +329,30 @@ def _tell_index(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index
         isinstance(v, (Array, Tree, UnionValue)) and holds_tracer(v, GRAD) for _, v in _index_pairs(node.index, index)
     ):
         m.bus.emit(Indexing(context or m.path.context(frame.scope), node, base, index, mode))
+    _tell_host_indexing(m, frame, node, base, index)
+
+
+def _tell_host_indexing(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:
+    """A loop indexes an array of NumPy, by an array of JAX for sure: NumPy copies the index to the host."""
+    if not m.path.loops or m.path.mode.staged or not isinstance(base, HostArray) or base.declared:
+        return
+    pairs = _index_pairs(node.index, index)
+    if any(isinstance(v, Array) and v.level < GRAD and not v.declared and not _is_old(frame, n) for n, v in pairs):
+        if m.bus.wants(Indexing):
+            m.bus.emit(Indexing(m.path.context(frame.scope), node, base, index, "load"))
+        note_read(m, [v for _, v in pairs])
+
+
+def _is_old(frame: Frame, node: ir.Expr) -> bool:
+    """An index may be the same in all iterations: the copy is made once. It is none of the loop's, nor of a function's that
+    the loop calls."""
+    if isinstance(node, ir.Attribute):
+        return True
+    if not isinstance(node, ir.Name):
+        return False
+    if frame.loops:
+        return node.id not in bound_in(frame.loops[-1])
+    return frame.fn is None or node.id not in frame.fn.local_names
 
 
 _INDEX_TRICKS = frozenset({"r_", "c_", "mgrid", "ogrid", "s_", "index_exp"})

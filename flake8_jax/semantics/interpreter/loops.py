@@ -13,6 +13,7 @@ too deep    nested in so many loops of one function that it runs once and rules 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -195,6 +196,7 @@ def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *
         if not isinstance(now, Value) or not isinstance(old, Value):
             changed = changed or now != old
             continue
+        _await_last(loop, now, [arm.get((id(slots), slot)) for arm in arms])
         if memo_keys.equivalent(old, now):
             continue
         changed = True
@@ -205,6 +207,14 @@ def _widen_head(m: Machine, frame: Frame, loop: LoopState, arms: list[Writes], *
         if old is MISSING and m.trackers.owner_of(slots) is not None:
             changed = True
     return m.trackers.widen(frame, loop, arms, m.journal.entries[mark:]) or changed
+
+
+def _await_last(loop: LoopState, now: Value, made: list[tuple[dict[Any, Any], Any, Any] | None]) -> None:
+    """What each iteration has the device compute, the next one finds unfinished. made: by each path through the body."""
+    if isinstance(now, Array) and not now.dispatched:
+        last = [write[2] if write is not None else None for write in made]
+        if all(isinstance(value, Array) and value.dispatched == id(loop) for value in last):
+            now.dispatched = id(loop)
 
 
 def _widened(old: Value, now: Value) -> Value:

@@ -13,6 +13,7 @@ from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.classes import find_in_class
 from flake8_jax.semantics.domain.conditions import alternatives, contradict
+from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import RUNNING, Frame, ModuleScope
 from flake8_jax.semantics.domain.values import (
     BuiltinValue,
@@ -26,7 +27,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
-from flake8_jax.semantics.events.events import NameUse
+from flake8_jax.semantics.events.events import MethodCall, NameUse
 from flake8_jax.semantics.interpreter.objects import library_member
 from flake8_jax.semantics.interpreter.parts import note_method_call
 from flake8_jax.semantics.machine.core import Machine
@@ -41,6 +42,7 @@ from flake8_jax.semantics.trackers.forks import Forks, note_handle_called
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products, check_callee
+from flake8_jax.semantics.trackers.readiness import note_number, note_read
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
 from flake8_jax.semantics.trackers.runs import note_wrapped
@@ -114,6 +116,7 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
     if m.trackers[Reads].matter and isinstance(func, Unknown) and isinstance(func.parent, Opaque):
         read_by_method(m, at.frame, at.node, func.parent, func.step.lstrip("."))
     note_method_call(m, func)
+    _tell_waiting(m, func, at)
     if m.trackers[Replicas].running:
         name = func.step.lstrip(".") if isinstance(func, Opaque) else ""
         note_unknown_call(m, name, (*at.args.values, *at.args.kwargs.values()))
@@ -126,6 +129,30 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
     if m.trackers[Updates].wanted:
         note_result(m, func, at, result)
     return result
+
+
+_WAITING = frozenset({".item", ".tolist", ".block_until_ready"})
+
+
+def _tell_waiting(m: Machine, func: Value, at: Call) -> None:
+    """A method of something unknown, which only an array has: it waits if that is a result of a compiled call."""
+    if not m.path.loops or not isinstance(func, Unknown) or func.step not in _WAITING:
+        return
+    base, name = func.parent, func.step[1:]
+    if base is None or not dispatched_in(base):
+        note_number(m, func)  # most likely a result, too
+        return
+    rules = m.bus.hearers(MethodCall)
+    if rules and isinstance(at.node, ir.Call):
+        args, context = at.args, m.path.context(at.frame.scope)
+        m.bus.emit(
+            MethodCall(
+                context, at.node, base, name, tuple(args.values), args.kwargs, tuple(args.nodes), args.keyword_nodes,
+                at.used, None,
+            ),
+            rules,
+        )  # fmt: skip
+    note_read(m, (base,), name)
 
 
 def method_of(m: Machine, frame: Frame, node: Any, value: Instance, name: str) -> Value | None:

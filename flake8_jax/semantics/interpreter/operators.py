@@ -18,6 +18,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.sizes import joint_size, shape_source
 from flake8_jax.semantics.domain.values import (
@@ -129,7 +130,7 @@ def dispatched_from(m: Machine, values: Iterable[Value]) -> int:
     """``Array.dispatched`` of what is computed from ``values``: it is ready no sooner than they are."""
     if m.path.mode.staged:
         return 0
-    found = {v.dispatched for value in values for v in joining.members_of(value) if isinstance(v, Array)}
+    found = {dispatched_in(v) for value in values for v in joining.members_of(value)}
     if not any(found):
         return 0
     return next((id(loop) for loop in reversed(m.path.loops) if id(loop) in found), 1)

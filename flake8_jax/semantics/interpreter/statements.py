@@ -9,6 +9,7 @@ Not modelled: exceptions that a call may raise outside ``try``, ``async`` interl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import msgspec
@@ -43,6 +44,7 @@ from flake8_jax.semantics.interpreter.containers import delete_item, extend_list
 from flake8_jax.semantics.interpreter.expressions import load_item
 from flake8_jax.semantics.interpreter.operations import call_method, resolve_name
 from flake8_jax.semantics.interpreter.operators import binary
+from flake8_jax.semantics.interpreter.stopwatches import start_watch
 from flake8_jax.semantics.interpreter.types import has_attribute
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
@@ -281,7 +283,7 @@ def _raises_again(handler: ir.ExceptHandler) -> bool:
 
 def _with(m: Machine, frame: Frame, node: ir.With) -> Flow:
     saved_mode, saved_caught, saved_attempts = m.path.mode, m.path.caught, frame.attempts
-    entered: list[Instance] = []
+    leaving: list[Callable[[], object]] = []
     for item in node.items:
         manager = evaluate(m, frame, item.context)
         if isinstance(manager, ExternalInstance):
@@ -297,19 +299,22 @@ def _with(m: Machine, frame: Frame, node: ir.With) -> Flow:
         if expects_error(m, frame, item.context):
             m.path.caught += 1
             frame.attempts += 1
-        value = _entered(m, frame, node, manager)
+        watch = start_watch(m, frame, node, item, manager)
+        value = _entered(m, frame, item.context, manager)
         if isinstance(manager, Instance):
-            entered.append(manager)
+            leaving.append(partial(call_method, m, frame, item.context, manager, "__exit__", NONE, NONE, NONE))
+        elif watch is not None:
+            leaving.append(watch)
         if item.target is not None:
             assign(m, frame, item.target, value, item.context)
     flow = run_block(m, frame, node.body)
     m.path.mode, m.path.caught, frame.attempts = saved_mode, saved_caught, saved_attempts
-    for left in reversed(entered):
-        call_method(m, frame, node, left, "__exit__", NONE, NONE, NONE)
+    for leave in reversed(leaving):
+        leave()
     return flow
 
 
-def _entered(m: Machine, frame: Frame, node: ir.With, manager: Value) -> Value:
+def _entered(m: Machine, frame: Frame, node: ir.Expr, manager: Value) -> Value:
     if isinstance(manager, GeneratorValue):
         return manager.element
     if isinstance(manager, Instance):

@@ -18,6 +18,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining, memo_keys
 from flake8_jax.semantics.domain.arguments import Call
 from flake8_jax.semantics.domain.conditions import contradict, normal_condition
+from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import Link, Mode
 from flake8_jax.semantics.domain.values import (
@@ -212,8 +213,8 @@ def _seen_anew(m: Machine, value: Array | Opaque, mapping: dict[Any, Any]) -> Va
     made = freshen(value)
     if type(made) is Unknown and id(value) in m.path.identified:
         mapping[id(value)] = made  # a test looked at it
-    if isinstance(made, Array) and made.dispatched:
-        made.dispatched = id(m.path.loops[-1]) if m.path.loops else 1
+    if dispatched_in(value):
+        made.dispatched = id(m.path.loops[-1]) if m.path.loops else 1  # type: ignore[attr-defined]
     if origin is not None:
         made.origin = mapping.get(id(origin), origin)  # type: ignore[attr-defined]
     return made
@@ -318,7 +319,7 @@ def inputs_of(m: Machine, func: FunctionValue, bound: dict[str, Value], mode: Mo
     if m.trackers[Variations].known and not mode.staged:
         prints.variations = m.trackers[Variations].known
     parts = _manner(m, mode, in_loop=bool(loops))
-    timing = m.trackers[DeviceWork].timing
+    timing = prints.timing = m.trackers[DeviceWork].timing
     for name, value in bound.items():
         if timing and type(value) is HostArray and value.readings:
             parts.append(value.readings)
@@ -363,7 +364,9 @@ def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
         mode.optional,
         m.path.caught > 0,
         bool(mode.lanes),
-        in_loop and not any(loop.guards > loop.frequent or loop.runs for loop in m.path.loops) and not is_ready(m),
+        not in_loop
+        or any(loop.guards > loop.frequent or loop.runs for loop in m.path.loops)
+        or (is_ready(m) and "ready"),
         waiting and not any(loop.runs for loop in m.path.loops) and not is_ready(m),
         math.prod([loop.turns for loop in m.path.loops]) if waiting else 0,
         mode.differentiated,

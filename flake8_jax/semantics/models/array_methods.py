@@ -13,6 +13,7 @@ from collections.abc import Callable
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
+from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.dtypes import asked_dtype, dtype_class
 from flake8_jax.semantics.domain.sizes import size_of_method
 from flake8_jax.semantics.domain.values import (
@@ -97,8 +98,15 @@ def _emit(m: Machine, base: Array | Tree, name: str, at: Call, fact: FunctionFac
 # --- methods that give no array ---------------------------------------------------------------------------
 
 
+def _leaf(base: Tree) -> Tree:
+    """A value of a mapping, under some key."""
+    leaf = Tree(base.level)
+    leaf.dispatched = dispatched_in(base)
+    return leaf
+
+
 def _items(m: Machine, base: Tree, args: Arguments) -> Value:
-    return GeneratorValue(TupleValue((Static("str", guess=True), Tree(base.level))))
+    return GeneratorValue(TupleValue((Static("str", guess=True), _leaf(base))))
 
 
 def _keys(m: Machine, base: Tree, args: Arguments) -> Value:
@@ -106,7 +114,7 @@ def _keys(m: Machine, base: Tree, args: Arguments) -> Value:
 
 
 def _values(m: Machine, base: Tree, args: Arguments) -> Value:
-    return ListValue(None, Tree(base.level), is_tuple=True)
+    return ListValue(None, _leaf(base), is_tuple=True)
 
 
 def _taken(m: Machine, base: Tree, args: Arguments) -> Value:

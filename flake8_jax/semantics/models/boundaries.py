@@ -61,10 +61,13 @@ def result_outside(
     if kind == "same":
         return _same_outside(tv, result, level, dispatched)
     value, aux = _without_aux(tv, result, level)
-    value = boundary.release(value, level)
+    value = boundary.release(value, level, dispatched=dispatched)
     if kind in ("gradient", "value_and_gradient", "jacobian"):
         grads = _gradients(tv, args, level, is_jacobian=kind == "jacobian")
         if kind == "value_and_gradient":
+            option = tv.options.get(tv.fact.has_aux or "has_aux")
+            if type(value) is Unknown and isinstance(option, (Const, type(None))):
+                value = Array(level, dispatched=dispatched)
             if type(value) is Array and value is not result and value.ndim is None:
                 value.ndim = 0  # else there is no gradient
             first = value if aux is None else TupleValue((value, aux))

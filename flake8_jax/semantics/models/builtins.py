@@ -15,6 +15,7 @@ from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import Frame
+from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     FALSE,
@@ -51,6 +52,7 @@ from flake8_jax.semantics.domain.values import (
     known_elements,
 )
 from flake8_jax.semantics.events.events import Formatting, IterationKind
+from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.attributes import tell_attribute
 from flake8_jax.semantics.interpreter.expressions import shown
 from flake8_jax.semantics.interpreter.iteration import iterated, tell_iteration
@@ -67,9 +69,10 @@ from flake8_jax.semantics.machine.dispatch import CALL
 from flake8_jax.semantics.models.emitting import tell_call
 from flake8_jax.semantics.models.tables import BUILTINS, METHODS, builtin
 from flake8_jax.semantics.trackers.allocations import Change, tell_change
-from flake8_jax.semantics.trackers.freshness import note_kept
+from flake8_jax.semantics.trackers.freshness import note_kept, note_staged_loop
+from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.unrolling import least_trips, note_variety, trips_of
-from flake8_jax.semantics.trackers.variation import Variations, vary_builtin
+from flake8_jax.semantics.trackers.variation import Variations, forget, vary_builtin
 
 MAX_UNROLLED = 16
 
@@ -293,7 +296,29 @@ def _map(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         if supply is None:
             return TupleValue(())
         elements.append(supply())
-    return GeneratorValue(call(m, frame, node, function, Arguments(elements)))
+    return GeneratorValue(repeated(m, Call(frame, node, args), function, elements))
+
+
+def repeated(m: Machine, at: Call, function: Value, elements: list[Value]) -> Value:
+    """What a function gives that a call such as ``map(function, rows)`` makes again and again. elements: its arguments."""
+    frame, node, loop = at.frame, at.node, LoopState("map", at.node)
+    m.trackers.loop_enter(frame, loop)
+    m.path.loops.append(loop)
+    m.trackers.iteration(loop)
+    note_staged_loop(m, node)
+    mark, reports = len(m.journal.entries), len(m.bus.emissions)
+    given = call(m, frame, node, function, Arguments([*elements]))
+    if any(slots is m.trackers[Keys].uses for slots, _, _ in m.journal.entries[mark:]):
+        # A key was used: a second call shows whether it is the same one again.
+        del m.bus.emissions[reports:]
+        m.trackers.iteration(loop)
+        given = call(m, frame, node, function, Arguments([joining.another(element) for element in elements]))
+    m.path.loops.pop()
+    if m.trackers[Variations].known:
+        m.bus.note_everywhere(iterates(loop))
+        forget(m, loop)
+    m.trackers.loop_leave(frame, loop, _written(at.args, 1, node), least_trips(at.args.values[1:]))
+    return given
 
 
 @builtin("filter")

@@ -23,6 +23,7 @@ from flake8_jax.semantics.domain.signatures import constants_of, parameter_names
 from flake8_jax.semantics.domain.trees import leaves_of
 from flake8_jax.semantics.domain.values import (
     Array,
+    Const,
     FunctionValue,
     HostArray,
     TransformedValue,
@@ -70,7 +71,9 @@ def _may_donate(tv: TransformedValue, at: Call) -> bool:
 
 
 CALL[TransformedValue] = _call
-_DONATING = frozenset({"jax.jit", "jax.pmap"})
+_DONATING = frozenset({"jax.jit", "jax.pmap", "haiku.jit", "equinox.filter_jit"})
+_BY_WORD = {"all": 0, "warn": 0, "all-except-first": 1, "warn-except-first": 1}
+"""From which position on ``equinox.filter_jit(f, donate=…)`` donates arguments."""
 
 
 def _by_parameter(tv: TransformedValue, args: Arguments) -> list[tuple[str, Value]]:
@@ -103,9 +106,12 @@ def donated_parameters(tv: TransformedValue) -> tuple[set[int], set[str]]:
     signature = parameter_names(tv.operand)
     positions: set[int] = set()
     names: set[str] = set()
+    word = tv.options.get("donate")
+    if isinstance(word, Const) and word.value in _BY_WORD:
+        positions = set(range(_BY_WORD[word.value], len(signature or ())))
     for option in tv.fact.donates:
         for constant in constants_of(tv.options.get(option)) or []:
-            if isinstance(constant, str):
+            if isinstance(constant, str) and option != "donate":
                 names.add(constant)
             elif isinstance(constant, int) and constant >= 0:
                 positions.add(constant)
@@ -129,7 +135,7 @@ def _donate(m: Machine, tv: TransformedValue, at: Call, named: list[tuple[str, V
         for leaf in leaves_of(value, individual=True):
             if i not in chosen:
                 kept.append(leaf)
-            elif not isinstance(leaf, HostArray):
+            elif not isinstance(leaf, HostArray) and not (tv.fact.filters and isinstance(leaf, Unknown)):
                 given.append(leaf)
                 arguments[id(leaf)] = written
     taken = _with_room(given, result)

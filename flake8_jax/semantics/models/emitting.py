@@ -11,6 +11,7 @@ from __future__ import annotations
 from flake8_jax.core import ir
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.semantics.domain.arguments import Arguments, Call
+from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.host_tests import CHOOSING, is_host_test, is_leaf, written_as
 from flake8_jax.semantics.domain.values import (
     Array,
@@ -137,7 +138,7 @@ def _arrays_in(args: Arguments) -> tuple[bool, tuple[Value, ...]]:
     held: list[Value] = []
     arrays = False
     for value in (*args.values, *args.kwargs.values()):
-        if type(value) in _MAY_HOLD_ARRAYS:
+        if type(value) in _MAY_HOLD_ARRAYS or dispatched_in(value):
             arrays = True
         elif type(value) is Static and value.holds:
             held += value.holds

@@ -65,7 +65,7 @@ from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import derived_from, dispatched_from, is_declared, result_level
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS
+from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, SPECIAL
 from flake8_jax.semantics.models.application import DescribedCall, described
 from flake8_jax.semantics.models.array_results import refine
 from flake8_jax.semantics.models.emitting import tell_described
@@ -87,6 +87,7 @@ from flake8_jax.semantics.trackers.keys import (
     use_key,
 )
 from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.readiness import queued
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, note_call, tell_wide_dtype
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
 
@@ -176,6 +177,8 @@ def _describe_array(m: Machine, app: DescribedCall, values: list[Value], result:
     """Give an array what the call says of it, and remember how it was computed."""
     frame, node, bound = app.at.frame, app.at.node, app.bound
     result.dispatched = result.dispatched or dispatched_from(m, values)
+    if m.path.loops and not result.dispatched and app.name.startswith(_JAX_LIBRARIES):
+        result.dispatched = queued(m)
     refine(result, app)
     result.derived = result.derived or derived_from(values)
     note_call(m, frame, node, app.name, result, bound)
@@ -408,6 +411,9 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
     if fact is None:
         return Unknown("method")
     owner, name = m.program.knowledge.class_(func.cls), f"{func.cls}.{func.name}"
+    handler = SPECIAL.get(name)
+    if handler is not None:
+        return handler(m, at.frame, at.node, at.args)
     if isinstance(func.self_value, Instance) and owner is not None and owner.module_methods and "method" in fact.params:
         return _module_call(m, described(name, fact, Call(at.frame, at.node, at.args)), func.name, func.self_value)
     return call_fact(m, name, fact, at, func.self_value)

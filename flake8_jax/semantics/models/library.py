@@ -43,7 +43,7 @@ from flake8_jax.semantics.models.tables import Handler
 from flake8_jax.semantics.models.transforms import apply_transform
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import Captures, embed
-from flake8_jax.semantics.trackers.clocks import CLOCKS, read_clock
+from flake8_jax.semantics.trackers.clocks import CLOCKS, PROFILING, note_trace, read_clock
 from flake8_jax.semantics.trackers.contracts import note_function_rule
 from flake8_jax.semantics.trackers.forks import note_library_fork
 from flake8_jax.semantics.trackers.growth import note_library_call as note_made
@@ -126,6 +126,8 @@ def _described(m: Machine, name: str, fact: FunctionFact, at: Call) -> Value:
         note_made(m, at, name, result)
     if m.trackers[Process].turns[STARTED] is not TAKEN:
         note_library_call(m, at.frame, at.node, name, result)
+    if name in PROFILING:
+        note_trace(m, at.frame, at.node, name)
     if fact.impure is not None:
         note_spawn(m, at.frame, name)
         if fact.impure == "time" and name in CLOCKS:

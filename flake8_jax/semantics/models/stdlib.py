@@ -23,6 +23,7 @@ from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.values import (
     NONE,
+    BuiltinValue,
     ClassField,
     ClassValue,
     Const,
@@ -169,6 +170,11 @@ def _accumulate(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return _sequence(start)
     first = start[0] if start else element
     return GeneratorValue(joining.join(first, call(m, frame, node, function, Arguments([first, freshen(element)]))))
+
+
+@library("concurrent.futures.ThreadPoolExecutor.map")
+def _map_in_threads(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    return call(m, frame, node, BuiltinValue("map"), Arguments(args.values, {}, args.nodes, {}, args.star))
 
 
 @library("itertools.starmap")

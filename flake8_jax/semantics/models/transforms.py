@@ -241,7 +241,7 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
     outside = outer_level(m, at.args, tv.operand)
     if m.trackers[DeviceWork].times and not m.path.mode.staged:
         note_compiled(m, at.frame, at.node, tv, at.args)
-    found = result_outside(m, tv, at.args, result, outside, _dispatched(m, tv, at))
+    found = result_outside(m, tv, at.args, result, outside, _dispatched(m, tv, at, result))
     settle_births(found, m.path.mode.trace)
     if tv.fact.omnistaging and runs and m.trackers[HostBuffers].narrow:
         given = [
@@ -299,9 +299,14 @@ def _run_inside(m: Machine, tv: TransformedValue, at: Call) -> Value:
     return result
 
 
-def _dispatched(m: Machine, tv: TransformedValue, at: Call) -> int:
-    """Where eager code dispatches compiled work: the loop around, 1 outside of loops, 0 where it does not."""
-    if m.path.mode.staged or not tv.fact.omnistaging:
+_DIFFERENTIATED = frozenset({"gradient", "value_and_gradient"})
+
+
+def _dispatched(m: Machine, tv: TransformedValue, at: Call, result: Value) -> int:
+    """Where eager code dispatches compiled work: the loop around, 1 outside of loops, 0 where it does not. A function that
+    nobody knows, and that is differentiated, may be compiled; of one that surely is not, another rule speaks."""
+    unknown = tv.fact.result in _DIFFERENTIATED and type(result) is Unknown and not result.host_test
+    if m.path.mode.staged or not (tv.fact.omnistaging or unknown):
         return 0
     if tv.fact.result == "same":
         note_turn(m, at.frame.scope, at.node, STARTED)

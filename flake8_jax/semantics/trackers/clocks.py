@@ -58,6 +58,8 @@ CLOCKS = frozenset(
     | {"timeit.default_timer"}
 )
 
+PROFILING = frozenset({"jax.profiler.start_trace", "jax.profiler.stop_trace"})
+
 _PLAIN = frozenset({int, str, bool, float, type(None)})
 
 
@@ -138,13 +140,15 @@ class Mark(NamedTuple):
 
 
 class DeviceWork(Tracker):
-    """log: of device work on the running path. timing: a clock was read on it. times: some rule listens."""
+    """log: of device work on the running path. timing: a clock was read on it. times: some rule listens. profiled: where the
+    profiler was started."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
         self.log = Log()
         self.timing = False
         self.times = m.bus.wants(Timed)
+        self.profiled: Reading | None = None
 
     def call(self, function: FunctionValue, bound: dict[str, Value]) -> Mark:
         return mark(self.m)
@@ -178,9 +182,39 @@ def read_clock(m: Machine, frame: Frame, node: Any, value: Value) -> Value:
     """The value of a clock that was read."""
     if m.path.mode.staged or not isinstance(value, HostArray) or not m.bus.wants(Timed):
         return value
+    return _holding(m, (_reading(m, frame, node),))
+
+
+def _reading(m: Machine, frame: Frame, node: Any) -> Reading:
     log = m.trackers[DeviceWork].log
-    reading = Reading(log, len(log.lines), frame.scope, node, tuple(m.path.stack), m.path.arms, tuple(m.path.loops))
-    return _holding(m, (reading,))
+    return Reading(log, len(log.lines), frame.scope, node, tuple(m.path.stack), m.path.arms, tuple(m.path.loops))
+
+
+def begin_section(m: Machine, frame: Frame, node: Any) -> Reading:
+    """What follows is timed, or profiled."""
+    m.trackers[DeviceWork].timing = True
+    return _reading(m, frame, node)
+
+
+def end_section(m: Machine, frame: Frame, node: Any, begin: Reading, *, traced: bool) -> None:
+    """It ends. node: what to report. traced: by the profiler, which may see compilations as well."""
+    end = _reading(m, frame, node)
+    common = _common([begin.chain, end.chain])
+    pending, cold = _judge(m, begin, end, common)
+    cold = () if traced or _says_compiling(frame.scope, node) else cold
+    if pending is not None or cold:
+        where, what = (_placed(pending, common), pending.what) if pending is not None else (None, "")
+        m.bus.emit(Timed(m.path.context(frame.scope), node, where, what, cold, traced=traced))
+
+
+def note_trace(m: Machine, frame: Frame, node: Any, name: str) -> None:
+    """``jax.profiler.start_trace``, ``stop_trace``."""
+    work = m.trackers[DeviceWork]
+    if m.path.mode.staged or not work.times:
+        return
+    begin, work.profiled = work.profiled, begin_section(m, frame, node) if name.endswith("start_trace") else None
+    if begin is not None and work.profiled is None:
+        end_section(m, frame, node, begin, traced=True)
 
 
 def _holding(m: Machine, readings: tuple[Reading, ...]) -> HostArray:
@@ -412,11 +446,12 @@ def tell_difference(m: Machine, frame: Frame, node: Any, stop: HostArray, start:
     works = [work for work, _cold in judged]
     pending = works[-1] if all(works) else None
     cold = judged[0][1] if len(judged) == 1 and not _tells_compiling(frame, node) else ()
-    if pending is None and not cold:
-        return
     scope, at = end.scope, end.node
     if len(end.chain) > len(common):
         scope, at = end.chain[len(common)].scope, end.chain[len(common)].node
+        cold = () if _says_compiling(scope, at) else cold
+    if pending is None and not cold:
+        return
     where, what = (_placed(pending, common), pending.what) if pending is not None else (None, "")
     m.bus.emit(Timed(m.path.context(scope), at, where, what, cold))
     m.trackers[DeviceWork].log.last_difference = frame.scope, node, scope, at
@@ -435,6 +470,10 @@ def _tells_compiling(frame: Frame, node: Any) -> bool:
         behind = [s for s in body if s.start >= statement.end and isinstance(s, ir.ExprStmt) and name in names_read(s)]
         texts += [frame.scope.text[s.start : s.end] for s in behind]
     return any("compil" in text.lower() for text in texts)
+
+
+def _says_compiling(scope: ModuleScope, node: Any) -> bool:
+    return node is not None and "compil" in scope.text[node.start : node.end].lower()
 
 
 def note_comparison(m: Machine, frame: Frame, node: Any) -> None:
@@ -488,7 +527,7 @@ def _judge(
 ) -> tuple[Work | None, tuple[ColdCall, ...]]:
     """The last work between two readings that nobody has waited for, and the calls there that compile."""
     log = m.trackers[DeviceWork].log
-    if begin.log is not log or end.log is not log or _left_alone(end, common):
+    if begin.log is not log or end.log is not log:
         return None, ()
     stretch = _Stretch(begin, end, common, log.lines[begin.position : end.position])
     if not stretch.works or stretch.works[0].kind == WAIT:
@@ -498,11 +537,6 @@ def _judge(
     if any(w.kind in (LOST, YIELD) for w in stretch.works):
         return None, ()
     return _pending(stretch), _cold(m, stretch)
-
-
-def _left_alone(end: Reading, common: tuple[Link, ...]) -> bool:
-    """A context manager times what its user does."""
-    return any(link.fn is not None and link.fn.name == "__exit__" for link in end.chain[len(common) :])
 
 
 def _pending(stretch: _Stretch) -> Work | None:

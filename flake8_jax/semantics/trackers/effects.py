@@ -52,6 +52,7 @@ from flake8_jax.semantics.trackers.clocks import (
     CLOCKS,
     COMPUTED,
     LOST,
+    PROFILING,
     WAIT,
     DeviceWork,
     add_work,
@@ -245,7 +246,7 @@ def _calls_back(fact: FunctionFact) -> bool:
 
 def _is_modeled(name: str) -> bool:
     """A function with a model of its own, or a clock: neither gives the device work."""
-    return name in SPECIAL or name in CLOCKS
+    return name in SPECIAL or name in CLOCKS or name in PROFILING
 
 
 def _of_undescribed(name: str, known: Entry, args: Arguments) -> str:

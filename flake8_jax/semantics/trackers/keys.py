@@ -421,7 +421,7 @@ def _same_shuffle(m: Machine, sampler: str, earlier: Use, path: tuple[Place, ...
         return False
     if [p.node for p in path] != [p.node for p in earlier.path]:
         return True
-    return not m.path.loops or m.path.loops[-1].kind in ("comprehension", "tree_map")
+    return not m.path.loops or m.path.loops[-1].kind in ("comprehension", "map", "tree_map")
 
 
 MAX_TOLD = 100

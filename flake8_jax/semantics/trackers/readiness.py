@@ -22,11 +22,13 @@ from typing import TYPE_CHECKING, Any
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.code import bound_paths, paths_read
+from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.signatures import underlying
 from flake8_jax.semantics.domain.values import (
     NONE,
     Array,
     FunctionValue,
+    Opaque,
     Static,
     TransformedValue,
     Unknown,
@@ -146,6 +148,13 @@ def is_ready(m: Machine) -> bool:
     return m.path.device[DISPATCHED] is DONE
 
 
+def queued(m: Machine) -> int:
+    """The loop behind whose compiled calls the device does what eager code gives it now; 0 if there is none."""
+    if m.path.mode.staged:
+        return 0
+    return id(m.path.loops[-1]) if m.path.loops[-1].carries else 0
+
+
 def note_dispatch(m: Machine, frame: Frame, node: Any, tv: TransformedValue) -> None:
     """Eager code in a loop makes a compiled call."""
     readiness, function = m.trackers[Readiness], underlying(tv)
@@ -171,11 +180,12 @@ def note_number(m: Machine, value: Value) -> None:
 
 def _is_running(m: Machine, value: Value) -> bool:
     """The value surely is, or holds, a result that a loop still running has dispatched."""
-    if isinstance(value, Array):
-        return value.dispatched != 0 and any(id(loop) == value.dispatched for loop in m.path.loops)
+    if isinstance(value, (Array, Opaque)):
+        dispatched = dispatched_in(value)
+        return dispatched != 0 and any(id(loop) == dispatched for loop in m.path.loops)
     if isinstance(value, Static):
         return any(_is_running(m, held) for held in value.holds if not isinstance(held, Static))
     members = joining.members_of(value)
     if len(members) > 1:
-        return all(isinstance(v, Array) and _is_running(m, v) for v in members)
-    return any(isinstance(v, Array) and _is_running(m, v) for v in contents_of(value) or ())
+        return all(isinstance(v, (Array, Opaque)) and _is_running(m, v) for v in members)
+    return any(isinstance(v, (Array, Opaque)) and _is_running(m, v) for v in contents_of(value) or ())

@@ -310,7 +310,7 @@ def started_later(w, x):
 
 
 def as_manager(x):
-    with Stopwatch() as watch:
+    with Stopwatch() as watch:  # expect: async-timing
         y = chain(x)
     return y, watch.total
 
@@ -323,7 +323,7 @@ def clock():
 
 
 def as_generator(x):
-    with clock():
+    with clock():  # expect: async-timing
         y = chain(x)
     return y
 
@@ -426,3 +426,88 @@ def repeated_for_each(w, n):
             w, loss = train_step(w, x)
         print(epoch, time.time() - start)  # expect: async-timing
     return w, loss
+
+
+class Block:
+    def __enter__(self):
+        self.begin = time.perf_counter()
+        return self
+
+    def __exit__(self, *_):
+        self.elapsed = time.perf_counter() - self.begin
+
+
+class WaitingBlock(Block):
+    def hold(self, value):
+        self.value = value
+
+    def __exit__(self, *_):
+        jax.block_until_ready(self.value)
+        self.elapsed = time.perf_counter() - self.begin
+
+
+def in_a_block(x):
+    chain(x).block_until_ready()
+    with Block() as block:  # expect: async-timing
+        y = chain(x)
+    return y, block.elapsed
+
+
+def waits_in_the_block(x):
+    chain(x).block_until_ready()
+    with Block() as block:
+        y = chain(x).block_until_ready()
+    return y, block.elapsed
+
+
+def waits_at_its_end(x):
+    chain(x).block_until_ready()
+    with WaitingBlock() as block:
+        y = chain(x)
+        block.hold(y)
+    return y, block.elapsed
+
+
+@contextlib.contextmanager
+def guarded_clock(name):
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        end = time.perf_counter()
+        log.info("%s: %s", name, end - start)
+
+
+@contextlib.contextmanager
+def waiting_clock(value):
+    start = time.perf_counter()
+    yield
+    jax.effects_barrier()
+    print(time.perf_counter() - start)
+
+
+def by_guarded_clock(x):
+    with guarded_clock("chain"):  # expect: async-timing
+        y = chain(x)
+    return y
+
+
+def by_waiting_clock(x):
+    with waiting_clock(x):
+        y = chain(x)
+    return y
+
+
+def profiled(x):
+    jax.profiler.start_trace("trace")
+    y = chain(x)
+    jax.profiler.stop_trace()  # expect: async-timing
+    return y
+
+
+def profiled_block(x):
+    with jax.profiler.trace("trace"):  # expect: async-timing
+        y = chain(x)
+    with jax.profiler.trace("trace"):
+        z = chain(x).block_until_ready()
+    return y, z

@@ -1,6 +1,7 @@
 """``jit`` of function objects that are new in every call, in functions that loops call."""
 
 import functools
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
@@ -193,3 +194,24 @@ def main():
 # runs: loops(jnp.ones(2), None, 2)
 # runs: main()
 # runs: experiments([0.1], [1, 2])
+
+
+def compiled_for_each(x):
+    return jax.jit(lambda v: jnp.sin(v) + jnp.sum(v))(x)  # expect: jit-per-call
+
+
+def mapped_over(rows):
+    return list(map(compiled_for_each, rows))
+
+
+def compiled_in_a_thread(x):
+    return jax.jit(lambda v: jnp.cos(v) + jnp.sum(v))(x)  # expect: jit-per-call
+
+
+def mapped_in_threads(rows):
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(compiled_in_a_thread, rows))
+
+
+def traced_once(rows):
+    return jax.tree.map(lambda v: v + 1, rows)

@@ -168,3 +168,12 @@ def set_again(n):
 # runs: of_each([Stream(0), Stream(1)], 2), set_again(2)
 # runs: refreshed(jax.random.key(0), 2), zipped(jax.random.key(0), ["a"]), carried(jax.random.key(0), jnp.ones(2))
 # runs: scanned_keys(jax.random.key(0), 2), folded_index(jax.random.key(0), 2), seeded(2)
+
+
+def mapped_with_one_key(key, xs):
+    return list(map(lambda x: x + jax.random.normal(key), xs))  # expect: key-reuse-in-loop
+
+
+def mapped_with_keys(key, xs):
+    keys = jax.random.split(key, len(xs))
+    return list(map(lambda k, x: x + jax.random.normal(k), keys, xs))

@@ -301,7 +301,7 @@ def target_network(params, data):
     target, opt_state = params, tx.init(params)
     for x in data:
         params, opt_state, value = step(params, opt_state, x)
-        print(loss(target, x))
+        print(loss(target, x))  # expect: sync-in-loop
     return params
 
 

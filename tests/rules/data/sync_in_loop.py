@@ -204,7 +204,7 @@ def shown_in_a_bar(w, batches, bar):
     losses = []
     for x in batches:
         w, loss = train_step(w, x)
-        losses.append(loss.item())
+        losses.append(loss.item())  # expect: sync-in-loop
         bar.set_postfix({"loss": loss.item()})
     return w, losses
 
@@ -319,4 +319,163 @@ def progress(w, batches):
     for x in batches:
         w, loss = train_step(w, x)
         print(f"{loss:.3f}", end="\r")
+    return w
+
+
+def after_the_first(w, batches, warm_up=10):
+    losses = []
+    for step, x in enumerate(batches):
+        if step < 10:
+            continue
+        w, loss = train_step(w, x)
+        losses.append(float(loss))  # expect: sync-in-loop
+    return w, losses
+
+
+def from_the_second_on(w, batches):
+    losses = []
+    for step, x in enumerate(batches):
+        w, loss = train_step(w, x)
+        if step > 0:
+            losses.append(float(loss))  # expect: sync-in-loop
+    return w, losses
+
+
+def only_the_first(w, batches):
+    losses = []
+    for step, x in enumerate(batches):
+        w, loss = train_step(w, x)
+        if step < 10:
+            losses.append(float(loss))
+        if not step:
+            print(loss)
+        if step >= 10:
+            continue
+        losses.append(loss.item())
+    return w, losses
+
+
+def after_so_many(w, batches, start):
+    losses = []
+    for step, x in enumerate(batches):
+        w, loss = train_step(w, x)
+        if step >= start:
+            losses.append(float(loss))
+    return w, losses
+
+
+def at_the_top(w, n, bar):
+    loss = jnp.zeros(())
+    for _ in range(n):
+        bar.set_postfix({"loss": f"{loss:.3f}"})  # expect: sync-in-loop
+        w, loss = train_step(w, jnp.ones(2))
+    return w
+
+
+def once_in_a_while(w, n, stale):
+    loss = jnp.zeros(())
+    for step in range(n):
+        print(f"{loss:.3f}")
+        if step % 100 == 0:
+            w, loss = train_step(w, jnp.ones(2))
+    return w
+
+
+class Trainer:
+    @staticmethod
+    def build():
+        return jax.jit(lambda w, x: (w - x, jnp.sum(w * x)))
+
+    @staticmethod
+    def epoch(w, batches, step):
+        for x in batches:
+            w, loss = step(w, x)
+            print({"loss": loss.item()})  # expect: sync-in-loop
+        return w
+
+    @staticmethod
+    def train(batches):
+        w = jnp.ones(3)
+        step = Trainer.build()
+        for _ in range(3):
+            w = Trainer.epoch(w, batches, step)
+        return w
+
+
+def mapped(w, batches):
+    losses = []
+
+    def one(x):
+        nonlocal w
+        w, loss = train_step(w, x)
+        losses.append(float(loss))  # expect: sync-in-loop
+
+    list(map(one, batches))
+    return losses
+
+
+def eager_metric(w, batches):
+    seen = []
+    for x in batches:
+        w, _ = train_step(w, x)
+        seen.append(float(jnp.mean(x > 0)))  # expect: sync-in-loop
+    return w, seen
+
+
+class Buffer:
+    def __init__(self, n):
+        self.rows = np.zeros((n, 3))
+
+    def sample(self, key):
+        index = jax.random.randint(key, (32,), 0, 1000)
+        return self.rows[index]  # expect: sync-in-loop
+
+    def sample_on_host(self, rng):
+        return self.rows[rng.integers(0, 1000, 32)]
+
+
+def sampled(w, key, n):
+    buffer = Buffer(1000)
+    for _ in range(n):
+        key, subkey = jax.random.split(key)
+        w, _ = train_step(w, buffer.sample(subkey))
+    return w
+
+
+def sampled_on_host(w, rng, n):
+    buffer = Buffer(1000)
+    for _ in range(n):
+        w, _ = train_step(w, buffer.sample_on_host(rng))
+    return w
+
+
+def same_rows(w, key, n):
+    rows, index = np.zeros((1000, 2)), jax.random.randint(key, (32,), 0, 1000)
+    for _ in range(n):
+        w, _ = train_step(w, rows[index])
+    return w
+
+
+def on_the_device(w, key, n):
+    rows = jnp.asarray(np.zeros((1000, 2)))
+    for _ in range(n):
+        key, subkey = jax.random.split(key)
+        w, _ = train_step(w, rows[jax.random.randint(subkey, (32,), 0, 1000)])
+    return w
+
+
+def in_an_environment(w, env, writer):
+    obs = env.reset()
+    while True:
+        obs, reward, done, info = env.step(np.asarray(w))
+        w, loss = train_step(w, obs)
+        writer.add_scalar("loss", loss.item())
+
+
+def search(w, batches, best):
+    for x in batches:
+        w, loss = train_step(w, x)
+        print(float(loss))
+        if jnp.sum(w).item() > best:
+            break
     return w

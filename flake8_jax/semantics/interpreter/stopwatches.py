@@ -1,0 +1,97 @@
+"""Blocks that a ``with`` times: the clock is read where they begin and where they end.
+
+Vocabulary
+----------
+stopwatch   a generator function of the project behind ``contextlib.contextmanager`` that reads a clock before its ``yield``
+            and takes the difference behind it, with no other call in between that may wait.
+
+A class with ``__enter__`` and ``__exit__`` needs nothing of the kind: its methods run. Not modelled: stopwatches that are
+methods, or are made of other stopwatches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
+from flake8_jax.semantics.domain.values import External, ExternalInstance, FunctionValue, GeneratorValue, Value
+from flake8_jax.semantics.interpreter.operations import resolve_name
+from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.clocks import CLOCKS, DeviceWork, begin_section, end_section
+
+_PROFILING = "jax.profiler.trace"
+_TELLING = frozenset({"print", "info", "debug", "log", "append", "format", "round"})
+"""Calls that only hand on what was measured."""
+
+
+def start_watch(
+    m: Machine, frame: Frame, node: ir.With, item: ir.WithItem, manager: Value
+) -> Callable[[], None] | None:
+    """The block of a ``with`` begins: what to do where it ends, if it is timed."""
+    if not m.trackers[DeviceWork].times or m.path.mode.staged or not isinstance(item.context, ir.Call):
+        return None
+    traced = isinstance(manager, ExternalInstance) and manager.cls == _PROFILING
+    if not traced and not (isinstance(manager, GeneratorValue) and _is_stopwatch(m, frame, item.context)):
+        return None
+    begin = begin_section(m, frame, node)
+    return lambda: end_section(m, frame, item.context, begin, traced=traced)
+
+
+def _is_stopwatch(m: Machine, frame: Frame, call: ir.Call) -> bool:
+    function = resolve_name(m, frame.scope, frame, call.func)
+    if not isinstance(function, FunctionValue) or not function.fn.is_generator:
+        return False
+    statements = list(_straight(function.fn.body))
+    at = next((i for i, s in enumerate(statements) if isinstance(s, ir.ExprStmt) and isinstance(s.value, ir.Yield)), -1)
+    if at < 0:
+        return False
+    started = {name for s in statements[:at] for name in _read_into(m, function.scope, s)}
+    return _takes_difference(m, function.scope, statements[at + 1 :], started)
+
+
+def _takes_difference(m: Machine, scope: ModuleScope, behind: list[ir.Stmt], started: set[str]) -> bool:
+    """What stands behind the ``yield`` stops the clock, and waits for nothing before."""
+    stopped = {name for statement in behind for name in _read_into(m, scope, statement)}
+    for statement in behind:
+        parts = list(walk(statement))
+        found = [p for p in parts if isinstance(p, ir.BinOp) and p.op == "-" and _is_name(p.right, started)]
+        if found:
+            return _is_name(found[0].left, stopped) or _is_clock(m, scope, found[0].left)
+        if not all(_is_harmless(m, scope, part) for part in parts if isinstance(part, ir.Call)):
+            return False
+    return False
+
+
+def _straight(body: list[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """The statements that run one after the other, those of ``try … finally`` among them."""
+    for statement in body:
+        if isinstance(statement, ir.Try) and not statement.handlers:
+            yield from _straight(statement.body)
+            yield from _straight(statement.finalbody)
+        else:
+            yield statement
+
+
+def _read_into(m: Machine, scope: ModuleScope, statement: ir.Stmt) -> Iterator[str]:
+    """The variable that a statement puts the time in."""
+    if isinstance(statement, ir.Assign) and _is_clock(m, scope, statement.value):
+        yield from (target.id for target in statement.targets if isinstance(target, ir.Name))
+
+
+def _is_clock(m: Machine, scope: ModuleScope, node: Any) -> bool:
+    if not isinstance(node, ir.Call):
+        return False
+    value = resolve_name(m, scope, None, node.func)
+    return isinstance(value, External) and value.name in CLOCKS
+
+
+def _is_harmless(m: Machine, scope: ModuleScope, call: ir.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ir.Attribute) else getattr(call.func, "id", "")
+    return name in _TELLING or _is_clock(m, scope, call)
+
+
+def _is_name(node: ir.Expr, names: set[str]) -> bool:
+    return isinstance(node, ir.Name) and node.id in names
