@@ -7,7 +7,8 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._variation import arguments, compiles, report_compilations, varying_part
-from flake8_jax.semantics.events.events import TransformCall
+from flake8_jax.semantics.domain.varying import FEW, Variation
+from flake8_jax.semantics.events.events import Context, TransformCall
 from flake8_jax.semantics.events.facts import iterates
 
 
@@ -94,7 +95,7 @@ def varying_shape_in_loop(event: TransformCall) -> Report | None:
         return None
     for _where, value, node in arguments(event):
         variation = varying_part(event, value, of_shape=True)
-        if variation is None or (variation.ragged and (variation.loop.tested or context.guarded)):
+        if variation is None or _is_meant(variation, context):
             continue
         subject = quote(context, node, "an argument")
         if variation.ragged:
@@ -103,3 +104,10 @@ def varying_shape_in_loop(event: TransformCall) -> Report | None:
             message = f"the shape of {subject} is another in every iteration, so every iteration compiles anew; pad it"
         return Report(event.at, message, given=iterates(variation.loop))
     return None
+
+
+def _is_meant(variation: Variation, context: Context) -> bool:
+    """The loop is over after a few shapes, or a test looks at what is left over."""
+    if variation.ragged:
+        return variation.loop.tested or context.guarded
+    return 0 < variation.loop.turns <= FEW

@@ -124,13 +124,15 @@ class Fingerprint:
     def _static(self, value: Static) -> Any:
         for _, held in value.choices:
             self.labels |= held
-        return ("s", value.kind, value.guess, value.rank, value.born < self.trace)
+        head = ("s", value.kind, value.guess, value.rank, value.born < self.trace)
+        return head if value.first is None else (*head, value.first)
 
     def _external(self, value: External) -> Any:
         return ("e", value.name)
 
     def _host_array(self, value: HostArray) -> Any:
-        return ("h", value.dtype, value.ndim, grade(value.size), min(len(value.readings), 2), value.declared)
+        head = ("h", value.dtype, value.ndim, grade(value.size), min(len(value.readings), 2), value.declared)
+        return head if value.length is None else (*head, value.length)
 
     def _builtin(self, value: BuiltinValue) -> Any:
         return ("b", value.name, None if value.bound is None else self.of(value.bound))

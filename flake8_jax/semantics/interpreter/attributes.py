@@ -93,7 +93,10 @@ def size_attribute(base: Value, attr: str) -> Value:
     rank = base.ndim if isinstance(base, (Array, HostArray)) else None
     if rank is not None and attr == "ndim":
         return Const(rank)
-    return Static(_STATIC_KINDS[attr], rank=UNKNOWN_RANK if rank is None else rank)
+    size = Static(_STATIC_KINDS[attr], rank=UNKNOWN_RANK if rank is None else rank)
+    if attr == "shape" and isinstance(base, (Array, HostArray)):
+        size.first = base.length
+    return size
 
 
 _STRUCTURED = frozenset({TupleValue, ListValue, DictValue})

@@ -109,7 +109,7 @@ from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, note_gradient
 from flake8_jax.semantics.trackers.runs import note_form_called
 from flake8_jax.semantics.trackers.staleness import begin_compiled, end_compiled, forget_compiled, note_made
-from flake8_jax.semantics.trackers.variation import Variations
+from flake8_jax.semantics.trackers.variation import Variations, note_released
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 # --- applying a transform -----------------------------------------------------------------------------------
@@ -242,6 +242,8 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
         note_compiled(m, at.frame, at.node, tv, at.args)
     found = result_outside(m, tv, at.args, result, outside, _dispatched(m, tv, at))
     settle_births(found, m.path.mode.trace)
+    if tv.fact.result == "same":
+        note_released(m, result, found)
     if tv.fact.omnistaging and runs and m.trackers[HostBuffers].narrow:
         given = [
             *zip(at.args.values, at.args.nodes),
