@@ -8,12 +8,12 @@ from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._variation import arguments, compiles, report_compilations, varying_part
 from flake8_jax.semantics.domain.varying import FEW, Variation
-from flake8_jax.semantics.events.events import Context, TransformCall
+from flake8_jax.semantics.events.events import Context, MaskedIndex, TransformCall
 from flake8_jax.semantics.events.facts import iterates
 
 
 @rule("JAX407", "warning", settle=report_compilations)
-def varying_shape_in_loop(event: TransformCall) -> Report | None:
+def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
     """A jitted function is called in a loop with shapes that depend on the loop.
 
     Why it bites: a compiled program is made for one set of shapes. `f(x[:i])`, an array that grows by a concatenation, a
@@ -91,19 +91,37 @@ def varying_shape_in_loop(event: TransformCall) -> Report | None:
     Proof: the number of compilations grows with the iterations (a smaller last batch: two).
     """
     context = event.context
+    if isinstance(event, MaskedIndex):
+        return _masked(event)
     if not compiles(event) or context.staged or context.presumed or is_test(context):
         return None
     for _where, value, node in arguments(event):
         variation = varying_part(event, value, of_shape=True)
-        if variation is None or _is_meant(variation, context):
+        if variation is None or variation.masked or _is_meant(variation, context):
             continue
         subject = quote(context, node, "an argument")
-        if variation.ragged:
+        if variation.batch:
+            message = (
+                f"{subject} may be smaller in the last iteration, so the call compiles twice; set drop_last or pad it"
+            )
+        elif variation.ragged:
             message = f"{subject} is smaller in the last iteration, so the call compiles twice; pad it or leave it out"
         else:
             message = f"the shape of {subject} is another in every iteration, so every iteration compiles anew; pad it"
         return Report(event.at, message, given=iterates(variation.loop))
     return None
+
+
+def _masked(event: MaskedIndex) -> Report | None:
+    """An index by a mask, which compiles for each number of elements."""
+    context, loop = event.context, event.variation.loop
+    if context.presumed or is_test(context) or _is_meant(event.variation, context):
+        return None
+    mask = quote(context, event.mask, "the mask")
+    message = (
+        f"{mask} selects another number of elements in every iteration, so every iteration compiles anew; use where="
+    )
+    return Report(event.at, message, given=iterates(loop))
 
 
 def _is_meant(variation: Variation, context: Context) -> bool:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from flake8_jax.semantics.domain.sizes import grade
 from flake8_jax.semantics.domain.values import (
+    BATCH,
+    LOADER,
     MISSING,
     Array,
     AtValue,
@@ -58,6 +60,10 @@ def equivalent(a: Value, b: Value, depth: int = 6) -> bool:
     if type(a) is not type(b) or depth == 0:
         return False
     return bool(fingerprint_one(a) == fingerprint_one(b))
+
+
+_TELLING = frozenset({LOADER, BATCH})
+"""Labels that a function could tell."""
 
 
 class Fingerprint:
@@ -157,7 +163,8 @@ class Fingerprint:
             return ("?", value.host_test, value.doubt, *self._key_state(value))
         if self.presumed and value.parts and value.origin is not None:
             return ("?", *[(step, self.of(part)) for step, part in value.parts.items()])
-        return ("?", value.host_test, value.doubt)
+        head = ("?", value.host_test, value.doubt)
+        return (*head, value.label) if value.label in _TELLING else head
 
     def _tuple(self, value: TupleValue) -> Any:
         return ("T", id(value.cls), *[self.of(v) for v in value.elts])

@@ -75,8 +75,8 @@ class Opaque(Value):
         self.origin: Value | None = None
 
 
-FIELD_DEFAULT = "default"
-"""Label of what the factory of a dataclass field makes."""
+FIELD_DEFAULT, LOADER, BATCH = "default", "loader", "batch of a loader"
+"""Labels: of what the factory of a dataclass field makes; see ``loaders`` for the others."""
 
 
 class Unknown(Opaque):

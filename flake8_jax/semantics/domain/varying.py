@@ -6,6 +6,7 @@ variation   the loop, and what changes: the number itself, or the shape of an ar
 distinct    no two iterations have the same.
 ragged      a size is the same in all iterations but the last, which gets what is left.
 few         another size in each iteration, but so few of them that they are meant.
+masked      a mask has selected the elements, and JAX has compiled that for their number.
 batch       what a loader yields: arrays whose leading axes are ragged, in a structure that nobody knows.
 """
 
@@ -42,6 +43,7 @@ class Variation(msgspec.Struct, frozen=True, eq=False):
     listed: bool = False
     few: bool = False
     batch: bool = False
+    masked: bool = False
 
     @property
     def mark(self) -> tuple[bool, bool, bool, bool, tuple[int, ...] | None]:

@@ -71,6 +71,7 @@ from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
 from flake8_jax.semantics.trackers.globals import is_code, note_rebinding, tell_global
 from flake8_jax.semantics.trackers.host_buffers import note_kept_result
+from flake8_jax.semantics.trackers.loaders import vary_part
 from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.staleness import note_attribute, note_rebound_attribute
@@ -202,7 +203,10 @@ def _opaque_attribute(m: Machine, frame: Frame, node: Any, base: Opaque, attr: s
     if isinstance(base, Tree):
         return _tree_attribute(m, base, attr)
     host = isinstance(base, Unknown) and base.host_test
-    return part_of(base, "." + attr, lambda: Unknown(attr, host_test=host))
+    part = part_of(base, "." + attr, lambda: Unknown(attr, host_test=host))
+    if m.trackers[Variations].known:
+        vary_part(m, base, part)
+    return part
 
 
 def _tree_attribute(m: Machine, base: Tree, attr: str) -> Value:

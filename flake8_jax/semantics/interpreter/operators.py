@@ -264,10 +264,10 @@ def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
         dtype = "bool" if op in COMPARISONS else _joint_dtype(left, right)
         size = joint_size((left, right)) // (4 if op in COMPARISONS else 1)
         declared = not any(isinstance(v, HostArray) and not v.declared for v in (left, right))
-        made = HostArray(dtype, _rank((left, right)), size, declared=declared)
+        array = HostArray(dtype, _rank((left, right)), size, declared=declared)
         if Const in kinds:  # a number, which changes no shape
-            made.length = left.length if isinstance(left, HostArray) else getattr(right, "length", None)
-        return made
+            array.length = left.length if isinstance(left, HostArray) else getattr(right, "length", None)
+        return array
     if _is_static(left) and _is_static(right):
         return _static_binary(left, op, right)
     made = Unknown("operator", host_test=getattr(left, "host_test", False) or getattr(right, "host_test", False))

@@ -95,7 +95,7 @@ from flake8_jax.semantics.models.transform_signatures import (
 from flake8_jax.semantics.trackers.allocations import hand_over, settle_births
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import note_held
-from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled
+from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled, note_jitted
 from flake8_jax.semantics.trackers.contracts import note_custom_rules
 from flake8_jax.semantics.trackers.freshness import tell_compiling, tell_control_flow, tell_traced
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_given
@@ -186,6 +186,7 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
     made.held = m.path.assumed.union(m.path.conditions)
     tell_compiling(m, frame, node, made)
     note_made(m, made)
+    note_jitted(m, made)
     m.worklist.roots.append((made, node, frame.scope, tuple(m.path.stack), m.path.mode.staged))
     return made
 

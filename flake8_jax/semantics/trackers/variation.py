@@ -79,9 +79,7 @@ class Variations(Tracker):
         grown = grown_parts.grown_by(self.grown, run.inputs, run.result) if self.grown else ()
         return (varying, grown) if varying or grown else None
 
-    def replayed(
-        self, record: tuple[Varying, grown_parts.GrownParts] | None, replay: Replay, result: Value
-    ) -> None:
+    def replayed(self, record: tuple[Varying, grown_parts.GrownParts] | None, replay: Replay, result: Value) -> None:
         if record is None:
             return
         varying, grown = record
@@ -470,7 +468,10 @@ def vary_item(m: Machine, base: Value, index: Value, taken: Value) -> None:
         elif isinstance(part, (Array, HostArray)):
             number = number_of(m, part)
             is_mask = part.dtype == "bool" and number is not None
-            variation = shape_of(m, part) or (Variation(number.loop, of_shape=True) if is_mask and number else None)
+            by_mask = (
+                Variation(number.loop, of_shape=True, masked=isinstance(base, Array)) if is_mask and number else None
+            )
+            variation = shape_of(m, part) or by_mask
         if variation is not None:
             vary(m, taken, variation)
             return
@@ -499,7 +500,12 @@ def _of_sizes(number: Variation, sizes: Sequence[int], *, between: bool = False)
     several = len(set(sizes))
     if several > FEW and not number.listed:
         return Variation(number.loop, of_shape=True)
-    if several == 2 and (between or len(sizes) > 2 or not number.listed) and 0 < sizes[-1] < sizes[0] and len({*sizes[:-1]}) == 1:
+    if (
+        several == 2
+        and (between or len(sizes) > 2 or not number.listed)
+        and 0 < sizes[-1] < sizes[0]
+        and len({*sizes[:-1]}) == 1
+    ):
         return Variation(number.loop, of_shape=True, ragged=True)
     distinct = several == len(sizes) > 1
     return Variation(number.loop, of_shape=True, few=True) if distinct else None
@@ -540,6 +546,10 @@ _SMOOTH = frozenset({
     "sin", "sinh", "sqrt", "square", "tan", "tanh", "float32", "float64", "float_power", "asarray", "array",
 })  # fmt: skip
 """Distinct numbers give distinct results, as far as a schedule goes."""
+_COMPARING = frozenset({
+    "equal", "greater", "greater_equal", "less", "less_equal", "logical_and", "logical_not", "logical_or", "not_equal",
+})  # fmt: skip
+"""Functions that give masks."""
 _SAME_SHAPE = frozenset({
     "abs", "absolute", "add", "array", "asarray", "ascontiguousarray", "ceil", "clip", "copy", "cos", "cumprod", "cumsum",
     "device_put", "divide", "exp", "expm1", "flip", "floor", "isnan", "log", "log1p", "logical_not", "maximum", "minimum",
@@ -592,7 +602,7 @@ def _vary_computed(m: Machine, last: str, values: Sequence[Value], result: Value
             vary(m, result, shape)
         return
     number = next((v for v in (number_of(m, value) for value in values) if v is not None), None)
-    if number is not None and number.distinct and last in _SMOOTH:
+    if number is not None and number.distinct and (last in _SMOOTH or last in _COMPARING):
         vary(m, result, Variation(number.loop))
     else:
         depend(m, values, result)
@@ -671,9 +681,14 @@ def vary_method(m: Machine, name: str, base: Value, result: Value) -> None:
 
 def look_at_size(m: Machine, value: Value) -> None:
     """Somebody asks for the size of a slice: what is left over in the last iteration is taken care of."""
-    variation = m.trackers[Variations].known.get(value)
-    if variation is not None and variation.ragged:
-        del m.trackers[Variations].known[value]
+    known = m.trackers[Variations].known
+    variation = known.get(value)
+    if variation is None or not variation.ragged:
+        return
+    del known[value]
+    if variation.batch:  # of which all parts have one size
+        for other in [v for v, found in known.items() if found.batch and found.loop is variation.loop]:
+            del known[other]
 
 
 # --- remembered runs -----------------------------------------------------------------------------------------
