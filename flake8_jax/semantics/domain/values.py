@@ -75,7 +75,7 @@ class Opaque(Value):
         self.origin: Value | None = None
 
 
-FIELD_DEFAULT, LOADER, BATCH = "default", "loader", "batch of a loader"
+FIELD_DEFAULT, LOADER, BATCH = "default", "a ragged loader", "a ragged batch"
 """Labels: of what the factory of a dataclass field makes; see ``loaders`` for the others."""
 
 

@@ -94,8 +94,13 @@ def size_attribute(base: Value, attr: str) -> Value:
     rank = base.ndim if isinstance(base, (Array, HostArray)) else None
     if rank is not None and attr == "ndim":
         return Const(rank)
-    size = Static(_STATIC_KINDS[attr], rank=UNKNOWN_RANK if rank is None else rank)
-    if attr == "shape" and isinstance(base, (Array, HostArray)):
+    return Static(_STATIC_KINDS[attr], rank=UNKNOWN_RANK if rank is None else rank)
+
+
+def _size_here(m: Machine, base: Value, attr: str) -> Value:
+    """The same; in eager code, where loops are about it, with the first number of a shape."""
+    size = size_attribute(base, attr)
+    if attr == "shape" and isinstance(size, Static) and isinstance(base, (Array, HostArray)) and not m.path.mode.staged:
         size.first = base.length
     return size
 
@@ -127,7 +132,7 @@ def _module_attribute(m: Machine, frame: Frame, node: Any, base: ModuleValue, at
 
 def _host_array_attribute(m: Machine, frame: Frame, node: Any, base: HostArray, attr: str) -> Value:
     if attr in _STATIC_KINDS:
-        return size_attribute(base, attr)
+        return _size_here(m, base, attr)
     if attr in ("T", "real", "imag", "flat"):
         return HostArray(base.dtype, size=base.size, declared=base.declared)
     return BuiltinValue("." + attr, base)
@@ -172,7 +177,7 @@ def _array_attribute(m: Machine, frame: Frame, node: Any, base: Array, attr: str
     if attr in _STATIC_KINDS:
         if m.trackers[Variations].known:
             look_at_size(m, base)
-        return size_attribute(base, attr)
+        return _size_here(m, base, attr)
     if attr == "at":
         return AtValue(base)
     if attr in _HALVES:

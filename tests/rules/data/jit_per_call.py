@@ -193,3 +193,47 @@ def main():
 # runs: loops(jnp.ones(2), None, 2)
 # runs: main()
 # runs: experiments([0.1], [1, 2])
+
+
+def factory():
+    def predict(x):
+        return x * 2 + 1
+
+    return jax.jit(predict)  # expect: jit-per-call
+
+
+def from_a_factory(x):
+    predict = factory()
+    return predict(x)
+
+
+def many_times():
+    for _ in range(4):
+        from_a_factory(jnp.ones(3))
+        from_a_factory(jnp.ones(3))
+
+
+# runs: many_times()
+
+
+# --- never flagged -------------------------------------------------------------
+
+
+def factory_of_one():
+    def predict(x):
+        return x * 3 + 1
+
+    return jax.jit(predict)
+
+
+def kept_by_the_caller(xs):
+    predict = factory_of_one()
+    for x in xs:
+        x = predict(x)
+
+
+# runs: kept_by_the_caller(jnp.ones((3, 3)))
+
+
+many_times()
+kept_by_the_caller(jnp.ones((3, 3)))
