@@ -1,5 +1,5 @@
-"""JAX407: a jitted function that gets arrays of another shape in every iteration. Not modelled: shapes of what an unknown
-iterable yields (a loader whose last batch is smaller), masks, ranks."""
+"""JAX407: a jitted function that gets arrays of another shape in every iteration. Limitations: ranks, loaders other than
+PyTorch's, slices of arrays of unknown length."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     Why it bites: a compiled program is made for one set of shapes. `f(x[:i])`, an array that grows by a concatenation, a
     list that grows by an `append`: each iteration brings a shape that was not there before, and traces and compiles the
-    function again, which takes far longer than running it. Pad to a fixed size and mask what is not there, write into a
-    buffer with `x.at[i].set(…)`, or round sizes up to a few buckets.
+    function again, which takes far longer than running it. The same holds for an array that the jitted function itself
+    returns longer (`cache = step(cache, x)`). Where only the last batch is smaller (`range(0, 100, 32)`), the function
+    compiles twice. Pad to a fixed size and mask what is not there, write into a buffer with `x.at[i].set(…)`, or round sizes
+    up to a few buckets.
+
+    In preview, the rule also reports batches of PyTorch's `DataLoader` without `drop_last`, and an index by a boolean mask
+    outside of compiled code: JAX compiles the index again for each number of elements.
 
     Bad:
 
@@ -60,6 +65,49 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
 
     def expanding(x):
         return jnp.stack([spread(x, end) for end in range(1, x.shape[0] + 1)])
+    ```
+
+    Bad: the jitted function itself returns a longer array.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def extended(cache, x):
+        return jnp.concatenate([cache, x[None]])
+
+
+    def collect(rows):
+        cache = jnp.zeros((0, 3))
+        for row in rows:
+            cache = extended(cache, row)  # expect: varying-shape-in-loop
+        return cache
+
+
+    def demonstrate():
+        collect(jnp.ones((6, 3)))
+        assert extended._cache_size() == 6
+    ```
+
+    Good: a buffer of the full size.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def written(cache, i, x):
+        return cache.at[i].set(x)
+
+
+    def collect(rows):
+        cache = jnp.zeros((len(rows), 3))
+        for i, row in enumerate(rows):
+            cache = written(cache, i, row)
+        return cache
     ```
 
     Also good: windows of one size, and sizes rounded up.
@@ -108,7 +156,7 @@ def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
             message = f"{subject} is smaller in the last iteration, so the call compiles twice; pad it or leave it out"
         else:
             message = f"the shape of {subject} is another in every iteration, so every iteration compiles anew; pad it"
-        return Report(event.at, message, given=iterates(variation.loop))
+        return Report(event.at, message, given=iterates(variation.loop), preview=variation.batch)
     return None
 
 
@@ -121,7 +169,7 @@ def _masked(event: MaskedIndex) -> Report | None:
     message = (
         f"{mask} selects another number of elements in every iteration, so every iteration compiles anew; use where="
     )
-    return Report(event.at, message, given=iterates(loop))
+    return Report(event.at, message, given=iterates(loop), preview=True)
 
 
 def _is_meant(variation: Variation, context: Context) -> bool:

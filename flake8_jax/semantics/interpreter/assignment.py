@@ -51,12 +51,11 @@ from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import GlobalReads, note_contents, note_rebinding, note_second_assignment
 from flake8_jax.semantics.trackers.host_buffers import note_kept_result, note_overwritten
 from flake8_jax.semantics.trackers.late_binding import note_stored
-from flake8_jax.semantics.trackers.loaders import vary_part
+from flake8_jax.semantics.trackers.loaders import vary_parts
 from flake8_jax.semantics.trackers.process import ENVIRON, set_variable
 from flake8_jax.semantics.trackers.products import Products, check_unpacking
 from flake8_jax.semantics.trackers.staleness import Staleness, note_rebound_variable, note_replaced_item
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
-from flake8_jax.semantics.trackers.variation import Variations
 
 
 def tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: HashKind) -> None:
@@ -198,8 +197,7 @@ def _unpacked(m: Machine, frame: Frame, targets: Targets, value: Value, source: 
             m.bus.emit(Iteration(m.path.context(frame.scope), source, value, "unpack", told))
     if isinstance(value, (Array, Tree, Unknown, HostArray)) and star is None:
         parts = [item_of(m, value, Const(i)) for i in range(count)]
-        for part in parts if m.trackers[Variations].known else ():
-            vary_part(m, value, part)
+        vary_parts(m, value, parts)
         return parts
     supply = iterated(m, frame, node, value, "quiet", None)
     values = [supply() if supply is not None else Unknown("unpack") for _ in range(count)]

@@ -354,10 +354,8 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
     taken = item_of(m, base, index)
     if m.trackers[Variations].known:
         vary_item(m, base, index, taken)
-        if isinstance(index, Const):
-            vary_part(m, base, taken)
-        if not quiet:
-            _tell_mask(m, frame, node, base, taken)
+        vary_part(m, base, taken)
+        _tell_mask(m, frame, node, base, taken)
     if type(index) is Static and m.path.loops and m.path.mode.compiled:
         note_pick(m, base, index, taken)
     return taken

@@ -248,6 +248,12 @@ def _container_binary(m: Machine, left: Value, op: str, right: Value) -> Value |
     return None
 
 
+def _host_length(left: Value, right: Value) -> int | None:
+    """The length that an array of NumPy has after an operation with a number."""
+    array, other = (left, right) if isinstance(left, HostArray) else (right, left)
+    return array.length if isinstance(array, HostArray) and isinstance(other, Const) else None
+
+
 def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
     """An operation on NumPy arrays, numbers and what is not known."""
     timing = m.trackers[DeviceWork].timing
@@ -265,8 +271,7 @@ def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
         size = joint_size((left, right)) // (4 if op in COMPARISONS else 1)
         declared = not any(isinstance(v, HostArray) and not v.declared for v in (left, right))
         array = HostArray(dtype, _rank((left, right)), size, declared=declared)
-        if Const in kinds:  # a number, which changes no shape
-            array.length = left.length if isinstance(left, HostArray) else getattr(right, "length", None)
+        array.length = _host_length(left, right)
         return array
     if _is_static(left) and _is_static(right):
         return _static_binary(left, op, right)

@@ -436,7 +436,7 @@ def _module_call(m: Machine, app: DescribedCall, method: str, module: Instance) 
         before = varieties_now(m)
         result = call(m, at.frame, at.node, target, _remaining(app.fact, at.args))
         if method == "apply":
-            note_same(m, before, at.args.values[0] if at.args.values else bound.get("variables"))
+            note_same(m, before, next(iter(at.args.values), bound.get("variables")))
     level = result_level(m, given(at.args), library=True)
     if result is None or method not in ("apply", "init_with_output"):
         return value_of_descriptor(m, app.fact.returns, level, bound)

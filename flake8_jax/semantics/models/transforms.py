@@ -243,8 +243,7 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
         note_compiled(m, at.frame, at.node, tv, at.args)
     found = result_outside(m, tv, at.args, result, outside, _dispatched(m, tv, at))
     settle_births(found, m.path.mode.trace)
-    if tv.fact.result == "same":
-        note_released(m, result, found)
+    note_released(m, tv, result, found)
     if tv.fact.omnistaging and runs and m.trackers[HostBuffers].narrow:
         given = [
             *zip(at.args.values, at.args.nodes),

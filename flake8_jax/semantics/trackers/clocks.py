@@ -598,10 +598,9 @@ def _is_fed(loop: LoopState) -> bool:
 def _cold(m: Machine, stretch: _Stretch) -> tuple[ColdCall, ...]:
     """The calls that compile, where what is timed is them and not a program that runs for long."""
     works, begin = stretch.works, stretch.begin
-    always = [work for work in works if _compiles_always(work, stretch)]
-    if always:
-        found = always if all(_is_benchmark(w, stretch) for w in works) else []
-        return tuple(ColdCall(stretch.place(w), stretch.scope(w), w.key, w.what, always=True) for w in found)
+    always = _always_cold(stretch)
+    if always is not None:
+        return always
     if _is_anybodys(stretch.common):
         return ()
     if not all(loop.unrolled for loop in begin.loops):
@@ -616,6 +615,15 @@ def _cold(m: Machine, stretch: _Stretch) -> tuple[ColdCall, ...]:
     for work in found:
         places.setdefault(work.key, []).append((stretch.scope(work), stretch.place(work).start))
     return tuple(ColdCall(stretch.place(work), stretch.scope(work), work.key, work.what) for work in found)
+
+
+def _always_cold(stretch: _Stretch) -> tuple[ColdCall, ...] | None:
+    """The calls that compile each time; None where there are none."""
+    always = [work for work in stretch.works if _compiles_always(work, stretch)]
+    if not always:
+        return None
+    found = always if all(_is_benchmark(w, stretch) for w in stretch.works) else []
+    return tuple(ColdCall(stretch.place(w), stretch.scope(w), w.key, w.what, always=True) for w in found)
 
 
 def _compiles_always(work: Work, stretch: _Stretch) -> bool:

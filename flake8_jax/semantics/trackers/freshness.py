@@ -467,8 +467,13 @@ def note_called(m: Machine, made: TransformedValue) -> None:
         m.bus.note(made.fact_against, where.scope, where.start)
     elif len(m.path.loops) <= made.loops_outside:
         return  # a function that trains for many steps does this once before
-    elif made.maker is None or any(link is made.maker for link in m.path.stack) or _makes_the_same(made.maker):
+    elif made.maker is None or _counts_for(m, made.maker):
         m.bus.note(CALLED_AT_ONCE, where.scope, where.start)
+
+
+def _counts_for(m: Machine, maker: Link) -> bool:
+    """How often its result is called says how often the maker runs."""
+    return any(link is maker for link in m.path.stack) or _makes_the_same(maker)
 
 
 def _makes_the_same(maker: Link) -> bool:

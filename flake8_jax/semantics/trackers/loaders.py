@@ -25,7 +25,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.domain.varying import Variation
-from flake8_jax.semantics.trackers.variation import look_at_size, shape_of, vary
+from flake8_jax.semantics.trackers.variation import Variations, look_at_size, shape_of, vary
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.arguments import Call
@@ -45,20 +45,27 @@ _KEEPING = frozenset({
 
 def note_loader(m: Machine, at: Call, name: str, result: Value) -> None:
     """A library class was called: is the result a loader that keeps the last batch?"""
-    if name not in _LOADERS or not isinstance(result, Unknown) or at.args.star is not None:
-        return
+    if name in _LOADERS and isinstance(result, Unknown) and _keeps_all(at) and _has_batches(at):
+        result.label = LOADER
+
+
+def _keeps_all(at: Call) -> bool:
+    """No option drops the last batch, or makes the batches."""
     values, kwargs = at.args.values, at.args.kwargs
+    if at.args.star is not None or at.args.double_star is not None or len(values) > _MAX_POSITIONS:
+        return False
     chosen = [kwargs[option] for option in _CHOOSING if option in kwargs]
-    if at.args.double_star is not None or len(values) > _MAX_POSITIONS:
-        return
-    if any(not isinstance(value, Const) or value.value not in (None, False) for value in chosen):
-        return
+    return all(isinstance(value, Const) and value.value in (None, False) for value in chosen)
+
+
+def _has_batches(at: Call) -> bool:
+    """The batches hold several rows, but not surely all of them."""
+    values, kwargs = at.args.values, at.args.kwargs
     size = kwargs.get("batch_size", values[_SIZE_AT] if len(values) > _SIZE_AT else NONE)
     node = at.args.keyword_nodes.get("batch_size", at.args.nodes[_SIZE_AT] if len(at.args.nodes) > _SIZE_AT else None)
     one = isinstance(size, Const) and size.value in (None, 1)
     everything = isinstance(node, ir.Call) and isinstance(node.func, ir.Name) and node.func.id == "len"
-    if not one and not everything:
-        result.label = LOADER
+    return not one and not everything
 
 
 def note_batch(m: Machine, loop: LoopState, element: Value) -> None:
@@ -69,10 +76,22 @@ def note_batch(m: Machine, loop: LoopState, element: Value) -> None:
 
 
 def vary_part(m: Machine, batch: Value, part: Value) -> None:
-    """``part`` was taken out of what may be a batch."""
+    """``part`` may be a part of a batch, by a name or a number that is known."""
+    if isinstance(part, Opaque) and part.parent is batch:
+        vary_alike(m, batch, part)
+
+
+def vary_alike(m: Machine, batch: Value, result: Value) -> None:
+    """``result`` has the leading axes of what may be a batch."""
     variation = shape_of(m, batch)
-    if variation is not None and variation.batch and isinstance(part, Opaque):
-        vary(m, part, variation)
+    if variation is not None and variation.batch and isinstance(result, Opaque):
+        vary(m, result, variation)
+
+
+def vary_parts(m: Machine, batch: Value, parts: list[Value]) -> None:
+    """A tuple was taken apart."""
+    for part in parts if m.trackers[Variations].known else ():
+        vary_part(m, batch, part)
 
 
 def vary_by_method(m: Machine, func: Any, result: Value) -> None:
@@ -80,6 +99,6 @@ def vary_by_method(m: Machine, func: Any, result: Value) -> None:
     if isinstance(func, Unknown) and func.parent is not None:
         name = func.step.lstrip(".")
         if name in _KEEPING:
-            vary_part(m, func.parent, result)
+            vary_alike(m, func.parent, result)
         elif name == "size":
             look_at_size(m, func.parent)

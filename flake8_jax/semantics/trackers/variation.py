@@ -14,8 +14,8 @@ ragged      a slice between two such numbers has one size but in the last iterat
 A loop's variations are known while it runs (``Variations.known``) and forgotten when it ends. Nothing varies in staged
 code: what a loop there does is unrolled.
 
-Not modelled: what the contents of arrays make of sizes (but for masks), iterables of unknown elements, attributes of
-objects, generators, recursion.
+Limitations: what the contents of arrays make of sizes (but for masks), iterables of unknown elements (but for ``loaders``),
+generators, recursion.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from flake8_jax.semantics.domain.values import (
     ListValue,
     SliceValue,
     Static,
+    TransformedValue,
     Tree,
     TupleValue,
     Unknown,
@@ -655,9 +656,9 @@ def _note_grown(m: Machine, last: str, values: Sequence[Value], result: Value) -
         grown[result] = frozenset(values[:1])
 
 
-def note_released(m: Machine, inside: Value, outside: Value) -> None:
+def note_released(m: Machine, called: TransformedValue, inside: Value, outside: Value) -> None:
     """Compiled code returned ``inside`` to an eager loop."""
-    if m.path.loops and not m.path.mode.staged and m.trackers[Variations].grown:
+    if called.fact.result == "same" and m.path.loops and not m.path.mode.staged and m.trackers[Variations].grown:
         grown_parts.note_release(m.trackers[Variations].grown, inside, outside)
 
 
