@@ -6,16 +6,41 @@ from collections.abc import Iterator
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Candidate
-from flake8_jax.semantics.domain.values import DictValue, Instance, ListValue, TupleValue, UnionValue, Value
+from flake8_jax.semantics.domain.values import (
+    BoundMethod,
+    DictValue,
+    Instance,
+    ListValue,
+    PartialValue,
+    TransformedValue,
+    TupleValue,
+    UnionValue,
+    Value,
+)
 from flake8_jax.semantics.domain.varying import Variation
 from flake8_jax.semantics.events.events import LoopCopy, TransformCall
 
-_COMPILING = (".jit", ".pmap", ".filter_jit", ".filter_pmap")
+_COMPILING = (".jit", ".pmap", ".filter_jit", ".filter_pmap", ".pjit")
+_MAX_LAYERS = 8
 
 
 def compiles(event: TransformCall) -> bool:
     """The call runs compiled code in a loop where something varies, and compiles it where nothing fits."""
-    return bool(event.varying) and event.name.endswith(_COMPILING)
+    return bool(event.varying) and (event.name.endswith(_COMPILING) or _is_compiled(event.operand))
+
+
+def _is_compiled(operand: Value) -> bool:
+    """The function that is differentiated, or mapped, is a compiled one: ``grad(jit(f))``."""
+    for _ in range(_MAX_LAYERS):
+        if isinstance(operand, TransformedValue):
+            if operand.name.endswith(_COMPILING):
+                return True
+            operand = operand.operand
+        elif isinstance(operand, (BoundMethod, PartialValue)):
+            operand = operand.func
+        else:
+            break
+    return False
 
 
 def arguments(event: TransformCall) -> Iterator[tuple[int | str, Value, ir.Expr | None]]:
@@ -29,7 +54,7 @@ def arguments(event: TransformCall) -> Iterator[tuple[int | str, Value, ir.Expr 
 def varying_part(event: TransformCall, value: Value, *, of_shape: bool, depth: int = 4) -> Variation | None:
     """How the value, or something in the container or object that it is, varies."""
     found = event.varying.get(value)
-    if found is not None and found.of_shape == of_shape:
+    if found is not None and found.of_shape == of_shape and not found.few:
         return found
     parts: list[object] = []
     if isinstance(value, TupleValue):

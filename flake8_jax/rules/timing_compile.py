@@ -118,7 +118,7 @@ def timing_compile(event: Timed) -> list[Report] | None:
         Report(
             cold.at,
             f"{_subject(cold.what)} is compiled in this call, and the clock runs; call it once before it is started",
-            unless=WARM,
+            unless="" if cold.always else WARM,
         )
         for cold in event.cold
         if cold.scope is context.scope

@@ -1,5 +1,5 @@
-"""JAX407: a jitted function that gets arrays of another shape in every iteration. Not modelled: shapes of what an unknown
-iterable yields (a loader whose last batch is smaller), masks, ranks."""
+"""JAX407: a jitted function that gets arrays of another shape in every iteration. Limitations: ranks, loaders other than
+PyTorch's, slices of arrays of unknown length."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._facts import is_test
 from flake8_jax.rules._tracers import quote
 from flake8_jax.rules._variation import arguments, compiles, report_compilations, varying_part
-from flake8_jax.semantics.events.events import TransformCall
+from flake8_jax.semantics.domain.varying import FEW, Variation
+from flake8_jax.semantics.events.events import Context, MaskedIndex, TransformCall
 from flake8_jax.semantics.events.facts import iterates
 
 
 @rule("JAX407", "warning", settle=report_compilations)
-def varying_shape_in_loop(event: TransformCall) -> Report | None:
+def varying_shape_in_loop(event: TransformCall | MaskedIndex) -> Report | None:
     """A jitted function is called in a loop with shapes that depend on the loop.
 
     Why it bites: a compiled program is made for one set of shapes. `f(x[:i])`, an array that grows by a concatenation, a
     list that grows by an `append`: each iteration brings a shape that was not there before, and traces and compiles the
-    function again, which takes far longer than running it. Pad to a fixed size and mask what is not there, write into a
-    buffer with `x.at[i].set(…)`, or round sizes up to a few buckets.
+    function again, which takes far longer than running it. The same holds for an array that the jitted function itself
+    returns longer (`cache = step(cache, x)`). Where only the last batch is smaller (`range(0, 100, 32)`), the function
+    compiles twice. Pad to a fixed size and mask what is not there, write into a buffer with `x.at[i].set(…)`, or round sizes
+    up to a few buckets.
+
+    In preview, the rule also reports batches of PyTorch's `DataLoader` without `drop_last`, and an index by a boolean mask
+    outside of compiled code: JAX compiles the index again for each number of elements.
 
     Bad:
 
@@ -61,6 +67,49 @@ def varying_shape_in_loop(event: TransformCall) -> Report | None:
         return jnp.stack([spread(x, end) for end in range(1, x.shape[0] + 1)])
     ```
 
+    Bad: the jitted function itself returns a longer array.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def extended(cache, x):
+        return jnp.concatenate([cache, x[None]])
+
+
+    def collect(rows):
+        cache = jnp.zeros((0, 3))
+        for row in rows:
+            cache = extended(cache, row)  # expect: varying-shape-in-loop
+        return cache
+
+
+    def demonstrate():
+        collect(jnp.ones((6, 3)))
+        assert extended._cache_size() == 6
+    ```
+
+    Good: a buffer of the full size.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.jit
+    def written(cache, i, x):
+        return cache.at[i].set(x)
+
+
+    def collect(rows):
+        cache = jnp.zeros((len(rows), 3))
+        for i, row in enumerate(rows):
+            cache = written(cache, i, row)
+        return cache
+    ```
+
     Also good: windows of one size, and sizes rounded up.
 
     ```python
@@ -90,16 +139,41 @@ def varying_shape_in_loop(event: TransformCall) -> Report | None:
     Proof: the number of compilations grows with the iterations (a smaller last batch: two).
     """
     context = event.context
+    if isinstance(event, MaskedIndex):
+        return _masked(event)
     if not compiles(event) or context.staged or context.presumed or is_test(context):
         return None
     for _where, value, node in arguments(event):
         variation = varying_part(event, value, of_shape=True)
-        if variation is None or (variation.ragged and (variation.loop.tested or context.guarded)):
+        if variation is None or variation.masked or _is_meant(variation, context):
             continue
         subject = quote(context, node, "an argument")
-        if variation.ragged:
+        if variation.batch:
+            message = (
+                f"{subject} may be smaller in the last iteration, so the call compiles twice; set drop_last or pad it"
+            )
+        elif variation.ragged:
             message = f"{subject} is smaller in the last iteration, so the call compiles twice; pad it or leave it out"
         else:
             message = f"the shape of {subject} is another in every iteration, so every iteration compiles anew; pad it"
-        return Report(event.at, message, given=iterates(variation.loop))
+        return Report(event.at, message, given=iterates(variation.loop), preview=variation.batch)
     return None
+
+
+def _masked(event: MaskedIndex) -> Report | None:
+    """An index by a mask, which compiles for each number of elements."""
+    context, loop = event.context, event.variation.loop
+    if context.presumed or is_test(context) or _is_meant(event.variation, context):
+        return None
+    mask = quote(context, event.mask, "the mask")
+    message = (
+        f"{mask} selects another number of elements in every iteration, so every iteration compiles anew; use where="
+    )
+    return Report(event.at, message, given=iterates(loop), preview=True)
+
+
+def _is_meant(variation: Variation, context: Context) -> bool:
+    """The loop is over after a few shapes, or a test looks at what is left over."""
+    if variation.ragged:
+        return variation.loop.tested or context.guarded
+    return 0 < variation.loop.turns <= FEW

@@ -153,7 +153,9 @@ def _join_consts(a: Const, b: Const, depth: int, room: Room | None) -> Value:
 
 def _join_statics(a: Static, b: Static, depth: int, room: Room | None) -> Value:
     rank = a.rank if a.rank == b.rank else UNKNOWN_RANK if None not in (a.rank, b.rank) else None
-    return Static(a.kind if a.kind == b.kind else "", guess=a.guess or b.guess, rank=rank)
+    joined = Static(a.kind if a.kind == b.kind else "", guess=a.guess or b.guess, rank=rank)
+    joined.first = a.first if a.first == b.first else None
+    return joined
 
 
 def _join_arrays(a: Array, b: Array, depth: int, room: Room | None) -> Value:
@@ -178,6 +180,7 @@ def _join_trees(a: Tree, b: Tree, depth: int, room: Room | None) -> Value:
 def _join_host_arrays(a: HostArray, b: HostArray, depth: int, room: Room | None) -> Value:
     ndim = a.ndim if a.ndim == b.ndim else None
     host = HostArray(a.dtype if a.dtype == b.dtype else "", ndim, lesser_size(a.size, b.size))
+    host.length = a.length if a.length == b.length else None
     if a.readings and b.readings:
         host.readings = tuple(dict.fromkeys((*a.readings, *b.readings)))
     return host

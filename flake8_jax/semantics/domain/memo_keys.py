@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.sizes import grade
 from flake8_jax.semantics.domain.values import (
+    BATCH,
+    LOADER,
     MISSING,
     Array,
     AtValue,
@@ -59,6 +61,10 @@ def equivalent(a: Value, b: Value, depth: int = 6) -> bool:
     if type(a) is not type(b) or depth == 0:
         return False
     return bool(fingerprint_one(a) == fingerprint_one(b))
+
+
+_TELLING = frozenset({LOADER, BATCH})
+"""Labels that a function could tell."""
 
 
 class Fingerprint:
@@ -128,14 +134,16 @@ class Fingerprint:
     def _static(self, value: Static) -> Any:
         for _, held in value.choices:
             self.labels |= held
-        return ("s", value.kind, value.guess, value.rank, value.born < self.trace)
+        head = ("s", value.kind, value.guess, value.rank, value.born < self.trace)
+        return head if value.first is None else (*head, value.first)
 
     def _external(self, value: External) -> Any:
         return ("e", value.name)
 
     def _host_array(self, value: HostArray) -> Any:
         readings = value.readings if self.timing else min(len(value.readings), 2)
-        return ("h", value.dtype, value.ndim, grade(value.size), readings, value.declared)
+        head = ("h", value.dtype, value.ndim, grade(value.size), readings, value.declared)
+        return head if value.length is None else (*head, value.length)
 
     def _builtin(self, value: BuiltinValue) -> Any:
         return ("b", value.name, None if value.bound is None else self.of(value.bound))
@@ -166,7 +174,8 @@ class Fingerprint:
             return ("?", value.host_test, value.doubt, self._awaited(value), *self._key_state(value))
         if self.presumed and value.parts and value.origin is not None:
             return ("?", *[(step, self.of(part)) for step, part in value.parts.items()])
-        return ("?", value.host_test, value.doubt, self._awaited(value))
+        head = ("?", value.host_test, value.doubt, self._awaited(value))
+        return (*head, value.label) if value.label in _TELLING else head
 
     def _tuple(self, value: TupleValue) -> Any:
         return ("T", id(value.cls), *[self.of(v) for v in value.elts])

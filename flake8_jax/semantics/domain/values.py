@@ -76,8 +76,8 @@ class Opaque(Value):
         self.origin: Value | None = None
 
 
-FIELD_DEFAULT = "default"
-"""Label of what the factory of a dataclass field makes."""
+FIELD_DEFAULT, LOADER, BATCH = "default", "a ragged loader", "a ragged batch"
+"""Labels: of what the factory of a dataclass field makes; see ``loaders`` for the others."""
 
 
 class Unknown(Opaque):
@@ -189,16 +189,18 @@ class Recipe:
 
 
 class HostArray(Value):
-    """A NumPy array (or scalar): concrete data on the host. ``size``: how large it is at least (see ``sizes``). readings: of
-    a clock, where it came out of one (see ``clocks``). declared: only an annotation says that it is one."""
+    """A NumPy array (or scalar): concrete data on the host. ``size``: how large it is at least (see ``sizes``). length: of
+    its leading axis or None. readings: of a clock, where it came out of one (see ``clocks``). declared: only an annotation
+    says that it is one."""
 
-    __slots__ = ("declared", "dtype", "ndim", "readings", "size")
+    __slots__ = ("declared", "dtype", "length", "ndim", "readings", "size")
 
     def __init__(self, dtype: str = "", ndim: int | None = None, size: int = 0, *, declared: bool = False) -> None:
         self.declared = declared
         self.dtype = dtype
         self.ndim = ndim
         self.size = size
+        self.length: int | None = None
         self.readings: tuple[Any, ...] = ()
 
 
@@ -221,11 +223,11 @@ class Static(Value):
 
     holds: the values interpolated into a string (``f"{x}"``) without a format spec, and what such a string among them holds.
     born: of a set. guess: the kind is only what is most likely, as that of a dict's keys is. rank: of a shape, how long it
-    is, and of the rank of an array, that it is one; UNKNOWN_RANK if nobody knows which, None of everything else. choices: what
-    it is in each arm of a branch, with what held there.
+    is, and of the rank of an array, that it is one; UNKNOWN_RANK if nobody knows which, None of everything else. first: of a
+    shape, its first number or None. choices: what it is in each arm of a branch, with what held there.
     """
 
-    __slots__ = ("born", "choices", "guess", "holds", "kind", "rank")
+    __slots__ = ("born", "choices", "first", "guess", "holds", "kind", "rank")
 
     def __init__(
         self, kind: StaticKind = "", holds: tuple[Value, ...] = (), born: int = NO_BIRTH, *, guess: bool = False,
@@ -234,6 +236,7 @@ class Static(Value):
         self.guess = guess
         self.rank = rank
         self.kind = kind
+        self.first: int | None = None
         self.choices: tuple[tuple[Value, frozenset[Condition]], ...] = ()
         self.holds = holds if len(holds) < 2 else _distinct(holds)
         self.born = born
@@ -634,15 +637,9 @@ class GeneratorValue(Value):
     __slots__ = ("born", "count", "element", "fresh", "numbers", "some")
 
     def __init__(
-        self,
-        element: Value,
-        *,
-        fresh: bool = False,
-        some: bool = False,
-        born: int = NO_BIRTH,
-        numbers: range | None = None,
-        count: int | None = None,
-    ) -> None:
+        self, element: Value, *, fresh: bool = False, some: bool = False, born: int = NO_BIRTH,
+        numbers: range | None = None, count: int | None = None,
+    ) -> None:  # fmt: skip
         self.numbers = numbers
         self.element = element
         self.fresh = fresh

@@ -4,7 +4,10 @@ Vocabulary
 ----------
 variation   the loop, and what changes: the number itself, or the shape of an array.
 distinct    no two iterations have the same.
-ragged      the elements of a container have shapes of their own.
+ragged      a size is the same in all iterations but the last, which gets what is left.
+few         another size in each iteration, but so few of them that they are meant.
+masked      a mask has selected the elements, and JAX has compiled that for their number.
+batch       what a loader yields: arrays whose leading axes are ragged, in a structure that nobody knows.
 """
 
 from __future__ import annotations
@@ -23,6 +26,10 @@ VARYING = frozenset({Static, Array, HostArray, Unknown, Tree, ListValue})
 """What may differ from one iteration of a loop to the next (see ``variation``)."""
 
 
+FEW = 4
+"""So many values of a static argument, or shapes, may be meant."""
+
+
 class Variation(msgspec.Struct, frozen=True, eq=False):
     """See the vocabulary above. source: of an integer, the loop's own, which it was computed from. listed: the loop runs
     over values that are written out, so they are meant."""
@@ -34,8 +41,11 @@ class Variation(msgspec.Struct, frozen=True, eq=False):
     source: Value | None = None
     ragged: bool = False
     listed: bool = False
+    few: bool = False
+    batch: bool = False
+    masked: bool = False
 
     @property
-    def mark(self) -> tuple[bool, bool, bool, tuple[int, ...] | None]:
+    def mark(self) -> tuple[bool, bool, bool, bool, tuple[int, ...] | None]:
         """What a function could tell from it."""
-        return self.of_shape, self.distinct, self.ragged, self.numbers
+        return self.of_shape, self.distinct, self.ragged, self.few, self.numbers

@@ -600,12 +600,14 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
 
 class ColdCall(msgspec.Struct, frozen=True, eq=False):
     """A call that compiles, between two readings of a clock. at: the expression that makes it, in the function that
-    reads the clock (of ``scope``). key: what JAX looks compiled code up by; what: the function's name, if it has one."""
+    reads the clock (of ``scope``). key: what JAX looks compiled code up by; what: the function's name, if it has one. always:
+    whoever comes here compiles, for the size or the function is a new one each time."""
 
     at: ir.Node
     scope: ModuleScope
     key: Any
     what: str
+    always: bool = False
 
 
 class Timed(msgspec.Struct, frozen=True, eq=False):
@@ -724,6 +726,16 @@ class UndonatedStep(msgspec.Struct, frozen=True, eq=False):
 CopyKind = Literal["joined", "listed", "updated"]
 """``append`` and ``concatenate`` make a longer copy, an array is made of a list that got longer, ``x.at[i].set(v)`` copies
 all of ``x``."""
+
+
+class MaskedIndex(msgspec.Struct, frozen=True, eq=False):
+    """An eager loop indexes an array of JAX with a mask that selects another number of elements in each iteration. mask: its
+    IR."""
+
+    context: Context
+    at: ir.Node
+    mask: ir.Expr
+    variation: Variation
 
 
 class LoopCopy(msgspec.Struct, frozen=True, eq=False):

@@ -51,6 +51,7 @@ from flake8_jax.semantics.trackers.freshness import note_kept
 from flake8_jax.semantics.trackers.globals import GlobalReads, note_contents, note_rebinding, note_second_assignment
 from flake8_jax.semantics.trackers.host_buffers import note_kept_result, note_overwritten
 from flake8_jax.semantics.trackers.late_binding import note_stored
+from flake8_jax.semantics.trackers.loaders import vary_parts
 from flake8_jax.semantics.trackers.process import ENVIRON, set_variable
 from flake8_jax.semantics.trackers.products import Products, check_unpacking
 from flake8_jax.semantics.trackers.staleness import Staleness, note_rebound_variable, note_replaced_item
@@ -195,7 +196,9 @@ def _unpacked(m: Machine, frame: Frame, targets: Targets, value: Value, source: 
             told = count if star is None else None
             m.bus.emit(Iteration(m.path.context(frame.scope), source, value, "unpack", told))
     if isinstance(value, (Array, Tree, Unknown, HostArray)) and star is None:
-        return [item_of(m, value, Const(i)) for i in range(count)]
+        parts = [item_of(m, value, Const(i)) for i in range(count)]
+        vary_parts(m, value, parts)
+        return parts
     supply = iterated(m, frame, node, value, "quiet", None)
     values = [supply() if supply is not None else Unknown("unpack") for _ in range(count)]
     if star is not None and supply is not None:

@@ -71,6 +71,7 @@ from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.freshness import Freshness, note_kept, now
 from flake8_jax.semantics.trackers.globals import is_code, note_rebinding, tell_global
 from flake8_jax.semantics.trackers.host_buffers import note_kept_result
+from flake8_jax.semantics.trackers.loaders import vary_part
 from flake8_jax.semantics.trackers.presumption import ARRAY_ATTRIBUTES, Presuming
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.staleness import note_attribute, note_rebound_attribute
@@ -94,6 +95,14 @@ def size_attribute(base: Value, attr: str) -> Value:
     if rank is not None and attr == "ndim":
         return Const(rank)
     return Static(_STATIC_KINDS[attr], rank=UNKNOWN_RANK if rank is None else rank)
+
+
+def _size_here(m: Machine, base: Value, attr: str) -> Value:
+    """The same; in eager code, where loops are about it, with the first number of a shape."""
+    size = size_attribute(base, attr)
+    if attr == "shape" and isinstance(size, Static) and isinstance(base, (Array, HostArray)) and not m.path.mode.staged:
+        size.first = base.length
+    return size
 
 
 _STRUCTURED = frozenset({TupleValue, ListValue, DictValue})
@@ -123,7 +132,7 @@ def _module_attribute(m: Machine, frame: Frame, node: Any, base: ModuleValue, at
 
 def _host_array_attribute(m: Machine, frame: Frame, node: Any, base: HostArray, attr: str) -> Value:
     if attr in _STATIC_KINDS:
-        return size_attribute(base, attr)
+        return _size_here(m, base, attr)
     if attr in ("T", "real", "imag", "flat"):
         return HostArray(base.dtype, size=base.size, declared=base.declared)
     return BuiltinValue("." + attr, base)
@@ -168,7 +177,7 @@ def _array_attribute(m: Machine, frame: Frame, node: Any, base: Array, attr: str
     if attr in _STATIC_KINDS:
         if m.trackers[Variations].known:
             look_at_size(m, base)
-        return size_attribute(base, attr)
+        return _size_here(m, base, attr)
     if attr == "at":
         return AtValue(base)
     if attr in _HALVES:
@@ -199,7 +208,10 @@ def _opaque_attribute(m: Machine, frame: Frame, node: Any, base: Opaque, attr: s
     if isinstance(base, Tree):
         return _tree_attribute(m, base, attr)
     host = isinstance(base, Unknown) and base.host_test
-    return part_of(base, "." + attr, lambda: Unknown(attr, host_test=host))
+    part = part_of(base, "." + attr, lambda: Unknown(attr, host_test=host))
+    if m.trackers[Variations].known:
+        vary_part(m, base, part)
+    return part
 
 
 def _tree_attribute(m: Machine, base: Tree, attr: str) -> Value:

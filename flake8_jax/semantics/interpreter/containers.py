@@ -99,6 +99,8 @@ def _host_item(m: Machine, base: HostArray, index: Value) -> Value:
     if isinstance(index, (Array, Tree)):
         return Unknown("item")
     made = HostArray(base.dtype, declared=base.declared)
+    if isinstance(index, SliceValue):
+        made.length = _sliced_length(base.length, index)
     if isinstance(index, SliceValue) or (
         isinstance(index, TupleValue) and any(isinstance(v, SliceValue) for v in index.elts)
     ):
@@ -108,6 +110,8 @@ def _host_item(m: Machine, base: HostArray, index: Value) -> Value:
 
 def _static_item(m: Machine, base: Static, index: Value) -> Value:
     if base.kind == "shape":
+        if base.first is not None and isinstance(index, Const) and index.value == 0 and type(index.value) is int:
+            return Const(base.first)
         return Static("shape") if isinstance(index, SliceValue) else Static("int")
     return Static("str" if base.kind == "str" else "", guess=base.guess)
 

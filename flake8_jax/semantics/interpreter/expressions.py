@@ -44,7 +44,7 @@ from flake8_jax.semantics.domain.values import (
     holds_tracer,
     known_elements,
 )
-from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, IndexMode, Slicing
+from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, IndexMode, MaskedIndex, Slicing
 from flake8_jax.semantics.interpreter.assignment import tell_hash
 from flake8_jax.semantics.interpreter.attributes import field_of_tree
 from flake8_jax.semantics.interpreter.calls import call_evaluated
@@ -78,12 +78,13 @@ from flake8_jax.semantics.trackers.freshness import bound_in
 from flake8_jax.semantics.trackers.globals import MAY_CHANGE, is_global, tell_global
 from flake8_jax.semantics.trackers.growth import note_index_trick
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
+from flake8_jax.semantics.trackers.loaders import vary_part
 from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.staleness import note_enclosed
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back
 from flake8_jax.semantics.trackers.unrolling import note_pick, note_variety
-from flake8_jax.semantics.trackers.variation import Variations, vary_binary, vary_item, vary_text
+from flake8_jax.semantics.trackers.variation import Variations, shape_of, vary_binary, vary_item, vary_text
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 # --- names ----------------------------------------------------------------------------------------
@@ -390,9 +391,20 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
     taken = item_of(m, base, index)
     if m.trackers[Variations].known:
         vary_item(m, base, index, taken)
+        vary_part(m, base, taken)
+        _tell_mask(m, frame, node, base, taken)
     if type(index) is Static and m.path.loops and m.path.mode.compiled:
         note_pick(m, base, index, taken)
     return taken
+
+
+def _tell_mask(m: Machine, frame: Frame, node: ir.Subscript, base: Value, taken: Value) -> None:
+    """Tell the rules of a mask that selects another number of elements in each iteration of an eager loop."""
+    variation = shape_of(m, taken)
+    if variation is None or not variation.masked or not m.bus.wants(MaskedIndex) or m.path.mode.staged:
+        return
+    if isinstance(base, Array) and base.level < GRAD and not any(loop.picked or loop.leaving for loop in m.path.loops):
+        m.bus.emit(MaskedIndex(m.path.context(frame.scope), node, node.index, variation))
 
 
 def _read_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: Value) -> None:

@@ -19,6 +19,8 @@ from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
+    BATCH,
+    LOADER,
     Array,
     Const,
     DictValue,
@@ -44,6 +46,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.forks import Forks, note_iterated
 from flake8_jax.semantics.trackers.keys import begin_element
+from flake8_jax.semantics.trackers.loaders import note_batch
 from flake8_jax.semantics.trackers.reads import Reads
 from flake8_jax.semantics.trackers.variation import note_counter, note_elements
 
@@ -82,6 +85,7 @@ def iterated(
 
 def _next_element(m: Machine, loop: LoopState, supply: Supply) -> Value:
     element = supply()
+    note_batch(m, loop, element)
     begin_element(m, loop, element)
     return element
 
@@ -201,6 +205,10 @@ def _from_instance(m: Machine, at: Iterating, value: Instance) -> Supply | None:
     return lambda: call_method(m, at.frame, at.node, owner, "__next__") or Unknown("element")
 
 
+def _from_unknown(m: Machine, at: Iterating, value: Unknown) -> Supply:
+    return (lambda: Unknown(BATCH)) if value.label == LOADER else _any_element
+
+
 def _from_tree(m: Machine, at: Iterating, value: Tree) -> Supply:
     return lambda: Unknown("element of a pytree")
 
@@ -217,5 +225,6 @@ _SOURCES: dict[type, Callable[[Machine, Iterating, Any], Supply | None]] = {
     UnionValue: _from_union,
     Instance: _from_instance,
     Tree: _from_tree,
+    Unknown: _from_unknown,
 }
 """How to get the elements of a value, by its type."""

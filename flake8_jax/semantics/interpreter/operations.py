@@ -40,6 +40,7 @@ from flake8_jax.semantics.trackers.effects import note_call as note_work
 from flake8_jax.semantics.trackers.effects import waits
 from flake8_jax.semantics.trackers.forks import Forks, note_handle_called
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
+from flake8_jax.semantics.trackers.loaders import vary_by_method
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products, check_callee
 from flake8_jax.semantics.trackers.readiness import note_number, note_read
@@ -125,6 +126,7 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
     result = Unknown("call", host_test=isinstance(func, Unknown) and func.host_test)
     note_wrapped(m, func, (*at.args.values, *at.args.kwargs.values()), result)
     if m.trackers[Variations].known:
+        vary_by_method(m, func, result)
         depend(m, (*at.args.values, *at.args.kwargs.values()), result)
     if m.trackers[Updates].wanted:
         note_result(m, func, at, result)

@@ -249,6 +249,12 @@ def _container_binary(m: Machine, left: Value, op: str, right: Value) -> Value |
     return None
 
 
+def _host_length(left: Value, right: Value) -> int | None:
+    """The length that an array of NumPy has after an operation with a number."""
+    array, other = (left, right) if isinstance(left, HostArray) else (right, left)
+    return array.length if isinstance(array, HostArray) and isinstance(other, Const) else None
+
+
 def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, right: Value) -> Value:
     """An operation on NumPy arrays, numbers and what is not known."""
     timing = m.trackers[DeviceWork].timing
@@ -265,7 +271,9 @@ def _host_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, righ
         dtype = "bool" if op in COMPARISONS else _joint_dtype(left, right)
         size = joint_size((left, right)) // (4 if op in COMPARISONS else 1)
         declared = not any(isinstance(v, HostArray) and not v.declared for v in (left, right))
-        return HostArray(dtype, _rank((left, right)), size, declared=declared)
+        array = HostArray(dtype, _rank((left, right)), size, declared=declared)
+        array.length = _host_length(left, right)
+        return array
     if _is_static(left) and _is_static(right):
         return _static_binary(left, op, right)
     made = Unknown("operator", host_test=getattr(left, "host_test", False) or getattr(right, "host_test", False))

@@ -67,7 +67,7 @@ def _array_method(m: Machine, base: Array | Tree, name: str, at: Call) -> Value:
     result = _result(m, base, name, at, fact, level)
     if m.path.loops:
         note_resized(m, name, base, result)
-    if m.trackers[Variations].known and (fact is not None or name == "astype"):
+    if m.trackers[Variations].matter and (fact is not None or name == "astype"):
         vary_method(m, name, base, result)
     return result
 

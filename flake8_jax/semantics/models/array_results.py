@@ -76,6 +76,42 @@ def _length_of(size: Value | None) -> int | None:
     return size.value if isinstance(size, Const) and type(size.value) is int and size.value >= 0 else None
 
 
+_DRAWN_AT = {
+    **dict.fromkeys(("rand", "randn"), 0),
+    **dict.fromkeys(("normal", "uniform", "integers", "randint", "laplace", "gamma", "beta", "binomial"), 2),
+    **dict.fromkeys(("random", "random_sample", "standard_normal", "permutation"), 0),
+}
+"""At which position a sampler of NumPy takes the shape, or the first number of it."""
+_AS_LONG = frozenset({
+    "array", "asarray", "ascontiguousarray", "copy", "float32", "float64", "int32", "zeros_like", "ones_like",
+    "empty_like", "full_like", "exp", "log", "sin", "cos", "sqrt", "square", "abs", "sort",
+})  # fmt: skip
+"""Functions of NumPy whose result is as long as their first argument."""
+
+
+def host_length(name: str, bound: Bound, given: Sequence[Value]) -> int | None:
+    """The length of the leading axis of what a function of NumPy gives."""
+    space, _, last = name.rpartition(".")
+    first = given[0] if given else None
+    if "shape" in bound and last != "reshape":
+        return _leading(bound["shape"])
+    if space.startswith("numpy.random"):
+        at = _DRAWN_AT.get(last)
+        size = bound.get("size", given[at] if at is not None and len(given) > at else None)
+        return _leading(size) if last != "choice" else None
+    if last == "arange" and len(given) == 1 and "step" not in bound:
+        return _leading(first)
+    if last == "linspace":
+        return _leading(bound["num"]) if "num" in bound else 50
+    return first.length if last in _AS_LONG and isinstance(first, (Array, HostArray)) else None
+
+
+def _leading(shape: Value | None) -> int | None:
+    """The first number of a shape."""
+    parts = known_elements(shape) if isinstance(shape, (TupleValue, ListValue)) else (shape,)
+    return _length_of(parts[0]) if parts else None
+
+
 def reduced_rank(source: Value | None, bound: Mapping[str, Value]) -> int | None:
     """The rank of a reduction of ``source``; 0 over everything."""
     if not any(k in bound for k in ("axis", "keepdims", "axes")):
@@ -191,7 +227,6 @@ _REFINEMENTS: dict[str, Callable[[Array, Bound], None]] = {
 
 def _of_array(result: Array, source: Array) -> None:
     _of_host_array(result, source)
-    result.length = source.length
     if source.dtype == "key":
         result.origin = source
 
@@ -199,6 +234,7 @@ def _of_array(result: Array, source: Array) -> None:
 def _of_host_array(result: Array, source: Array | HostArray) -> None:
     result.dtype = result.dtype or source.dtype
     result.ndim = source.ndim
+    result.length = source.length
 
 
 def _of_sequence(result: Array, source: TupleValue | ListValue) -> None:

@@ -152,7 +152,7 @@ def _len(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         return Const(len(known))
     if isinstance(value, Const) and isinstance(value.value, str):
         return Const(len(value.value))
-    if isinstance(value, Array) and value.length is not None:
+    if isinstance(value, (Array, HostArray)) and value.length is not None:
         return Const(value.length)
     if isinstance(value, Instance):
         return call_method(m, frame, node, value, "__len__") or Static("int")

@@ -67,7 +67,7 @@ from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL, PASSED_FUNCTIONS, SPECIAL
 from flake8_jax.semantics.models.application import DescribedCall, described
-from flake8_jax.semantics.models.array_results import refine
+from flake8_jax.semantics.models.array_results import host_length, refine
 from flake8_jax.semantics.models.emitting import tell_described
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.trackers.axes import check_collective
@@ -89,6 +89,7 @@ from flake8_jax.semantics.trackers.keys import (
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.readiness import queued
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, note_call, tell_wide_dtype
+from flake8_jax.semantics.trackers.unrolling import note_same, varieties_now
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
 
 _NO_ARRAYS = frozenset({"static", "reflection", "dtype", "unknown"})
@@ -131,6 +132,8 @@ def call_fact(m: Machine, name: str, fact: FunctionFact, at: Call, self_value: V
         return size_attribute(values[0], app.short)
     result = _host_result(m, fact, values, bound) if fact.host else _result(m, app, values)
     tell_size(result, name, bound, at.args.values)
+    if isinstance(result, HostArray):
+        result.length = host_length(name, bound, at.args.values)
     if fact.impure == "random" and isinstance(result, ExternalInstance) and m.path.mode.staged and _is_given(bound):
         result.slots[SEEDED] = NONE
     return result
@@ -436,7 +439,10 @@ def _module_call(m: Machine, app: DescribedCall, method: str, module: Instance) 
         setup = find_in_class(module.cls, "setup")
         if setup is not None and isinstance(setup[1], FunctionValue):
             call_function_value(m, at.frame, at.node, setup[1], Arguments([module]))
+        before = varieties_now(m)
         result = call(m, at.frame, at.node, target, _remaining(app.fact, at.args))
+        if method == "apply":
+            note_same(m, before, next(iter(at.args.values), bound.get("variables")))
     level = result_level(m, given(at.args), library=True)
     if result is None or method not in ("apply", "init_with_output"):
         return value_of_descriptor(m, app.fact.returns, level, bound)

@@ -56,6 +56,7 @@ from flake8_jax.semantics.trackers.host_buffers import (
     note_given,
     note_made_by,
 )
+from flake8_jax.semantics.trackers.loaders import note_loader
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
 from flake8_jax.semantics.trackers.replicas import Replicas, note_unknown_call
@@ -94,6 +95,7 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
         unknown = Unknown("library call")
         note_wrapped(m, func, given(at.args), unknown)
         note_library_fork(m, at, name, unknown)
+        note_loader(m, at, name, unknown)
         return unknown
     result = value_of_descriptor(m, space.returns, result_level(m, given(at.args), library=True), {})
     note_library_fork(m, at, name, result)

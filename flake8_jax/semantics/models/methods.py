@@ -104,6 +104,8 @@ def _host_array_method(m: Machine, base: HostArray, name: str, at: Call) -> Valu
     if name in FILLING_METHODS:
         note_overwritten(m, at.frame, at.node, base)
     made = HostArray(base.dtype, size=size_of_method(base, name, at.args.values))
+    if name in ("astype", "copy", "clip", "round"):
+        made.length = base.length
     vary_method(m, name, base, made)
     if name == "astype":
         note_converted(m, [*at.args.values, *at.args.kwargs.values()], made)

@@ -96,7 +96,7 @@ from flake8_jax.semantics.models.transform_signatures import (
 from flake8_jax.semantics.trackers.allocations import hand_over, settle_births
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import note_held
-from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled
+from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled, note_jitted
 from flake8_jax.semantics.trackers.contracts import note_custom_rules
 from flake8_jax.semantics.trackers.freshness import tell_compiling, tell_control_flow, tell_traced
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_given
@@ -110,7 +110,7 @@ from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.replicas import enter_replica, leave_replica, note_gradient
 from flake8_jax.semantics.trackers.runs import note_form_called
 from flake8_jax.semantics.trackers.staleness import begin_compiled, end_compiled, forget_compiled, note_made
-from flake8_jax.semantics.trackers.variation import Variations
+from flake8_jax.semantics.trackers.variation import Variations, note_released
 from flake8_jax.semantics.trackers.versions import ApiUses
 
 # --- applying a transform -----------------------------------------------------------------------------------
@@ -187,6 +187,7 @@ def _wrap(m: Machine, app: Transformation, operand: Value) -> Value:
     made.held = m.path.assumed.union(m.path.conditions)
     tell_compiling(m, frame, node, made)
     note_made(m, made)
+    note_jitted(m, made)
     m.worklist.roots.append((made, node, frame.scope, tuple(m.path.stack), m.path.mode.staged))
     return made
 
@@ -243,6 +244,7 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
         note_compiled(m, at.frame, at.node, tv, at.args)
     found = result_outside(m, tv, at.args, result, outside, _dispatched(m, tv, at, result))
     settle_births(found, m.path.mode.trace)
+    note_released(m, tv, result, found)
     if tv.fact.omnistaging and runs and m.trackers[HostBuffers].narrow:
         given = [
             *zip(at.args.values, at.args.nodes),

@@ -40,6 +40,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Transformation
 from flake8_jax.semantics.models.tables import model
 from flake8_jax.semantics.trackers.buffers import inherit_donations
+from flake8_jax.semantics.trackers.loaders import vary_alike
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.reads import Reads
 
@@ -89,6 +90,7 @@ def _run_tree_map(m: Machine, app: Transformation) -> Value:
     m.trackers.iteration(loop)
     mapped = _map_trees(_Walk(m, at_leaf, custom_leaves, is_surely_leaf), trees)
     m.path.loops.pop()
+    vary_alike(m, trees[0], mapped)
     return mapped
 
 

@@ -11,6 +11,9 @@ work        one line of the log. *compiled*: a call of a jitted function. *compu
             nothing is known. *yield*: others run before this goes on.
 stretch     the log between two readings whose difference is taken.
 arm         an alternative that may not be taken: work in one is certain only for who is in it as well.
+sized       a call whose arguments have another shape in each iteration of a loop: of what is compiled in one, the next one has
+            no use.
+renewed     a call of a function that was jitted between the same two readings, and was defined there as well.
 cold        the first call of a jitted function that the entry makes, by any path, or the first one whose arguments surely
             have another rank, leading length, dtype or static value than all before: it compiles.
 
@@ -44,6 +47,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import ColdCall, Timed
 from flake8_jax.semantics.events.facts import NO_MEASURE, WARM
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers.variation import shape_of
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.arguments import Arguments
@@ -63,6 +67,17 @@ PROFILING = frozenset({"jax.profiler.start_trace", "jax.profiler.stop_trace"})
 _PLAIN = frozenset({int, str, bool, float, type(None)})
 
 
+class Turn(NamedTuple):
+    """An iteration of a loop, in each of which an argument has another shape."""
+
+    loop: LoopState
+    since: int
+
+    def differs(self, other: Turn) -> bool:
+        """The shapes are surely different. What another loop gave may have had all of them."""
+        return self.loop is other.loop and self.since != other.since
+
+
 Given = Any
 """What is known of the arguments of a compiled call: one entry each; None where that is nothing."""
 
@@ -70,7 +85,7 @@ Given = Any
 class Work(msgspec.Struct, frozen=True, eq=False):
     """One line of the log. chain: the links of the calls around it, outermost first. arms, loops: those that it stands
     in. key: the function that was compiled, ``what`` its name; given: its arguments as the compiler sees them. cold: see
-    there."""
+    there. made: where the log was when the function was defined and jitted, -1 where that is not known."""
 
     kind: str
     scope: ModuleScope
@@ -82,6 +97,7 @@ class Work(msgspec.Struct, frozen=True, eq=False):
     what: str = ""
     given: Given = None
     cold: bool = False
+    made: int = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +120,8 @@ class Log:
     compiled: all compiled functions that it has called, in order, with what they were given; warm: the same by function.
     anything_warm: somebody unknown was given a function, and may have called it. readings: every value that holds one.
     cold_places: where a function was timed for the first time. last_difference: the last one told, with the place of the
-    report: where it is taken (file, expression), where it is reported.
+    report: where it is taken (file, expression), where it is reported. made: where the log was when a function was defined and
+    jitted.
     """
 
     lines: list[Work] = field(default_factory=list)
@@ -114,6 +131,7 @@ class Log:
     readings: list[HostArray] = field(default_factory=list)
     cold_places: dict[Any, list[tuple[ModuleScope, int]]] = field(default_factory=dict)
     last_difference: tuple[ModuleScope, Any, ModuleScope, Any] | None = None
+    made: dict[Value, int] = field(default_factory=dict)
 
     def compiles(self, key: Any, given: Given) -> bool:
         """Nobody has called the function with such arguments."""
@@ -127,6 +145,7 @@ class Slice(msgspec.Struct, frozen=True, eq=False):
     lines: tuple[Work, ...]
     compiled: tuple[tuple[Any, Given], ...]
     readings: tuple[HostArray, ...]
+    makes: bool = False
 
 
 class Mark(NamedTuple):
@@ -158,7 +177,11 @@ class DeviceWork(Tracker):
             forget_order(self.m, mark)
 
     def since(self, mark: Mark, run: FinishedRun) -> Slice | None:
-        return since(self.m, mark)
+        return since(self.m, mark, run.result)
+
+    def replayed(self, record: Slice | None, replay: Replay, result: Value) -> None:
+        if record is not None and record.makes:
+            self.log.made[result] = len(self.log.lines)
 
     def replay_events(self, record: Slice | None, replay: Replay) -> None:
         if replay.events:
@@ -270,7 +293,7 @@ def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, arg
         if m.trackers[DeviceWork].timing:
             note_computed(m, frame, node)
         return
-    key, given = compiled_identity(tv), _given(tv, args)
+    key, given = compiled_identity(tv), _given(m, tv, args)
     if _is_idle(tv.operand):
         note_warm(m, key, given)  # what is timed is the call itself
         return
@@ -288,12 +311,21 @@ def note_compiled(m: Machine, frame: Frame, node: Any, tv: TransformedValue, arg
                 _name(tv.operand),
                 given,
                 cold,
+                m.trackers[DeviceWork].log.made.get(tv, -1),
             )
         )
     note_warm(m, key, given)
 
 
-def _given(tv: TransformedValue, args: Arguments) -> Given:
+def note_jitted(m: Machine, made: TransformedValue) -> None:
+    """A function was jitted: in the function that defines it, it is another one each time."""
+    operand, maker = made.operand, m.path.stack[-1] if m.path.stack else None
+    if m.trackers[DeviceWork].timing and maker is not None and isinstance(operand, FunctionValue):
+        if operand.closure is not None and operand.closure.fn is maker.fn and maker.fn is not None:
+            m.trackers[DeviceWork].log.made[made] = len(m.trackers[DeviceWork].log.lines)
+
+
+def _given(m: Machine, tv: TransformedValue, args: Arguments) -> Given:
     if args.star is not None or args.double_star is not None or args.unknown_rest:
         return None
     statics = static_parameters(tv) if tv.fact.statics else (set(), set())
@@ -301,16 +333,18 @@ def _given(tv: TransformedValue, args: Arguments) -> Given:
         return None
     named = [(value, name in statics[1]) for name, value in sorted(args.kwargs.items())]
     return tuple([
-        _seen(value, static) for value, static in [*[(v, i in statics[0]) for i, v in enumerate(args.values)], *named]
+        _seen(m, value, static) for value, static in [*[(v, i in statics[0]) for i, v in enumerate(args.values)], *named]
     ])  # fmt: skip
 
 
-def _seen(value: Value, static: bool) -> Any:
+def _seen(m: Machine, value: Value, static: bool) -> Any:
     """An argument as the compiler sees it."""
     if static:
         return (value.value,) if isinstance(value, Const) else None
     if isinstance(value, (Array, HostArray)):
-        return value.dtype, value.ndim, value.length if isinstance(value, Array) else None
+        shape = shape_of(m, value)
+        turn = Turn(shape.loop, shape.loop.since) if shape is not None and not shape.ragged else None
+        return value.dtype, value.ndim, value.length, turn
     return None
 
 
@@ -322,9 +356,29 @@ def _differ(one: Given, other: Given) -> bool:
         a is not None
         and b is not None
         and len(a) == len(b)
-        and any(x not in ("", None) and y not in ("", None) and x != y for x, y in zip(a, b))
+        and any(x not in ("", None) and y not in ("", None) and _are_different(x, y) for x, y in zip(a, b))
         for a, b in zip(one, other)
     )
+
+
+def _are_different(one: Any, other: Any) -> bool:
+    return one.differs(other) if isinstance(one, Turn) and isinstance(other, Turn) else bool(one != other)
+
+
+def _sizing_loops(given: Given) -> set[int]:
+    """The loops in whose iterations the arguments have other shapes."""
+    entries = [entry for argument in given or () if argument is not None for entry in argument]
+    return {id(entry.loop) for entry in entries if isinstance(entry, Turn)}
+
+
+def _given_again(given: Given) -> Given:
+    """The arguments of a remembered run, which is done again in the running iteration."""
+    if given is None:
+        return None
+    return tuple([
+        argument if argument is None else tuple([Turn(e.loop, e.loop.since) if isinstance(e, Turn) else e for e in argument])
+        for argument in given
+    ])  # fmt: skip
 
 
 def _is_idle(operand: Value) -> bool:
@@ -375,13 +429,15 @@ def mark(m: Machine) -> Mark:
     return Mark(len(log.lines), len(log.compiled), len(log.readings), len(m.path.arms), len(m.path.loops))
 
 
-def since(m: Machine, start: Mark) -> Slice | None:
+def since(m: Machine, start: Mark, result: Value) -> Slice | None:
     """What was logged since ``start``; None for nothing."""
     log = m.trackers[DeviceWork].log
-    if start == mark(m):
+    makes = log.made.get(result, -1) >= start.lines
+    if start == mark(m) and not makes:
         return None
     return Slice(
-        start, tuple(log.lines[start.lines :]), tuple(log.compiled[start.compiled :]), tuple(log.readings[start.readings :])
+        start, tuple(log.lines[start.lines :]), tuple(log.compiled[start.compiled :]), tuple(log.readings[start.readings :]),
+        makes,
     )  # fmt: skip
 
 
@@ -403,11 +459,13 @@ def repeat_log(m: Machine, found: Slice, depth: int, outside: tuple[Link, ...], 
                     chain=outside + work.chain[depth + 1 :] if work.chain else (),
                     arms=arms + work.arms[start.arms :],
                     loops=loops + work.loops[start.loops :],
-                    cold=work.cold and log.compiles(work.key, work.given),
+                    cold=work.cold and log.compiles(work.key, _given_again(work.given)),
+                    given=_given_again(work.given),
+                    made=base + work.made - start.lines if work.made >= start.lines else -1,
                 )
             )
     for key, given in found.compiled:
-        note_warm(m, key, given)
+        note_warm(m, key, _given_again(given))
     for value in found.readings:
         renewed = tuple([
             Reading(log, base + r.position - start.lines, r.scope, r.node, outside + r.chain[depth + 1 :], arms, loops)
@@ -422,7 +480,9 @@ def repeat_warm(m: Machine, events: list[Any]) -> None:
     for event in events:
         if isinstance(event, Timed):
             for place in event.cold:
-                if place.key in m.trackers[DeviceWork].log.warm:  # the run itself is logged after this
+                if (
+                    place.key in m.trackers[DeviceWork].log.warm and not place.always
+                ):  # the run itself is logged after this
                     m.bus.note(WARM, place.scope, place.at.start)
 
 
@@ -572,6 +632,9 @@ def _is_fed(loop: LoopState) -> bool:
 def _cold(m: Machine, stretch: _Stretch) -> tuple[ColdCall, ...]:
     """The calls that compile, where what is timed is them and not a program that runs for long."""
     works, begin = stretch.works, stretch.begin
+    always = _always_cold(stretch)
+    if always is not None:
+        return always
     if _is_anybodys(stretch.common):
         return ()
     if not all(loop.unrolled for loop in begin.loops):
@@ -586,6 +649,31 @@ def _cold(m: Machine, stretch: _Stretch) -> tuple[ColdCall, ...]:
     for work in found:
         places.setdefault(work.key, []).append((stretch.scope(work), stretch.place(work).start))
     return tuple(ColdCall(stretch.place(work), stretch.scope(work), work.key, work.what) for work in found)
+
+
+def _always_cold(stretch: _Stretch) -> tuple[ColdCall, ...] | None:
+    """The calls that compile each time; None where there are none."""
+    always = [work for work in stretch.works if _compiles_always(work, stretch)]
+    if not always:
+        return None
+    found = always if all(_is_benchmark(w, stretch) for w in stretch.works) else []
+    return tuple(ColdCall(stretch.place(w), stretch.scope(w), w.key, w.what, always=True) for w in found)
+
+
+def _compiles_always(work: Work, stretch: _Stretch) -> bool:
+    """The call is renewed or sized, by the one loop around the stretch."""
+    if work.kind != COMPILED or stretch.place(work) is None or not stretch.is_certain(work):
+        return False
+    if work.made >= stretch.begin.position:
+        return True
+    around = {id(loop) for loop in stretch.begin.loops if not loop.unrolled}
+    return work.cold and len(around) == 1 and around <= _sizing_loops(work.given)
+
+
+def _is_benchmark(work: Work, stretch: _Stretch) -> bool:
+    """The loops around the work count, or do the same in every iteration."""
+    inner = work.loops[len(stretch.begin.loops) :]
+    return not inner or all(loop.counting for loop in inner) or _repeats(work, stretch)
 
 
 def _is_told_cold(work: Work, stretch: _Stretch, *, several: bool) -> bool:

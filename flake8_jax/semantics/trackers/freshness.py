@@ -22,8 +22,9 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.knowledge.model import TransformFact
-from flake8_jax.semantics.domain.code import blocks, bound_paths, names_read, paths_read
+from flake8_jax.semantics.domain.code import blocks, bound_paths, names_read, path_of, paths_read
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, is_test_file
 from flake8_jax.semantics.domain.stack import Link, LoopState
@@ -211,7 +212,11 @@ def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
     loop, own = found
     if own and _is_one_of_a_kind(m, frame, loop, operand):
         return
-    if (0 < loop.turns <= _FEW and not loop.unrolled) or _is_trivial(operand) or _was_given_fresh(m, loop):
+    if (
+        (0 < loop.turns * _calls_alike(m, loop) <= _FEW and not loop.unrolled)
+        or _is_trivial(operand)
+        or _was_given_fresh(m, loop)
+    ):
         return
     if not _goes_on(m, node, loop) or _is_a_setting(m, node, operand, loop if own else None):
         return
@@ -225,6 +230,16 @@ def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
             made.fact_against, _called_in(m, loop),
         )
     )  # fmt: skip
+
+
+def _calls_alike(m: Machine, loop: LoopState) -> int:
+    """How often the body of the loop calls the function that leads here."""
+    link = m.path.stack[loop.links] if len(m.path.stack) > loop.links else None
+    if link is None or not isinstance(link.node, ir.Call) or not isinstance(loop.node, (ir.For, ir.While)):
+        return 1
+    called = path_of(link.node.func)
+    calls = [n for n in walk(loop.node) if isinstance(n, ir.Call) and called and path_of(n.func) == called]
+    return max(len(calls), 1)
 
 
 def _called_in(m: Machine, loop: LoopState) -> Site | None:
@@ -452,8 +467,19 @@ def note_called(m: Machine, made: TransformedValue) -> None:
         m.bus.note(made.fact_against, where.scope, where.start)
     elif len(m.path.loops) <= made.loops_outside:
         return  # a function that trains for many steps does this once before
-    elif made.maker is None or any(link is made.maker for link in m.path.stack):
+    elif made.maker is None or _counts_for(m, made.maker):
         m.bus.note(CALLED_AT_ONCE, where.scope, where.start)
+
+
+def _counts_for(m: Machine, maker: Link) -> bool:
+    """How often its result is called says how often the maker runs."""
+    return any(link is maker for link in m.path.stack) or _makes_the_same(maker)
+
+
+def _makes_the_same(maker: Link) -> bool:
+    """A function of a module, without parameters, made it: who calls that again gets the same again."""
+    fn = maker.fn
+    return maker.kind == "call" and fn is not None and not fn.params and fn.qualname == fn.name and not fn.is_lambda
 
 
 def note_kept(m: Machine, value: Value, depth: int = 3) -> None:

@@ -4,6 +4,7 @@ Vocabulary
 ----------
 trips       how often a loop surely runs its body; None where that is not known, or a ``break`` or ``return`` may end it.
 work        operations that JAX notes down while it traces the body. A loop without any leaves nothing in the program.
+applied     a network runs on parameters that it is given: the layers that it makes for that are the same ones each time.
 varied      an iteration takes something else than the next one that no array could hold: the item of a list of layers,
             a parameter under a name of its own, a new layer. Such a loop cannot be rolled up, so nothing is said of it.
 nest        loops of one function inside of one another; the outermost one stands for all.
@@ -27,6 +28,7 @@ from flake8_jax.semantics.domain.stack import LoopState
 from flake8_jax.semantics.domain.values import (
     Array,
     Const,
+    DictValue,
     FunctionValue,
     GeneratorValue,
     HostArray,
@@ -193,6 +195,24 @@ def note_pick(m: Machine, base: Value, index: Value, item: Value) -> None:
 def note_variety(m: Machine) -> None:
     """A name is put together, or a layer is made: in every iteration another one."""
     _vary(m, None, None)
+
+
+def note_same(m: Machine, before: tuple[int, frozenset[LoopState]], variables: Value | None) -> None:
+    """What has run since ``before`` takes its layers and names from a network that is applied, not from the loops around:
+    they are the same ones in every iteration, unless the variables are another pytree each time."""
+    varieties, varied = before
+    m.trackers[LoopNests].varieties = varieties
+    held = {variables, *(variables.slots.values() if isinstance(variables, DictValue) else ())}
+    for loop in m.path.loops:
+        unrolling = loop.records.get(Unrolling)
+        if unrolling is not None:
+            unrolling.varied = loop in varied or not held.isdisjoint(unrolling.picks)
+
+
+def varieties_now(m: Machine) -> tuple[int, frozenset[LoopState]]:
+    """What is varied so far; for ``note_same``."""
+    loops = [loop for loop in m.path.loops if (known := loop.records.get(Unrolling)) is not None and known.varied]
+    return m.trackers[LoopNests].varieties, frozenset(loops)
 
 
 def _vary(m: Machine, index: Value | None, item: Value | None) -> None:

@@ -14,13 +14,13 @@ ragged      a slice between two such numbers has one size but in the last iterat
 A loop's variations are known while it runs (``Variations.known``) and forgotten when it ends. Nothing varies in staged
 code: what a loop there does is unrolled.
 
-Not modelled: what the contents of arrays make of sizes (but for masks), iterables of unknown elements, attributes of
-objects, generators, recursion.
+Limitations: what the contents of arrays make of sizes (but for masks), iterables of unknown elements (but for ``loaders``),
+generators, recursion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -37,21 +37,21 @@ from flake8_jax.semantics.domain.values import (
     ListValue,
     SliceValue,
     Static,
+    TransformedValue,
     Tree,
     TupleValue,
     Unknown,
     Value,
 )
-from flake8_jax.semantics.domain.varying import Variation
+from flake8_jax.semantics.domain.varying import FEW, Variation
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
+from flake8_jax.semantics.trackers import grown as grown_parts
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import Frame
     from flake8_jax.semantics.domain.stack import LoopState, Writes
     from flake8_jax.semantics.machine.core import Machine
 
-FEW = 4
-"""So many values of a static argument, or shapes, may be meant."""
 MAX_NUMBERS = 512
 
 
@@ -63,6 +63,11 @@ class Variations(Tracker):
         self.known: dict[Value, Variation] = {}
         self.grown: dict[Value, frozenset[Value]] = {}
 
+    @property
+    def matter(self) -> bool:
+        """Something varies, or grew."""
+        return bool(self.known or self.grown)
+
     def joined(self, contents: list[Any], result: Value) -> None:
         if self.known:
             vary_joined(self.m, [c for c in contents if isinstance(c, Value)], result)
@@ -70,12 +75,19 @@ class Variations(Tracker):
     def widen(self, frame: Frame, loop: LoopState, arms: list[Writes], written: list[Any]) -> bool:
         return bool(loop.stepped or loop.appended or self.grown) and note_growth(self.m, frame, loop, arms, written)
 
-    def since(self, mark: None, run: FinishedRun) -> Varying | None:
-        return variations_of(self.m, run.result) or None
+    def since(self, mark: None, run: FinishedRun) -> tuple[Varying, grown_parts.GrownParts] | None:
+        varying = variations_of(self.m, run)
+        grown = grown_parts.grown_by(self.grown, run.inputs, run.result) if self.grown else ()
+        return (varying, grown) if varying or grown else None
 
-    def replayed(self, record: Varying | None, replay: Replay, result: Value) -> None:
-        if record:
-            vary_again(self.m, record, result)
+    def replayed(self, record: tuple[Varying, grown_parts.GrownParts] | None, replay: Replay, result: Value) -> None:
+        if record is None:
+            return
+        varying, grown = record
+        if varying and not self.m.path.mode.staged:
+            vary_again(self.m, varying, replay.inputs, result)
+        if grown and self.m.path.loops:
+            grown_parts.grow_again(self.grown, grown, replay.inputs, result)
 
 
 # --- where it begins ----------------------------------------------------------------------------------
@@ -233,9 +245,7 @@ def note_growth(
             continue
         if where in loop.stepped and isinstance(now, (Static, Unknown)):
             vary(m, now, Variation(loop))
-        elif grown and all(where in arm and _grew_from(m, arm[where][2], old) for arm in arms):
-            vary(m, now, Variation(loop, of_shape=True))
-        else:
+        elif not grown or not _vary_longer(m, loop, now, [_longer(grown, old, arm.get(where)) for arm in arms]):
             continue
         found = found or where not in loop.growing
         loop.growing.add(where)
@@ -248,13 +258,34 @@ def _note_longer(m: Machine, frame: Frame, loop: LoopState) -> bool:
     for value in loop.appended:
         if id(value) not in loop.shortened and value not in m.trackers[Variations].known:
             vary(m, value, Variation(loop, of_shape=True))
-            found = found or any(value is known for known in frame.slots.values())
+            found = found or any(value is held for held in _held_by(frame))
     loop.appended = []
     return found
 
 
-def _grew_from(m: Machine, value: Any, old: Value) -> bool:
-    return isinstance(value, Value) and old in m.trackers[Variations].grown.get(value, ())
+def _held_by(frame: Frame) -> Iterator[Any]:
+    """What the variables of a function hold, and the attributes of the objects among them."""
+    for known in list(frame.slots.values()):
+        yield known
+        if isinstance(known, Instance):
+            for held in known.slots.values():
+                yield held
+                if isinstance(held, Instance):
+                    yield from held.slots.values()
+
+
+def _longer(grown: grown_parts.Grown, old: Value, write: tuple[Any, Any, Any] | None) -> set[grown_parts.Place]:
+    """Which leaves an arm has made longer."""
+    return grown_parts.longer_leaves(grown, old, write[2]) if write is not None else set()
+
+
+def _vary_longer(m: Machine, loop: LoopState, now: Value, longer: Sequence[set[grown_parts.Place]]) -> bool:
+    """The leaves that are longer, whichever arm was taken, vary. Whether there are any."""
+    places = set.intersection(*longer) if longer else set()
+    for place, leaf in grown_parts.leaves(now) if places else ():
+        if place in places:
+            vary(m, leaf, Variation(loop, of_shape=True))
+    return bool(places)
 
 
 def forget(m: Machine, loop: LoopState) -> None:
@@ -413,7 +444,8 @@ def vary_joined(m: Machine, parts: Sequence[Value], result: Value) -> None:
     if first is not None and all(
         v is not None and v.of_shape == first.of_shape and v.distinct and not v.ragged for v in found
     ):
-        vary(m, result, Variation(first.loop, of_shape=first.of_shape))
+        few = any(v is not None and v.few for v in found)
+        vary(m, result, Variation(first.loop, of_shape=first.of_shape, few=few))
     else:
         depend(m, parts, result)
 
@@ -437,7 +469,10 @@ def vary_item(m: Machine, base: Value, index: Value, taken: Value) -> None:
         elif isinstance(part, (Array, HostArray)):
             number = number_of(m, part)
             is_mask = part.dtype == "bool" and number is not None
-            variation = shape_of(m, part) or (Variation(number.loop, of_shape=True) if is_mask and number else None)
+            by_mask = (
+                Variation(number.loop, of_shape=True, masked=isinstance(base, Array)) if is_mask and number else None
+            )
+            variation = shape_of(m, part) or by_mask
         if variation is not None:
             vary(m, taken, variation)
             return
@@ -455,12 +490,26 @@ def _of_slice(m: Machine, part: SliceValue, length: int | None) -> Variation | N
     if columns is not None and all(v.source is first.source for v in varying):
         sizes = _sizes(columns, len(first.numbers or ()), length)
         if sizes is not None:
-            if len(sizes) > FEW and not first.listed:
-                return Variation(first.loop, of_shape=True)
-            return Variation(first.loop, of_shape=True, ragged=True) if between and len(sizes) == 2 else None
+            return _of_sizes(first, sizes, between=between)
     if between or not all(v.distinct and not v.listed for v in varying):
         return None
     return Variation(first.loop, of_shape=True)
+
+
+def _of_sizes(number: Variation, sizes: Sequence[int], *, between: bool = False) -> Variation | None:
+    """How a shape varies that has these sizes, iteration by iteration. between: two numbers that vary."""
+    several = len(set(sizes))
+    if several > FEW and not number.listed:
+        return Variation(number.loop, of_shape=True)
+    if (
+        several == 2
+        and (between or len(sizes) > 2 or not number.listed)
+        and 0 < sizes[-1] < sizes[0]
+        and len({*sizes[:-1]}) == 1
+    ):
+        return Variation(number.loop, of_shape=True, ragged=True)
+    distinct = several == len(sizes) > 1
+    return Variation(number.loop, of_shape=True, few=True) if distinct else None
 
 
 def _bounds_by_iteration(
@@ -478,14 +527,14 @@ def _bounds_by_iteration(
     return None if from_end else columns
 
 
-def _sizes(columns: Sequence[tuple[int | None, ...]], count: int, length: int | None) -> set[int] | None:
-    """The sizes that a slice has over the iterations; None where they hang on an unknown length."""
+def _sizes(columns: Sequence[tuple[int | None, ...]], count: int, length: int | None) -> list[int] | None:
+    """The sizes that a slice has, iteration by iteration; None where they hang on an unknown length."""
     rows = zip(*[c * count if len(c) == 1 else c for c in columns])
     if length is None and (columns[0] == (None,) or columns[1] == (None,)) and columns[1] == (None,):
         return None
     limit = length if length is not None else 1 << 60
     try:
-        return {len(range(*slice(*row).indices(limit))) for row in rows}
+        return [len(range(*slice(*row).indices(limit))) for row in rows]
     except (ValueError, OverflowError):
         return None
 
@@ -498,6 +547,10 @@ _SMOOTH = frozenset({
     "sin", "sinh", "sqrt", "square", "tan", "tanh", "float32", "float64", "float_power", "asarray", "array",
 })  # fmt: skip
 """Distinct numbers give distinct results, as far as a schedule goes."""
+_COMPARING = frozenset({
+    "equal", "greater", "greater_equal", "less", "less_equal", "logical_and", "logical_not", "logical_or", "not_equal",
+})  # fmt: skip
+"""Functions that give masks."""
 _SAME_SHAPE = frozenset({
     "abs", "absolute", "add", "array", "asarray", "ascontiguousarray", "ceil", "clip", "copy", "cos", "cumprod", "cumsum",
     "device_put", "divide", "exp", "expm1", "flip", "floor", "isnan", "log", "log1p", "logical_not", "maximum", "minimum",
@@ -508,15 +561,21 @@ _SAME_SHAPE = frozenset({
 _GLUED = frozenset(
     {"append", "column_stack", "concat", "concatenate", "dstack", "hstack", "row_stack", "stack", "vstack"}
 )
+_KEEPING_METHODS = frozenset({"astype", "copy", "flatten", "ravel", "block_until_ready"})
 _FILLED = frozenset({"empty", "full", "ones", "zeros", "arange", "eye", "identity"})
 _SCHEDULE = "optax.Schedule.__call__"
 _LIBRARIES = ("jax.", "numpy.", "math.")
+_ARRAY_LIBRARIES = ("jax.numpy.", "jax.lax.", "numpy.")
 
 
 def vary_call(m: Machine, name: str, values: Sequence[Value], bound: dict[str, Value], result: Value) -> None:
     """The library function ``name`` gave ``result``."""
     last = name.rpartition(".")[2]
-    if m.path.mode.staged or type(result) not in varying.VARYING:
+    if type(result) not in varying.VARYING:
+        return
+    if m.path.loops and name.startswith(_ARRAY_LIBRARIES):
+        _note_grown(m, last, values, result)
+    if m.path.mode.staged:
         return
     if not name.startswith(_LIBRARIES):
         _vary_schedule(m, name, values, result)
@@ -544,7 +603,7 @@ def _vary_computed(m: Machine, last: str, values: Sequence[Value], result: Value
             vary(m, result, shape)
         return
     number = next((v for v in (number_of(m, value) for value in values) if v is not None), None)
-    if number is not None and number.distinct and last in _SMOOTH:
+    if number is not None and number.distinct and (last in _SMOOTH or last in _COMPARING):
         vary(m, result, Variation(number.loop))
     else:
         depend(m, values, result)
@@ -560,12 +619,20 @@ def _vary_filled(m: Machine, last: str, bound: dict[str, Value], result: Value) 
         asked = bound.get("shape") or bound.get("N") or bound.get("n")
         parts = asked.elts if isinstance(asked, TupleValue) else (asked,)
         sizes = [v for v in (number_of(m, part) for part in parts) if v is not None]
-    if sizes and sizes[0].distinct and not sizes[0].listed and not isinstance(result, Static):
-        vary(m, result, Variation(sizes[0].loop, of_shape=True))
+    variation = _of_number(sizes[0]) if sizes and not isinstance(result, Static) else None
+    if variation is not None:
+        vary(m, result, variation)
 
 
-def _vary_glued(m: Machine, values: Sequence[Value], result: Value) -> None:
-    """Arrays put together: of two sizes that vary, one may make up for the other."""
+def _of_number(size: Variation) -> Variation | None:
+    """How a shape varies of which one number is ``size``."""
+    if size.numbers is not None:
+        return _of_sizes(size, size.numbers)
+    return Variation(size.loop, of_shape=True, few=size.listed) if size.distinct else None
+
+
+def _joined_parts(m: Machine, values: Sequence[Value]) -> list[Value]:
+    """What is put together: arrays, or the elements of sequences of them."""
     parts: list[Value] = []
     for value in values:
         if isinstance(value, TupleValue):
@@ -574,49 +641,93 @@ def _vary_glued(m: Machine, values: Sequence[Value], result: Value) -> None:
             parts += value.known() or ()
         else:
             parts.append(value)
-    if m.path.loops:
-        m.trackers[Variations].grown[result] = frozenset(
-            [p for p in parts if isinstance(p, (Array, HostArray, Unknown, Tree))]
-        )
-    found = [v for v in (shape_of(m, part) for part in parts) if v is not None]
+    return parts
+
+
+def _note_grown(m: Machine, last: str, values: Sequence[Value], result: Value) -> None:
+    """An array was put together from others, or holds what such an array holds. In compiled code as well, which may return it
+    to a loop that gives it back."""
+    grown = m.trackers[Variations].grown
+    if last in _GLUED:
+        parts = [p for p in _joined_parts(m, values) if isinstance(p, (Array, HostArray, Unknown, Tree))]
+        if parts and not isinstance(result, ListValue):
+            grown[result] = frozenset(parts)
+    elif last in _SAME_SHAPE and values and values[0] in grown:
+        grown[result] = frozenset(values[:1])
+
+
+def note_released(m: Machine, called: TransformedValue, inside: Value, outside: Value) -> None:
+    """Compiled code returned ``inside`` to an eager loop."""
+    if called.fact.result == "same" and m.path.loops and not m.path.mode.staged and m.trackers[Variations].grown:
+        grown_parts.note_release(m.trackers[Variations].grown, inside, outside)
+
+
+def _vary_glued(m: Machine, values: Sequence[Value], result: Value) -> None:
+    """Arrays put together: of two sizes that vary, one may make up for the other."""
+    found = [v for v in (shape_of(m, part) for part in _joined_parts(m, values)) if v is not None]
     if len(found) == 1:
         vary(m, result, found[0])
 
 
 def vary_method(m: Machine, name: str, base: Value, result: Value) -> None:
     """The method ``name`` of an array gave ``result``."""
+    if name not in _KEEPING_METHODS or not isinstance(result, (Array, HostArray, Unknown)):
+        return
+    if base in m.trackers[Variations].grown:
+        m.trackers[Variations].grown[result] = frozenset([base])
     shape = shape_of(m, base)
-    if shape is not None and isinstance(result, (Array, HostArray, Unknown)):
-        if name in ("astype", "copy", "flatten", "ravel", "block_until_ready"):
-            vary(m, result, shape)
+    if shape is not None and not m.path.mode.staged:
+        vary(m, result, shape)
 
 
 def look_at_size(m: Machine, value: Value) -> None:
     """Somebody asks for the size of a slice: what is left over in the last iteration is taken care of."""
-    variation = m.trackers[Variations].known.get(value)
-    if variation is not None and variation.ragged:
-        del m.trackers[Variations].known[value]
+    known = m.trackers[Variations].known
+    variation = known.get(value)
+    if variation is None or not variation.ragged:
+        return
+    del known[value]
+    if variation.batch:  # of which all parts have one size
+        for other in [v for v, found in known.items() if found.batch and found.loop is variation.loop]:
+            del known[other]
 
 
 # --- remembered runs -----------------------------------------------------------------------------------------
 
 
-Varying = tuple[tuple[int, bool, bool], ...]
-"""Which parts of a function's result vary (-1 is the whole of it), whether in shape, and whether they are distinct."""
+Varying = tuple[tuple[int, int, Variation], ...]
+"""Which parts of a function's result vary (-1 is the whole of it), like which of its inputs (-1: like none), and how."""
 
 
-def variations_of(m: Machine, result: Value) -> Varying:
+def variations_of(m: Machine, run: FinishedRun) -> Varying:
     """How a function's result varies."""
-    if not m.trackers[Variations].known:
+    known, result = m.trackers[Variations].known, run.result
+    if not known:
         return ()
     parts = [(-1, result), *enumerate(result.elts if isinstance(result, TupleValue) else ())]
-    found = [(i, m.trackers[Variations].known.get(part)) for i, part in parts]
-    return tuple([(i, v.of_shape, v.distinct) for i, v in found if v is not None and not v.ragged])
+    found = [(i, known.get(part)) for i, part in parts]
+    varying = [(i, variation) for i, variation in found if variation is not None]
+    if not varying:
+        return ()
+    loops = {id(v.loop): i for i, value in enumerate(run.inputs) if (v := _known_of(known, value)) is not None}
+    return tuple([(i, loops.get(id(v.loop), -1), v) for i, v in varying])
 
 
-def vary_again(m: Machine, varying: Varying, result: Value) -> None:
-    """A remembered run is done again: what varied in its result varies with the innermost loop that runs now."""
-    for i, of_shape, distinct in varying:
+def _known_of(known: dict[Value, Variation], value: Any) -> Variation | None:
+    return known.get(value) if isinstance(value, Value) else None
+
+
+def vary_again(m: Machine, varying: Varying, inputs: Sequence[Any], result: Value) -> None:
+    """A remembered run is done again: what varied in its result like one of its inputs varies with the loop of that one,
+    all else with the innermost loop that runs now."""
+    known = m.trackers[Variations].known
+    for i, source, variation in varying:
         part = result if i < 0 else result.elts[i] if isinstance(result, TupleValue) and i < len(result.elts) else None
-        if m.path.loops and part is not None:
-            vary(m, part, Variation(m.path.loops[-1], of_shape, distinct))
+        if not m.path.loops or part is None:
+            continue
+        like = _known_of(known, inputs[source]) if source >= 0 else None
+        if like is not None or not variation.ragged:
+            loop = like.loop if like is not None else m.path.loops[-1]
+            numbers = variation.numbers if like is not None else None
+            same = msgspec.structs.replace(variation, loop=loop, numbers=numbers, source=like.source if like else None)
+            vary(m, part, same)

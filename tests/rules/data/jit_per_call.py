@@ -215,3 +215,47 @@ def mapped_in_threads(rows):
 
 def traced_once(rows):
     return jax.tree.map(lambda v: v + 1, rows)
+
+
+def factory():
+    def predict(x):
+        return x * 2 + 1
+
+    return jax.jit(predict)  # expect: jit-per-call
+
+
+def from_a_factory(x):
+    predict = factory()
+    return predict(x)
+
+
+def many_times():
+    for _ in range(4):
+        from_a_factory(jnp.ones(3))
+        from_a_factory(jnp.ones(3))
+
+
+# runs: many_times()
+
+
+# --- never flagged -------------------------------------------------------------
+
+
+def factory_of_one():
+    def predict(x):
+        return x * 3 + 1
+
+    return jax.jit(predict)
+
+
+def kept_by_the_caller(xs):
+    predict = factory_of_one()
+    for x in xs:
+        x = predict(x)
+
+
+# runs: kept_by_the_caller(jnp.ones((3, 3)))
+
+
+many_times()
+kept_by_the_caller(jnp.ones((3, 3)))

@@ -254,3 +254,101 @@ def tells_so_later(x):
     energy(x).block_until_ready()
     elapsed = time.perf_counter() - start
     print("Compiling:", elapsed)
+
+
+@jax.jit
+def stepped(x):
+    return jnp.tanh(x @ x) + 0.1 * x
+
+
+def each_size():
+    for n in (2, 4, 8):
+        x = jnp.ones((n, n))
+        start = time.perf_counter()
+        for _ in range(100):
+            x = stepped(x)  # expect: timing-compile
+        x.block_until_ready()
+        print(n, time.perf_counter() - start)
+
+
+@jax.jit
+def squared(x):
+    return x @ x
+
+
+def measured(x):
+    start = time.perf_counter()
+    squared(x).block_until_ready()  # expect: timing-compile
+    return time.perf_counter() - start
+
+
+def each_size_by_a_function():
+    for n in (2, 4, 8):
+        print(n, measured(jnp.ones((n, n))))
+
+
+def build(scale):
+    def predict(x):
+        return x * scale
+
+    return jax.jit(predict)
+
+
+def each_function(x):
+    for scale in range(9):
+        start = time.perf_counter()
+        predict = build(scale)
+        predict(x).block_until_ready()  # expect: timing-compile
+        print(time.perf_counter() - start)
+
+
+# runs: each_size(), each_size_by_a_function(), each_function(jnp.ones(3))
+
+
+# --- never flagged -------------------------------------------------------------
+
+
+@jax.jit
+def cubed(x):
+    return x @ x @ x
+
+
+def each_size_is_warmed_up():
+    for n in (2, 4, 8):
+        x = jnp.ones((n, n))
+        cubed(x).block_until_ready()
+        start = time.perf_counter()
+        cubed(x).block_until_ready()
+        print(n, time.perf_counter() - start)
+
+
+def all_sizes_are_warmed_up():
+    for n in (3, 5, 7):
+        cubed(jnp.ones((n, n))).block_until_ready()
+    for n in (3, 5, 7):
+        x = jnp.ones((n, n))
+        start = time.perf_counter()
+        cubed(x).block_until_ready()
+        print(n, time.perf_counter() - start)
+
+
+def sizes_again_and_again():
+    for _ in range(10):
+        for n in (2, 4):
+            x = jnp.ones((n, n))
+            start = time.perf_counter()
+            cubed(x).block_until_ready()
+            print(n, time.perf_counter() - start)
+
+
+def each_function_is_warmed_up(x):
+    for scale in range(9):
+        predict = build(scale)
+        predict(x).block_until_ready()
+        start = time.perf_counter()
+        predict(x).block_until_ready()
+        print(time.perf_counter() - start)
+
+
+# runs: each_size_is_warmed_up(), all_sizes_are_warmed_up(), sizes_again_and_again()
+# runs: each_function_is_warmed_up(jnp.ones(3))

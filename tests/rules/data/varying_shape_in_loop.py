@@ -115,6 +115,113 @@ def through_a_function(x, n):
         one(x, i)
 
 
+def rows_of_the_host():
+    data = np.ones((100, 8))
+    for i in range(0, len(data), 32):
+        mean(data[i : i + 32])  # expect: varying-shape-in-loop
+    for i in range(0, data.shape[0], 32):
+        batch = jnp.asarray(data[i : i + 32])
+        mean(batch)  # expect: varying-shape-in-loop
+
+
+def of_size(n):
+    return mean(jnp.ones((n, 8)))  # expect: varying-shape-in-loop
+
+
+def what_is_left():
+    n, size = 100, 32
+    for i in range(0, n, size):
+        of_size(min(n - i, size))
+
+
+def rows_from(data, i, size):
+    return data[i : i + size]
+
+
+def cut_by_a_function():
+    data = jnp.ones((1000, 2))
+    for i in range(0, 1000, 128):
+        mean(rows_from(data, i, 128))  # expect: varying-shape-in-loop
+
+
+class Recorder:
+    def __init__(self):
+        self.seen = []
+        self.w = jnp.ones(3)
+
+    @staticmethod
+    @jax.jit
+    def loss(w, rows):
+        return (rows @ w).sum()
+
+    def train(self):
+        rows = jnp.array(self.seen)
+        return jax.value_and_grad(self.loss)(self.w, rows)  # expect: varying-shape-in-loop
+
+    def learn(self, n):
+        for _ in range(n):
+            self.seen.append([1.0, 2.0, 3.0])
+            self.train()
+
+
+@jax.jit
+def extended(cache, x):
+    return jnp.concatenate([cache, x[None]])
+
+
+def lengthen(cache, x):
+    return jnp.vstack([cache, x]).astype(jnp.float32)
+
+
+@jax.jit
+def logged(state, x):
+    return {"log": lengthen(state["log"], x), "n": state["n"] + 1}, x.sum()
+
+
+class Model:
+    def __init__(self):
+        self.cache = jnp.zeros((0, 3))
+
+    def push(self, x):
+        self.cache = extended(self.cache, x)  # expect: varying-shape-in-loop
+
+
+def through_compiled_code(xs):
+    cache = jnp.zeros((0, 3))
+    state = {"log": jnp.zeros((0, 3)), "n": 0}
+    model = Model()
+    for x in xs:
+        cache = extended(cache, x)  # expect: varying-shape-in-loop
+        state, total = logged(state, x)  # expect: varying-shape-in-loop
+        model.push(x)
+    return cache, state, model
+
+
+def lengthened(cache, x):
+    return jnp.append(cache, x)
+
+
+def through_a_function_too(xs):
+    cache = jnp.zeros((0, 3))
+    for x in xs:
+        cache = lengthened(cache, x)
+        mean(cache)  # expect: varying-shape-in-loop
+
+
+def by_a_mask(x, n):
+    x = jnp.asarray(x)
+    for c in range(n):
+        sure = jnp.logical_and(x > c, x > 0)
+        print(jnp.sum(x[sure]))  # expect: varying-shape-in-loop
+
+
+# runs: rows_of_the_host()
+# runs: what_is_left()
+# runs: cut_by_a_function()
+# runs: Recorder().learn(6)
+# runs: through_compiled_code(jnp.ones((6, 3)))
+# runs: through_a_function_too(jnp.ones((6, 3)))
+# runs: by_a_mask([1.0, 2.0, 3.0], 6)
 # runs: prefixes(jnp.ones(9), 9)
 # runs: suffixes(jnp.ones(9))
 # runs: last_few(jnp.ones(9), 9)
@@ -246,6 +353,67 @@ def eager(x, n):
     return [jnp.mean(x[: i + 1]) for i in range(n)]
 
 
+@jax.jit
+def shifted(cache, x):
+    return jnp.concatenate([cache, x[None]])[-8:]
+
+
+@jax.jit
+def optional(cache, x, grow=False):
+    if grow:
+        return jnp.concatenate([cache, x[None]])
+    return cache + x
+
+
+def of_one_size(xs):
+    cache = other = jnp.zeros((8, 3))
+    for x in xs:
+        cache = shifted(cache, x)
+        other = optional(other, x)
+        longer = extended(other, x)
+    for k in range(3):
+        longer = extended(longer, xs[k])
+    return cache, longer
+
+
+def even_rows():
+    data = np.ones((96, 8))
+    for i in range(0, len(data), 32):
+        mean(data[i : i + 32])
+    for i in range(len(data) // 40):
+        mean(data[i * 40 : (i + 1) * 40])
+    data = np.ones((100, 8))
+    for i in range(0, len(data) - len(data) % 32, 32):
+        mean(data[i : i + 32])
+
+
+class Window:
+    def __init__(self):
+        self.seen = []
+
+    def learn(self, rows):
+        for row in rows:
+            self.seen.append(row)
+            if len(self.seen) == 4:
+                mean(jnp.stack(self.seen))
+                self.seen = []
+
+
+def by_few_masks(x, t):
+    x = jnp.asarray(x)
+    for c in range(3):
+        print(x[x == c])
+    for _ in range(9):
+        print(x[x > t])
+    x = np.asarray(x)
+    for c in range(9):
+        print(x[x == c])
+
+
+# runs: of_one_size(jnp.ones((5, 3)))
+# runs: even_rows()
+# runs: Window().learn([jnp.ones(2)] * 9)
+# runs: by_few_masks([1.0, 2.0], 1.0)
 # runs: windows(jnp.ones(9), 9)
 # runs: dropped_remainder()
 # runs: looked_after()
