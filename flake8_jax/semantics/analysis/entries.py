@@ -234,7 +234,15 @@ def _run_contracts(m: Machine, cls: ClassValue) -> None:
             found = cls.namespace.get(method)
             if isinstance(found, FunctionValue) and not _is_skipped(m, found) and not _is_eager(m, found):
                 bound = BoundMethod(found, generic_instance(m, cls))
+                roots, reports = len(m.worklist.roots), len(m.bus.emissions)
                 stage_unknown(m, Frame(None, cls.scope, None), cls.node, Contract(name, method, bound))
+                if any(_compiles(tv, chain, found) for tv, _, _, chain, _ in m.worklist.roots[roots:]):
+                    m.bus.drop_errors(reports)
+
+
+def _compiles(tv: TransformedValue, chain: tuple[Link, ...], method: FunctionValue) -> bool:
+    """The method itself compiles a function, as the loop around a step does: nobody compiles such a method as well."""
+    return bool(tv.fact.donates) and bool(chain) and chain[-1].fn is method.fn
 
 
 def _is_eager(m: Machine, method: FunctionValue) -> bool:

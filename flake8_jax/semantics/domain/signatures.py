@@ -163,6 +163,8 @@ def _partial_arity(value: PartialValue) -> tuple[int, int | None] | None:
         rest = names[skip:]
         # Parameters behind one that is bound by name can be given by name only.
         free = next((i for i, n in enumerate(rest) if n in value.kwargs), len(rest))
+        if free == len(rest) and any(p.kind == "vararg" for p in function.fn.params):
+            return sum(n not in function.defaults for n in rest), None
         if any(n not in value.kwargs and n not in function.defaults for n in rest[free:]):
             return None
         return sum(n not in function.defaults for n in rest[:free]), free

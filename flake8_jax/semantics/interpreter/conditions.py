@@ -406,6 +406,8 @@ def _compare_condition(m: Machine, frame: Frame, node: ir.Compare, how: TestKind
     value = compare(m, frame, node, left, op, right)
     test_truth(m, frame, value, how, node, whole)
     guesses = _guesses(value)
+    if op in ("==", "!="):
+        guesses |= _other_library(left, op, right)
     if op not in ("is", "is not", "==", "!=") or is_traced_array(value):
         return Test(truth_of(value), guesses=guesses)
     key = ("is" if op.startswith("is") else "==", _identity(m, left), _identity(m, right))
@@ -413,6 +415,20 @@ def _compare_condition(m: Machine, frame: Frame, node: ir.Compare, how: TestKind
     if op in ("is not", "!="):
         return Test(truth_of(value), negate_key(key), other, equal, guesses)
     return Test(truth_of(value), key, equal, other, guesses)
+
+
+_ARRAY_LIBRARIES = frozenset({"numpy", "np", "torch", "tf", "tensorflow", "cupy", "mlx"})
+
+
+def _other_library(left: Value, op: str, right: Value) -> frozenset[bool]:
+    """The outcome of ``library == "jax"`` that chooses another array library: no tracer comes to its functions."""
+    for name, other in ((left, right), (right, left)):
+        if isinstance(name, Const) and not isinstance(other, Const) and isinstance(name.value, str):
+            if name.value in ("jax", "jnp", "jax.numpy"):
+                return frozenset({op == "!="})
+            if name.value in _ARRAY_LIBRARIES:
+                return frozenset({op == "=="})
+    return NEITHER
 
 
 def _narrow_equal(m: Machine, frame: Frame, node: ir.Compare, left: Value, right: Value) -> tuple[Steps, Steps]:

@@ -109,7 +109,9 @@ def _decorated(
         m.trackers[Freshness].disguised.add(id(function.fn))
         function.altered = not _is_context(m, applied)
         function.replaced = isinstance(applied, Unknown) and _is_computed(frame, decorator)
-        return Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else value
+        return (
+            Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else _or_overloads(frame, node, value)
+        )
     result = perform(m, applied, Call(frame, decorator, Arguments([value]), decorating=True))
     if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
         isinstance(applied, External)
@@ -118,8 +120,23 @@ def _decorated(
     ):
         m.trackers[Freshness].disguised.add(id(function.fn))
         function.altered = True
-        return Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else value
+        return (
+            Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else _or_overloads(frame, node, value)
+        )
     return result
+
+
+_OVERLOADS = "overloads"
+
+
+def _or_overloads(frame: Frame, node: ir.FunctionDef, value: Value) -> Value:
+    """Functions of one name that something unknown decorates may be the forms of one that looks at its arguments
+    (``@dispatch``): which form a call runs, nobody knows."""
+    before = frame.slots.get(node.function.name)
+    if frame.scope.cells or not isinstance(before, (FunctionValue, Unknown)):
+        return value
+    is_form = before.label == _OVERLOADS if isinstance(before, Unknown) else before.altered
+    return Unknown(_OVERLOADS, host_test=True) if is_form else value
 
 
 def _is_computed(frame: Frame, decorator: ir.Expr) -> bool:
