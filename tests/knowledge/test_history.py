@@ -28,7 +28,16 @@ NEWEST = HISTORY.newest
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_file_is_toml_that_reads_as_it_is_read(library: str) -> None:
     table = tomllib.loads(TEXTS[library])
-    assert set(table) <= {"releases", "requires-jax", "changes", "arguments", "introduced", "older", "modules"}
+    assert set(table) <= {
+        "releases",
+        "requires-jax",
+        "changes",
+        "arguments",
+        "introduced",
+        "older",
+        "modules",
+        "methods",
+    }
     read = History(TEXTS[library])
     assert read.title == table["releases"]["title"]
     for name in (*table["changes"], *table.get("arguments", {})):

@@ -89,6 +89,7 @@ from flake8_jax.semantics.trackers.keys import (
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, note_call, tell_wide_dtype
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
+from flake8_jax.semantics.trackers.versions import note_variables
 
 _NO_ARRAYS = frozenset({"static", "reflection", "dtype", "unknown"})
 _ARRAY_OPERANDS = frozenset(
@@ -409,8 +410,11 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
         return Unknown("method")
     owner, name = m.program.knowledge.class_(func.cls), f"{func.cls}.{func.name}"
     if isinstance(func.self_value, Instance) and owner is not None and owner.module_methods and "method" in fact.params:
-        return _module_call(m, described(name, fact, Call(at.frame, at.node, at.args)), func.name, func.self_value)
-    return call_fact(m, name, fact, at, func.self_value)
+        result = _module_call(m, described(name, fact, Call(at.frame, at.node, at.args)), func.name, func.self_value)
+    else:
+        result = call_fact(m, name, fact, at, func.self_value)
+    note_variables(m, func.cls, func.name, result)
+    return result
 
 
 def _module_call(m: Machine, app: DescribedCall, method: str, module: Instance) -> Value:
