@@ -218,7 +218,7 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
             return repeat(m, found, inputs.values, at, fn, bound)
         if count >= most:
             return _give_up(m, mode, at)
-    elif count >= caps.entries:
+    elif count >= (caps.entries if plain or context.kind == "entry" else caps.apart):
         return _give_up(m, mode, at)
     counts[id(fn), staged, member] = count + 1
     runs.runs += 1

@@ -344,7 +344,10 @@ def _is_split(use: Usage | Use) -> bool:
 
 
 def _nearest_first(scope: ModuleScope, path: tuple[Place, ...], uses: tuple[Use, ...]) -> tuple[Use, ...]:
-    """In the order in which they happened; but those in the same cell of a notebook come before those in other cells."""
+    """In the order in which they happened; but those in the same cell of a notebook come before those in other cells, and those
+    of this iteration before those of the one before."""
+    if any(use.carried for use in uses):
+        uses = tuple(sorted(uses, key=lambda use: use.carried))
     if not scope.cells or len(uses) < 2:
         return uses
     cell = scope.cell_of(path[0].node.start)
