@@ -20,7 +20,7 @@ VERSIONS = Path(__file__).resolve().parent.parent / "flake8_jax" / "knowledge" /
 TARGET = VERSIONS / "names.toml"
 MODULES = (
     "flax.linen", "jax", "jax.lax", "jax.nn", "jax.nn.initializers", "jax.numpy", "jax.numpy.fft", "jax.numpy.linalg",
-    "jax.random", "jax.scipy.special", "jax.scipy.stats", "jax.tree", "jax.tree_util", "optax",
+    "jax.random", "jax.scipy.special", "jax.scipy.stats", "jax.tree", "jax.tree_util",
 )  # fmt: skip
 """Modules without a ``__getattr__`` that makes names up: what they have is in ``dir``, among their submodules or in their
 table of deprecated names."""
