@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.findings import Fix
+from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._keys import (
     evaluated_once,
@@ -28,7 +29,7 @@ _MESSAGE = "Split the key and give each use its own"
 @repair("key-reuse")
 def fix(event: KeyUse, source: FixSource) -> Fix | None:
     earlier = event.earlier
-    if earlier is None or earlier.scope is not event.context.scope or is_taken_from_batch(event):
+    if earlier is None or earlier.scope is not event.context.scope or event.carried or is_taken_from_batch(event):
         return None
     if event.same_call:
         first, second = _within(source, event.at, event.key_node)
@@ -37,7 +38,7 @@ def fix(event: KeyUse, source: FixSource) -> Fix | None:
         first = _first_use(source, event, second)
     if source.functions(first) != source.functions(second):
         return None
-    if _used_between(source, first, second):
+    if _used_between(source, first, second) or _comes_back(source, first, second):
         return None
     evaluated_once(source, second)
     if isinstance(second, ir.Name) and is_local(source, first, second.id):
@@ -69,6 +70,14 @@ def _used_between(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
         if name not in _HARMLESS:
             return True
     return False
+
+
+def _comes_back(source: FixSource, first: ir.Expr, second: ir.Expr) -> bool:
+    """``key, x = step(key)``: the name stands for another key behind the first call."""
+    statement = source.statement(first)
+    targets = statement.targets if isinstance(statement, ir.Assign) else []
+    bound = {node.id for target in targets for node in walk(target) if isinstance(node, ir.Name)}
+    return isinstance(second, ir.Name) and second.id in bound and source.statement(second) is not statement
 
 
 def _first_use(source: FixSource, event: KeyUse, second: ir.Expr) -> ir.Expr:

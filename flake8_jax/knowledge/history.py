@@ -98,6 +98,7 @@ class History:
         self._older: dict[str, str] = sections.get("older", {})
         self._requires_jax: dict[str, str] = sections.get("requires-jax", {})
         self._requires_python: dict[str, str] = sections.get("requires-python", {})
+        self._methods = sections.get("methods", {})
         self.newest = version_of(sections["releases"]["newest"])
         oldest = sections["releases"].get("oldest")
         self.oldest = version_of(oldest) if oldest is not None else ()
@@ -120,7 +121,7 @@ class History:
 
     def change(self, name: str) -> Change | None:
         """What became of ``jax.tree_map`` or of ``jax.numpy.clip(a_min=)``."""
-        line = self._changes.get(name)
+        line = self._changes.get(name) or self._methods.get(name)
         if line is None:
             return None
         deprecated, removed, since, how, *replacement = line.split(" ", 4)
@@ -161,6 +162,12 @@ class History:
     def speaks_of(self, support: Support) -> bool:
         """Some supported release is as new as the oldest that the table knows."""
         return support.reaches(self.oldest) or self.oldest < support.highest
+
+    def lists_names_of(self, support: Support) -> bool:
+        """What was never there, the releases that the project supports do not have: between the oldest that the table knows,
+        or the newest where it knows none, and the newest."""
+        known = support.reaches(self.oldest or self.newest)
+        return known and support.highest <= self.newest
 
     def requires_jax(self) -> dict[Version, Version]:
         """The oldest JAX that a release requires, for the releases that a change names (``[requires-jax]``, optional)."""
@@ -238,15 +245,37 @@ def _bounds(operator: str, written: list[int], wild: bool) -> tuple[Version | No
     return None, (version, operator == "<")
 
 
-class Histories:
-    """The tables of all libraries."""
+_LIKELY = (
+    "jax.numpy", "jax.nn", "jax.random", "jax.numpy.linalg", "jax.scipy.special", "jax.lax", "jax", "jax.numpy.fft",
+    "jax.nn.initializers", "jax.tree", "jax.tree_util",
+)  # fmt: skip
+"""Modules of JAX, in the order in which one looks for a name there."""
 
-    def __init__(self, histories: Mapping[str, History]) -> None:
+
+class Histories:
+    """The tables of all libraries. names: of some modules, every public name that they have had."""
+
+    def __init__(self, histories: Mapping[str, History], names: Mapping[str, str] | None = None) -> None:
         self._histories = histories
+        self._names = {module: frozenset(listed.split()) for module, listed in (names or {}).items()}
         self.parts = frozenset[str]().union(*[history.parts for history in histories.values()])
         """The last parts of all names of which there is something to say."""
         self.callees = frozenset(["jax.config.update"]).union(*[history.callees for history in histories.values()])
         """Functions of whose arguments there is something to say."""
+
+    def never_had(self, module: str, name: str) -> bool:
+        """The names of a module are known in full, and this is none of them, nor one with a history."""
+        names = self._names.get(module)
+        if names is None or name in names or name.startswith("_") or not name.isidentifier():
+            return False
+        history, whole = self._histories[module.partition(".")[0]], f"{module}.{name}"
+        return history.change(whole) is None and history.lacking(whole) is None and not history.is_module(whole)
+
+    def homes_of(self, name: str) -> list[str]:
+        """The listed modules of JAX that are called so, or have the name; those first that most people mean."""
+        modules = [module for module in _LIKELY if module in self._names]
+        called = [module for module in modules if module.rpartition(".")[2] == name]
+        return called or [f"{module}.{name}" for module in modules if name in self._names[module]]
 
     def of(self, name: str) -> History | None:
         """The table that speaks of a qualified name."""
@@ -283,6 +312,6 @@ class Histories:
 def load_histories() -> Histories:
     """The shipped tables. The same object on every call: it is read-only."""
     folder = resources.files(__package__).joinpath("versions")
-    return Histories(
-        {library: History(folder.joinpath(f"{library}.toml").read_text(encoding="utf-8")) for library in LIBRARIES}
-    )
+    tables = {library: folder.joinpath(f"{library}.toml").read_text(encoding="utf-8") for library in LIBRARIES}
+    names = _read(folder.joinpath("names.toml").read_text(encoding="utf-8"))["names"]
+    return Histories({library: History(text) for library, text in tables.items()}, names)

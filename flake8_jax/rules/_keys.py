@@ -70,11 +70,11 @@ def first_use(event: KeyUse) -> str:
     """Where the key was used before: the place itself, and the call that leads there from the code of the finding."""
     reached = event.earlier
     assert reached is not None
-    first = event.first or reached
+    first, turn = event.first or reached, " in the iteration before" if event.carried else ""
     if not event.first_in or _is_inside(first, reached):
-        return f"on {place(reached, event.context)}"
+        return f"on {place(reached, event.context)}{turn}"
     where = place(first, event.context)
-    return f"in {name_of(event.first_in)} ({where}, reached from {place(reached, event.context)})"
+    return f"in {name_of(event.first_in)} ({where}, reached from {place(reached, event.context)}){turn}"
 
 
 def is_within_call(event: KeyUse) -> bool:

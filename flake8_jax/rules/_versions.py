@@ -11,6 +11,10 @@ def subject(event: ApiUse) -> str:
     callee, paren, rest = event.name.partition("(")
     if not paren:
         return event.name
+    if rest.startswith(")."):
+        return f"the method {rest[2:]} of what {callee} returns, which is a dict"
+    if rest == ")":
+        return f"the call of {callee} without arguments"
     return f"the argument {rest[:-2]} of {callee}"
 
 
@@ -19,6 +23,12 @@ def history_of(event: ApiUse) -> History:
     history = load_histories().of(event.name)
     assert history is not None
     return history
+
+
+def elsewhere(event: ApiUse) -> str:
+    """Where JAX has the name that its user looked for in another module: then it is no newer one that the tables lack."""
+    homes = load_histories().homes_of(event.name.rpartition(".")[2])
+    return f"; use {homes[0]}" if homes else ""
 
 
 def instead(event: ApiUse, change: Change) -> str:

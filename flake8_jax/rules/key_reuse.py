@@ -31,7 +31,8 @@ def key_reuse(event: KeyUse) -> Report | None:
     promises independent numbers of different keys alone. Two calls of `permutation` with one key shuffle
     two arrays alike, which is meant; two calls of `choice` may be, and are only a warning. So is a key that a function
     makes of a number of its own: its draws are the same in every call anyway, as in made-up data. And so are two keys
-    with which the same functions change an image and its mask.
+    with which the same functions change an image and its mask. A key that a loop, or a function, uses and then hands on is
+    used, too: the next iteration, or the caller, starts with it. And a loop over all keys of a collection uses them all.
 
     Bad:
 
@@ -71,6 +72,26 @@ def key_reuse(event: KeyUse) -> Report | None:
     def demonstrate():
         shifted, scaled = augment(jax.random.key(0), jnp.ones(3))
         assert jnp.allclose(shifted - 1.0, scaled, atol=1e-6)
+    ```
+
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def walk(key, n):
+        path = [jnp.zeros(2)]
+        for _ in range(n):
+            key, subkey = jax.random.split(key)  # expect: key-reuse
+            path.append(path[-1] + jax.random.normal(key, (2,)))
+        return path
+
+
+    def demonstrate():
+        with jax.debug_key_reuse(True):
+            walk(jax.random.key(0), 2)  # raises: KeyReuseError
     ```
 
     Good:
@@ -141,6 +162,10 @@ def key_reuse(event: KeyUse) -> Report | None:
     if event.same_call or event.in_loop:
         return Report(event.at, f"{key} is used twice by one call{OUTCOMES[event.shares]}; split it first")
     uses, where = uses_of(event), first_use(event)
+    if event.carried:
+        then = f"and {name_of(event.through) if event.through else 'this call'} uses it again"
+        message = f"{key} was already used {where}, {then}; draw from another part of the split"
+        return Report(event.at, message, level=level_of_use(event), uses=uses)
     if is_common_pick(event):
         message = f"{key} was already used {where}, so this call picks the same elements; split it if that is not meant"
         return Report(event.at, message, level="info" if event.intent else "warning", uses=uses)

@@ -5,9 +5,10 @@ Not modelled: attributes of arrays, names put together at run time.
 
 from __future__ import annotations
 
+from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
-from flake8_jax.rules._versions import history_of, instead, subject
+from flake8_jax.rules._versions import elsewhere, history_of, instead, subject
 from flake8_jax.semantics.events.events import ApiUse, Span
 
 
@@ -21,7 +22,8 @@ def removed_api(event: ApiUse) -> Report | None:
     known one. The table of JAX was made from its [change log](https://docs.jax.dev/en/latest/changelog.html) and checked
     against its releases; smaller ones, of what is certain, are there for Flax, optax, Orbax, chex, Haiku and NumPyro.
     A project that holds JAX back and says nothing of such a library is not told of that library. A release of such a
-    library does not count if it requires a newer JAX than the project allows.
+    library does not count if it requires a newer JAX than the project allows. A name that no release of a module ever had is
+    named, too, if another module of JAX has it; else in preview, because a release that the tables do not know yet may.
 
     Bad:
 
@@ -37,6 +39,20 @@ def removed_api(event: ApiUse) -> Report | None:
 
     def demonstrate():  # raises: AttributeError
         norm({"w": jnp.ones(3)})
+    ```
+
+    Bad:
+
+    ```python
+    import jax.numpy as jnp
+
+
+    def gate(x):
+        return x * jnp.sigmoid(x)  # expect: removed-api
+
+
+    def demonstrate():  # raises: AttributeError
+        gate(jnp.ones(3))
     ```
 
     Good:
@@ -73,6 +89,11 @@ def removed_api(event: ApiUse) -> Report | None:
     Proof: reaching the line raises AttributeError, ImportError or (an argument) TypeError.
     """
     change = event.change
+    if event.verdict == "never-there":
+        home = elsewhere(event)
+        message = f"{history_of(event).title} has no {event.name}{home}"
+        level: Level | None = None if home and not event.postponed else "warning"
+        return Report(Span(event.start, event.end), message, level=level, preview=not home)
     if event.verdict != "removed" or change is None or change.removed is None:
         return None
     title = history_of(event).title

@@ -48,7 +48,7 @@ def test_jax_ends_before_the_release_that_needs_a_newer_python(
 def test_the_file_is_toml_that_reads_as_it_is_read(library: str) -> None:
     table = tomllib.loads(TEXTS[library])
     assert set(table) <= {
-        "releases", "requires-jax", "requires-python", "changes", "arguments", "introduced", "older", "modules"
+        "releases", "requires-jax", "requires-python", "changes", "arguments", "introduced", "older", "modules", "methods"
     }  # fmt: skip
     read = History(TEXTS[library])
     assert read.title == table["releases"]["title"]

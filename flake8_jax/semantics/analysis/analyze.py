@@ -80,12 +80,12 @@ def _analyze(files: Sequence[SourceFile], request: AnalysisRequest, rules: tuple
     records = machine.trackers[Recording].records
     if records is not None:
         functions = records.functions([s for s in scopes if request.wanted is None or s.path in request.wanted])
-    contexts, counters = machine.trackers[Runs].contexts, machine.bus.counters
-    counters["runs of functions"] = sum(contexts.values())
-    counters["functions"] = len({fn for fn, _staged, _member in contexts})
+    runs, counters = machine.trackers[Runs], machine.bus.counters
+    counters["runs of functions"] = sum((*runs.contexts.values(), *runs.apart.values()))
+    counters["functions"] = len({fn for fn, _staged, _member in (*runs.contexts, *runs.apart)})
     crashes = list(dict.fromkeys(machine.bus.crashes))
     cuts = sorted(dict.fromkeys(machine.worklist.cuts), key=lambda cut: (cut.path, cut.function, cut.reason))
-    return Analysis(reports, functions, crashes, counters, machine.trackers[Runs].calls, tuple(cuts))
+    return Analysis(reports, functions, crashes, counters, runs.calls, tuple(cuts))
 
 
 def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tuple[Rule, ...]) -> Machine:

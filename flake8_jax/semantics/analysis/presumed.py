@@ -40,6 +40,7 @@ def run_presumed(m: Machine) -> None:
     assert presumption is not None
     presumption.settle()
     runs.contexts.clear()
+    runs.apart.clear()
     presumption.carriers.update(cls for cls in m.program.classes if carries_arrays(m, cls))
     for func in list(m.worklist.deferred_functions):
         if func.closure is None and func.owner is None and presumption.applies_to(func.scope.path, func.fn):

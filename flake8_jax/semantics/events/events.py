@@ -272,6 +272,8 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """What two draws, or two splits, surely have in common; ``nothing``: no numbers, and yet JAX asks for two keys."""
     collections: tuple[str, str] | None = None
     """Two names of Flax's rngs that have the key in this one call."""
+    carried: bool = False
+    """The earlier use was in the iteration before, of the key that it leaves for this one."""
 
 
 class EqualKeys(msgspec.Struct, frozen=True, eq=False):
@@ -682,7 +684,7 @@ class CapturedConstant(msgspec.Struct, frozen=True, eq=False):
     bytes: int
 
 
-Verdict = Literal["removed", "deprecated", "too-new"]
+Verdict = Literal["removed", "deprecated", "too-new", "never-there"]
 
 
 class ApiUse(msgspec.Struct, frozen=True, eq=False):

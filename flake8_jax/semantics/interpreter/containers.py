@@ -57,6 +57,7 @@ from flake8_jax.semantics.interpreter.parts import store_part
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.host_buffers import note_view
+from flake8_jax.semantics.trackers.key_collections import members_taken
 from flake8_jax.semantics.trackers.keys import pick_element
 from flake8_jax.semantics.trackers.recipes import pass_tangent
 from flake8_jax.semantics.trackers.variation import note_appended, note_filled_up, note_shortened
@@ -148,8 +149,11 @@ def _repeatable(m: Machine, base: ListValue, index: Value, element: Value) -> Va
         if found is None:
             found = joining.another(element)
             m.journal.write(base.slots, slot, found)
+        members_taken(m, base, found)
         return found
-    return pick_element(m, joining.another(element))
+    other = pick_element(m, joining.another(element))
+    members_taken(m, base, other)
+    return other
 
 
 def _sequence_item(elements: tuple[Value, ...], index: Value, *, is_tuple: bool, born: int = NO_BIRTH) -> Value:
@@ -224,7 +228,9 @@ def _index_is_integer(index: Value) -> bool:
 
 def _array_item(m: Machine, base: Array, index: Value) -> Value:
     if base.dtype == "key" and isinstance(index, Const) and type(index.value) is int:
-        return _one_key(m, base, index)
+        key = _one_key(m, base, index)
+        members_taken(m, base, key)
+        return key
     level = result_level(m, (base, index))
     if m.trackers[Captures].constants:
         embed(m, (base,))
@@ -241,6 +247,8 @@ def _array_item(m: Machine, base: Array, index: Value) -> Value:
         declared=base.declared and level <= MAYBE,
     )
     item.recipe = shaped_of(base)
+    if base.dtype == "key" and _index_is_integer(index):
+        members_taken(m, base, item)
     return item
 
 

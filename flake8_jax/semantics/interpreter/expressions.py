@@ -85,7 +85,7 @@ from flake8_jax.semantics.trackers.staleness import note_enclosed
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back
 from flake8_jax.semantics.trackers.unrolling import note_pick, note_variety
 from flake8_jax.semantics.trackers.variation import Variations, shape_of, vary_binary, vary_item, vary_text
-from flake8_jax.semantics.trackers.versions import ApiUses
+from flake8_jax.semantics.trackers.versions import ApiUses, note_method
 
 # --- names ----------------------------------------------------------------------------------------
 
@@ -279,8 +279,11 @@ def _callee(m: Machine, frame: Frame, node: ir.Expr) -> Value:
 def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
     base = EVALUATE[type(node.value)](m, frame, node.value)
     versions = m.trackers[ApiUses].versions
-    if type(base) is External and node.attr in m.trackers[ApiUses].parts and versions is not None:
-        versions.attribute(m, frame.scope, node, base)
+    if type(base) is External and versions is not None:
+        if versions.histories.never_had(base.name, node.attr):
+            versions.unheard_of(m, frame.scope, node, base)
+        elif node.attr in m.trackers[ApiUses].parts:
+            versions.attribute(m, frame.scope, node, base)
     if m.trackers[TrainingSteps].taken is not None:
         look_back(m, base)
     value = load_attribute(m, frame, node, base, node.attr)
@@ -437,7 +440,10 @@ def _lambda(m: Machine, frame: Frame, node: ir.Lambda) -> Value:
 
 
 def _call(m: Machine, frame: Frame, node: ir.Call) -> Value:
-    value = call_evaluated(m, frame, node, _callee(m, frame, node.func))
+    func = _callee(m, frame, node.func)
+    if m.trackers[ApiUses].variables:
+        note_method(m, frame.scope, node, func)
+    value = call_evaluated(m, frame, node, func)
     if m.path.loops and type(value) is Static:
         note_rare(m, frame, node, value)
     return value

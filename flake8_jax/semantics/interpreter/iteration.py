@@ -45,6 +45,7 @@ from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.buffers import read
 from flake8_jax.semantics.trackers.forks import Forks, note_iterated
+from flake8_jax.semantics.trackers.key_collections import KeyCollections, members_taken, whole_of
 from flake8_jax.semantics.trackers.keys import begin_element
 from flake8_jax.semantics.trackers.loaders import note_batch
 from flake8_jax.semantics.trackers.reads import Reads
@@ -80,13 +81,26 @@ def iterated(
         note_iterated(m, frame, value)
     source = _SOURCES.get(type(value))
     supply = source(m, Iterating(frame, node, loop), value) if source is not None else _any_element
-    return supply if supply is None or loop is None else functools.partial(_next_element, m, loop, supply)
+    if supply is None:
+        return None
+    if loop is None:
+        return supply if whole_of(value) is None else functools.partial(_some_element, m, value, supply)
+    return functools.partial(_next_element, m, loop, value, supply)
 
 
-def _next_element(m: Machine, loop: LoopState, supply: Supply) -> Value:
+def _some_element(m: Machine, iterable: Value, supply: Supply) -> Value:
+    element = supply()
+    members_taken(m, iterable, element)
+    return element
+
+
+def _next_element(m: Machine, loop: LoopState, iterable: Value, supply: Supply) -> Value:
     element = supply()
     note_batch(m, loop, element)
     begin_element(m, loop, element)
+    members = members_taken(m, iterable, element)
+    if members:
+        loop.records[KeyCollections] = members
     return element
 
 

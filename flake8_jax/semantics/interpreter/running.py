@@ -204,7 +204,8 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
         return repeat(m, found, inputs.values, at, fn, bound)
     staged = mode.staged
     member = runs.member if runs.member is not None and func.owner in mro_of(runs.member) else None
-    count, most = runs.contexts.get((id(fn), staged, member), 0), caps.staged if staged else caps.eager
+    counts = runs.contexts if plain or context.kind == "entry" else runs.apart
+    count, most = counts.get((id(fn), staged, member), 0), caps.staged if staged else caps.eager
     if runs.runs >= caps.generous and id(fn) not in runs.telling:
         most = min(most, caps.quiet_staged if staged else caps.quiet_eager)
     if count >= most // 2 and plain and context.kind == "call":
@@ -217,9 +218,9 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
             return repeat(m, found, inputs.values, at, fn, bound)
         if count >= most:
             return _give_up(m, mode, at)
-    elif count >= caps.entries:
+    elif count >= (caps.entries if plain or context.kind == "entry" else caps.apart):
         return _give_up(m, mode, at)
-    runs.contexts[id(fn), staged, member] = count + 1
+    counts[id(fn), staged, member] = count + 1
     runs.runs += 1
     return _run(m, func, at, made, inputs)
 

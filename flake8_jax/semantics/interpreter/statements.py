@@ -35,7 +35,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
-from flake8_jax.semantics.events.events import Store
+from flake8_jax.semantics.events.events import KeyUse, Store
 from flake8_jax.semantics.interpreter.asserting import expects_error, waited_for
 from flake8_jax.semantics.interpreter.assignment import assign, store_item
 from flake8_jax.semantics.interpreter.branches import Arm, branch
@@ -46,6 +46,7 @@ from flake8_jax.semantics.interpreter.operations import call_method, resolve_nam
 from flake8_jax.semantics.interpreter.operators import binary
 from flake8_jax.semantics.interpreter.stopwatches import start_watch
 from flake8_jax.semantics.interpreter.types import has_attribute
+from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_changes
@@ -202,7 +203,7 @@ def _try(m: Machine, frame: Frame, node: ir.Try) -> Flow:
         flow = run_block(m, frame, node.body)
         m.path.tried = around
         frame.attempts -= bool(node.handlers)
-        if catches and _drop_caught(m, reports) and flow == NORMAL:
+        if catches and _drop_caught(m, frame, node, reports) and flow == NORMAL:
             return RAISE  # the body fails on a tracer: what goes on are the handlers
         if flow == NORMAL and node.orelse:
             flow = run_block(m, frame, node.orelse)
@@ -246,11 +247,19 @@ def _forget_arrays(m: Machine, frame: Frame, body: list[ir.Stmt]) -> None:
             m.journal.write(frame.slots, node.value.id, Unknown("not an array"))
 
 
-def _drop_caught(m: Machine, reports: int) -> bool:
-    """Forget the errors reported since: a handler catches them. Whether one of them says that JAX raises here."""
+def _drop_caught(m: Machine, frame: Frame, node: ir.Try, reports: int) -> bool:
+    """Forget the errors reported since: a handler catches them. Whether one of them says that JAX raises here.
+
+    Key reuse raises nothing unless somebody looks for it, so what a called function does stays wrong.
+    """
     found = [e for e in m.bus.emissions[reports:] if (e.report.level or e.rule.level) == "error"]
     m.bus.drop_errors(reports)
+    m.bus.emissions += [e for e in found if isinstance(e.event, KeyUse) and not _is_in(node, frame, e)]
     return any(e.rule.raises == "tracer error" for e in found)
+
+
+def _is_in(node: ir.Try, frame: Frame, emission: Emission) -> bool:
+    return emission.scope is frame.scope and node.start <= emission.report.at.start < node.end
 
 
 def _catches_tracer_errors(m: Machine, frame: Frame, kind: ir.Expr | None) -> bool:

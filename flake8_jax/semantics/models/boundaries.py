@@ -48,6 +48,7 @@ from flake8_jax.semantics.interpreter.binding import refined
 from flake8_jax.semantics.interpreter.closures import captured_values
 from flake8_jax.semantics.interpreter.operations import value_of_annotation
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.trackers.key_carries import hand_out
 from flake8_jax.semantics.trackers.keys import shared_values
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.recipes import mark_tangents
@@ -59,7 +60,7 @@ def result_outside(
     """What the call of a transformed function gives, where its operand returned ``result``."""
     kind = tv.fact.result
     if kind == "same":
-        return _same_outside(tv, result, level, dispatched)
+        return _same_outside(m, tv, result, level, dispatched)
     value, aux = _without_aux(tv, result, level)
     value = boundary.release(value, level, dispatched=dispatched)
     if kind in ("gradient", "value_and_gradient", "jacobian"):
@@ -79,13 +80,15 @@ def result_outside(
     return Unknown(kind)
 
 
-def _same_outside(tv: TransformedValue, result: Value, level: Level, dispatched: int) -> Value:
+def _same_outside(m: Machine, tv: TransformedValue, result: Value, level: Level, dispatched: int) -> Value:
     """A result that comes out as the operand returned it, but for its tracers."""
     if tv.fact.maps_axes is not None and not tv.fact.maps_axes.endswith("specs"):
         return _mapped_out(result, level, dispatched, filtered=tv.fact.filters)
     if tv.fact.filters:  # what is no array comes out as it went in, flags of a model among it
-        return joining.over_arrays(result, lambda v: boundary.release(v, level, dispatched=dispatched))
-    return boundary.release(result, level, dispatched=dispatched)
+        outside = joining.over_arrays(result, lambda v: boundary.release(v, level, dispatched=dispatched))
+    else:
+        outside = boundary.release(result, level, dispatched=dispatched)
+    return hand_out(m, result, outside)
 
 
 def _without_aux(tv: TransformedValue, result: Value, level: Level) -> tuple[Value, Value | None]:

@@ -68,7 +68,7 @@ from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import CALL
 from flake8_jax.semantics.models.emitting import tell_call
 from flake8_jax.semantics.models.tables import BUILTINS, METHODS, builtin
-from flake8_jax.semantics.trackers.allocations import Change, tell_change
+from flake8_jax.semantics.trackers.allocations import Change, note_made_here, tell_change
 from flake8_jax.semantics.trackers.freshness import note_kept, note_staged_loop
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.unrolling import least_trips, note_variety, trips_of
@@ -87,9 +87,14 @@ def call_builtin(m: Machine, func: BuiltinValue, at: Call) -> Value:
     if handler is None:
         return Unknown(func.name)
     result = handler(m, at.frame, at.node, at.args)
+    if func.name in _ITERATORS:
+        note_made_here(m, result)
     return (
         vary_builtin(m, func.name, at.args.values, result) if m.trackers[Variations].known or m.path.loops else result
     )
+
+
+_ITERATORS = frozenset({"enumerate", "filter", "map", "reversed", "zip"})
 
 
 # --- conversions and questions ----------------------------------------------------------------------------
@@ -496,12 +501,27 @@ def _next(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return Unknown("next")
     value = args.values[0]
-    if isinstance(value, GeneratorValue):
+    if isinstance(value, (GeneratorValue, ListValue)):  # one of a list's elements: what a library gives of a short one
         tell_change(m, Change(frame, node, "next", value, None))
+    elif isinstance(value, Unknown) and isinstance(node, ir.Call):
+        _tell_captured(m, frame, node)
     if isinstance(value, Instance):
         return call_method(m, frame, node, value, "__next__") or Unknown("next")
     supply = iterated(m, frame, node, value, "quiet", None)
     return supply() if supply is not None else Unknown("next")
+
+
+def _tell_captured(m: Machine, frame: Frame, node: ir.Call) -> None:
+    """``next(batches)``: whatever the variable of an outer scope holds, it was made there."""
+    argument = node.args[0].value if node.args else None
+    if not isinstance(argument, ir.Name) or not m.path.mode.staged:
+        return
+    holder: Frame | None = frame
+    while holder is not None and argument.id not in holder.slots:
+        holder = holder.parent
+    if holder is not None or argument.id in frame.scope.slots:
+        born = holder.trace if holder is not None else 0
+        tell_change(m, Change(frame, node, "next", None, None, argument.id, born=born))
 
 
 @builtin("iter")

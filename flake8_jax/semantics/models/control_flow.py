@@ -51,6 +51,7 @@ from flake8_jax.semantics.models.boundaries import arrived
 from flake8_jax.semantics.models.signature_checks import check_operand, tell
 from flake8_jax.semantics.models.staging import Staging, enter, outer_level, stage, staged
 from flake8_jax.semantics.models.tables import model
+from flake8_jax.semantics.trackers.key_carries import carry_uses
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.readiness import Readiness
 
@@ -156,6 +157,7 @@ def _iterate(
     how = Staging(app.name, inside.mode, serial=_loop_serial(m, app.node, "body"))
     once = carry_of(_stage_body(m, app, body, arguments(first), how))
     carry = _settled(first, once)
+    carry_uses(m, carry, first, once)
     result = _stage_body(m, app, body, arguments(carry), how)
     m.path.loops.pop()
     return Iterated(once, _settled(carry, carry_of(result)), result)

@@ -91,6 +91,7 @@ from flake8_jax.semantics.trackers.readiness import queued
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, note_call, tell_wide_dtype
 from flake8_jax.semantics.trackers.unrolling import note_same, varieties_now
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
+from flake8_jax.semantics.trackers.versions import note_variables
 
 _NO_ARRAYS = frozenset({"static", "reflection", "dtype", "unknown"})
 _ARRAY_OPERANDS = frozenset(
@@ -418,8 +419,11 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
     if handler is not None:
         return handler(m, at.frame, at.node, at.args)
     if isinstance(func.self_value, Instance) and owner is not None and owner.module_methods and "method" in fact.params:
-        return _module_call(m, described(name, fact, Call(at.frame, at.node, at.args)), func.name, func.self_value)
-    return call_fact(m, name, fact, at, func.self_value)
+        result = _module_call(m, described(name, fact, Call(at.frame, at.node, at.args)), func.name, func.self_value)
+    else:
+        result = call_fact(m, name, fact, at, func.self_value)
+    note_variables(m, func.cls, func.name, result)
+    return result
 
 
 def _module_call(m: Machine, app: DescribedCall, method: str, module: Instance) -> Value:

@@ -41,6 +41,7 @@ from flake8_jax.semantics.models.registering import register_class
 from flake8_jax.semantics.models.staging import Contract, stage_unknown
 from flake8_jax.semantics.models.tables import Handler
 from flake8_jax.semantics.models.transforms import apply_transform
+from flake8_jax.semantics.trackers.allocations import note_made_here
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.clocks import CLOCKS, PROFILING, note_trace, read_clock
@@ -110,6 +111,8 @@ def _handled(m: Machine, name: str, fact: FunctionFact | None, at: Call, handler
     if m.trackers[Captures].constants and name.startswith(ARRAY_NAMESPACES):
         embed(m, args.values)
     result = handler(m, at.frame, at.node, args)
+    if name.startswith("itertools."):
+        note_made_here(m, result)
     if m.path.loops:
         vary_call(m, name, args.values, bound, result)
         note_made(m, at, name, result)

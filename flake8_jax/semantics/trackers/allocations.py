@@ -110,6 +110,12 @@ def settle_births(value: Value, trace: int, depth: int = 4) -> None:
                 settle_births(part, trace, depth - 1)
 
 
+def note_made_here(m: Machine, iterator: Value) -> None:
+    """A call has made an iterator."""
+    if isinstance(iterator, (GeneratorValue, ListValue)) and iterator.born == NO_BIRTH:
+        iterator.born = m.path.mode.trace
+
+
 def hand_over(value: Value, trace: int, depth: int = 4) -> None:
     """What was made in ``trace`` is not met there again: it is as old as the trace that takes it."""
     if isinstance(value, (ListValue, DictValue, Instance, ExternalInstance)):

@@ -70,7 +70,8 @@ DONATE: Final = "donate"
 class Use:
     """One use of a key, as it is remembered. argument: the IR of a donated argument. draws: what comes out are numbers,
     neither other keys nor an object that starts with them. stream: which random bits of the key those come from. certain:
-    of a donation, that a result takes the memory. inner: the rest of the path of a use in a remembered run."""
+    of a donation, that a result takes the memory. inner: the rest of the path of a use in a remembered run. carried: it was
+    in the iteration before, whose key came back (see ``key_carries``)."""
 
     effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
@@ -82,6 +83,7 @@ class Use:
     stream: str = ""
     certain: bool = True
     inner: tuple[Place, ...] = field(default=(), compare=False)
+    carried: bool = field(default=False, compare=False)
 
     @property
     def last(self) -> Place:
@@ -121,7 +123,8 @@ class Usage(NamedTuple):
 
 class Keys(Tracker):
     """uses: of each key, by its canonical value. lanes_met: vmaps whose identity a remembered run knows. told: how often
-    further uses of a key were told, by the key, its first use and the cell or file."""
+    further uses of a key were told, by the key, its first use and the cell or file. stand_for: the key from before a loop, by
+    the one at its head, which is that or another (see ``key_carries``)."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
@@ -129,6 +132,7 @@ class Keys(Tracker):
         self.told: dict[tuple[Value, int, int, ModuleScope, int], int] = {}
         self.lanes_met: set[Lane] = set()
         self.names = NamesOfBodies()
+        self.stand_for: dict[Value, Value] = {}
 
     def owns(self, slots: dict[Any, Any]) -> bool:
         return slots is self.uses
@@ -165,7 +169,7 @@ class Keys(Tracker):
         for key in written:
             where = _from_input(key, index, taken)
             if where is not None:
-                found[where] = tuple(_as_remembered(use, mark) for use in self.uses.get(key, ()))
+                found[where] = tuple(as_remembered(use, mark) for use in self.uses.get(key, ()))
         return [(i, steps, uses) for (i, steps), uses in found.items()] or None
 
     def replay(self, record: list[UseOfInput], replay: Replay) -> None:
@@ -180,7 +184,7 @@ class Keys(Tracker):
             if any(use.draws for use in uses):
                 note_drawn(m, key)
             earlier = self.uses.get(key, ())
-            here = [_here(m, use, replay) for use in uses]
+            here = [as_used_here(m, use, replay) for use in uses]
             m.journal.write(self.uses, key, _kept((*earlier, *here)))
             for use in here:
                 _tell_used(m, key, use)
@@ -222,13 +226,13 @@ def _from_input(
     return index_of_key[id(value)], tuple(reversed(steps))
 
 
-def _as_remembered(use: Use, depth: int) -> Use:
+def as_remembered(use: Use, depth: int) -> Use:
     """A use as a remembered run keeps it: the path from the run's function on, and nothing of the values of then."""
     inner = (*use.path[depth:], *use.inner)
     return replace(use, inner=tuple(replace(place, link=None) for place in inner))
 
 
-def _here(m: Machine, use: Use, replay: Replay) -> Use:
+def as_used_here(m: Machine, use: Use, replay: Replay) -> Use:
     """A use inside a remembered run, as it stands on the present call path."""
     node = replay.node if replay.node is not None else use.path[-1].node
     path = current_path(m, replay.scope, node)
@@ -340,7 +344,10 @@ def _is_split(use: Usage | Use) -> bool:
 
 
 def _nearest_first(scope: ModuleScope, path: tuple[Place, ...], uses: tuple[Use, ...]) -> tuple[Use, ...]:
-    """In the order in which they happened; but those in the same cell of a notebook come before those in other cells."""
+    """In the order in which they happened; but those in the same cell of a notebook come before those in other cells, and those
+    of this iteration before those of the one before."""
+    if any(use.carried for use in uses):
+        uses = tuple(sorted(uses, key=lambda use: use.carried))
     if not scope.cells or len(uses) < 2:
         return uses
     cell = scope.cell_of(path[0].node.start)
@@ -440,7 +447,7 @@ def _tell_collision(
         while level < limit - 1 and _held_by_receiver(m, level, key):
             level += 1
     here, there = _step(path, level), _step(earlier.path, level)
-    in_loop, draws = here.node is there.node, usage.draws and earlier.draws
+    in_loop, draws = here.node is there.node and not earlier.carried, usage.draws and earlier.draws
     shuffles = usage.sampler in SHUFFLES and earlier.sampler in SHUFFLES
     innermost = level == len(path) - 1
     assert earlier.effect != DONATE
@@ -469,7 +476,7 @@ def _tell_collision(
             shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
             intent=_CHOSEN.get((earlier.sampler, usage.sampler), "")
             or intent_of(
-                canonical_key(key),
+                m.trackers[Keys].stand_for.get(canonical_key(key), canonical_key(key)),
                 here,
                 there,
                 _around(m, path, level),
@@ -484,6 +491,7 @@ def _tell_collision(
             certain=certain,
             sampler=usage.sampler if innermost else "",
             earlier_sampler=earlier.sampler,
+            carried=earlier.carried,
         )
     )
 

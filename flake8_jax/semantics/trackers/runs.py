@@ -29,12 +29,14 @@ class Runs(Tracker):
     with the entries that these start at, 0 for a module. tried: transformed functions that have calls in a ``try`` or a
     block that is to raise, sound: those that have others. wrapped: functions given to code that nobody knows, by what it
     gave. scripted: functions that the top level of a module runs outside of tracing. calls: who calls whom, None unless
-    asked for. lost: how many calls ran nothing, because of a limit."""
+    asked for. apart: as contexts, of calls that cannot be remembered, such as those with used keys. lost: how many calls ran
+    nothing, because of a limit."""
 
     def __init__(self, m: Machine) -> None:
         self.caps = LINT_CAPS
         self.memo: dict[Any, dict[Any, Any]] = {}
         self.contexts: dict[tuple[int, bool, ClassValue | None], int] = {}
+        self.apart: dict[tuple[int, bool, ClassValue | None], int] = {}
         self.member: ClassValue | None = None
         self.runs = 0
         self.lost = 0
@@ -53,7 +55,7 @@ class Runs(Tracker):
 
     def has_run(self, fn: int, *, staged: bool) -> bool:
         """Whether a function ran in that way, for no member."""
-        return (fn, staged, None) in self.contexts
+        return (fn, staged, None) in self.contexts or (fn, staged, None) in self.apart
 
     def is_dared(self, fn: int, seen: frozenset[int] = frozenset()) -> bool:
         """All known calls of a function expect it to raise, or stand in functions of which that is true."""

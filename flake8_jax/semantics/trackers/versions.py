@@ -24,7 +24,18 @@ from flake8_jax.core import ir
 from flake8_jax.core.cells import MAGIC
 from flake8_jax.knowledge.history import Change, Histories, Support, Version
 from flake8_jax.knowledge.requirement import required_by_commands, required_in_literals
-from flake8_jax.semantics.domain.values import Const, External, UnionValue, Unknown, Value
+from flake8_jax.semantics.domain.values import (
+    BuiltinValue,
+    Const,
+    External,
+    Opaque,
+    Tree,
+    TupleValue,
+    UnionValue,
+    Unknown,
+    Value,
+    canonical_key,
+)
 from flake8_jax.semantics.events.events import ApiUse, Span, Verdict
 from flake8_jax.semantics.machine.tracker import Tracker
 from flake8_jax.semantics.trackers.guards import Guards
@@ -36,6 +47,8 @@ if TYPE_CHECKING:
 
 _NOTHING = Support(None, ())
 _SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)
+_TELLS_APART = re.compile(r"isinstance\([^()\n]*FrozenDict")
+"""A file that looks which of the two it has."""
 _SCRIPT_END = re.compile(r"^# ///[^\S\n]*$", re.MULTILINE)
 
 
@@ -57,9 +70,10 @@ Resolve = Callable[["ir.Expr"], "Value | None"]
 
 class ApiUses(Tracker):
     """versions: the history of libraries against what the project requires; None unless a rule listens. parts: last
-    parts of names that have a history."""
+    parts of names that have a history. variables: what Flax's ``init`` has returned."""
 
     def __init__(self, m: Machine) -> None:
+        self.variables: set[Value] = set()
         self.versions: Versions | None = None
         self.parts: frozenset[str] = frozenset()
 
@@ -69,6 +83,34 @@ class ApiUses(Tracker):
         """Some rule listens to uses of names with a history; see ``Versions``."""
         self.versions = Versions(histories, required, scopes, wanted)
         self.parts = self.versions.parts
+
+
+def note_variables(m: Machine, cls: str, method: str, result: Value) -> None:
+    """Flax's ``init`` has returned variables: once a ``FrozenDict``, now a dict."""
+    uses = m.trackers[ApiUses]
+    if uses.versions is not None and cls.startswith("flax.linen.") and method in _GIVING_VARIABLES:
+        given = result.elts[-1] if isinstance(result, TupleValue) and result.elts else result
+        if isinstance(given, Tree):
+            uses.variables.add(given)
+
+
+_GIVING_VARIABLES = frozenset({"init", "init_with_output", "lazy_init"})
+
+
+def note_method(m: Machine, scope: ModuleScope, node: ir.Call, method: Value) -> None:
+    """A method of a pytree is called: perhaps one that variables no longer have."""
+    uses = m.trackers[ApiUses]
+    owner: Value | None
+    if isinstance(method, BuiltinValue):
+        owner, name = method.bound, method.name
+    elif isinstance(method, Opaque):
+        owner, name = method.parent, method.step
+    else:
+        return
+    while isinstance(owner, Opaque) and canonical_key(owner) not in uses.variables:
+        owner = owner.parent
+    if uses.versions is not None and isinstance(owner, Opaque) and (node.args or name != ".copy"):
+        uses.versions.method(m, scope, node, f"flax.linen.Module.init(){name}")
 
 
 def _script(text: str) -> str:
@@ -155,6 +197,19 @@ class Versions:
         if self._owner_stands(scope, raw) and not history.is_new_module(raw):
             self._use(m, scope, _Use(node, raw, span_of(node), postponed=postponed))
 
+    def unheard_of(self, m: Machine, scope: ModuleScope, node: ir.Attribute, owner: External) -> None:
+        """``owner.attr`` is read, and no release has it. Only where the file's imports give the owner that one meaning: of a
+        parameter, or of ``np`` that may be NumPy, nobody knows."""
+        if (id(node), owner.name) in self._met or not self.is_wanted(scope):
+            return
+        self._met.add((id(node), owner.name))
+        base: ir.Expr = node.value
+        while isinstance(base, ir.Attribute):
+            base = base.value
+        if isinstance(base, ir.Name) and len(set(self._bindings(scope).get(base.id, ()))) == 1:
+            if self._raw_name(m, scope, node, owner) == f"{owner.name}.{node.attr}":
+                self._use(m, scope, _Use(node, f"{owner.name}.{node.attr}", span_of(node)))
+
     def imported_from(self, m: Machine, scope: ModuleScope, node: ir.ImportFrom, module: str) -> None:
         """``from module import …``."""
         if not self.is_wanted(scope) or m.program.is_project(module.partition(".")[0]):
@@ -163,7 +218,7 @@ class Versions:
             self._module_use(m, scope, node, module)
             return
         for name in node.names:
-            if name.name in self.parts:
+            if name.name in self.parts or self.histories.never_had(module, name.name):
                 self._use(m, scope, _Use(name, f"{module}.{name.name}", span_of(name), is_import=True))
 
     def imported(self, m: Machine, scope: ModuleScope, name: ir.ImportedName) -> None:
@@ -183,6 +238,8 @@ class Versions:
                 option = node.args[0]
                 self._use(m, scope, _Use(node, f"jax.config.{args.values[0].value}", span_of(option)))
             return
+        if not node.args and (history := self.histories.of(callee)) and history.change(f"{callee}()") is not None:
+            self._use(m, scope, _Use(node, f"{callee}()", span_of(node)))
         for argument in node.args:
             if argument.keyword is not None and argument.keyword in args.kwargs:
                 use = _Use(node, f"{callee}({argument.keyword}=)", span_of(argument), keyword=argument)
@@ -195,6 +252,14 @@ class Versions:
         change = history.change(raw) if history is not None else None
         given = isinstance(value, (Unknown, UnionValue)) or (isinstance(value, Const) and value.value is None)
         return given and change is not None and change.removed is None
+
+    def method(self, m: Machine, scope: ModuleScope, node: ir.Call, name: str) -> None:
+        """A method of what a function returned is called."""
+        history = self.histories.of(name)
+        if history is not None and history.change(name) is not None and self.is_wanted(scope):
+            text = scope.text
+            if not _TELLS_APART.search(text) and not any("return_frozendict" in s.text for s in self.guards.scopes):
+                self._use(m, scope, _Use(node, name, span_of(node)))
 
     def factory(self, m: Machine, scope: ModuleScope, node: Any, callee: str) -> None:
         """A transform is called without its function: ``@jax.jit(static_argnames="n")``."""
@@ -274,6 +339,8 @@ class Versions:
             return None, None, _NOTHING, ""
         change, lacking = history.change(raw), history.lacking(raw)
         support = self._supports_of(scope)[raw.partition(".")[0]]
+        if self.histories.never_had(*raw.rpartition(".")[::2]):
+            return None, None, support, "never-there" if history.lists_names_of(support) else ""
         return change, lacking, support, _verdict(change, lacking, support)
 
     def _supports_of(self, scope: ModuleScope) -> Mapping[str, Support]:
