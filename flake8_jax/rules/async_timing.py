@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from flake8_jax.core.cells import SUFFIX
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
@@ -109,6 +111,9 @@ def async_timing(event: Timed) -> Report | None:
     Fix: `jax.block_until_ready` is put before the clock is stopped, or around the call whose result nobody keeps. Unsafe:
     the program waits where it did not, which is what a timer is for.
 
+    A time that is given out as that of compiling, or of a warm-up, is a note: the host does most of that before the call
+    returns.
+
     Proof: what is measured is a fraction of the time until the result is ready.
     """
     context = event.context
@@ -119,7 +124,7 @@ def async_timing(event: Timed) -> Report | None:
     return Report(
         event.at,
         f"{stopped} while the device may still be at work on {subject}; wait with `jax.block_until_ready` first",
-        "info" if _is_shown(event) else None,
+        "info" if _is_shown(event) or _is_of_compiling(event) else None,
         unless=NO_MEASURE,
     )
 
@@ -135,5 +140,15 @@ def _is_shown(event: Timed) -> bool:
     return "block_until_ready" in following and "block_until_ready" not in here
 
 
+def _is_of_compiling(event: Timed) -> bool:
+    """What is timed is said to be the compilation, or a warm-up: the host does most of that itself before the call returns."""
+    text, start = event.context.scope.text, event.at.start
+    lines = text[text.rfind("\n", 0, start) + 1 :].split("\n", _LABELLED)[:_LABELLED]
+    return any(_COMPILING.search(line) for line in lines)
+
+
+_COMPILING = re.compile(r"compil|warm(?:ed|ing|s)?[ _-]?up", re.IGNORECASE)
+_LABELLED = 4
+"""A time is given out within so many lines."""
 _NEXT = 2
 """So many cells further on the difference is shown."""

@@ -63,6 +63,14 @@ def digits(x):
 
 def value(x):
     return jnp.log(jax.nn.softmax(x))  # warning: unstable-expression
+
+
+def by_hand(logits):
+    return jnp.exp(logits) / jnp.exp(logits).sum()  # warning: unstable-expression
+
+
+def renormalized(log_probs):
+    return jnp.exp(log_probs) / jnp.exp(log_probs).sum()  # info: unstable-expression
 """,
     "a first run whose result only a wait looks at, and one that is kept": """\
 import time
@@ -635,6 +643,25 @@ print(time.time() - start)
 start = time.time()
 y = x @ x
 print(time.time() - start)  # warning: async-timing
+""",
+    "the time of a compilation, and of a run": """\
+import time
+
+import jax
+import jax.numpy as jnp
+
+
+def measure(x):
+    step = jax.jit(lambda v: v @ v)
+    start = time.time()
+    out = step(x)
+    took = time.time() - start  # info: async-timing
+    print(f"compiled in {took:.1f} s")
+    start = time.time()
+    again = step(x)
+    took = time.time() - start  # warning: async-timing
+    print(f"ran in {took:.1f} s")
+    return out, again
 """,
     "a module that changes its variables": """\
 import jax

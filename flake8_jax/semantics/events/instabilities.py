@@ -11,6 +11,7 @@ Not modelled: ranges of arguments, beyond what ``bounds`` knows; what a function
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -257,11 +258,22 @@ def _of_quotient(event: Computation, a: Value, b: Value) -> Finding | None:
     exponential = made_by(event, a, "exp")
     if total.name == "sum" and exponential is not None and same(event, a, total.operands[0]):
         if not is_shifted(exponential):
-            return Finding("`exp(x) / sum(exp(x))` is NaN for large x", SOFTMAX)
+            return Finding(
+                "`exp(x) / sum(exp(x))` is NaN for large x", SOFTMAX, minor=_is_of_probabilities(exponential)
+            )
     if total.name == "+" and 1.0 in (number(v) for v in total.operands):
         added = total.operands[1] if number(total.operands[0]) == 1.0 else total.operands[0]
         return _of_logistic(event, a, added)
     return None
+
+
+_PROBABILITIES = re.compile(r"log\w*(?:prob|poster|prior)|\blogp|\bprobs?\b", re.IGNORECASE)
+
+
+def _is_of_probabilities(exponential: Recipe) -> bool:
+    """The exponent is called the logarithm of probabilities, which is never large: what is divided out is rounding."""
+    site = exponential.node
+    return site is not None and bool(_PROBABILITIES.search(site.scope.text[site.start : site.end]))
 
 
 def _of_logistic(event: Computation, a: Value, added: Value) -> Finding | None:
