@@ -259,7 +259,7 @@ def _of_quotient(event: Computation, a: Value, b: Value) -> Finding | None:
     if total.name == "sum" and exponential is not None and same(event, a, total.operands[0]):
         if not is_shifted(exponential):
             return Finding(
-                "`exp(x) / sum(exp(x))` is NaN for large x", SOFTMAX, minor=_is_of_probabilities(exponential)
+                "`exp(x) / sum(exp(x))` is NaN for large x", SOFTMAX, minor=_is_of_probabilities(event, exponential)
             )
     if total.name == "+" and 1.0 in (number(v) for v in total.operands):
         added = total.operands[1] if number(total.operands[0]) == 1.0 else total.operands[0]
@@ -270,10 +270,12 @@ def _of_quotient(event: Computation, a: Value, b: Value) -> Finding | None:
 _PROBABILITIES = re.compile(r"log\w*(?:prob|poster|prior)|\blogp|\bprobs?\b", re.IGNORECASE)
 
 
-def _is_of_probabilities(exponential: Recipe) -> bool:
+def _is_of_probabilities(event: Computation, exponential: Recipe) -> bool:
     """The exponent is called the logarithm of probabilities, which is never large: what is divided out is rounding."""
-    site = exponential.node
-    return site is not None and bool(_PROBABILITIES.search(site.scope.text[site.start : site.end]))
+    node, text = exponential.node, event.context.scope.text
+    if node is None or exponential.function is not event.context.inner:
+        return False
+    return bool(_PROBABILITIES.search(text[node.start : node.end]))
 
 
 def _of_logistic(event: Computation, a: Value, added: Value) -> Finding | None:
