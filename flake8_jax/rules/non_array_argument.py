@@ -196,7 +196,9 @@ def _is_module(value: Value) -> bool:
         return False
     bases = value.cls.external_bases
     is_own = bool(bases) and all(base.startswith(_MODULES) and base.endswith(".Module") for base in bases)
-    return is_own and not any(find_in_class(value.cls, name) for name in (*_HOOKS, "__array__"))
+    if not is_own or find_in_class(value.cls, "__call__") is None:
+        return False  # in the Flax of old, making a module with ``apply`` is calling it
+    return not any(find_in_class(value.cls, name) for name in (*_HOOKS, "__array__"))
 
 
 def untraceable(event: TransformCall) -> list[tuple[int | str, ir.Expr | None, Value]]:
