@@ -120,6 +120,12 @@ def join(a: Value, b: Value, depth: int = 6, room: Room | None = None) -> Value:
     return joined if joined is not None else UnionValue((a, b))
 
 
+def are_unlike(values: Iterable[Any]) -> bool:
+    """One of them is an array, and another a container of them."""
+    kinds = {type(value) for value in values}
+    return Array in kinds and not kinds.isdisjoint({DictValue, ListValue, TupleValue})
+
+
 def _join_unknown(a: Value, b: Value) -> Unknown:
     """The join of two values, one of which is unknown."""
     host = getattr(a, "host_test", False) or getattr(b, "host_test", False)

@@ -76,7 +76,8 @@ class Frame:
     """Local bindings of one run of a function (``fn`` None: a class body).
 
     mark: length of the journal at its start. arms: so many alternatives are open around the running statement; undecided:
-    those of tests whose outcome nobody knows, without loops. exits: how paths that return inside of them look from the
+    those of tests whose outcome nobody knows, without loops; guesses: those that no evidence says may be taken. vague: it
+    returned inside of one of them. exits: how paths that return inside of them look from the
     start. ended: it returned outside of them.
     doubtful: whether the code is reached from here on depends on a test that only the host can decide. trace: number of
     the trace that it runs in, and so the birth of its variables. attempts: so many ``try`` and ``with`` blocks are open
@@ -95,6 +96,7 @@ class Frame:
         "exits",
         "failed",
         "fn",
+        "guesses",
         "host_choices",
         "loops",
         "mark",
@@ -107,6 +109,7 @@ class Frame:
         "trace",
         "undecided",
         "unheard",
+        "vague",
         "yields",
     )  # fmt: skip
 
@@ -128,6 +131,8 @@ class Frame:
         self.mark = 0
         self.arms = 0
         self.undecided = 0
+        self.guesses = 0
+        self.vague = False
         self.attempts = 0
         self.ended = False
         self.trace = 0

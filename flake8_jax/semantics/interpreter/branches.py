@@ -17,9 +17,10 @@ import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.conditions import arm_condition
+from flake8_jax.semantics.domain.joining import are_unlike
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.stack import BREAK, CONTINUE, NORMAL, RAISE, RETURN, Flow, LoopState, Writes
-from flake8_jax.semantics.domain.values import Condition, is_traced_array
+from flake8_jax.semantics.domain.values import Condition, Unknown, is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 from flake8_jax.semantics.interpreter.conditions import (
     Test,
@@ -70,7 +71,9 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
             hold(m, test)
         frame.arms += 1
         frame.undecided += 1
+        frame.guesses += arm.guess
         flow = arm.run()
+        frame.guesses -= arm.guess
         frame.undecided -= 1
         frame.arms -= 1
         del m.path.conditions[conditions:]
@@ -90,10 +93,23 @@ def branch(m: Machine, frame: Frame, arms: list[Arm]) -> Flow:
         return next((f for f in (RETURN, BREAK, CONTINUE) if f in flows), RAISE)
     tests = [Condition(a.key, a.truth) if a.key is not None else None for a in live_arms]
     _note_host_choices(frame, live, tests)
+    guessed = _kinds_guessed(frame, live) if any(arm.guess for arm in live_arms) else []
     m.journal.merge(live, _labels_of(m, live_arms, tests), tests)
+    for name in guessed:
+        m.journal.write(frame.slots, name, Unknown(name, host_test=True))
     if len(live) == 1 and len(arms) > 1 and live_arms[0].key is not None:
         hold(m, Condition(live_arms[0].key, live_arms[0].truth))
     return NORMAL
+
+
+def _kinds_guessed(frame: Frame, live: list[Writes]) -> list[str]:
+    """The variables that one arm leaves an array and another a container: which it is was decided by what nobody knows."""
+    guessed: list[str] = []
+    for where in {where for writes in live for where in writes if where[0] == id(frame.slots)}:
+        held = [writes[where][2] if where in writes else frame.slots.get(where[1]) for writes in live]
+        if are_unlike(held):
+            guessed.append(where[1])
+    return guessed
 
 
 def _judge_arm(m: Machine, arm: Arm, reports: int) -> None:

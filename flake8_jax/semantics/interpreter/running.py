@@ -344,6 +344,8 @@ def _result_of(m: Machine, inner: Frame, fn: ir.Function, flow: Flow) -> Value:
     if not inner.returns:
         return Unknown("raises" if flow != RETURN else "return")
     result = inner.returns[0]
+    if inner.vague and joining.are_unlike(inner.returns):
+        return Unknown("return", host_test=True)
     for other in inner.returns[1:]:
         result = joining.join(result, other)
     if len(inner.returns) > 1:

@@ -136,6 +136,7 @@ def _return(m: Machine, frame: Frame, node: ir.Return) -> Flow:
     frame.returns.append(evaluate(m, frame, node.value) if node.value is not None else NONE)
     if loop is not None:
         loop.leaving = False
+    frame.vague = frame.vague or frame.guesses > 0
     if m.trackers[TrainingSteps].taken is not None:
         give_back(m, frame.returns[-1])
     if frame.arms:
