@@ -157,6 +157,7 @@ class TransformFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     passes: for ``stage``: result descriptors of the arguments on which the operands are staged, in order
         (``["float", "tree", "unknown"]``); a last ``"..."`` repeats the one before.
     switch: for ``stage``: the parameter that says whether the operands are staged, True by default.
+    waits: calling what it gives waits for the device, as Equinox's ``filter_jit`` does to raise runtime errors.
     """
 
     model: str
@@ -175,6 +176,7 @@ class TransformFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     has_aux: str | None = None
     passes: list[str] = []
     switch: str | None = None
+    waits: bool = False
 
 
 class ClassFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

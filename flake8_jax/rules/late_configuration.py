@@ -5,7 +5,9 @@ Not modelled: settings that other libraries read, the environment of processes t
 
 from __future__ import annotations
 
-from flake8_jax.core.findings import Positions
+import re
+
+from flake8_jax.core.findings import Level, Positions
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.semantics.events.events import Setting
 from flake8_jax.semantics.events.facts import MOOT
@@ -57,6 +59,8 @@ def late_configuration(event: Setting) -> Report | None:
     jax.config.update("jax_platforms", "cpu")
     ```
 
+    What is set behind a test of JAX's devices is a note: it is mostly what is in force.
+
     Also good: options that JAX asks for again and again, variables that it does not read, and an environment that is
     there for another process.
 
@@ -86,7 +90,19 @@ def late_configuration(event: Setting) -> Report | None:
     if not event.late:
         return None
     error = event.name in _RAISING and event.direct and not event.conditional and not event.context.caught
-    return Report(event.at, _message(event), level="error" if error else None, unless=MOOT)
+    level: Level | None = "error" if error else "info" if _asks_first(event) else None
+    return Report(event.at, _message(event), level=level, unless=MOOT)
+
+
+def _asks_first(event: Setting) -> bool:
+    """``if jax.devices()[0].platform == "gpu":`` sets what is in force: what the devices are decides what is set."""
+    since = event.since
+    if not event.conditional or since is None or since.scope is not event.context.scope:
+        return False
+    return bool(_QUESTION.search(since.scope.text[since.start : since.end]))
+
+
+_QUESTION = re.compile(r"\b(?:local_)?devices\(|\bdefault_backend\(|device_count\(")
 
 
 def _message(event: Setting) -> str:

@@ -7,7 +7,7 @@ from flake8_jax.semantics.events.events import Timed
 from flake8_jax.semantics.events.facts import WARM
 
 
-@rule("JAX902", "warning")
+@rule("JAX902", "info")
 def timing_compile(event: Timed) -> list[Report] | None:
     """The first call of a jitted function is timed, and so is its compilation.
 
@@ -106,6 +106,9 @@ def timing_compile(event: Timed) -> list[Report] | None:
 
     At the top level of a script or notebook, where a program that runs once tells how long it took, jaxlint reports nothing,
     nor where async-timing reports the same timer.
+
+    The level is a note: in none of 6 places of other projects the finding was worth a change. The others timed one long run
+    each, or the compilation itself.
 
     Fix: none. What a call to warm up may be given is the author's to say.
 

@@ -96,7 +96,7 @@ from flake8_jax.semantics.models.transform_signatures import (
 from flake8_jax.semantics.trackers.allocations import hand_over, settle_births
 from flake8_jax.semantics.trackers.axes import check_spec
 from flake8_jax.semantics.trackers.captures import note_held
-from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled, note_jitted
+from flake8_jax.semantics.trackers.clocks import DeviceWork, note_compiled, note_jitted, note_wait
 from flake8_jax.semantics.trackers.contracts import note_custom_rules
 from flake8_jax.semantics.trackers.freshness import tell_compiling, tell_control_flow, tell_traced
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_given
@@ -242,6 +242,8 @@ def call_transformed(m: Machine, tv: TransformedValue, at: Call, *, runs: bool =
     outside = outer_level(m, at.args, tv.operand)
     if m.trackers[DeviceWork].times and not m.path.mode.staged:
         note_compiled(m, at.frame, at.node, tv, at.args)
+        if tv.fact.waits:
+            note_wait(m, at.frame, at.node)
     found = result_outside(m, tv, at.args, result, outside, _dispatched(m, tv, at, result))
     settle_births(found, m.path.mode.trace)
     note_released(m, tv, result, found)
@@ -312,6 +314,8 @@ def _dispatched(m: Machine, tv: TransformedValue, at: Call, result: Value) -> in
         return 0
     if tv.fact.result == "same":
         note_turn(m, at.frame.scope, at.node, STARTED)
+    if tv.fact.waits:
+        return 0
     if not m.path.loops:
         return 1
     note_dispatch(m, at.frame, at.node, tv)
