@@ -38,11 +38,12 @@ class ModuleScope:
 
     key: its name, told apart from those of other files (see ``imports``). cells: of a notebook, where each begins. versions: of
     a notebook that has run, the values of names that several cells bind, each with the number of the cell that left it.
+    unjitted: its top level switches ``jax_disable_jit`` on.
     """
 
     __slots__ = (
         "cells", "function_lines", "is_package", "key", "name", "path", "process", "rebound", "slots", "state", "text", "tree",
-        "versions",
+        "unjitted", "versions",
     )  # fmt: skip
 
     def __init__(self, path: str, name: str, *, is_package: bool, tree: ir.Module, text: str = "") -> None:
@@ -55,6 +56,7 @@ class ModuleScope:
         self.rebound = frozenset(tree.rebound_names)
         self.text = text
         self.process: dict[Any, Any] | None = None
+        self.unjitted = False
         self.cells: list[int] = cell_starts(text) if "%%" in text else []
         self.versions: dict[str, list[tuple[int, Value]]] = {}
 

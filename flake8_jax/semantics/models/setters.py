@@ -33,6 +33,8 @@ def _config_update(m: Machine, frame: Frame, node: Any, args: Arguments) -> Valu
     name, value = given.get("name"), given.get("val", Unknown("value"))
     if isinstance(name, Const) and isinstance(name.value, str):
         excuse(m, frame, name.value.upper())
+        if name.value == "jax_disable_jit" and frame.fn is None:
+            frame.scope.unjitted = isinstance(value, Const) and value.value is True
         turn = STARTED if name.value in OPTIONS_AT_START else ""
         tell_setting(m, frame, node, Made(name.value, "option", value, turn))
     return NONE
