@@ -259,7 +259,9 @@ def _of_quotient(event: Computation, a: Value, b: Value) -> Finding | None:
     if total.name == "sum" and exponential is not None and same(event, a, total.operands[0]):
         if not is_shifted(exponential):
             return Finding(
-                "`exp(x) / sum(exp(x))` is NaN for large x", SOFTMAX, minor=_is_of_probabilities(event, exponential)
+                "`exp(x) / sum(exp(x))` is NaN for large x",
+                SOFTMAX,
+                minor=_is_of_probabilities(event, exponential) or stays_low(exponential.operands[0]),
             )
     if total.name == "+" and 1.0 in (number(v) for v in total.operands):
         added = total.operands[1] if number(total.operands[0]) == 1.0 else total.operands[0]
