@@ -78,7 +78,8 @@ class Finding(msgspec.Struct, frozen=True):
 
     confidence: ``certain`` (it fails on a path that the program takes), or ``likely`` where a rule for errors lacks part of
     the evidence and so warns. noqa_end: the offset of the end of the logical line, where a
-    ``# noqa`` also counts. verdict: of the finding; fix_verdict: of its fix.
+    ``# noqa`` also counts. verdict: of the finding; fix_verdict: of its fix. others: where the defects start that it stands
+    for: of the same cause, in the same function.
     """
 
     code: str
@@ -93,6 +94,7 @@ class Finding(msgspec.Struct, frozen=True):
     confidence: str = "certain"
     verdict: Verdict | None = None
     fix_verdict: Verdict | None = None
+    others: tuple[int, ...] = ()
 
 
 class Positions:

@@ -58,7 +58,7 @@ class Report:
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
     """A report that is about to become a finding: where it stands, the event that it is about, and the places that its
-    evidence names. note: what its message says in addition."""
+    evidence names. note: what its message says in addition. others: where the reports start that it stands for."""
 
     path: str
     start: int
@@ -66,10 +66,11 @@ class Candidate:
     code: str = ""
     uses: tuple[Step, ...] = ()
     note: str = ""
+    others: tuple[int, ...] = ()
 
-    def noted(self, note: str) -> Candidate:
-        """The same with a note."""
-        return replace(self, note=note)
+    def noted(self, note: str, others: tuple[int, ...] = ()) -> Candidate:
+        """The same with a note on the reports that it stands for."""
+        return replace(self, note=note, others=others)
 
 
 Settle = Callable[[list[Candidate]], list[Candidate]]

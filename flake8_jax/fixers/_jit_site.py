@@ -8,7 +8,8 @@ site        the decorator or the call in this file that jits the function: ``@ja
 A parameter is only made static if the function uses it as a plain number: one whose attributes or items are read is
 an array, and an array cannot be static.
 
-Not modelled: sites in other files, ``pmap``, ``equinox.filter_jit``, ``static_argnames`` that is not a literal.
+Not modelled: sites in other files, static arguments of ``pmap``, ``equinox.filter_jit``, ``static_argnames`` that is not a
+literal.
 """
 
 from __future__ import annotations
@@ -91,7 +92,8 @@ def make_static(source: FixSource, function: ir.Function, names: list[str]) -> F
 
 
 def donate(source: FixSource, function: ir.Function, site: tuple[int, int], names: list[str]) -> Fix:
-    """Name the parameters in ``donate_argnames`` at the site. site: the span where the function is compiled.
+    """Name the parameters in ``donate_argnames`` at the site, or for ``pmap`` count them in ``donate_argnums``. site: the
+    span where the function is compiled.
 
     Raises:
         Refused: it is not in this file, or cannot be extended, or does not take names.
@@ -100,6 +102,8 @@ def donate(source: FixSource, function: ir.Function, site: tuple[int, int], name
         raise Refused
     message = f"Donate {' and '.join(f'`{n}`' for n in names)}"
     call = source.at_span(*site, ir.Call)
+    if isinstance(call, ir.Call) and call.args and _applies(Imports(source, call), call, "jax.pmap"):
+        return Fix(message, "unsafe", (_numbered(source, call, function, names),))
     if isinstance(call, ir.Call) and call.args and _jits(Imports(source, call), call):
         return Fix(message, "unsafe", (_extend(source, call, names, "donate_argnames"),))
     return Fix(message, "unsafe", _name(source, function, names, "donate_argnames"))
@@ -127,12 +131,30 @@ def _tuple(names: list[str]) -> str:
     return "(" + ", ".join(f'"{n}"' for n in names) + ("," if len(names) == 1 else "") + ")"
 
 
+def _numbered(source: FixSource, call: ir.Call, function: ir.Function, names: list[str]) -> Edit:
+    """Donate arguments by position, where the call, or the decorator, takes the function itself."""
+    operand = call.args[0].value
+    itself = isinstance(operand, ir.Lambda) or (isinstance(operand, ir.Name) and operand.id == function.name)
+    if not itself and call not in source.definition(function).decorators:
+        raise Refused
+    positional = [p.name for p in function.params if p.kind in ("posonly", "positional")]
+    if any(a.star for a in call.args) or not set(names) <= set(positional):
+        raise Refused
+    numbers = sorted(positional.index(name) for name in names)
+    text = str(numbers[0]) if len(numbers) == 1 else "(" + ", ".join(map(str, numbers)) + ")"
+    return Edit(call.args[-1].end, call.args[-1].end, f", donate_argnums={text}")
+
+
 def _jits(imports: Imports, call: ir.Call) -> bool:
+    return _applies(imports, call, "jax.jit")
+
+
+def _applies(imports: Imports, call: ir.Call, transform: str) -> bool:
     """``jax.jit(…)`` itself, or ``partial(jax.jit, …)``."""
     name = imports.resolve(call.func)
     if name == "functools.partial":
-        return bool(call.args) and imports.resolve(call.args[0].value) == "jax.jit"
-    return name == "jax.jit"
+        return bool(call.args) and imports.resolve(call.args[0].value) == transform
+    return name == transform
 
 
 def _call_site(source: FixSource, definition: ir.FunctionDef) -> ir.Call:

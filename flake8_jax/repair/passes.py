@@ -358,7 +358,7 @@ def objections(
     if len(after.crashes) > len(before.crashes):
         return [Objection("the analysis fails on the result")]
     # What may be there afterwards: every old finding but the repaired ones, at its new place.
-    expected = _places(before.findings, edits, with_uses=True)
+    expected = _places(before.findings, edits, with_others=True)
     repaired = _places(fixed, edits)
     for kind, places in repaired.items():
         expected[kind] = expected.get(kind, Counter()) - places
@@ -383,17 +383,19 @@ _Region = tuple[int, int]
 
 
 def _places(
-    findings: Sequence[Finding], edits: Mapping[str, Sequence[Edit]], *, with_uses: bool = False
+    findings: Sequence[Finding], edits: Mapping[str, Sequence[Edit]], *, with_others: bool = False
 ) -> dict[tuple[str, str], Counter[_Region]]:
-    """How many findings of each path and code are to be expected at each region of the new texts."""
+    """How many findings of each path and code are to be expected at each region of the new texts. with_others: one finding
+    stands for all uses of a value, or for others of its cause; when the first is repaired, the next one shows up."""
     places: dict[tuple[str, str], Counter[_Region]] = {}
     for finding in findings:
         region = moved(finding.start, edits.get(finding.path, ()))
         places.setdefault((finding.path, finding.code), Counter())[region] += 1
-        for step in finding.evidence if with_uses else ():
-            # One finding stands for all uses of a value; when the first of them is repaired, the next one shows up.
+        for step in finding.evidence if with_others else ():
             if step.kind == "use" and step.path == finding.path and step.start > finding.start:
                 places[finding.path, finding.code][moved(step.start, edits.get(step.path, ()))] += 1
+        for start in finding.others if with_others else ():
+            places[finding.path, finding.code][moved(start, edits.get(finding.path, ()))] += 1
     return places
 
 

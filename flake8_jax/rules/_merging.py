@@ -23,7 +23,7 @@ def first_of_each(candidates: list[Candidate], cause: Callable[[Candidate], Hash
         groups.setdefault(cause(candidate), []).append(candidate)
     kept: list[Candidate] = []
     for group in groups.values():
-        more = len({candidate.start for candidate in group}) - 1
-        first = [candidate for candidate in group if candidate.start == group[0].start]
-        kept += [candidate.noted(f"{more} more in this function") if more else candidate for candidate in first]
+        others = tuple(sorted({candidate.start for candidate in group} - {group[0].start}))
+        note = f"{len(others)} more in this function" if others else ""
+        kept += [candidate.noted(note, others) for candidate in group if candidate.start == group[0].start]
     return kept

@@ -106,7 +106,7 @@ def jit_in_loop(event: Repetition) -> Report | None:
 
     Proof: the number of compilations grows with the number of iterations.
     """
-    if event.how != "compiled" or not event.own or event.name in _PMAPS or is_test(event.context):
+    if event.how != "compiled" or not event.own or event.name in _PMAPS or event.slight or is_test(event.context):
         return None
     return Report(
         event.at,

@@ -65,7 +65,8 @@ def jit_of_pmap(event: RootMet | Repetition) -> Report | None:
     Proof: the jaxpr of the jitted function nests a `pmap`.
     """
     if isinstance(event, Repetition):
-        if event.how != "compiled" or not event.own or event.name not in _PMAPS or is_test(event.context):
+        compiled = event.how == "compiled" and event.name in _PMAPS and not event.slight
+        if not compiled or not event.own or is_test(event.context):
             return None
         message = "this pmaps a new function in every iteration and compiles it each time; apply pmap before the loop"
         # Of four such loops in unseen repositories one was worth a minute: most run once for a checkpoint or an epoch.

@@ -98,6 +98,9 @@ def jit_per_call(event: Repetition) -> Report | None:
     The level is a note: in 8 of 26 places of other projects the finding was worth a change. In the others the function captured
     what differs from call to call, or each call did far more work than it compiled.
 
+    In preview, the rule also reports what a loop does once in many iterations (`if step % evaluate_every == 0`), and a `pmap`
+    of a single collective.
+
     Fix: none. What becomes an argument is the author's choice.
 
     Proof: the number of compilations grows with the number of calls.
@@ -108,6 +111,7 @@ def jit_per_call(event: Repetition) -> Report | None:
         event.at,
         f"`{short(event.name)}` gets {made_of(event.operand)} in every call and compiles it each time, "
         f"and {loop_of(event)}; apply it once, outside",
+        preview=event.slight,
         given=event.given,
         unless=event.unless,
     )

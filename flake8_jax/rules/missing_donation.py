@@ -14,7 +14,7 @@ def missing_donation(event: UndonatedStep) -> Report | None:
 
     Why it bites: while `state = step(state, batch)` runs, the old state and the new one are both in memory: with
     parameters and optimiser state that is the larger half of a device's. `jax.jit(step, donate_argnames=("state",))`
-    lets XLA write the results over the arguments
+    (of `pmap`: `donate_argnums=0`) lets XLA write the results over the arguments
     (<https://docs.jax.dev/en/latest/buffer_donation.html>). The old array is deleted by the call, so nobody may look
     at it afterwards, the caller who passed it in before the loop included.
 
@@ -99,8 +99,8 @@ def missing_donation(event: UndonatedStep) -> Report | None:
         return found
     ```
 
-    Fix: unsafe. `donate_argnames` is added where the function is compiled; whoever still holds the argument, another
-    caller of the function for example, must not look at it any more.
+    Fix: unsafe. `donate_argnames`, or `donate_argnums` of `pmap`, is added where the function is compiled; whoever still holds
+    the argument, another caller of the function for example, must not look at it any more.
 
     Proof: `alias_size_in_bytes` of the compiled function's `memory_analysis()`.
     """

@@ -68,10 +68,20 @@ def missing_gradient_sync(event: MissingSync) -> Report | None:
         return w - 0.1 * jax.grad(loss)(w, x, y)
     ```
 
+    In preview, the rule also reports a step that a `vmap` with a named axis runs inside of the `pmap`, where no collective uses
+    that axis and gradients are averaged over the devices alone: `pmean(grads, ("batch", "device"))`.
+
     Fix: none. Mean or sum, and of what, depends on the loss.
 
     Proof: after one step the copies of the parameters differ.
     """
     if event.context.presumed:
         return None
+    if event.lanes:
+        return Report(
+            event.at,
+            f"the lanes of `{event.lanes}` update by gradients of their own, which are averaged over `{event.over}` alone; "
+            "use jax.lax.pmean over both",
+            preview=True,
+        )
     return Report(event.at, "every device updates by its own gradient: nothing brings them together; use jax.lax.pmean")

@@ -106,7 +106,8 @@ def moved_finding(finding: Finding, edit: Edit, rows: int) -> Finding | None:
         fix = Fix(fix.message, fix.applicability, tuple(parts)) if len(parts) == len(fix.edits) else None
     evidence = tuple(_moved_step(step, edit, rows) if step.path == finding.path else step for step in finding.evidence)
     end = start if end is None else end + 1
-    return msgspec.structs.replace(finding, start=start, end=end, fix=fix, evidence=evidence)
+    others = tuple([moved for other in finding.others if (moved := _moved(other, edit)) is not None])
+    return msgspec.structs.replace(finding, start=start, end=end, fix=fix, evidence=evidence, others=others)
 
 
 def _moved_step(step: Step, edit: Edit, rows: int) -> Step:

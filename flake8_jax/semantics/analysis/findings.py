@@ -38,8 +38,8 @@ class Reported(msgspec.Struct, frozen=True, eq=False):
 def report_findings(m: Machine, request: AnalysisRequest) -> list[Reported]:
     """The findings of a run, by file and place. None of them has a fix yet."""
     found = [
-        Reported(_finding(emission, uses), emission.event)
-        for emission, uses in _without_superseded(m, _best(m, request))
+        Reported(_finding(emission, uses, others), emission.event)
+        for emission, uses, others in _without_superseded(m, _best(m, request))
     ]
     found.sort(key=lambda one: (one.finding.path, one.finding.start, one.finding.code))
     return found
@@ -85,8 +85,11 @@ def _report_rank(m: Machine, emission: Emission) -> tuple[int, bool]:
     return _SEVERITY[emission.report.level or emission.rule.level], complete
 
 
-def _without_superseded(m: Machine, emissions: list[Emission]) -> list[tuple[Emission, tuple[Step, ...]]]:
-    """The reports that become findings, with the places that their evidence names beside the call chain.
+def _without_superseded(
+    m: Machine, emissions: list[Emission]
+) -> list[tuple[Emission, tuple[Step, ...], tuple[int, ...]]]:
+    """The reports that become findings, with the places that their evidence names beside the call chain, and the starts of
+    those that they stand for.
 
     Where a rule fails to say which reports are superseded, all of them stay.
     """
@@ -106,12 +109,12 @@ def _without_superseded(m: Machine, emissions: list[Emission]) -> list[tuple[Emi
             continue
         kept = {(c.code, id(c.event)): c for c in settled}
         told |= {emission: kept.get((c.code, id(c.event))) for c, emission in group}
-    chosen: list[tuple[Emission, tuple[Step, ...]]] = []
+    chosen: list[tuple[Emission, tuple[Step, ...], tuple[int, ...]]] = []
     for emission in emissions:
         if emission not in told:
-            chosen.append((emission, emission.report.uses))
+            chosen.append((emission, emission.report.uses, ()))
         elif (settled_as := told[emission]) is not None:
-            chosen.append((_noted(emission, settled_as.note), settled_as.uses))
+            chosen.append((_noted(emission, settled_as.note), settled_as.uses, settled_as.others))
     return chosen
 
 
@@ -134,7 +137,7 @@ SHOWN = frozenset({"JAX501", "JAX502", "JAX503"})
 """Rules on effects that are the subject of cells: what a traced function writes."""
 
 
-def _finding(emission: Emission, uses: tuple[Step, ...]) -> Finding:
+def _finding(emission: Emission, uses: tuple[Step, ...], others: tuple[int, ...]) -> Finding:
     report, rule = emission.report, emission.rule
     return Finding(
         code=rule.code,
@@ -146,6 +149,7 @@ def _finding(emission: Emission, uses: tuple[Step, ...]) -> Finding:
         message=report.message,
         evidence=(*_evidence(emission.chain), *uses),
         confidence="likely" if rule.level == "error" and report.level in ("warning", "info") else "certain",
+        others=others,
     )
 
 

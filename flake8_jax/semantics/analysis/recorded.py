@@ -41,7 +41,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.trackers.axes import ANY
+from flake8_jax.semantics.trackers.replicas import ANY
 
 _ARRAY = re.compile(r"(bf|f|i|u|c)(\d+)\[([\d,]*)\]|(bool)\[([\d,]*)\]|key(?:\[([\d,]*)\])?")
 _DTYPES = {"f": "float", "bf": "float", "i": "int", "u": "int", "c": "complex", "bool": "bool"}

@@ -196,17 +196,32 @@ def functions_of(tree: ir.Module) -> list[tuple[ir.Function, int, int]]:
 def statement_at(body: list[ir.Stmt], node: Any) -> ir.Stmt | None:
     """The innermost statement around a node, of a body and its blocks; none of other functions."""
     found = None
+    for block, i in _blocks_around(body, node):
+        found = block[i]
+    return found
+
+
+def rest_of_block(body: list[ir.Stmt], node: ir.Stmt) -> tuple[int, int]:
+    """From where to where the statements stand that follow one in its own block; an empty span where none does."""
+    span = (node.end, node.end)
+    for block, i in _blocks_around(body, node):
+        span = (block[i].end, block[-1].end)
+    return span
+
+
+def _blocks_around(body: list[ir.Stmt], node: Any) -> Iterator[tuple[list[ir.Stmt], int]]:
+    """The blocks around a node, outermost first, each with the index of the statement that holds it."""
     while body:
         behind = bisect_right(body, node.start, key=lambda statement: statement.start)
         if behind == 0 or body[behind - 1].end < node.end:
-            break
+            return
         found = body[behind - 1]
+        yield body, behind - 1
         if isinstance(found, (ir.FunctionDef, ir.ClassDef)):
-            break
+            return
         blocks = [getattr(found, name, ()) for name in ("body", "orelse", "finalbody")]
         blocks += [handler.body for handler in getattr(found, "handlers", ())]
         body = next((b for b in blocks if b and b[0].start <= node.start and node.end <= b[-1].end), [])
-    return found
 
 
 def last_name(node: ir.Expr) -> str:

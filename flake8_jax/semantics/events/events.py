@@ -509,11 +509,14 @@ class RuleIncomplete(msgspec.Struct, frozen=True, eq=False):
 
 class MissingSync(msgspec.Struct, frozen=True, eq=False):
     """A step that runs on every device differentiates and uses the gradient, and nothing brings the gradients of the
-    devices together. ``at``: where it differentiates; transform: canonical name of what runs it on every device."""
+    devices together. ``at``: where it differentiates; transform: canonical name of what runs it on every device. lanes: the
+    axis of the vmap whose lanes are meant, over: that of the devices, which are brought together; else empty."""
 
     context: Context
     at: ir.Node
     transform: str
+    lanes: str = ""
+    over: str = ""
 
 
 class TransformCall(msgspec.Struct, frozen=True, eq=False):
@@ -584,7 +587,8 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
     """In every iteration of an eager loop something is done that need be done once (see ``freshness``).
 
     name: canonical name of the transform; operand: the function. loop: the IR of the loop; own: it is one of the running
-    function, else of a caller. given, unless: the facts on which a report hangs.
+    function, else of a caller. given, unless: the facts on which a report hangs. slight: it costs little, or a test of the
+    iteration's number stands before it.
     """
 
     context: Context
@@ -598,6 +602,7 @@ class Repetition(msgspec.Struct, frozen=True, eq=False):
     unless: str
     called: Site | None
     """The call in the loop that leads here, where that is a caller's."""
+    slight: bool = False
 
 
 class ColdCall(msgspec.Struct, frozen=True, eq=False):

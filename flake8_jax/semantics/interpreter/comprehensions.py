@@ -24,7 +24,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.assignment import assign, tell_hash
 from flake8_jax.semantics.interpreter.conditions import Test, condition_of, judge_reports
-from flake8_jax.semantics.interpreter.iteration import SMALL, iterated
+from flake8_jax.semantics.interpreter.iteration import is_followed, iterated
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import evaluate
 from flake8_jax.semantics.trackers.freshness import note_staged_loop
@@ -122,7 +122,7 @@ def _element_by_element(m: Machine, frame: Frame, inner: Frame, node: ir.Compreh
         return None
     iterable = evaluate(m, frame, generator.iter)
     known = known_elements(iterable)
-    if known is None or not 0 < len(known) <= SMALL:
+    if known is None or not is_followed(m, known):
         return None
     if len(known) * math.prod(loop.times for loop in m.path.loops if loop.unrolled and loop.times) > MAX_COPIES:
         return None

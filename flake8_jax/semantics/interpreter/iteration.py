@@ -22,14 +22,18 @@ from flake8_jax.semantics.domain.values import (
     BATCH,
     LOADER,
     Array,
+    BoundMethod,
     Const,
     DictValue,
+    FunctionValue,
     GeneratorValue,
     HostArray,
     Instance,
     ListValue,
+    PartialValue,
     Static,
     StaticKind,
+    TransformedValue,
     Tree,
     TupleValue,
     UnionValue,
@@ -53,6 +57,9 @@ from flake8_jax.semantics.trackers.variation import note_counter, note_elements
 
 SMALL = 8
 """Known sequences up to this length are followed element by element."""
+MAX_FUNCTIONS = 64
+"""The same of functions, but for loops in several others: what is done with one of them shows nothing of the others."""
+_FUNCTIONS = (FunctionValue, BoundMethod, PartialValue, TransformedValue)
 
 
 Supply = Callable[[], Value]
@@ -164,6 +171,24 @@ def _from_generator(m: Machine, at: Iterating, value: GeneratorValue) -> Supply:
         return fresh
 
     return next_element
+
+
+def is_followed(m: Machine, elements: tuple[Value, ...]) -> bool:
+    """A comprehension over these is run element by element."""
+    return 0 < len(elements) <= SMALL or are_functions(m, elements)
+
+
+def are_functions(m: Machine, elements: tuple[Value, ...]) -> bool:
+    """Not too many functions, or tuples that hold one each, that a loop in at most one other goes over."""
+    loops = m.path.loops
+    if len(loops) > 1 or any(loop.unrolled for loop in loops) or not 1 < len(elements) <= MAX_FUNCTIONS:
+        return False
+    return all(any(isinstance(part, _FUNCTIONS) for part in parts_of(element)) for element in elements)
+
+
+def parts_of(element: Value) -> tuple[Value, ...]:
+    """What a target of a loop takes apart."""
+    return element.elts if isinstance(element, TupleValue) else (element,)
 
 
 def _from_dict(m: Machine, at: Iterating, value: DictValue) -> Supply | None:

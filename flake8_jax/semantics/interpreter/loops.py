@@ -31,17 +31,16 @@ from flake8_jax.semantics.domain.values import (
     Static,
     TransformedValue,
     Tree,
-    TupleValue,
     UnionValue,
     Unknown,
     Value,
     known_elements,
 )
-from flake8_jax.semantics.events.events import DonatedUse, TruthTest
+from flake8_jax.semantics.events.events import DonatedUse, MissingSync, TruthTest
 from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.assignment import assign
 from flake8_jax.semantics.interpreter.conditions import condition_of, judge_reports
-from flake8_jax.semantics.interpreter.iteration import iterated
+from flake8_jax.semantics.interpreter.iteration import are_functions, iterated, parts_of
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.freshness import note_staged_loop
@@ -59,6 +58,10 @@ MAX_NESTED_LOOPS = 6
 
 MAX_UNROLLED = 8
 """A loop over so many known elements is run element by element; half as many in an unrolled loop, and so on."""
+
+
+_OF_FIRST = (DonatedUse, MissingSync)
+"""Events of the first iteration that count whatever the others show."""
 
 
 class _DeepRun(msgspec.Struct, frozen=True, eq=False):
@@ -137,9 +140,10 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         changed = _widen_head(m, frame, loop, arms, give_up=attempt + 1 >= limit)
         if last or (not changed and not frame.unheard):
             break
-        # What the first iteration reads after it was donated stays deleted, whatever the others find there.
+        # What the first iteration reads after it was donated stays deleted, whatever the others find there; and the step
+        # that it runs is the one that they run, on values of which less is known.
         m.bus.emissions[reports:] = [
-            e for e in m.bus.emissions[reports:] if attempt == 0 and isinstance(e.event, DonatedUse)
+            e for e in m.bus.emissions[reports:] if attempt == 0 and type(e.event) in _OF_FIRST
         ]
         del frame.returns[returns:]
         del frame.yields[yields:]
@@ -274,9 +278,11 @@ def _worth_unrolling(m: Machine, elements: tuple[Value, ...]) -> bool:
     if len(elements) == 1:
         return True
     depth = sum(loop.unrolled for loop in m.path.loops)
+    parts = [p for e in elements for p in parts_of(e)]
+    if are_functions(m, elements):
+        return True
     if not 1 < len(elements) <= (MAX_UNROLLED >> depth):
         return False
-    parts = [p for e in elements for p in (e.elts if isinstance(e, TupleValue) else (e,))]
     return any(
         not isinstance(p, (Array, Tree, Unknown, Static, HostArray))
         and not (isinstance(p, Const) and not isinstance(p.value, str))

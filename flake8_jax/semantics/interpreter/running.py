@@ -202,12 +202,12 @@ def _run_or_repeat(m: Machine, func: FunctionValue, at: Call, made: Invocation) 
     found = known.get(inputs.key) if plain else None
     if found is not None:
         return repeat(m, found, inputs.values, at, fn, bound)
+    if plain and runs.may_run_again(id(fn), inputs.key):
+        return _run(m, func, at, made, inputs)
     staged = mode.staged
     member = runs.member if runs.member is not None and func.owner in mro_of(runs.member) else None
     counts = runs.contexts if plain or context.kind == "entry" else runs.apart
-    count, most = counts.get((id(fn), staged, member), 0), caps.staged if staged else caps.eager
-    if runs.runs >= caps.generous and id(fn) not in runs.telling:
-        most = min(most, caps.quiet_staged if staged else caps.quiet_eager)
+    count, most = counts.get((id(fn), staged, member), 0), runs.most(id(fn), staged=staged)
     if count >= most // 2 and plain and context.kind == "call":
         general = {k: v if v is func.defaults.get(k) else generalized(v) for k, v in bound.items()}
         if any(general[k] is not v for k, v in bound.items()):
@@ -285,7 +285,10 @@ def _run(m: Machine, func: FunctionValue, at: Call, made: Invocation, inputs: In
     m.bus.keep_first_reports(reports)
     m.trackers.settle(mark, result)
     if inputs.plain and serial is None and shared == shared_by_lanes(mode):
-        effects = effects_of(m, func, inner, inputs, mark) if not holds_fresh_closure(result, func.closure) else None
+        anew = holds_fresh_closure(result, func.closure)
+        if anew:
+            m.trackers[Runs].making.setdefault(id(func.fn), {}).setdefault(inputs.key, 0)
+        effects = effects_of(m, func, inner, inputs, mark) if not anew else None
         if effects is not None:
             known = m.trackers[Runs].memo[id(func.fn)]
             known[inputs.key] = remembered(m, inputs, result, effects, reports, marks)

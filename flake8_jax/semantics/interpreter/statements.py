@@ -53,7 +53,7 @@ from flake8_jax.semantics.trackers.allocations import Change, tell_change, undo_
 from flake8_jax.semantics.trackers.globals import GlobalReads
 from flake8_jax.semantics.trackers.host_buffers import is_buffer, note_overwritten
 from flake8_jax.semantics.trackers.process import ENVIRON, note_import, note_written, set_variables
-from flake8_jax.semantics.trackers.steps import TrainingSteps, give_back, tell_steps
+from flake8_jax.semantics.trackers.steps import TrainingSteps, give_back, note_bound, tell_steps
 from flake8_jax.semantics.trackers.variation import Variations, note_augmented, note_self_update, vary_binary
 from flake8_jax.semantics.trackers.versions import ApiUses
 
@@ -78,6 +78,8 @@ def _assign(m: Machine, frame: Frame, node: ir.Assign) -> Flow:
         tell_steps(m, frame, node, value)
     for target in node.targets:
         assign(m, frame, target, value, node.value)
+    if m.trackers[TrainingSteps].taken is not None:
+        note_bound(m)
     return NORMAL
 
 

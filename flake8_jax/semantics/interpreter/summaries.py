@@ -364,9 +364,7 @@ def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
         mode.optional,
         m.path.caught > 0,
         bool(mode.lanes),
-        not in_loop
-        or any(loop.guards > loop.frequent or loop.runs for loop in m.path.loops)
-        or (is_ready(m) and "ready"),
+        *(_in_loops(m) if in_loop else (True, False)),
         waiting and not any(loop.runs for loop in m.path.loops) and not is_ready(m),
         math.prod([loop.turns for loop in m.path.loops]) if waiting else 0,
         mode.differentiated,
@@ -375,6 +373,13 @@ def _manner(m: Machine, mode: Mode, *, in_loop: bool) -> list[Any]:
         m.trackers[DeviceWork].timing and not mode.staged,
         fixed_in(m, mode.trace),
     ]
+
+
+def _in_loops(m: Machine) -> tuple[bool | str, bool]:
+    """Whether few iterations, or the first, come here, or how they find what the last one computed; and whether a test picks
+    them by their number."""
+    few = any(loop.guards > loop.frequent or loop.runs for loop in m.path.loops)
+    return few or (is_ready(m) and "ready"), not any(loop.picked for loop in m.path.loops)
 
 
 def generalized(value: Value) -> Value:

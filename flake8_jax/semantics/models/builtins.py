@@ -8,7 +8,7 @@ supply      what gives the element of one iteration (see ``interpreter.iteration
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from flake8_jax.core import ir
@@ -55,7 +55,7 @@ from flake8_jax.semantics.events.events import Formatting, IterationKind
 from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.attributes import tell_attribute
 from flake8_jax.semantics.interpreter.expressions import shown
-from flake8_jax.semantics.interpreter.iteration import iterated, tell_iteration
+from flake8_jax.semantics.interpreter.iteration import are_functions, iterated, tell_iteration
 from flake8_jax.semantics.interpreter.operations import call, call_method, load_attribute
 from flake8_jax.semantics.interpreter.operators import (
     binary,
@@ -236,7 +236,7 @@ def _setattr(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
 
 @builtin("zip")
 def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
-    rows = _rows(args.values) if args.values and args.star is None else None
+    rows = _rows(m, args.values) if args.values and args.star is None else None
     if rows is not None:
         return ListValue(tuple(TupleValue(row) for row in rows), is_tuple=True)
     lengths = [_length(value) for value in args.values]
@@ -256,11 +256,15 @@ def _zip(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     return GeneratorValue(TupleValue(tuple(elements)), fresh=counts, count=least_trips(args.values))
 
 
-def _rows(sequences: list[Value]) -> list[tuple[Value, ...]] | None:
+def _is_few(m: Machine, elements: Sequence[Value]) -> bool:
+    return len(elements) <= MAX_UNROLLED or are_functions(m, tuple(elements))
+
+
+def _rows(m: Machine, sequences: list[Value]) -> list[tuple[Value, ...]] | None:
     """The rows of sequences whose elements are all known, if they are few."""
     known = [elements for elements in map(known_elements, sequences) if elements is not None]
     rows = list(zip(*known, strict=False)) if len(known) == len(sequences) else None
-    return rows if rows is not None and len(rows) <= MAX_UNROLLED else None
+    return rows if rows is not None and _is_few(m, [TupleValue(row) for row in rows]) else None
 
 
 def _length(value: Value) -> int | None:
@@ -279,7 +283,7 @@ def _enumerate(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if not args.values:
         return GeneratorValue(Unknown("enumerate"))
     known = known_elements(args.values[0])
-    if known is not None and len(known) <= MAX_UNROLLED and len(args.values) == 1 and not args.kwargs:
+    if known is not None and _is_few(m, known) and len(args.values) == 1 and not args.kwargs:
         return ListValue(tuple(TupleValue((Const(i), v)) for i, v in enumerate(known)), is_tuple=True)
     supply = iterated(m, frame, _written(args, 0, node), args.values[0], "enumerate", None)
     if supply is None:
@@ -292,7 +296,7 @@ def _map(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
     if len(args.values) < 2:
         return GeneratorValue(Unknown("map"))
     function, sequences = args.values[0], args.values[1:]
-    rows = _rows(sequences)
+    rows = _rows(m, sequences)
     if rows is not None:
         return ListValue(tuple(call(m, frame, node, function, Arguments(list(row))) for row in rows))
     elements: list[Value] = []

@@ -32,6 +32,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     canonical_key,
     freshen,
+    known_elements,
 )
 from flake8_jax.semantics.events.events import DonatedUse, UndonatedStep
 from flake8_jax.semantics.machine.core import Machine
@@ -60,17 +61,33 @@ def _call(m: Machine, tv: TransformedValue, at: Call) -> Value:
         if _donate(m, tv, at, named, result):
             return _renewed(m, result)
     if m.path.loops and m.bus.wants(UndonatedStep) and _may_donate(tv, at):
-        note_step(m, at.frame, at.node, tv, named, result)
+        note_step(m, at.frame, at.node, tv, _split(tv, named), result)
     return result
+
+
+def _split(tv: TransformedValue, named: list[tuple[str, Value]]) -> list[tuple[str, Value]]:
+    """The arguments that lie on the devices as the results do: ``pmap`` copies to all devices what it does not split."""
+    axes = tv.options.get("in_axes") if tv.name == "jax.pmap" else None
+    if axes is None:
+        return named
+    if isinstance(axes, Const):
+        return named if axes.value is not None else []
+    entries = known_elements(axes) or ()
+    return [
+        argument
+        for argument, axis in zip(named, entries, strict=False)
+        if isinstance(axis, Const) and axis.value is not None
+    ]
 
 
 def _may_donate(tv: TransformedValue, at: Call) -> bool:
     """A compiled function that donates nothing, though it could."""
-    donates = any(option in tv.options for option in tv.fact.donates)
-    return tv.name == "jax.jit" and at.args.star is None and not donates
+    donates = any(option in tv.options for option in (*tv.fact.donates, "**"))
+    return tv.name in _WORTH_DONATING and at.args.star is None and not donates
 
 
 CALL[TransformedValue] = _call
+_WORTH_DONATING = frozenset({"jax.jit", "jax.pmap"})
 _DONATING = frozenset({"jax.jit", "jax.pmap", "haiku.jit", "equinox.filter_jit"})
 _BY_WORD = {"all": 0, "warn": 0, "all-except-first": 1, "warn-except-first": 1}
 """From which position on ``equinox.filter_jit(f, donate=…)`` donates arguments."""

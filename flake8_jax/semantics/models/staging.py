@@ -45,10 +45,11 @@ from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.trackers.allocations import settle_births
-from flake8_jax.semantics.trackers.axes import ANY, bound_inside, closes
+from flake8_jax.semantics.trackers.axes import bound_inside, closes
 from flake8_jax.semantics.trackers.captures import COMPILING
 from flake8_jax.semantics.trackers.host_seeds import pass_on
 from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.replicas import ANY
 
 _REPEATING = frozenset({"scan", "map", "fori_loop", "while_loop", "associative_scan"})
 """Models of transforms that run an operand several times in one call."""

@@ -36,6 +36,7 @@ from flake8_jax.semantics.domain.values import (
     Array,
     Const,
     DictValue,
+    External,
     FunctionValue,
     HostArray,
     Instance,
@@ -270,7 +271,7 @@ def _unmapped(tv: TransformedValue, args: Arguments, entries: tuple[Value, ...] 
         return ""
     axes = list(entries) if entries is not None else [whole] * len(args.values)
     for axis, value in zip(axes, args.values):
-        problem = misfit(axis, value, "in_axes", ranks=True)
+        problem = misfit(axis, value, "in_axes", ranks=0)
         if problem:
             return problem
     if any(_is_flat(value, 1) for value in args.kwargs.values()):
@@ -287,15 +288,16 @@ def _maps_nothing(tv: TransformedValue, args: Arguments, axes: list[Value]) -> b
 
 
 def misfit(
-    spec: Value, value: Value, option: str, *, ranks: bool = False, depth: int = 6, room: Room | None = None
+    spec: Value, value: Value, option: str, *, ranks: int | None = None, depth: int = 6, room: Room | None = None
 ) -> str:
-    """What is wrong with a spec for this value. ranks: its leaves are axes that the value has to have."""
+    """What is wrong with a spec for this value. ranks: its leaves are axes that the value has to have, once it has so many
+    more than now."""
     room = room if room is not None else Room()
     if isinstance(value, UnionValue):
         found = [misfit(spec, member, option, ranks=ranks, depth=depth, room=room) for member in value.members]
         return found[0] if found and all(found) else ""
-    if isinstance(spec, Const) and ranks:
-        return _missing_axis(spec, value, option)
+    if isinstance(spec, Const) and ranks is not None:
+        return _missing_axis(spec, value, option, ranks)
     if depth == 0 or not isinstance(spec, (TupleValue, ListValue, DictValue)) or not room.enter(spec):
         return ""
     if _other_kind(spec, value):
@@ -305,11 +307,12 @@ def misfit(
     return problem or next((problem for problem in problems if problem), "")
 
 
-def _missing_axis(axis: Const, value: Value, option: str) -> str:
+def _missing_axis(axis: Const, value: Value, option: str, more: int) -> str:
     if type(axis.value) is not int:
         return ""
-    least = axis.value + 1 if axis.value >= 0 else -axis.value
-    return f"`{option}` has axis {axis.value} for an argument without it" if _is_flat(value, least) else ""
+    least = (axis.value + 1 if axis.value >= 0 else -axis.value) - more
+    what = "a result" if more else "an argument"
+    return f"`{option}` has axis {axis.value} for {what} without it" if _is_flat(value, least) else ""
 
 
 def _matched(spec: Value, value: Value, option: str) -> tuple[list[tuple[Value, Value]], str]:
@@ -359,14 +362,35 @@ def _is_flat(value: Value, least: int, depth: int = 4) -> bool:
         return all(_is_flat(member, least, depth) for member in value.members)
     if isinstance(value, Const):
         return type(value.value) in joining.NUMBERS and least > 0
-    if isinstance(value, Array) and value.dtype == "key":
-        return False  # a legacy key is an array of two words
     if isinstance(value, (Array, HostArray)):
-        return 0 < (value.ndim or 0) < least  # a rank of 0 may be what an annotation says, ``x: float``
+        return _lacks_axes(value, least)
     if depth and isinstance(value, DictValue):
         return any(_is_flat(item, least, depth - 1) for _, item in value.items())
     known = known_elements(value) if depth else None
     return any(_is_flat(element, least, depth - 1) for element in known or ())
+
+
+def _lacks_axes(value: Array | HostArray, least: int) -> bool:
+    """The array surely has fewer than ``least`` dimensions: a rank of 0 may be what an annotation says, ``x: float``."""
+    if value.dtype == "key" and isinstance(value, Array):
+        return False  # a legacy key is an array of two words
+    return 0 < (value.ndim or 0) < least or (least > 0 and _is_reduced(value))
+
+
+_REDUCING = frozenset(
+    {"sum", "mean", "prod", "max", "amax", "std", "var", "nansum", "nanmean", "logsumexp", "norm", "vdot"}
+)
+
+
+def _is_reduced(value: Value, depth: int = 6) -> bool:
+    """The value surely is one number: what a reduction leaves, or arithmetic with such numbers."""
+    recipe = value.recipe if isinstance(value, Array) and value.ndim == 0 else None
+    if recipe is None:
+        return False
+    if recipe.name in _REDUCING:
+        return True
+    arrays = [operand for operand in recipe.operands if not isinstance(operand, Const)]
+    return bool(depth and arrays) and all(_is_reduced(operand, depth - 1) for operand in arrays)
 
 
 def check_operands(m: Machine, app: Transformation, operand: Value) -> bool:
@@ -436,11 +460,21 @@ def wrong_result(m: Machine, applied: Applied, result: Value) -> str:
         return ""  # somebody else says what it returns
     if applied.fact.has_aux is not None and (name in _DERIVATIVES or name in _CALLING or name in _SCALAR):
         return _wrong_aux(name, has_aux(applied.fact, options), result)
-    if name in _MAPPING | _SHARDING:
-        option = "out_specs" if name in _SHARDING else "out_axes"
-        spec = options.get(option)
-        return misfit(spec, result, option) if spec is not None else ""
-    return ""
+    if name in _SHARDING and "out_specs" in options:
+        return misfit(options["out_specs"], result, "out_specs")
+    return _wrong_out_axes(m, applied, result) if name in _MAPPING else ""
+
+
+def _wrong_out_axes(m: Machine, applied: Applied, result: Value) -> str:
+    option = "out_axes"
+    spec = applied.options.get(option)
+    if spec is None:
+        return ""
+    if isinstance(applied.operand, External) and isinstance(spec, Const):
+        fact = m.program.knowledge.entry(applied.operand.name).function
+        if fact is not None and fact.rank == "number" and not fact.axis_params:
+            return _missing_axis(spec, Const(0.0), option, 1)
+    return misfit(spec, result, option, ranks=1)
 
 
 def _is_none(value: Value) -> bool:

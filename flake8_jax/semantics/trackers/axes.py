@@ -21,9 +21,8 @@ from flake8_jax.semantics.domain.values import Const, DictValue, ExternalInstanc
 from flake8_jax.semantics.events.events import MeshMismatch, UnboundAxis
 from flake8_jax.semantics.events.facts import bound_note
 from flake8_jax.semantics.machine.core import Machine
-from flake8_jax.semantics.trackers.replicas import note_collective
+from flake8_jax.semantics.trackers.replicas import ANY, note_collective
 
-ANY = "*"
 MESHES = frozenset({"jax.sharding.Mesh", "jax.sharding.AbstractMesh"})
 _PALLAS = "jax.experimental.pallas."
 _KERNEL_MESHES = {
@@ -74,8 +73,8 @@ def closes(name: str) -> bool:
 
 def check_collective(m: Machine, frame: Frame, node: Any, axis: Value) -> None:
     """``psum(x, axis)`` and its kin: is the axis bound?"""
-    note_collective(m)
     names = names_in(axis)
+    note_collective(m, names or (ANY,))
     if not names or not m.bus.wants(UnboundAxis):
         return
     mode = m.path.mode

@@ -70,7 +70,7 @@ _MADE = (FunctionValue, BoundMethod, PartialValue, TransformedValue, ExternalMet
 class Freshness(Tracker):
     """clock: goes on with every iteration. sheltered: so many calls around keep what they make. choosing: so many calls
     around lead to one of several functions. disguised: functions that a decorator has replaced. needs_python: functions
-    that Python has to run for what they do besides."""
+    that Python has to run for what they do besides. steady: what a call in a loop has made of nothing that the loop binds."""
 
     def __init__(self, m: Machine) -> None:
         self.path = m.path
@@ -79,6 +79,7 @@ class Freshness(Tracker):
         self.choosing = 0
         self.disguised: set[int] = set()
         self.needs_python: set[int] = set()
+        self.steady: set[TransformedValue] = set()
 
     def enter(self) -> tuple[int, int]:
         saved = self.sheltered, self.choosing
@@ -180,15 +181,21 @@ def note_staged_loop(m: Machine, node: Any) -> None:
         m.bus.note_everywhere(_against(node))
 
 
-def _may_tell(m: Machine) -> bool:
+def is_rare(m: Machine) -> bool:
+    """A test of the number of an iteration stands before what runs, and does not hold every few iterations."""
+    return any(loop.guards > loop.frequent for loop in m.path.loops)
+
+
+def _may_tell(m: Machine, *, rarely: bool = False) -> bool:
     """There is a loop around, it comes here in every iteration, and every function between it and here surely runs as it is
-    written. What a test runs in a loop is done for the test's sake."""
+    written. What a test runs in a loop is done for the test's sake. rarely: so many iterations may come here as a remainder
+    of their number chooses."""
     if (
         not m.path.loops
         or m.path.mode.staged
         or m.path.mode.presumed
         or m.trackers[Freshness].sheltered
-        or any(loop.guards > loop.frequent for loop in m.path.loops)
+        or (is_rare(m) and not (rarely and not any(loop.picked for loop in m.path.loops)))
         or m.trackers[Freshness].choosing
         or not m.bus.wants(Repetition)
     ):
@@ -201,7 +208,7 @@ def _may_tell(m: Machine) -> bool:
 def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) -> None:
     """Tell the rules of a ``jit`` whose function is new in every iteration; it counts once its result is called."""
     made.made = now(m)
-    if made.name not in COMPILING or not _may_tell(m):
+    if made.name not in COMPILING or not _may_tell(m, rarely=True):
         return
     operand = made.operand
     if made.name in _STRUCTURAL and not isinstance(operand, FunctionValue):
@@ -212,24 +219,42 @@ def tell_compiling(m: Machine, frame: Frame, node: Any, made: TransformedValue) 
     loop, own = found
     if own and _is_one_of_a_kind(m, frame, loop, operand):
         return
-    if (
-        (0 < loop.turns * _calls_alike(m, loop) <= _FEW and not loop.unrolled)
-        or _is_trivial(operand)
-        or _was_given_fresh(m, loop)
-    ):
+    if _is_cheap(m, loop, made) or _was_given_fresh(m, loop):
         return
     if not _goes_on(m, node, loop) or _is_a_setting(m, node, operand, loop if own else None):
         return
+    _note_making(m, loop, made, own=own)
+    m.bus.emit(
+        Repetition(
+            m.path.context(frame.scope), node, "compiled", made.name, operand, loop.node, own, CALLED_AT_ONCE,
+            made.fact_against, _called_in(m, loop), is_rare(m) or _is_trivial(operand),
+        )
+    )  # fmt: skip
+
+
+def _note_making(m: Machine, loop: LoopState, made: TransformedValue, *, own: bool) -> None:
+    """Remember where and in which loop it was made, for its calls."""
     made.maker = m.path.stack[-1] if m.path.stack else None
     made.loop = loop
     made.loops_outside = m.path.loop_base if not own and made.maker is not None and _drives(made.maker.fn) else -1
     made.fact_against = _against(loop.node)
-    m.bus.emit(
-        Repetition(
-            m.path.context(frame.scope), node, "compiled", made.name, operand, loop.node, own, CALLED_AT_ONCE,
-            made.fact_against, _called_in(m, loop),
-        )
-    )  # fmt: skip
+    if not own and _is_steady(m, loop, made.operand):
+        m.trackers[Freshness].steady.add(made)
+
+
+def _is_cheap(m: Machine, loop: LoopState, made: TransformedValue) -> bool:
+    """It compiles a few times, or in no time; a collective that runs on all devices does not."""
+    few = 0 < loop.turns * _calls_alike(m, loop) <= _FEW and not loop.unrolled
+    return few or (_is_trivial(made.operand) and made.name != "jax.pmap")
+
+
+def _is_steady(m: Machine, loop: LoopState, operand: Value) -> bool:
+    """The call in the loop that leads here gets nothing that the loop binds, so that it makes the same each time."""
+    call = m.path.stack[loop.links].node if len(m.path.stack) > loop.links else None
+    if not isinstance(call, ir.Call) or (isinstance(operand, FunctionValue) and _depends(loop, operand)):
+        return False
+    read = paths_read(call)
+    return not any(path in read or any(path.startswith(part + ".") for part in read if part) for path in bound_in(loop))
 
 
 def _calls_alike(m: Machine, loop: LoopState) -> int:
@@ -467,7 +492,7 @@ def note_called(m: Machine, made: TransformedValue) -> None:
         m.bus.note(made.fact_against, where.scope, where.start)
     elif len(m.path.loops) <= made.loops_outside:
         return  # a function that trains for many steps does this once before
-    elif made.maker is None or _counts_for(m, made.maker):
+    elif made.maker is None or made in m.trackers[Freshness].steady or _counts_for(m, made.maker):
         m.bus.note(CALLED_AT_ONCE, where.scope, where.start)
 
 

@@ -3,11 +3,12 @@
 Vocabulary
 ----------
 replica     one run of the operand of a ``pmap`` with a named axis, or of a ``shard_map`` that does not check for
-            replication. Each device has parameters of its own there, which stay equal only if the updates are.
-synced      a collective ran in the replica, or in something it called: somebody thought of the other devices.
+            replication. Each device has parameters of its own there, which stay equal only if the updates are. Inside of
+            one, the lanes of a ``vmap`` with a named axis are replicas too.
+synced      a collective over the axis of the replica ran in it, or in something it called: somebody thought of the others.
 doubt       a gradient was handed to code that nobody knows, which may do the same.
 
-Not modelled: which axis a collective runs over, and of which value it takes the mean.
+Not modelled: which axis of a mesh a collective runs over, and of which value it takes the mean.
 """
 
 from __future__ import annotations
@@ -33,58 +34,72 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
     from flake8_jax.semantics.machine.core import Machine
 
+ANY = "*"
+"""Stands for axes whose names are not known."""
 _COLLECTIVES = frozenset({f"jax.lax.{name}" for name in ("pmean", "psum", "psum_scatter", "all_gather")})
+_PMAPS = frozenset({"jax.pmap", "equinox.filter_pmap"})
+_LANES = "jax.vmap"
 _UPDATES = frozenset({"update", "apply_gradients", "apply_updates"})
 """Methods that optimizers and training states have: they use a gradient and do not know of devices."""
 
 
 @dataclass(eq=False)
 class Replica:
-    """One replica being run. gradients: what was differentiated in it, and where."""
+    """One replica being run. axis: its name, ANY for those of a mesh. gradients: what was differentiated in it, and where."""
 
     transform: str
+    axis: str = ANY
     synced: bool = False
     doubt: bool = False
     gradients: list[tuple[Value, ModuleScope, Any]] = field(default_factory=list)
 
 
 class Replicas(Tracker):
-    """running: the replicated code that is running, innermost last. collecting: functions that call a collective."""
+    """running: the replicated code that is running, innermost last. collecting: functions that call a collective, and over
+    which axes."""
 
     def __init__(self, m: Machine) -> None:
         self.running: list[Replica] = []
-        self.collecting: set[int] = set()
+        self.collecting: dict[int, set[str]] = {}
 
 
 def enter_replica(m: Machine, tv: TransformedValue) -> Replica | None:
     """The operand of this transform is about to run, once per device."""
-    if not _is_replicating(tv) or not m.bus.wants(MissingSync):
+    running = m.trackers[Replicas].running
+    axis = _axis_of(tv, inside=bool(running))
+    if not axis or not m.bus.wants(MissingSync):
         return None
-    replica = Replica(tv.name)
-    m.trackers[Replicas].running.append(replica)
+    replica = Replica(tv.name, axis)
+    running.append(replica)
     return replica
 
 
-def _is_replicating(tv: TransformedValue) -> bool:
-    if tv.name in ("jax.pmap", "equinox.filter_pmap"):
+def _axis_of(tv: TransformedValue, *, inside: bool) -> str:
+    """The axis that the replicas of a transform lie on, empty if it makes none. inside: of another replica."""
+    if tv.name in _PMAPS or (inside and tv.name == _LANES):
         axis = tv.options.get("axis_name")
-        return isinstance(axis, Const) and isinstance(axis.value, str)
+        return axis.value if isinstance(axis, Const) and isinstance(axis.value, str) else ""
     if tv.name in ("jax.shard_map", "jax.experimental.shard_map.shard_map"):
         checked = tv.options.get("check_vma", tv.options.get("check_rep"))
-        return isinstance(checked, Const) and checked.value is False
-    return False
+        return ANY if isinstance(checked, Const) and checked.value is False else ""
+    return ""
 
 
 def leave_replica(m: Machine, replica: Replica, result: Value) -> None:
     """It has run: tell the rules if nobody brought the gradients together."""
-    m.trackers[Replicas].running.remove(replica)
+    running = m.trackers[Replicas].running
+    running.remove(replica)
     if replica.synced or replica.doubt or not replica.gradients:
         return
+    over = next((other.axis for other in running if other.synced and other.axis != ANY), "")
+    if replica.transform == _LANES and not over:
+        return  # nobody thought of replicas here, or of all those around
     returned = set(_with_parts(result))
     if any(part in returned for gradient, _scope, _node in replica.gradients for part in _with_parts(gradient)):
         return  # whoever called it gets the gradients of all devices
     _gradient, scope, node = replica.gradients[0]
-    m.bus.emit(MissingSync(m.path.context(scope), node, replica.transform))
+    lanes = replica.axis if replica.transform == _LANES else ""
+    m.bus.emit(MissingSync(m.path.context(scope), node, replica.transform, lanes, over))
 
 
 def _with_parts(value: Value, depth: int = 4) -> Iterable[Value]:
@@ -100,16 +115,24 @@ def note_gradient(m: Machine, frame: Frame, node: Any, tv: TransformedValue, res
     if not m.trackers[Replicas].running or tv.fact.result not in ("gradient", "value_and_gradient"):
         return
     gradient = result
-    if tv.fact.result == "value_and_gradient" and isinstance(result, TupleValue) and len(result.elts) == 2:
-        gradient = result.elts[1]
-    m.trackers[Replicas].running[-1].gradients.append((gradient, frame.scope, node))
-
-
-def note_collective(m: Machine) -> None:
-    """A collective runs: the functions on the way to it are known to use one, whenever they are called again."""
-    m.trackers[Replicas].collecting.update(id(link.fn) for link in m.path.stack if link.fn is not None)
+    if isinstance(result, TupleValue) and len(result.elts) == 2:
+        if tv.fact.result == "value_and_gradient":
+            gradient = result.elts[1]
+        elif "has_aux" in tv.options:
+            gradient = result.elts[0]
     for replica in m.trackers[Replicas].running:
-        replica.synced = True
+        replica.gradients.append((gradient, frame.scope, node))
+
+
+def note_collective(m: Machine, axes: Iterable[str]) -> None:
+    """A collective runs: the functions on the way to it are known to use one, whenever they are called again."""
+    replicas = m.trackers[Replicas]
+    for link in m.path.stack:
+        if link.fn is not None:
+            replicas.collecting.setdefault(id(link.fn), set()).update(axes)
+    for replica in replicas.running:
+        if replica.axis == ANY or ANY in axes or replica.axis in axes:
+            replica.synced = True
 
 
 def note_call(m: Machine, fn: Any, closure: Frame | None) -> None:
@@ -117,10 +140,9 @@ def note_call(m: Machine, fn: Any, closure: Frame | None) -> None:
     which may have been given a collective."""
     given = closure.slots.values() if closure is not None and closure.fn is not None else ()
     wraps = any(isinstance(value, External) and value.name in _COLLECTIVES for value in given)
-    if wraps or id(fn) in m.trackers[Replicas].collecting:
-        m.trackers[Replicas].collecting.update(id(link.fn) for link in m.path.stack if link.fn is not None)
-        for replica in m.trackers[Replicas].running:
-            replica.synced = True
+    axes = {ANY} if wraps else m.trackers[Replicas].collecting.get(id(fn))
+    if axes is not None:
+        note_collective(m, tuple(axes))
 
 
 def note_unknown_call(m: Machine, name: str, arguments: Iterable[Value]) -> None:

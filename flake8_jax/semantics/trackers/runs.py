@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.machine.core import Machine
 
 
+MAX_AGAIN = 16
+"""So often a function that makes functions is run again on inputs that it had before."""
+
+
 class Runs(Tracker):
     """memo: remembered runs by function and key. callees: functions that code calls, called_functions: also those that a
     transform runs. member: the present one. dared: functions that have daring calls, trusted: those that have others,
@@ -30,7 +34,8 @@ class Runs(Tracker):
     block that is to raise, sound: those that have others. wrapped: functions given to code that nobody knows, by what it
     gave. scripted: functions that the top level of a module runs outside of tracing. calls: who calls whom, None unless
     asked for. apart: as contexts, of calls that cannot be remembered, such as those with used keys. lost: how many calls ran
-    nothing, because of a limit."""
+    nothing, because of a limit. making: functions whose runs make functions anew and so are not remembered, with their inputs,
+    and how often these came again."""
 
     def __init__(self, m: Machine) -> None:
         self.caps = LINT_CAPS
@@ -51,11 +56,28 @@ class Runs(Tracker):
         self.scripted: set[int] = set()
         self.decided: set[int] = set()
         self.calls: CallGraph | None = None
+        self.making: dict[int, dict[Any, int]] = {}
         self.function_names: dict[int, FunctionName] = {}
 
     def has_run(self, fn: int, *, staged: bool) -> bool:
         """Whether a function ran in that way, for no member."""
         return (fn, staged, None) in self.contexts or (fn, staged, None) in self.apart
+
+    def most(self, fn: int, *, staged: bool) -> int:
+        """On so many other inputs a function runs."""
+        most = self.caps.staged if staged else self.caps.eager
+        if self.runs >= self.caps.generous and fn not in self.telling:
+            return min(most, self.caps.quiet_staged if staged else self.caps.quiet_eager)
+        return most
+
+    def may_run_again(self, fn: int, key: Any) -> bool:
+        """A run on these inputs made functions, so it was not remembered. It runs once more, and is no run on others: the
+        passes of one loop alone would use up a function's runs."""
+        known = self.making.get(fn)
+        if known is None or key not in known or sum(known.values()) >= MAX_AGAIN:
+            return False
+        known[key] += 1
+        return True
 
     def is_dared(self, fn: int, seen: frozenset[int] = frozenset()) -> bool:
         """All known calls of a function expect it to raise, or stand in functions of which that is true."""

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
+from flake8_jax.semantics.domain.code import names_read, rest_of_block
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.signatures import underlying
 from flake8_jax.semantics.domain.trees import leaves_of
@@ -75,7 +77,8 @@ class Step(msgspec.Struct, frozen=True, eq=False):
 class Steps:
     """What was met so far. taken: by argument; carried: by the result that replaced one; kept: values that went
     somewhere; calls: identities of the calls; names: replaced parameters by the call, in all iterations that were run;
-    looked: calls and parameters whose argument somebody looked at after the call, be it replaced or not."""
+    looked: calls and parameters whose argument somebody looked at after the call, be it replaced or not. pending: variables
+    that the running assignment gives a part of an unknown result."""
 
     taken: dict[Value, Step] = field(default_factory=dict)
     carried: dict[Value, Step] = field(default_factory=dict)
@@ -83,13 +86,15 @@ class Steps:
     calls: set[int] = field(default_factory=set)
     names: dict[int, list[str]] = field(default_factory=dict)
     looked: set[tuple[int, str]] = field(default_factory=set)
+    pending: list[tuple[Slot, Step]] = field(default_factory=list)
 
 
 class TrainingSteps(Tracker):
-    """taken: the steps that loops around have taken, None before the first."""
+    """taken: the steps that loops around have taken, None before the first. read: where functions name their variables."""
 
     def __init__(self, m: Machine) -> None:
         self.taken: Steps | None = None
+        self.read: dict[int, dict[str, list[int] | None]] = {}
 
 
 def note_step(
@@ -214,17 +219,70 @@ def tell_steps(m: Machine, frame: Frame, node: ir.Assign, value: Value) -> None:
             step = _replaced(m, frame, node, single, new)
             if step is not None:
                 found[id(step.node)] = step
-                names = steps.names.setdefault(id(step.node), [])
-                names += [step.parameter] if step.parameter not in names else []
-                if (id(step.node), step.parameter) in steps.looked:
-                    _moot(m, step)
-                if new is not None:
-                    steps.carried.update(dict.fromkeys((canonical_key(new), *_held_arrays(new)), step))
-            elif new is not None and id(node.value) not in steps.calls and not _holds(frame, single, new):
+                _note_replaced(m, step, _slot(frame, single), new)
+            elif new is not None and not (_holds(frame, single, new) or _is_passing(m, frame, node, single)):
                 keep(m, new)
     for step in found.values():
         context, function = m.path.context(step.scope), _function(step.tv)
         m.bus.emit(UndonatedStep(context, step.node, steps.names[id(step.node)], function, step.tv.site, KEPT))
+
+
+def _note_replaced(m: Machine, step: Step, slot: Slot | None, new: Value | None) -> None:
+    """A result of a step takes the place of its argument, in this variable or attribute."""
+    steps = m.trackers[TrainingSteps].taken
+    assert steps is not None
+    names = steps.names.setdefault(id(step.node), [])
+    names += [step.parameter] if step.parameter not in names else []
+    if (id(step.node), step.parameter) in steps.looked:
+        _moot(m, step)
+    if new is not None:
+        steps.carried.update(dict.fromkeys((canonical_key(new), *_held_arrays(new)), step))
+    elif slot is not None:
+        steps.pending.append((slot, step))
+
+
+def note_bound(m: Machine) -> None:
+    """The assignment is done: its targets hold the parts of a result that nobody knows."""
+    steps = m.trackers[TrainingSteps].taken
+    if steps is None or not steps.pending:
+        return
+    for (slots, name), step in steps.pending:
+        value = slots.get(name)
+        if isinstance(value, Value):
+            steps.carried[canonical_key(value)] = step
+    steps.pending.clear()
+
+
+def _is_passing(m: Machine, frame: Frame, node: ir.Assign, target: ir.Expr) -> bool:
+    """It is a result of a step itself, or goes to a local variable that is read in the same iteration alone, by statements
+    that follow in the same block, or before the loops."""
+    steps = m.trackers[TrainingSteps].taken
+    if steps is not None and id(node.value) in steps.calls:
+        return True
+    if not isinstance(target, ir.Name) or frame.fn is None or not frame.loops:
+        return False
+    known = m.trackers[TrainingSteps].read
+    places = known.get(id(frame.fn))
+    if places is None:
+        places = known[id(frame.fn)] = _reads_by_name(frame.fn)
+    reads = places.get(target.id, ())
+    first, last = rest_of_block(frame.fn.body, node)
+    begin = frame.loops[0].node.start
+    return reads is not None and all(first <= at < last or node.start <= at < node.end or at < begin for at in reads)
+
+
+def _reads_by_name(fn: ir.Function) -> dict[str, list[int] | None]:
+    """Where a function names each of its variables; None for those that its own functions read, whenever they run."""
+    found: dict[str, list[int] | None] = {}
+    for statement in fn.body:
+        for n in walk(statement):
+            if isinstance(n, ir.Name):
+                places = found.setdefault(n.id, [])
+                if places is not None:
+                    places.append(n.start)
+            elif isinstance(n, ir.Function):
+                found.update(dict.fromkeys(names_read(n.body).difference(n.local_names)))
+    return found
 
 
 def _holds(frame: Frame, target: ir.Expr, value: Value) -> bool:

@@ -83,6 +83,49 @@ def scale_all(tree):
 # runs: scale_all({"a": jnp.ones(2), "b": jnp.ones(2)})
 
 
+def build():
+    return jax.jit(lambda x: jnp.sin(x) * 2)  # expect: jit-per-call
+
+
+def run_built(xs):
+    out = []
+    for x in xs:
+        f = build()
+        out.append(f(x))
+    return out
+
+
+def build_scaled(scale):
+    def step(x):
+        return jnp.sin(x) * scale
+
+    return jax.jit(step)  # expect: jit-per-call
+
+
+def run_built_of_one_scale(xs, scale, epochs):
+    for _ in range(epochs):
+        f = build_scaled(scale)
+        for x in xs:
+            print(f(x))
+
+
+def means(state):
+    return jax.pmap(lambda x: jax.lax.pmean(x, "i"), "i")(state)  # expect: jit-per-call, pmap
+
+
+def evaluated(state, x):
+    return jax.jit(lambda x: x * state + 1)(x)  # expect: jit-per-call
+
+
+def train_and_evaluate(state, step, xs, every):
+    for i, x in enumerate(xs):
+        state = step(state, x)
+        if (i + 1) % every == 0:
+            state = means(state)
+            print(evaluated(state, x))
+    return state
+
+
 # --- never flagged -------------------------------------------------------------
 
 

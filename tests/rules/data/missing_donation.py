@@ -83,6 +83,28 @@ def fit_both(n, batches):
     return params
 
 
+@partial(jax.pmap, axis_name="i")  # expect: pmap
+def on_all_devices(w, momentum, x):
+    return w - 0.1 * jax.lax.pmean(x, "i"), momentum + w
+
+
+def fit_on_all_devices(w, momentum, batches):
+    for x in batches:
+        w, momentum = on_all_devices(w, momentum, x)  # expect: missing-donation
+    return w
+
+
+def fit_with_a_log(state, advance, batches, log):
+    compiled = jax.jit(lambda state, x: advance(state, x))
+    scale = state.scale
+    for x in batches:
+        state, (metrics, rest) = compiled(state, x)  # expect: missing-donation
+        scale = state.scale
+        worst = metrics.worst
+        log(scale, worst, rest)
+    return state
+
+
 # --- never flagged -------------------------------------------------------------
 
 
@@ -246,6 +268,56 @@ def compared_by_the_caller(batches):
 def descend(w, batches):
     for x in batches:
         w = step(w, x)
+    return w
+
+
+def logged_before(state, advance, batches, log):
+    compiled = jax.jit(lambda state, x: advance(state, x))
+    scale = 1.0
+    for x in batches:
+        log(scale)
+        state, loss = compiled(state, x)
+        scale = state.scale
+    return state
+
+
+def logged_at_times(state, advance, batches, log):
+    compiled = jax.jit(lambda state, x: advance(state, x))
+    scale = 1.0
+    for i, x in enumerate(batches):
+        state, loss = compiled(state, x)
+        if i % 10 == 0:
+            scale = state.scale
+        log(scale)
+    return state
+
+
+def logged_later(state, advance, batches, log):
+    compiled = jax.jit(lambda state, x: advance(state, x))
+    for x in batches:
+        state, loss = compiled(state, x)
+        scale = state.scale
+        log(lambda: scale)
+    return state
+
+
+def kept_after_the_loop(state, advance, batches):
+    compiled = jax.jit(lambda state, x: advance(state, x))
+    scale = None
+    for x in batches:
+        state, loss = compiled(state, x)
+        if loss.done:
+            break
+        scale = state.scale
+    return scale
+
+
+same_everywhere = jax.pmap(lambda w, x: w - x, in_axes=(None, 0))  # expect: pmap
+
+
+def copied_to_all(w, batches):
+    for x in batches:
+        w = same_everywhere(w, x)
     return w
 
 

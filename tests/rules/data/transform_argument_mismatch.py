@@ -234,6 +234,28 @@ class Trainer:
         return self.loss(w)
 
 
+def mean_of_each(x):
+    return jax.vmap(jnp.mean, in_axes=1)(x), jax.vmap(lambda v: jnp.mean(v), 1, 1)(x)  # expect: transform-argument-mismatch
+
+
+def losses_of_each(x):
+    return jax.vmap(lambda v: {"a": jnp.sum(v) - jnp.max(v)}, out_axes=-2)(x)  # expect: transform-argument-mismatch
+
+
+def mean_and_rest(x):
+    return jax.vmap(lambda v: (jnp.mean(v), v), out_axes=(1, 0))(x)  # expect: transform-argument-mismatch
+
+
+def mapped_over_a_mean(x):
+    return jax.vmap(jnp.sin)(jnp.mean(x))  # expect: transform-argument-mismatch
+
+
+# raises ValueError: mean_of_each(jnp.ones((3, 4)))
+# raises ValueError: losses_of_each(jnp.ones((3, 4)))
+# raises ValueError: mean_and_rest(jnp.ones((3, 4)))
+# raises ValueError: mapped_over_a_mean(jnp.ones(3))
+
+
 # --- never flagged -------------------------------------------------------------
 
 
@@ -332,3 +354,15 @@ def fine(x):
 # runs: products(jnp.ones(2))
 # runs: mapped(jnp.ones(2))
 # runs: fine(jnp.ones(2))
+
+
+def results_with_room(x, n: float):
+    a = jax.vmap(lambda v: (jnp.mean(v), v), in_axes=1, out_axes=(0, 1))(x)
+    b = jax.vmap(lambda v: jnp.mean(v, keepdims=True), out_axes=1)(x)
+    c = jax.vmap(lambda v: jnp.mean(v), out_axes=-1)(x)
+    d = jax.vmap(lambda v: v * n, out_axes=1)(x)
+    e = jax.vmap(lambda v: jnp.sum(v, axis=-1), in_axes=1, out_axes=1)(jnp.ones((2, 3, 4)))
+    return a, b, c, d, e
+
+
+# runs: results_with_room(jnp.ones((3, 4)), 2.0)
