@@ -46,8 +46,9 @@ _ENOUGH = 1000
 
 
 def speaks(context: Context) -> bool:
-    """Staged code, for sure, in which an exception would reach the user: a tracer anywhere else is a slip of ours."""
-    return context.staged and not context.presumed and not context.caught
+    """Staged code, for sure, in which an exception would reach the user: a tracer anywhere else is a slip of ours. Code is
+    presumed to be so that is there to be differentiated."""
+    return context.staged and not context.caught and (context.differentiated or not context.presumed)
 
 
 def contains_tracer(value: Value, minimum: int = ABSTRACT, room: Room | None = None) -> bool:

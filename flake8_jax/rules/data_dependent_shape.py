@@ -27,7 +27,7 @@ from flake8_jax.semantics.events.events import Indexing, LibraryCall, MethodCall
     "error",
     fixable="sometimes",
     raises="tracer error",
-    only=Subscription(where=frozenset({"staged"}), arrays=True),
+    only=Subscription(where=frozenset({"staged"}), arrays=True, presumed=True),
 )
 def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report | None:
     """Staged code asks for a result whose shape depends on the data.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
+from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._tracers import quote, speaks
 from flake8_jax.semantics.domain.values import is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
@@ -26,7 +26,7 @@ _ADVICE = {
 """What asks for the truth, and what does the same on tracers."""
 
 
-@rule("JAX101", "error", fixable="sometimes", raises="tracer error")
+@rule("JAX101", "error", fixable="sometimes", raises="tracer error", only=Subscription(presumed=True))
 def traced_branch(event: TruthTest) -> Report | None:
     """Python asks a traced value for its truth, which it does not have.
 

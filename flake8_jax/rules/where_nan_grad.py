@@ -10,7 +10,7 @@ from flake8_jax.semantics.events.facts import STOPPED
 from flake8_jax.semantics.events.singularities import OVERFLOWING, guarded_singularity, hidden_singularity
 
 
-@rule("JAX702", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"})))
+@rule("JAX702", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), presumed=True))
 def where_nan_grad(event: Computation) -> Report | None:
     """`jnp.where` hides a value that is not finite, but its gradient is NaN all the same.
 
@@ -106,7 +106,7 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     Proof: the gradient is NaN at the guarded point, and finite beside it.
     """
-    if not event.differentiated or event.context.presumed:
+    if not event.differentiated:
         return None
     if event.name in ("nan_to_num", "nansum", "nanmean"):
         return _report(event, hidden_singularity(event), "warning", preview=True)

@@ -17,10 +17,10 @@ import math
 from collections.abc import Callable, Iterator
 
 from flake8_jax.semantics.domain.recipes import has_tangent
-from flake8_jax.semantics.domain.values import Array, Recipe, Tree, Value
+from flake8_jax.semantics.domain.values import SHAPED, Array, Recipe, Tree, Value
 from flake8_jax.semantics.events.bounds import RANGES, is_bounded, is_not_negative, may_be_zero, stays_low
 from flake8_jax.semantics.events.events import Computation
-from flake8_jax.semantics.events.formulas import evaluated, number, parts, recipe_of, same
+from flake8_jax.semantics.events.formulas import evaluated, number, parts, recipe_of, same, written_as
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">": lambda a, b: a > b,
@@ -261,9 +261,18 @@ def _breaks_with_slope(event: Computation, recipe: Recipe, kinds: Kinds) -> bool
 
 
 def _may_divide_by_zero(numerator: Value, denominator: Value, kinds: Kinds) -> bool:
-    if not isinstance(denominator, (Array, Tree)) or not may_be_zero(denominator):
+    if not isinstance(denominator, (Array, Tree)) or not (may_be_zero(denominator) or _is_chosen_zero(denominator)):
         return False
     return "inf" in kinds or number(numerator) in (None, 0.0)
+
+
+def _is_chosen_zero(value: Value) -> bool:
+    """A ``where`` puts zero there."""
+    recipe = written_as(value)
+    while recipe is not None and recipe.name == SHAPED and recipe.operands:
+        recipe = written_as(recipe.operands[0])
+    chosen = recipe.operands[1:] if recipe is not None and recipe.name in ("where", "select") else ()
+    return any(number(v) == 0.0 for v in chosen)
 
 
 def _is_outside(value: Value, kinds: Kinds) -> bool:

@@ -10,6 +10,7 @@ noted       facts that some path has shown of a place (see ``events.facts``).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -61,6 +62,7 @@ class EventBus:
                 self.listeners.setdefault(event, []).append(rule)
                 for where in rule.where:
                     self.hearing[event, where] = (*self.hearing.get((event, where), ()), rule)
+        self.presuming = False
         self.names_wanted = self._names_of(NameUse)
         self.discards_wanted = self._names_of(Discarded)
         self.emissions: list[Emission] = []
@@ -68,6 +70,14 @@ class EventBus:
         self.noted: set[tuple[str, str, int]] = set()
         self.crashes: list[tuple[str, str, str]] = []
         self.counters: dict[str, int] = {}
+
+    def presume(self) -> None:
+        """The ordinary runs are over; from here on, only rules listen that have something to say of presumed ones."""
+        self.presuming, self.known = True, frozenset(self.noted)
+        for event, rules in self.listeners.items():
+            self.listeners[event] = [rule for rule in rules if rule.presumed]
+        self.listeners = {event: rules for event, rules in self.listeners.items() if rules}
+        self.hearing = {key: tuple(r for r in rules if r.presumed) for key, rules in self.hearing.items()}
 
     def wants(self, event: type) -> bool:
         return event in self.listeners
@@ -94,8 +104,20 @@ class EventBus:
                 continue
             if not said:
                 continue
+            if event.context.presumed and rule.presumed:
+                said = self._presumed(rule, said)
             for report in said if isinstance(said, list) else [said]:
                 self.emissions.append(Emission(rule, report, event, event.context.scope, (*self.path.stack, *below)))
+
+    def _presumed(self, rule: Rule, said: Report | list[Report]) -> list[Report]:
+        """What is told of code that a library's users may stage: warnings, in preview."""
+        if not self.presuming:
+            return []
+        reports = said if isinstance(said, list) else [said]
+        return [
+            replace(report, preview=True, level="info" if (report.level or rule.level) == "info" else "warning")
+            for report in reports
+        ]
 
     def emit_settled(self, event: Any, chain: tuple[Link, ...]) -> None:
         """Tell the rules of what an entry has shown that is over, and keep what they say for good. chain: the call stack

@@ -78,6 +78,8 @@ class Presumption:
         self.holding: set[Value] = set()
         self.carriers: set[ClassValue] = set()
         self.leaves: list[tuple[Value, Value]] = []
+        self.settled = False
+        self.entered: dict[str, Value] = {}
 
     def mark(self, value: Value, within: Path = ()) -> None:
         """JAX takes ``value``, or what lies under that path in it, for an array; what it is an item of holds one."""
@@ -169,6 +171,16 @@ class Presumption:
         for parameter in self.host_like:
             self.array_like.pop(parameter, None)
         self.bindings.clear()
+        self.settled = True
+
+    def learn(self, fn: ir.Function) -> bool:
+        """The run that is over may show for the first time that parameters are array-like: where only known callers ran the
+        function, or it was not run often enough."""
+        known = self.marks
+        for name, value in self.entered.items():
+            if isinstance(value, Unknown) and (id(fn), name) not in self.host_like and not self.is_host(value):
+                self._settle_paths((id(fn), name), value)
+        return self.marks != known
 
     def _settle_hosts(self) -> None:
         """Which parameters can only be host values."""
