@@ -46,9 +46,13 @@ _ENOUGH = 1000
 
 
 def speaks(context: Context) -> bool:
-    """Staged code, for sure, in which an exception would reach the user: a tracer anywhere else is a slip of ours. Code is
-    presumed to be so that is there to be differentiated."""
-    return context.staged and not context.caught and (context.differentiated or not context.presumed)
+    """Staged code, for sure, in which an exception would reach the user: a tracer anywhere else is a slip of ours."""
+    return context.staged and not context.presumed and not context.caught
+
+
+def speaks_of_library(context: Context) -> bool:
+    """The same, or a loss or an activation that nothing in the project calls: a library's users surely compile it."""
+    return speaks(context) or (context.presumed and context.differentiated and context.once and not context.caught)
 
 
 def contains_tracer(value: Value, minimum: int = ABSTRACT, room: Room | None = None) -> bool:

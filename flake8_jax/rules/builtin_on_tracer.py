@@ -31,7 +31,7 @@ _MATH = "math."
     "error",
     fixable="sometimes",
     raises="tracer error",
-    only=Subscription(where=frozenset({"staged"}), arrays=True, presumed=True),
+    only=Subscription(where=frozenset({"staged"}), arrays=True),
 )
 def builtin_on_tracer(event: LibraryCall) -> Report | None:
     """`max`, `min`, `sorted`, `any`, `all` or a function of `math` is called on traced values.

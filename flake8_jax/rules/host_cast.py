@@ -17,7 +17,7 @@ _CASTS = _NEVER_CONCRETE | {"builtins.int", "builtins.bool"}
     "error",
     fixable="sometimes",
     raises="tracer error",
-    only=Subscription(where=frozenset({"staged"}), arrays=True, presumed=True),
+    only=Subscription(where=frozenset({"staged"}), arrays=True),
 )
 def host_cast(event: LibraryCall) -> Report | None:
     """`float()`, `int()`, `bool()` or `complex()` is called on a traced value.

@@ -9,7 +9,7 @@ from flake8_jax.semantics.domain.values import is_traced_array, is_tracer
 from flake8_jax.semantics.events.events import MethodCall
 
 
-@rule("JAX202", "error", fixable="sometimes", raises="tracer error", only=Subscription(where=frozenset({"staged"}), presumed=True))
+@rule("JAX202", "error", fixable="sometimes", raises="tracer error", only=Subscription(where=frozenset({"staged"})))
 def host_item(event: MethodCall) -> Report | None:
     """`.item()` or `.tolist()` is called on a traced array.
 

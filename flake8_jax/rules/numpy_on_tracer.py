@@ -114,6 +114,9 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
         return np.asarray(gaussian(x, 1.0)), np.sin(x)
     ```
 
+    In preview: functions that take JAX arrays, as their annotations say, and give what NumPy made of one back to JAX, as in
+    `jnp.stack([np.roll(x, k) for k in ks])`. Where nobody stages them, that is a copy to the host and back.
+
     Fix: `np.f` becomes `jnp.f` where `jax.numpy` has the function; jaxlint adds the import, and makes arrays of lists, which
     `jax.numpy` does not take. Safe where every run of the call passes a tracer, so that it always raised, and `jnp.f` takes its
     arguments. Unsafe otherwise: a caller outside tracing gets a JAX array in JAX's default precision. jaxlint offers no fix

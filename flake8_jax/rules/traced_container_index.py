@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import contains_tracer, is_host_container, quote, speaks
 from flake8_jax.semantics.domain.values import NO_BIRTH, HostArray, ListValue, Value
 from flake8_jax.semantics.events.events import Indexing
 
 
-@rule("JAX108", "error", fixable="sometimes", raises="tracer error", only=Subscription(presumed=True))
+@rule("JAX108", "error", fixable="sometimes", raises="tracer error")
 def traced_container_index(event: Indexing) -> Report | None:
     """A Python list, tuple or string, or a NumPy array, is indexed by a traced value.
 

@@ -13,7 +13,7 @@ from flake8_jax.semantics.events.events import LibraryCall
     "error",
     fixable="sometimes",
     raises="tracer error",
-    only=Subscription(where=frozenset({"staged"}), arrays=True, presumed=True),
+    only=Subscription(where=frozenset({"staged"}), arrays=True),
 )
 def traced_range(event: LibraryCall) -> Report | None:
     """`range()` gets a traced bound.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import is_sliceable, quote, speaks
 from flake8_jax.semantics.domain.values import holds_tracer
 from flake8_jax.semantics.events.events import Slicing
 
 
-@rule("JAX107", "error", fixable="sometimes", raises="tracer error", only=Subscription(presumed=True))
+@rule("JAX107", "error", fixable="sometimes", raises="tracer error")
 def traced_slice(event: Slicing) -> Report | None:
     """A slice has a traced start, stop or step.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote, speaks
 from flake8_jax.semantics.domain.values import is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 
 
-@rule("JAX102", "error", fixable="sometimes", raises="tracer error", only=Subscription(presumed=True))
+@rule("JAX102", "error", fixable="sometimes", raises="tracer error")
 def traced_while(event: TruthTest) -> Report | None:
     """A Python `while` loops on a traced condition.
 

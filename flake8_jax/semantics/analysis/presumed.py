@@ -2,7 +2,9 @@
 
 Vocabulary
 ----------
-presumed   run as if a transform traced it, because jaxlint found no caller that does; only ``inspect`` shows the result.
+presumed   run as if a transform traced it, because jaxlint found no caller that does. ``inspect`` shows it of all functions;
+           in previews rules hear of losses, activations and densities, which are presumed to be differentiated as well,
+           and of functions of JAX arrays that mix NumPy with JAX (``roles``).
 carrier    a class whose instances carry arrays into traced code (``receivers``).
 
 Limitations: see ``trackers.presumption``.
@@ -29,6 +31,7 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.limits import PRESUMED_CAPS
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.records import Recording
 from flake8_jax.semantics.trackers.runs import Runs
@@ -40,8 +43,10 @@ def run_presumed(m: Machine) -> None:
     """Run every function once more, as the users of a library would stage it."""
     presumption, runs = m.trackers[Presuming].presumption, m.trackers[Runs]
     assert presumption is not None
-    presumption.settle()
-    m.bus.presume()
+    presumption.settle(runs.callees)
+    if m.trackers[Recording].records is None:
+        m.bus.presume()
+        runs.caps = PRESUMED_CAPS
     runs.contexts.clear()
     presumption.carriers.update(cls for cls in m.program.classes if carries_arrays(m, cls))
     for func in list(m.worklist.deferred_functions):
@@ -98,9 +103,13 @@ def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
 
 
 def _presumed_entry(m: Machine, func: FunctionValue, first: list[Value]) -> None:
-    m.path.traces += 1
-    m.path.mode = Mode(True, True, m.path.traces, True, differentiated=has_role(func))
-    enter(m, func, first)
     presumption = m.trackers[Presuming].presumption
-    if m.trackers[Recording].records is None and presumption is not None and presumption.learn(func.fn):
+    assert presumption is not None
+    m.path.traces += 1
+    differentiated = has_role(func)
+    is_api = differentiated and id(func.fn) not in presumption.called
+    compiled = m.path.traces if is_api else 0
+    m.path.mode = Mode(True, True, m.path.traces, True, differentiated=differentiated, compiled=compiled)
+    enter(m, func, first)
+    if m.trackers[Recording].records is None and presumption.learn(func.fn):
         enter(m, func, first)

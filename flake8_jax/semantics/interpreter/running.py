@@ -62,9 +62,9 @@ from flake8_jax.semantics.trackers.clocks import note_lost
 from flake8_jax.semantics.trackers.freshness import Freshness, shelters
 from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.late_binding import note_run
-from flake8_jax.semantics.trackers.recipes import mark_tangents
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.process import Process, new_process
+from flake8_jax.semantics.trackers.recipes import mark_tangents
 from flake8_jax.semantics.trackers.replicas import Replicas, note_call
 from flake8_jax.semantics.trackers.runs import Runs, note_called, note_dared, note_wrapped
 

@@ -50,6 +50,7 @@ class EventBus:
     """The rules by what they listen to, what they have reported, and the facts that may supersede it.
 
     names_wanted, discards_wanted: names that listeners to uses and to discarded values care for; None for all.
+    presuming: presumed runs are under way; noted_before: what the ordinary ones have noted.
     crashes: (rule, path, traceback) of rules that failed. counters: what ``--verbose`` tells of the analysis.
     """
 
@@ -63,6 +64,7 @@ class EventBus:
                 for where in rule.where:
                     self.hearing[event, where] = (*self.hearing.get((event, where), ()), rule)
         self.presuming = False
+        self.noted_before: frozenset[tuple[str, str, int]] = frozenset()
         self.names_wanted = self._names_of(NameUse)
         self.discards_wanted = self._names_of(Discarded)
         self.emissions: list[Emission] = []
@@ -73,7 +75,7 @@ class EventBus:
 
     def presume(self) -> None:
         """The ordinary runs are over; from here on, only rules listen that have something to say of presumed ones."""
-        self.presuming, self.known = True, frozenset(self.noted)
+        self.presuming, self.noted_before = True, frozenset(self.noted)
         for event, rules in self.listeners.items():
             self.listeners[event] = [rule for rule in rules if rule.presumed]
         self.listeners = {event: rules for event, rules in self.listeners.items() if rules}
@@ -157,8 +159,10 @@ class EventBus:
         """``fact`` may hold of any place: the path that would tell was not run."""
         self.noted.add((fact, "", 0))
 
-    def is_noted(self, fact: str, path: str, start: int) -> bool:
-        return (fact, path, start) in self.noted or (fact, "", 0) in self.noted
+    def is_noted(self, fact: str, path: str, start: int, *, presumed: bool) -> bool:
+        """presumed: for a report on a presumed run; what such runs show is no fact for the others."""
+        noted = self.noted_before if self.presuming and not presumed else self.noted
+        return (fact, path, start) in noted or (fact, "", 0) in noted
 
     def drop_errors(self, mark: int) -> None:
         """Forget error-level reports since ``mark``: they stand behind a test that only the host can decide."""

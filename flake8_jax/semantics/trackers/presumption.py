@@ -3,7 +3,7 @@
 Library code often has no root of its own: somebody else jits it. ``inspect`` therefore runs every function once more,
 staged, and takes for traced what the code itself uses as an array: what it hands to ``jax.numpy``, asks for its
 ``shape``, maps over as a tree, passes across a staging boundary. Such a run is *presumed*: no rule reports on it
-(but previews that say so), and records tell it apart.
+(but previews of those that say so, ``Subscription.presumed``), and records tell it apart.
 
 Vocabulary
 ----------
@@ -79,6 +79,7 @@ class Presumption:
         self.carriers: set[ClassValue] = set()
         self.leaves: list[tuple[Value, Value]] = []
         self.settled = False
+        self.called: frozenset[int] = frozenset()
         self.entered: dict[str, Value] = {}
 
     def mark(self, value: Value, within: Path = ()) -> None:
@@ -158,8 +159,10 @@ class Presumption:
             elif isinstance(value, _CALLABLE) or (isinstance(value, Const) and type(value.value) is str):
                 self.host_like.add((id(fn), name))
 
-    def settle(self) -> None:
-        """All ordinary runs are over: what is known of an argument holds for the parameter, and the other way round."""
+    def settle(self, called: set[int]) -> None:
+        """All ordinary runs are over: what is known of an argument holds for the parameter, and the other way round.
+        called: the functions that they call."""
+        self.called = frozenset(called)
         self._settle_hosts()
         known = -1
         while known != (known := self.marks):
