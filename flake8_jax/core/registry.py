@@ -87,12 +87,14 @@ class Subscription:
     arrays: for ``LibraryCall``: only if an argument may hold an array.
     effects: for ``LibraryCall``: only if the function has one of these effects (``FunctionFact.impure``, that of its
         module, or ``key_effect``); None for all.
+    presumed: also of the runs that stand for a library's users. What it reports of these is a preview.
     """
 
     names: frozenset[str] | None = None
     where: frozenset[Where] = EVERYWHERE
     arrays: bool = False
     effects: frozenset[str] | None = None
+    presumed: bool = False
 
 
 ALL_EVENTS = Subscription()
@@ -106,7 +108,7 @@ Raises = Literal["nothing", "tracer error", "another error"]
 class Rule:
     """One rule. ``doc`` is the manual page (markdown): the docstring of ``check``.
 
-    names, where, arrays, effects: see ``Subscription``.
+    names, where, arrays, effects, presumed: see ``Subscription``.
     raises: what running the code does where the rule reports an error. The code behind a ``tracer error`` does not run,
         and a handler that catches such errors takes the report back. Who wrote a notebook has seen either: see ``Raises``.
     settle: for rules whose reports may show one defect twice. It sees the reports of all rules that declare it.
@@ -124,6 +126,7 @@ class Rule:
     where: frozenset[Where] = EVERYWHERE
     arrays: bool = False
     effects: frozenset[str] | None = None
+    presumed: bool = False
     raises: Raises = "nothing"
     settle: Settle | None = None
 
@@ -184,6 +187,7 @@ def rule(  # noqa: PLR0913 - data
             where=only.where,
             arrays=only.arrays,
             effects=only.effects,
+            presumed=only.presumed,
             raises=raises,
             settle=settle,
         )

@@ -50,6 +50,11 @@ def speaks(context: Context) -> bool:
     return context.staged and not context.presumed and not context.caught
 
 
+def speaks_of_library(context: Context) -> bool:
+    """The same, or a loss or an activation that nothing in the project calls: a library's users surely compile it."""
+    return speaks(context) or (context.presumed and context.differentiated and context.once and not context.caught)
+
+
 def contains_tracer(value: Value, minimum: int = ABSTRACT, room: Room | None = None) -> bool:
     """The value holds a tracer of at least that level, or is a container or pytree with such a part."""
     if isinstance(value, (Array, Tree)):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import RANDOM, effect, host_behaviour
-from flake8_jax.rules._tracers import contains_tracer, contains_unconvertible, speaks
+from flake8_jax.rules._round_trips import is_round_trip
+from flake8_jax.rules._tracers import contains_tracer, contains_unconvertible
 from flake8_jax.semantics.domain.values import HostArray, Value
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -24,7 +25,7 @@ _SCALAR_TYPES = frozenset({
     "error",
     fixable="sometimes",
     raises="tracer error",
-    only=Subscription(where=frozenset({"staged"}), arrays=True),
+    only=Subscription(where=frozenset({"staged"}), arrays=True, presumed=True),
 )
 def numpy_on_tracer(event: LibraryCall) -> Report | None:
     """A NumPy or SciPy function is called on a traced value.
@@ -113,6 +114,9 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
         return np.asarray(gaussian(x, 1.0)), np.sin(x)
     ```
 
+    In preview: functions that take JAX arrays, as their annotations say, and give what NumPy made of one back to JAX, as in
+    `jnp.stack([np.roll(x, k) for k in ks])`. Where nobody stages them, that is a copy to the host and back.
+
     Fix: `np.f` becomes `jnp.f` where `jax.numpy` has the function; jaxlint adds the import, and makes arrays of lists, which
     `jax.numpy` does not take. Safe where every run of the call passes a tracer, so that it always raised, and `jnp.f` takes its
     arguments. Unsafe otherwise: a caller outside tracing gets a JAX array in JAX's default precision. jaxlint offers no fix
@@ -122,7 +126,9 @@ def numpy_on_tracer(event: LibraryCall) -> Report | None:
     """
     context = event.context
     root = event.name.partition(".")[0]
-    if root not in _HOST_LIBRARIES or not speaks(context) or not _converts(event):
+    if root not in _HOST_LIBRARIES or not context.staged or context.caught or not _converts(event):
+        return None
+    if context.presumed and not is_round_trip(event):
         return None
     short = event.name.replace("numpy.", "np.", 1) if root == "numpy" else event.name
     twin = event.fact.twin if event.fact is not None else None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from flake8_jax.core.registry import Report, rule
-from flake8_jax.rules._tracers import quote, speaks
+from flake8_jax.core import ir
+from flake8_jax.core.registry import Report, Subscription, rule
+from flake8_jax.rules._tracers import quote, speaks_of_library
 from flake8_jax.semantics.domain.values import is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 
@@ -26,7 +27,7 @@ _ADVICE = {
 """What asks for the truth, and what does the same on tracers."""
 
 
-@rule("JAX101", "error", fixable="sometimes", raises="tracer error")
+@rule("JAX101", "error", fixable="sometimes", raises="tracer error", only=Subscription(presumed=True))
 def traced_branch(event: TruthTest) -> Report | None:
     """Python asks a traced value for its truth, which it does not have.
 
@@ -144,6 +145,9 @@ def traced_branch(event: TruthTest) -> Report | None:
         return x
     ```
 
+    In preview: losses, activations and densities that nothing in the project calls are taken for staged, unless the test
+    checks an argument.
+
     Fix: unsafe. A conditional expression or a two-armed assignment becomes `jnp.where`, or `jax.lax.cond` where the
     arms are no arrays; `and`, `or` and `not` become `jnp.logical_and`, `jnp.logical_or` and `jnp.logical_not`. Both
     arms of a `where` are computed, which may cost time and may turn gradients to nan.
@@ -151,10 +155,19 @@ def traced_branch(event: TruthTest) -> Report | None:
     Proof: calling the staged function raises `TracerBoolConversionError` at the marked line.
     """
     context = event.context
-    if event.how == "while" or not speaks(context) or not is_traced_array(event.value):
+    if event.how == "while" or not speaks_of_library(context) or not is_traced_array(event.value):
+        return None
+    if context.presumed and _refuses(event.whole):
         return None
     construct, advice = _ADVICE.get(event.how, ("Python", _SELECT))
     subject = quote(context, event.at)
     return Report(
         event.at, f"{construct} converts {subject} to a bool, but it is traced and has no value yet; {advice}"
     )
+
+
+def _refuses(whole: ir.Node) -> bool:
+    """Arguments are checked: eagerly, as the author knows."""
+    if isinstance(whole, ir.If):
+        return bool(whole.body) and isinstance(whole.body[-1], (ir.Raise, ir.ExprStmt))
+    return isinstance(whole, ir.Assert)

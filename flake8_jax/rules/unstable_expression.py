@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from flake8_jax.core.findings import Level
-from flake8_jax.core.registry import Candidate, Report, rule
+from flake8_jax.core.registry import Candidate, Report, Subscription, rule
 from flake8_jax.rules._facts import level_in_notebook
 from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.semantics.domain.scopes import is_test_file
@@ -18,10 +18,11 @@ from flake8_jax.semantics.events.instabilities import (
     SOFTPLUS,
     SUM_OF_LOGS,
     VAR,
+    XLOGX,
     instability,
 )
 
-_PREVIEW = frozenset({SUM_OF_LOGS, VAR, REL_ENTR, SIGMOID, CLIPPED_INSIDE})
+_PREVIEW = frozenset({SUM_OF_LOGS, VAR, REL_ENTR, XLOGX, SIGMOID, CLIPPED_INSIDE})
 """Forms that too few repositories have to judge them."""
 
 
@@ -34,7 +35,7 @@ def report_first(candidates: list[Candidate]) -> list[Candidate]:
     return first_of_each(candidates, cause)
 
 
-@rule("JAX703", "warning", fixable="sometimes", settle=report_first)
+@rule("JAX703", "warning", fixable="sometimes", settle=report_first, only=Subscription(presumed=True))
 def unstable_expression(event: Computation) -> Report | None:
     """A formula overflows or loses its digits at the extremes, and a stable function for it exists.
 
@@ -47,7 +48,7 @@ def unstable_expression(event: Computation) -> Report | None:
     and `arccos` of that is NaN.
 
     In preview, because too few repositories have them to judge: `log(prod(x))`, `exp(x) / (1 + exp(x))`, the gradient of
-    `1 / (1 + exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`, and angles whose gradient is infinite.
+    `1 / (1 + exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`, `x * (log(x) - y)`, and angles whose gradient is infinite.
 
     Bad:
 
@@ -146,13 +147,18 @@ def unstable_expression(event: Computation) -> Report | None:
 
     Proof: at an extreme argument the formula gives infinity, NaN or a wrong digit, and the stable function does not.
     """
-    if event.context.presumed or is_test_file(event.context.scope.path):
+    if not _is_meant(event) or is_test_file(event.context.scope.path):
         return None
     found = instability(event)
-    if found is None:
+    if found is None or (found.minor and event.context.presumed):
         return None
     level: Level | None = "info" if found.minor else None
     if found.better == SOFTPLUS:
         level = level_in_notebook(event.context)
     unless = GUARDED if event.name in "*/" else ""
     return Report(event.at, f"{found.wrong}; use `{found.better}`", level, found.better in _PREVIEW, unless)
+
+
+def _is_meant(event: Computation) -> bool:
+    """Code that runs on numbers, or that is there to be differentiated."""
+    return event.differentiated or not event.context.presumed

@@ -7,10 +7,15 @@ from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.semantics.domain.values import Recipe
 from flake8_jax.semantics.events.events import Computation
 from flake8_jax.semantics.events.facts import STOPPED
-from flake8_jax.semantics.events.singularities import OVERFLOWING, guarded_singularity, hidden_singularity
+from flake8_jax.semantics.events.singularities import (
+    OVERFLOWING,
+    guarded_singularity,
+    hidden_singularity,
+    masked_product,
+)
 
 
-@rule("JAX702", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"})))
+@rule("JAX702", "error", fixable="sometimes", only=Subscription(where=frozenset({"staged"}), presumed=True))
 def where_nan_grad(event: Computation) -> Report | None:
     """`jnp.where` hides a value that is not finite, but its gradient is NaN all the same.
 
@@ -22,7 +27,9 @@ def where_nan_grad(event: Computation) -> Report | None:
     `0 / 0`, and the gradient keeps it. (The gradient of `log(x)` is finite where `x` is negative.) And `exp(x)` in the branch
     that is not taken has an infinite gradient where `x` is above 88, as in `where(x > 0, x, expm1(x))`: a warning.
 
-    Tests of the result and overflow are in preview: too few repositories have them to judge.
+    Tests of the result and overflow are in preview, because too few repositories have them to judge, and so are products with
+    a logarithm, `where(p == 0, 0, p * log_q)`, and losses, activations and densities that nothing in the project
+    differentiates.
 
     Bad:
 
@@ -106,7 +113,7 @@ def where_nan_grad(event: Computation) -> Report | None:
 
     Proof: the gradient is NaN at the guarded point, and finite beside it.
     """
-    if not event.differentiated or event.context.presumed:
+    if not event.differentiated:
         return None
     if event.name in ("nan_to_num", "nansum", "nanmean"):
         return _report(event, hidden_singularity(event), "warning", preview=True)
@@ -116,6 +123,9 @@ def where_nan_grad(event: Computation) -> Report | None:
     if found is not None:
         overflows = found[0].name in OVERFLOWING
         return _report(event, found[0], "warning" if overflows else None, preview=overflows)
+    masked = masked_product(event)
+    if masked is not None:
+        return _report(event, masked, "warning", preview=True)
     singular = hidden_singularity(event)
     is_meant = singular is not None and _is_meant(event, singular)
     return _report(event, singular, None if is_meant else "warning", preview=True)
@@ -130,6 +140,6 @@ def _is_meant(event: Computation, singular: Recipe) -> bool:
 def _report(event: Computation, singular: Recipe | None, level: Level | None, *, preview: bool) -> Report | None:
     if singular is None:
         return None
-    shown = {"/": "the division", "**": "the power"}.get(singular.name, f"`{singular.name}`")
+    shown = {"/": "the division", "**": "the power", "*": "the product"}.get(singular.name, f"`{singular.name}`")
     wrong = f"the gradient of {shown} is NaN where this `{event.name}` hides its value"
     return Report(event.at, f"{wrong}; guard its operand as well", level, preview, unless=STOPPED)

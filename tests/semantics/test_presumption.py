@@ -6,6 +6,7 @@ import textwrap
 
 import pytest
 
+from flake8_jax.rules import all_rules
 from flake8_jax.semantics.analysis.analyze import analyze
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.syntax.lower import lower
@@ -161,3 +162,87 @@ def test_presumed(name: str) -> None:
     program, expected = CASES[name]
     found = claims(program)
     assert {key: found[key] for key in expected} == expected
+
+
+PREVIEWS = {
+    "a loss that nobody calls branches on an element": (
+        "def hinge_loss(predictions, targets):\n"
+        "    assert predictions.shape[0] == targets.shape[0]\n"
+        "    x = [-1 if p == 0 else p for p in jnp.asarray(predictions)]  # expect: traced-branch\n"
+        "    return jnp.mean(jnp.array(x) * jnp.asarray(targets))"
+    ),
+    "a loss picks elements by a mask": (
+        "def positive_loss(x):\n    y = jnp.exp(x)\n    return jnp.mean(y[y > 1])  # expect: data-dependent-shape"
+    ),
+    "a callee of the loss divides by a norm that may be zero": (
+        "def length(x, least):\n"
+        "    n = jnp.linalg.norm(x)\n"
+        "    return jnp.where(n <= least, least, n)\n"
+        "def similarity(x, y, least=0.0):\n    return jnp.sum(x / length(x, least) * y)\n"
+        "def contrastive_loss(x, y):\n"
+        "    s = similarity(jnp.asarray(x), jnp.asarray(y))\n"
+        "    return jnp.where(jnp.isnan(s), 0.0, s)  # expect: where-nan-grad"
+    ),
+    "a divergence masks the product with a logarithm": (
+        "def kl_divergence(p, q):\n"
+        "    logits = q.logits()\n"
+        "    weight = jax.nn.softmax(logits) if p.raw is None else p.weight\n"
+        "    log_q = jax.nn.log_softmax(logits)\n"
+        "    return jnp.sum(jnp.where(weight == 0, 0.0, weight * (log_q - jax.nn.log_softmax(p.logits()))))"
+        "  # expect: where-nan-grad"
+    ),
+    "the mask is a name": (
+        "def entropy(p):\n"
+        "    p = jnp.asarray(p)\n"
+        "    return -jnp.sum(jnp.where(p > 0, p * jax.nn.log_softmax(p), 0.0))  # expect: where-nan-grad"
+    ),
+    "an entropy of what may be zero": (
+        "def kl_divergence(log_q, p):\n    return jnp.sum(p * (jnp.log(p) - log_q))  # expect: unstable-expression"
+    ),
+    "NumPy in between": (
+        "def shifted(x: jax.Array, n: int):\n"
+        "    y = jnp.append(x, 1.0)\n"
+        "    return jnp.stack([np.roll(y, k) for k in range(n)])  # expect: numpy-on-tracer"
+    ),
+    "NumPy in between, by name and on leaves": (
+        "def moved(x: jax.Array, f):\n"
+        "    last = jax.tree_util.tree_map(lambda leaf: np.append(leaf[0], leaf[:-1]), x)  # expect: numpy-on-tracer\n"
+        "    return jax.vmap(f)(last, x)"
+    ),
+    "arguments are checked": (
+        "def scaled_loss(x):\n    if jnp.any(x < 0):\n        raise ValueError(x)\n    assert jnp.all(x > 0)\n    return jnp.log(x)"
+    ),
+    "a helper": "def check_loss(x):\n    return jnp.exp(x) if jnp.isnan(x) else x",
+    "whoever calls the loss has run it": (
+        "def clipped_loss(x):\n    return jnp.exp(x) if jnp.max(x) > 3 else x\n"
+        "def fit(xs):\n    return [clipped_loss(x) for x in xs]"
+    ),
+    "what is converted on purpose, or stays on the host": (
+        "def shown(x: jax.Array):\n    y = np.diff(jnp.sin(x))\n    return y.tolist(), jnp.asarray(np.asarray(x))"
+    ),
+    "data that no annotation calls an array of JAX": (
+        "def prepared(data):\n    x = jnp.asarray(data)\n    return jnp.where(~np.isnan(x))[0]"
+    ),
+    "a root of what is not negative": (
+        "def distance_loss(x, y):\n    return jnp.nan_to_num(jnp.sqrt(jnp.mean((jnp.asarray(x) - y) ** 2, axis=0)))"
+    ),
+    "no loss": "def pick(x):\n    return jnp.exp(x) if jnp.max(x) > 3 else x",
+}
+
+
+@pytest.mark.parametrize("name", PREVIEWS)
+def test_previews_of_presumed_runs(name: str) -> None:
+    """What a library's users would meet is told in previews, as a warning, and without them not at all."""
+    text = HEADER + "import numpy as np\n" + PREVIEWS[name] + "\n"
+    file = SourceFile("library.py", "library", False, lower(text), text)
+    rules = [rule for rule in all_rules() if rule.presumed]
+    expected = [
+        (number, line.rpartition("# expect: ")[2])
+        for number, line in enumerate(text.splitlines(), 1)
+        if "# expect" in line
+    ]
+    previews = analyze([file], AnalysisRequest(preview=True), rules)
+    assert previews.crashes == []
+    assert [(text.count("\n", 0, f.start) + 1, f.name) for f in previews.findings] == expected
+    assert {f.level for f in previews.findings} <= {"warning"}
+    assert analyze([file], AnalysisRequest(), rules).findings == []

@@ -106,4 +106,6 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
         runs.caps = INSPECT_CAPS
         presumption = machine.trackers[Presuming].presumption = Presumption()
         machine.trackers[Recording].records = Records(presumption.holding)
+    elif request.preview and any(rule.presumed for rule in rules):
+        machine.trackers[Presuming].presumption = Presumption()
     return machine

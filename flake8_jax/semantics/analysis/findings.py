@@ -67,15 +67,16 @@ def _is_wanted(emission: Emission, request: AnalysisRequest) -> bool:
 def _is_withdrawn(m: Machine, emission: Emission) -> bool:
     report, path = emission.report, emission.scope.path
     start = emission.chain[0] if emission.chain else None
+    presumed = emission.event.context.presumed
     if start is not None and start.kind == "entry" and m.trackers[Runs].is_dared(id(start.fn)):
         return True
     scopes = (emission.scope, *[link.scope for link in emission.chain])
     of_tracers = emission.rule.raises == "tracer error" or emission.rule.name == "print-in-staged"
     if of_tracers and any(scope.unjitted for scope in scopes):
         return True  # where jit is switched off, nothing is traced but by other transforms
-    if report.unless and (m.worklist.cuts or m.bus.is_noted(report.unless, path, report.at.start)):
+    if report.unless and (m.worklist.cuts or m.bus.is_noted(report.unless, path, report.at.start, presumed=presumed)):
         return True  # with cuts: the code that did not run might have shown the fact
-    return bool(report.given) and not m.bus.is_noted(report.given, path, report.at.start)
+    return bool(report.given) and not m.bus.is_noted(report.given, path, report.at.start, presumed=presumed)
 
 
 def _report_rank(m: Machine, emission: Emission) -> tuple[int, bool]:

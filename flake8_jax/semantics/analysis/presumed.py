@@ -2,7 +2,9 @@
 
 Vocabulary
 ----------
-presumed   run as if a transform traced it, because jaxlint found no caller that does; only ``inspect`` shows the result.
+presumed   run as if a transform traced it, because jaxlint found no caller that does. ``inspect`` shows it of all functions;
+           in previews rules hear of losses, activations and densities, which are presumed to be differentiated as well,
+           and of functions of JAX arrays that mix NumPy with JAX (``roles``).
 carrier    a class whose instances carry arrays into traced code (``receivers``).
 
 Limitations: see ``trackers.presumption``.
@@ -14,6 +16,7 @@ import functools
 
 from flake8_jax.semantics.analysis.entries import enter, first_argument, function_in_class, run_guarded
 from flake8_jax.semantics.analysis.receivers import carries_arrays
+from flake8_jax.semantics.analysis.roles import has_role, mixes_numpy
 from flake8_jax.semantics.domain.boundary import tracify
 from flake8_jax.semantics.domain.stack import Mode
 from flake8_jax.semantics.domain.values import (
@@ -28,7 +31,9 @@ from flake8_jax.semantics.domain.values import (
 )
 from flake8_jax.semantics.interpreter.classes import generic_instance
 from flake8_jax.semantics.machine.core import Machine
+from flake8_jax.semantics.machine.limits import PRESUMED_CAPS
 from flake8_jax.semantics.trackers.presumption import Presuming
+from flake8_jax.semantics.trackers.records import Recording
 from flake8_jax.semantics.trackers.runs import Runs
 
 _CONSTRUCTORS = ("__init__", "__post_init__", "__new__", "setup", "tree_unflatten")
@@ -38,23 +43,34 @@ def run_presumed(m: Machine) -> None:
     """Run every function once more, as the users of a library would stage it."""
     presumption, runs = m.trackers[Presuming].presumption, m.trackers[Runs]
     assert presumption is not None
-    presumption.settle()
+    presumption.settle(runs.callees)
+    if m.trackers[Recording].records is None:
+        m.bus.presume()
+        runs.caps = PRESUMED_CAPS
     runs.contexts.clear()
     runs.apart.clear()
     presumption.carriers.update(cls for cls in m.program.classes if carries_arrays(m, cls))
     for func in list(m.worklist.deferred_functions):
-        if func.closure is None and func.owner is None and presumption.applies_to(func.scope.path, func.fn):
+        if func.closure is None and func.owner is None and _is_run(m, func):
             run_guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
     for cls in list(m.program.classes):
         for value in list(cls.namespace.values()):
             run_guarded(m, cls.scope, functools.partial(_presumed_method, m, cls, value))
-    for func in list(presumption.rules):
+    for func in list(presumption.rules) if m.trackers[Recording].records is not None else ():
         run_guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
     for func in list(m.worklist.deferred_functions):
         seen = any(runs.has_run(id(func.fn), staged=staged) for staged in (True, False))
         if func.closure is not None and not seen:
-            if presumption.applies_to(func.scope.path, func.fn):
+            if _is_run(m, func):
                 run_guarded(m, func.scope, functools.partial(_presumed_entry, m, func, []))
+
+
+def _is_run(m: Machine, func: FunctionValue) -> bool:
+    """``inspect`` shows every function; rules only hear of those that users surely stage."""
+    presumption = m.trackers[Presuming].presumption
+    assert presumption is not None
+    shown = m.trackers[Recording].records is not None
+    return presumption.applies_to(func.scope.path, func.fn) and (shown or has_role(func) or mixes_numpy(func))
 
 
 def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
@@ -62,7 +78,7 @@ def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
     target = function_in_class(value)
     presumption = m.trackers[Presuming].presumption
     assert presumption is not None
-    if target is None or not presumption.applies_to(cls.scope.path, target.fn):
+    if target is None or not _is_run(m, target):
         return
     self_value: Value = Instance(cls, exact=False)
     if not isinstance(value, StaticMethodValue) and target.fn.name not in _CONSTRUCTORS:
@@ -88,6 +104,13 @@ def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
 
 
 def _presumed_entry(m: Machine, func: FunctionValue, first: list[Value]) -> None:
+    presumption = m.trackers[Presuming].presumption
+    assert presumption is not None
     m.path.traces += 1
-    m.path.mode = Mode(True, True, m.path.traces, True)
+    differentiated = has_role(func)
+    is_api = differentiated and id(func.fn) not in presumption.called
+    compiled = m.path.traces if is_api else 0
+    m.path.mode = Mode(True, True, m.path.traces, True, differentiated=differentiated, compiled=compiled)
     enter(m, func, first)
+    if m.trackers[Recording].records is None and presumption.learn(func.fn):
+        enter(m, func, first)

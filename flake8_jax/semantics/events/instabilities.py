@@ -43,6 +43,7 @@ LOG1P = "jnp.log1p"
 EXPM1 = "jnp.expm1"
 XLOGY = "jax.scipy.special.xlogy"
 REL_ENTR = "jax.scipy.special.rel_entr"
+XLOGX = "jax.scipy.special.xlogy(x, x)"
 VAR = "jnp.var"
 LOG_MINUS_SIGMOID = "jax.nn.log_sigmoid(-x)"
 SUM_OF_LOGS = "jnp.sum(jnp.log(x))"
@@ -229,6 +230,11 @@ def _of_product(event: Computation, a: Value, b: Value) -> Finding | None:
                 return Finding("`x * log(x)` is NaN at zero", XLOGY)
         if _is_log_of_ratio(event, factor, other) and _is_zero_at_times(event, factor):
             return Finding("`x * (log(x) - log(y))` is NaN at zero", REL_ENTR)
+        difference = made_by(event, other, "-")
+        logarithm = made_by(event, difference.operands[0], "log") if difference is not None else None
+        if logarithm is not None and logarithm.operands and same(event, factor, logarithm.operands[0]):
+            if _is_zero_at_times(event, factor):
+                return Finding("`x * (log(x) - y)` is NaN at zero", XLOGX)
     return None
 
 

@@ -16,11 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.code import spelled
 from flake8_jax.semantics.domain.recipes import has_tangent
-from flake8_jax.semantics.domain.values import Array, Recipe, Tree, Value
+from flake8_jax.semantics.domain.values import SHAPED, Array, Recipe, Tree, Value
 from flake8_jax.semantics.events.bounds import RANGES, is_bounded, is_not_negative, may_be_zero, stays_low
 from flake8_jax.semantics.events.events import Computation
-from flake8_jax.semantics.events.formulas import evaluated, number, parts, recipe_of, same
+from flake8_jax.semantics.events.formulas import evaluated, number, parts, recipe_of, same, written_as
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     ">": lambda a, b: a > b,
@@ -195,6 +197,62 @@ _REJECTED = 1e3
 _REPLACING = {"nan_to_num": _NAN | _INF, "nansum": _NAN, "nanmean": _NAN}
 
 
+def masked_product(event: Computation) -> Recipe | None:
+    """``where(p == 0, 0, p * log_q)``: the test says that the logarithm may be infinite there, and the gradient of the product
+    is NaN."""
+    condition, pair = event.operands[0], event.operands[1:3]
+    for branch, taken_when in ((pair[0], True), (pair[1], False)):
+        for _value, recipe in parts(event, branch):
+            if recipe.name != "*" or len(recipe.operands) != 2:
+                continue
+            for factor, other in (recipe.operands, recipe.operands[::-1]):
+                kept_out = _is_zero_kept_out(event, condition, factor, taken_when) or _is_so_written(
+                    event, recipe, taken_when
+                )
+                if kept_out and _is_logarithm(event, other):
+                    if has_tangent(other, event.tangents) or has_tangent(factor, event.tangents):
+                        return recipe
+    return None
+
+
+def _is_logarithm(event: Computation, value: Value) -> bool:
+    """A logarithm, or sums of some: it is infinite where the probability is zero."""
+    recipe = recipe_of(event, value)
+    if recipe is None or recipe.name in _LOGARITHMS:
+        return recipe is not None
+    return recipe.name in ("+", "-") and any(_is_logarithm(event, operand) for operand in recipe.operands)
+
+
+_LOGARITHMS = frozenset({"log", "log2", "log10", "log_softmax", "log_sigmoid"})
+
+
+def _is_zero_kept_out(event: Computation, condition: Value, factor: Value, taken_when: bool) -> bool:
+    """The condition compares the factor with zero, and does not take the branch where it is."""
+    for test, negated in _tests(event, condition):
+        if len(test.operands) == 2 and same(event, test.operands[0], factor) and number(test.operands[1]) == 0.0:
+            truth = bool(_COMPARISONS[test.name](0.0, 0.0))
+            if (truth != negated) is not taken_when:
+                return True
+    return False
+
+
+def _is_so_written(event: Computation, product: Recipe, taken_when: bool) -> bool:
+    """The same of a factor of which nothing is known but its name: ``where(p == 0, 0, p * log_q)``."""
+    call, made = event.at, product.node
+    if not (isinstance(call, ir.Call) and len(call.args) == 3 and isinstance(made, ir.BinOp)):
+        return False
+    test = call.args[0].value
+    if not isinstance(test, ir.Compare) or len(test.ops) != 1 or not isinstance(test.comparators[0], ir.Constant):
+        return False
+    text, known = event.context.scope.text, test.comparators[0].value
+    compares = _COMPARISONS.get(test.ops[0])
+    if compares is None or type(known) not in (int, float) or known != 0 or compares(0.0, 0.0) is taken_when:
+        return False
+    return call.start <= made.start < call.end and any(
+        spelled(test.left, text) == spelled(factor, text) for factor in (made.left, made.right)
+    )
+
+
 def hidden_singularity(event: Computation) -> Recipe | None:
     """The operation that makes a value NaN, or infinite, which is hidden where it is so, and whose derivative is NaN or
     infinite there as well."""
@@ -261,11 +319,28 @@ def _breaks_with_slope(event: Computation, recipe: Recipe, kinds: Kinds) -> bool
 
 
 def _may_divide_by_zero(numerator: Value, denominator: Value, kinds: Kinds) -> bool:
-    if not isinstance(denominator, (Array, Tree)) or not may_be_zero(denominator):
+    if not isinstance(denominator, (Array, Tree)) or not (may_be_zero(denominator) or _is_chosen_zero(denominator)):
         return False
     return "inf" in kinds or number(numerator) in (None, 0.0)
 
 
+def _is_chosen_zero(value: Value) -> bool:
+    """A ``where`` puts zero there."""
+    recipe = written_as(value)
+    while recipe is not None and recipe.name == SHAPED and recipe.operands:
+        recipe = written_as(recipe.operands[0])
+    chosen = recipe.operands[1:] if recipe is not None and recipe.name in ("where", "select") else ()
+    return any(number(v) == 0.0 for v in chosen)
+
+
 def _is_outside(value: Value, kinds: Kinds) -> bool:
     """The value may be negative, where a root is NaN, and so is its slope."""
+    recipe = written_as(value)
+    while recipe is not None and recipe.name in _GATHERING and recipe.operands and not is_not_negative(value):
+        value = recipe.operands[0]
+        recipe = written_as(value)
     return "nan" in kinds and not is_not_negative(value)
+
+
+_GATHERING = frozenset({"sum", "mean", "max", "min", SHAPED})
+"""Operations whose results are not negative if no element is."""

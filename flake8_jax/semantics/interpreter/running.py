@@ -64,6 +64,7 @@ from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.late_binding import note_run
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.process import Process, new_process
+from flake8_jax.semantics.trackers.recipes import mark_tangents
 from flake8_jax.semantics.trackers.replicas import Replicas, note_call
 from flake8_jax.semantics.trackers.runs import Runs, note_called, note_dared, note_wrapped
 
@@ -181,10 +182,17 @@ class Invocation(msgspec.Struct, frozen=True, eq=False):
 def _presumed(m: Machine, presumption: Presumption, func: FunctionValue, made: Invocation) -> Invocation | None:
     """The run, as a library's users might stage the function; None where the function drives others. A run of any other
     kind stays as it is, and teaches what to presume."""
-    if made.mode.presumed:
+    if made.mode.presumed and presumption.settled:
         if id(func.fn) in presumption.drivers:
             return None
-        return Invocation(presumption.presumed(func, made.bound), made.mode, made.context)
+        if made.context.kind == "entry":
+            presumption.entered = made.bound
+        bound = presumption.presumed(func, made.bound)
+        if made.mode.differentiated:
+            for name, value in bound.items():
+                if value is not made.bound[name]:
+                    mark_tangents(m, value)
+        return Invocation(bound, made.mode, made.context)
     presumption.bind(func.fn, made.bound)
     if made.context.kind == "entry":
         shapes = [p.name for p in func.fn.params if describes_shapes(m, func.scope, p.annotation)]

@@ -10,6 +10,7 @@ noted       facts that some path has shown of a place (see ``events.facts``).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -49,6 +50,7 @@ class EventBus:
     """The rules by what they listen to, what they have reported, and the facts that may supersede it.
 
     names_wanted, discards_wanted: names that listeners to uses and to discarded values care for; None for all.
+    presuming: presumed runs are under way; noted_before: what the ordinary ones have noted.
     crashes: (rule, path, traceback) of rules that failed. counters: what ``--verbose`` tells of the analysis.
     """
 
@@ -61,6 +63,8 @@ class EventBus:
                 self.listeners.setdefault(event, []).append(rule)
                 for where in rule.where:
                     self.hearing[event, where] = (*self.hearing.get((event, where), ()), rule)
+        self.presuming = False
+        self.noted_before: frozenset[tuple[str, str, int]] = frozenset()
         self.names_wanted = self._names_of(NameUse)
         self.discards_wanted = self._names_of(Discarded)
         self.emissions: list[Emission] = []
@@ -68,6 +72,14 @@ class EventBus:
         self.noted: set[tuple[str, str, int]] = set()
         self.crashes: list[tuple[str, str, str]] = []
         self.counters: dict[str, int] = {}
+
+    def presume(self) -> None:
+        """The ordinary runs are over; from here on, only rules listen that have something to say of presumed ones."""
+        self.presuming, self.noted_before = True, frozenset(self.noted)
+        for event, rules in self.listeners.items():
+            self.listeners[event] = [rule for rule in rules if rule.presumed]
+        self.listeners = {event: rules for event, rules in self.listeners.items() if rules}
+        self.hearing = {key: tuple(r for r in rules if r.presumed) for key, rules in self.hearing.items()}
 
     def wants(self, event: type) -> bool:
         return event in self.listeners
@@ -94,8 +106,20 @@ class EventBus:
                 continue
             if not said:
                 continue
+            if event.context.presumed and rule.presumed:
+                said = self._presumed(rule, said)
             for report in said if isinstance(said, list) else [said]:
                 self.emissions.append(Emission(rule, report, event, event.context.scope, (*self.path.stack, *below)))
+
+    def _presumed(self, rule: Rule, said: Report | list[Report]) -> list[Report]:
+        """What is told of code that a library's users may stage: warnings, in preview."""
+        if not self.presuming:
+            return []
+        reports = said if isinstance(said, list) else [said]
+        return [
+            replace(report, preview=True, level="info" if (report.level or rule.level) == "info" else "warning")
+            for report in reports
+        ]
 
     def emit_settled(self, event: Any, chain: tuple[Link, ...]) -> None:
         """Tell the rules of what an entry has shown that is over, and keep what they say for good. chain: the call stack
@@ -135,8 +159,10 @@ class EventBus:
         """``fact`` may hold of any place: the path that would tell was not run."""
         self.noted.add((fact, "", 0))
 
-    def is_noted(self, fact: str, path: str, start: int) -> bool:
-        return (fact, path, start) in self.noted or (fact, "", 0) in self.noted
+    def is_noted(self, fact: str, path: str, start: int, *, presumed: bool) -> bool:
+        """presumed: for a report on a presumed run; what such runs show is no fact for the others."""
+        noted = self.noted_before if self.presuming and not presumed else self.noted
+        return (fact, path, start) in noted or (fact, "", 0) in noted
 
     def drop_errors(self, mark: int) -> None:
         """Forget error-level reports since ``mark``: they stand behind a test that only the host can decide."""

@@ -3,7 +3,7 @@
 Library code often has no root of its own: somebody else jits it. ``inspect`` therefore runs every function once more,
 staged, and takes for traced what the code itself uses as an array: what it hands to ``jax.numpy``, asks for its
 ``shape``, maps over as a tree, passes across a staging boundary. Such a run is *presumed*: no rule reports on it
-(but previews that say so), and records tell it apart.
+(but previews of those that say so, ``Subscription.presumed``), and records tell it apart.
 
 Vocabulary
 ----------
@@ -78,6 +78,9 @@ class Presumption:
         self.holding: set[Value] = set()
         self.carriers: set[ClassValue] = set()
         self.leaves: list[tuple[Value, Value]] = []
+        self.settled = False
+        self.called: frozenset[int] = frozenset()
+        self.entered: dict[str, Value] = {}
 
     def mark(self, value: Value, within: Path = ()) -> None:
         """JAX takes ``value``, or what lies under that path in it, for an array; what it is an item of holds one."""
@@ -156,8 +159,10 @@ class Presumption:
             elif isinstance(value, _CALLABLE) or (isinstance(value, Const) and type(value.value) is str):
                 self.host_like.add((id(fn), name))
 
-    def settle(self) -> None:
-        """All ordinary runs are over: what is known of an argument holds for the parameter, and the other way round."""
+    def settle(self, called: set[int]) -> None:
+        """All ordinary runs are over: what is known of an argument holds for the parameter, and the other way round.
+        called: the functions that they call."""
+        self.called = frozenset(called)
         self._settle_hosts()
         known = -1
         while known != (known := self.marks):
@@ -169,6 +174,16 @@ class Presumption:
         for parameter in self.host_like:
             self.array_like.pop(parameter, None)
         self.bindings.clear()
+        self.settled = True
+
+    def learn(self, fn: ir.Function) -> bool:
+        """The run that is over may show for the first time that parameters are array-like: where only known callers ran the
+        function, or it was not run often enough."""
+        known = self.marks
+        for name, value in self.entered.items():
+            if isinstance(value, Unknown) and (id(fn), name) not in self.host_like and not self.is_host(value):
+                self._settle_paths((id(fn), name), value)
+        return self.marks != known
 
     def _settle_hosts(self) -> None:
         """Which parameters can only be host values."""

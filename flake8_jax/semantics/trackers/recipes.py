@@ -237,12 +237,12 @@ def mark_tangents(m: Machine, value: Value, depth: int = 4, room: Room | None = 
 
 def pass_tangent(m: Machine, result: Value, operands: Iterable[Value]) -> None:
     """``result`` was computed from ``operands``: it hangs on what they hang on."""
-    if (
-        m.path.mode.differentiated
-        and isinstance(result, (Array, Tree))
-        and any(has_tangent(v, m.trackers[Tangents].marked) for v in operands)
-    ):
-        m.trackers[Tangents].marked.add(result)
+    mode, marked = m.path.mode, m.trackers[Tangents].marked
+    if not mode.differentiated or not isinstance(result, (Array, Tree)):
+        return
+    # What nobody knows in code that is there to be differentiated, such as an attribute of a distribution, counts too.
+    if any(has_tangent(v, marked) or (mode.presumed and isinstance(v, Unknown) and not v.host_test) for v in operands):
+        marked.add(result)
 
 
 def repeat_tangents(m: Machine, remembered: Value, result: Value, inputs: Iterable[Value]) -> None:
