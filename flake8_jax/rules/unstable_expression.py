@@ -48,7 +48,8 @@ def unstable_expression(event: Computation) -> Report | None:
     and `arccos` of that is NaN.
 
     In preview, because too few repositories have them to judge: `log(prod(x))`, `exp(x) / (1 + exp(x))`, the gradient of
-    `1 / (1 + exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`, `x * (log(x) - y)`, and angles whose gradient is infinite.
+    `1 / (1 + exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`, `x * (log(x) - y)`, and angles
+    whose gradient is infinite.
 
     Bad:
 

@@ -210,7 +210,8 @@ PREVIEWS = {
         "    return jax.vmap(f)(last, x)"
     ),
     "arguments are checked": (
-        "def scaled_loss(x):\n    if jnp.any(x < 0):\n        raise ValueError(x)\n    assert jnp.all(x > 0)\n    return jnp.log(x)"
+        "def scaled_loss(x):\n    if jnp.any(x < 0):\n        raise ValueError(x)\n"
+        "    assert jnp.all(x > 0)\n    return jnp.log(x)"
     ),
     "a helper": "def check_loss(x):\n    return jnp.exp(x) if jnp.isnan(x) else x",
     "whoever calls the loss has run it": (
