@@ -108,6 +108,7 @@ def _presumed_entry(m: Machine, func: FunctionValue, first: list[Value]) -> None
     assert presumption is not None
     m.path.traces += 1
     differentiated = has_role(func)
+    m.bus.raising_only = not differentiated
     is_api = differentiated and id(func.fn) not in presumption.called
     compiled = m.path.traces if is_api else 0
     m.path.mode = Mode(True, True, m.path.traces, True, differentiated=differentiated, compiled=compiled)

@@ -50,7 +50,8 @@ class EventBus:
     """The rules by what they listen to, what they have reported, and the facts that may supersede it.
 
     names_wanted, discards_wanted: names that listeners to uses and to discarded values care for; None for all.
-    presuming: presumed runs are under way; noted_before: what the ordinary ones have noted.
+    presuming: presumed runs are under way; raising_only: of functions that
+    nobody presumes to be differentiated; noted_before: what the ordinary ones have noted.
     crashes: (rule, path, traceback) of rules that failed. counters: what ``--verbose`` tells of the analysis.
     """
 
@@ -63,7 +64,7 @@ class EventBus:
                 self.listeners.setdefault(event, []).append(rule)
                 for where in rule.where:
                     self.hearing[event, where] = (*self.hearing.get((event, where), ()), rule)
-        self.presuming = False
+        self.presuming = self.raising_only = False
         self.noted_before: frozenset[tuple[str, str, int]] = frozenset()
         self.names_wanted = self._names_of(NameUse)
         self.discards_wanted = self._names_of(Discarded)
@@ -113,7 +114,7 @@ class EventBus:
 
     def _presumed(self, rule: Rule, said: Report | list[Report]) -> list[Report]:
         """What is told of code that a library's users may stage: warnings, in preview."""
-        if not self.presuming:
+        if not self.presuming or (self.raising_only and rule.raises == "nothing"):
             return []
         reports = said if isinstance(said, list) else [said]
         return [
