@@ -77,16 +77,12 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
         return w - 0.05 * x.T @ (x @ w)
 
 
-    def sample(rows, key):
-        index = jax.random.randint(key, (32,), 0, len(rows))
-        return rows[index]  # expect: sync-in-loop
-
-
     def fit(w, key, steps):
         rows = np.ones((1000, 2))
         for _ in range(steps):
             key, subkey = jax.random.split(key)
-            w = train_step(w, sample(rows, subkey))
+            index = jax.random.randint(subkey, (32,), 0, len(rows))
+            w = train_step(w, rows[index])  # expect: sync-in-loop
         return w
 
 

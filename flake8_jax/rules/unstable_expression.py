@@ -90,8 +90,8 @@ def unstable_expression(event: Computation) -> Report | None:
     def demonstrate():
         assert jnp.isnan(boltzmann(jnp.array([0.0, 200.0]), 1.0)).any()
         assert jnp.isinf(squashed(jnp.array(20.0), 0.0))
-        some = jnp.array([[1.0, 1.0, 4.0], [1.0, 6.0, 6.0], [3.0, 3.0, 5.0], [2.0, 2.0, 7.0], [4.0, 1.0, 5.0]])
-        assert jnp.isnan(jax.vmap(angle)(some, some)).any()
+        same = jnp.array([1.0, 1.0, 4.0])
+        assert jnp.isnan(angle(same, same))
     ```
 
     Good:
