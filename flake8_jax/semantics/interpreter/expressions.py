@@ -376,9 +376,7 @@ def load_item(m: Machine, frame: Frame, node: ir.Subscript, base: Value, index: 
     if isinstance(base, UnionValue):
         reports = len(m.bus.emissions)
         items = [load_item(m, frame, node, b, index, quiet=quiet) for b in base.members]
-        if any(isinstance(b, Array) for b in base.members) and any(
-            isinstance(b, (ListValue, TupleValue)) for b in base.members
-        ):
+        if joining.are_unlike(base.members):
             m.bus.drop_errors(reports)  # an array or several: whatever the index is, it is right for one of them
         return joining.union_of(items)
     if not quiet and not isinstance(base, (AtValue, ClassValue, External)):
