@@ -32,7 +32,8 @@ _HEAD = """\
 <!-- Written by scripts/rule_index.py from the docstrings of the rules. -->
 
 `jaxlint rule NAME` prints the manual page of a rule: why it bites, wrong and right examples, and the repair. **Level**:
-an *error* raises or is silently wrong on the path shown; a *warning* works, and costs time, memory or trust; an
+an *error* raises or is silently wrong on the path shown (a tracer that comes from three files away, or from a class that
+nothing in the project stages, is an info); a *warning* works, and costs time, memory or trust; an
 *info* has a better successor, or is likely meant. **Repair**: whether `--fix` can repair it, always or sometimes, with
 `--unsafe-fixes` where the repair may change values.
 """

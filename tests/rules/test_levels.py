@@ -695,6 +695,51 @@ def called(x):
 }
 
 
+BRANCH = "def clip(x):\n    if x > 1:\n        return 1.0\n    return x\n"
+JITTED = "import jax\n\n\n@jax.jit\ndef step(x):\n    return {}(x)\n"
+LAYER = """\
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from far import clip
+
+
+class Layer(eqx.Module):
+    weight: jax.Array
+
+    def __call__(self, x):
+        return clip(jnp.dot(self.weight, x))
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "level", "confidence"),
+    [
+        ({"near.py": JITTED.format("clip") + "\n\n" + BRANCH}, "error", "certain"),
+        ({"near.py": "from far import clip\n" + JITTED.format("clip"), "far.py": BRANCH}, "error", "certain"),
+        (
+            {
+                "near.py": "from middle import cut\n" + JITTED.format("cut"),
+                "middle.py": "from far import clip\n\n\ndef cut(x):\n    return clip(x)\n",
+                "far.py": BRANCH,
+            },
+            "info",
+            "likely",
+        ),
+        ({"near.py": LAYER, "far.py": BRANCH}, "info", "likely"),
+        (
+            {"near.py": LAYER, "run.py": "from far import clip\n" + JITTED.format("clip"), "far.py": BRANCH},
+            "error",
+            "certain",
+        ),
+    ],
+    ids=["one file", "two files", "three files", "a layer that nobody runs", "a layer, and a near one"],
+)
+def test_a_tracer_from_far_away_is_likely(files: dict[str, str], level: str, confidence: str) -> None:
+    (found,) = findings_of(Path("/project"), files).findings
+    assert (found.name, found.level, found.confidence) == ("traced-branch", level, confidence)
+
+
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS)
 def test_levels(text: str) -> None:
     positions = Positions(lower(text).line_starts)
