@@ -6,7 +6,9 @@ from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
     ADVICE,
     OUTCOMES,
+    by_convention,
     first_use,
+    gets_again,
     is_common_pick,
     is_loop_reuse,
     level_of_use,
@@ -159,8 +161,12 @@ def key_reuse(event: KeyUse) -> Report | None:
             f"{key} seeds both `{first}` and `{second}`, so modules may draw the same numbers of both; split it first"
         )
         return Report(event.at, message, level="warning", given=draws_from(second))
+    if event.in_loop and any(event.callees):
+        return None
     if event.same_call or event.in_loop:
         return Report(event.at, f"{key} is used twice by one call{OUTCOMES[event.shares]}; split it first")
+    if any(event.callees):
+        return by_convention(event, f"{gets_again(event)}; {ADVICE[event.intent]}")
     uses, where = uses_of(event), first_use(event)
     if event.carried:
         then = f"and {name_of(event.through) if event.through else 'this call'} uses it again"

@@ -6,6 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
+    by_convention,
     is_common_pick,
     is_loop_reuse,
     level_of_use,
@@ -14,7 +15,7 @@ from flake8_jax.rules._keys import (
     report_where_given,
     uses_of,
 )
-from flake8_jax.semantics.domain.code import names_read, nodes_around
+from flake8_jax.semantics.domain.code import last_name, names_read, nodes_around
 from flake8_jax.semantics.events.events import KeyUse
 
 _ADVICE = {
@@ -137,6 +138,14 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         return None
     advice = _ADVICE.get(event.loop_kind, _IN_PYTHON)
     by = name_of(event.through) if event.through else "this call"
+    if any(event.callees):
+        if _is_left_alone(event):
+            return None
+        by = name_of(event.through) if event.through else f"`{event.callees[1]}`" if event.callees[1] else "this call"
+        message = (
+            f"{name_of_key(event)} does not change in this loop, so {by} gets the same key in every iteration; {advice}"
+        )
+        return by_convention(event, message)
     if event.through and not event.draws:
         then = f"{by} uses the same key in every iteration"
     else:
@@ -148,6 +157,14 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         level=level_of_use(event),
         uses=uses_of(event),
     )
+
+
+def _is_left_alone(event: KeyUse) -> bool:
+    """The loop makes new keys for the rest of what it does: that this one stays as it is, as for an evaluation, is meant."""
+    around = nodes_around(event.context.scope.tree.body, event.at.start, event.at.end)
+    loop = next((node for node in reversed(list(around)) if isinstance(node, (ir.For, ir.While))), None)
+    inside = [node for statement in loop.body for node in walk(statement)] if loop is not None else []
+    return any(isinstance(node, ir.Call) and last_name(node.func) in ("split", "fold_in") for node in inside)
 
 
 def _picks_own_row(event: KeyUse) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
+    by_convention,
     first_use,
+    gets_again,
     is_loop_reuse,
     is_within_call,
     level_of_use,
@@ -106,6 +108,8 @@ def key_used_after_split(event: KeyUse) -> Report | None:
         or context.caught
     ):
         return None
+    if any(event.callees):
+        return by_convention(event, f"{gets_again(event)}; use a key that split returned")
     by = name_of(event.through) if event.through else "this call"
     advice = "give each of the calls a key of its own" if is_within_call(event) else "use a key that split returned"
     again = "splits it again" if event.effect == "split" else "uses it again"

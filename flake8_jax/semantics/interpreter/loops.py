@@ -36,11 +36,12 @@ from flake8_jax.semantics.domain.values import (
     Value,
     known_elements,
 )
-from flake8_jax.semantics.events.events import DonatedUse, MissingSync, TruthTest
+from flake8_jax.semantics.events.events import DonatedUse, KeyUse, MissingSync, TruthTest
 from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.assignment import assign
 from flake8_jax.semantics.interpreter.conditions import condition_of, judge_reports
 from flake8_jax.semantics.interpreter.iteration import are_functions, iterated, parts_of
+from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.freshness import note_staged_loop
@@ -105,9 +106,10 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         m.bus.count("loops nested too deeply")
     limit = 0 if unheard else MAX_PASSES if m.path.passes <= 2 else 1
     loop.base = len(m.journal.entries)
-    attempt = 0
+    attempt, runs = 0, m.trackers[Runs]
+    of_keys: list[Emission] = []
     while True:
-        last = attempt == limit
+        last, lost = attempt == limit, runs.lost
         # Each loop in here would run its body at least twice, and each loop in those.
         frame.unheard = unheard or (not last and m.path.passes > MAX_HEARD_LOOPS)
         mark, reports = len(m.journal.entries), len(m.bus.emissions)
@@ -139,7 +141,12 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
             arms = [{}]
         changed = _widen_head(m, frame, loop, arms, give_up=attempt + 1 >= limit)
         if last or (not changed and not frame.unheard):
+            if runs.lost > lost:
+                m.bus.emissions += of_keys
             break
+        if attempt == 0:
+            of_keys = [e for e in m.bus.emissions[reports:] if type(e.event) is KeyUse]
+        # Where a later pass gives a function up that ran too often, what the first one has shown of keys counts.
         # What the first iteration reads after it was donated stays deleted, whatever the others find there; and the step
         # that it runs is the one that they run, on values of which less is known.
         m.bus.emissions[reports:] = [
