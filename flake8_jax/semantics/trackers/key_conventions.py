@@ -38,15 +38,19 @@ _KEEPING = frozenset({
     "concat", "concatenate", "cond", "convert", "copy", "create", "debug", "deepcopy", "device", "dict", "dump",
     "encode", "ensure", "equal", "eval", "extend", "flatten", "fold", "from", "get", "global", "grad", "hash", "host",
     "id", "identity", "info", "insert", "is", "isinstance", "jit", "key", "keys", "len", "list", "load", "local", "log",
-    "lower", "make", "map", "next", "pack", "partial", "place", "pmap", "pop", "print", "prng", "push", "put", "ravel",
+    "lower", "make", "map", "next", "pack", "partial", "place", "plot", "pmap", "pop", "print", "prng", "push", "put", "ravel",
     "record", "replace", "replicate", "report", "repr", "reshape", "restore", "return", "rng", "rngs", "save", "seed",
     "select", "serialize", "set", "setdefault", "shape", "shard", "sharded", "show", "spec", "split", "stack", "store",
     "str", "struct", "tile", "to", "trace", "tree", "tuple", "type", "unflatten", "unreplicate", "unwrap", "update",
-    "validate", "vmap", "warning", "where", "wrap", "write", "yield",
+    "validate", "visualize", "vmap", "warning", "where", "wrap", "write", "yield",
 })  # fmt: skip
 """Words of names of callees that keep a key."""
 _OF_ARRAYS = ("jax.", "numpy.", "flax.", "chex.", "builtins.", "orbax.", "optax.")
 """Libraries of which the tables know what draws."""
+
+
+_OF_FLAX = frozenset({"init", "apply", "init_with_output", "lazy_init"})
+"""Methods of Flax's modules: each draw folds the name of its module into the key."""
 
 
 def note_key_given(m: Machine, func: Value, at: Call) -> None:
@@ -57,8 +61,16 @@ def note_key_given(m: Machine, func: Value, at: Call) -> None:
     taken = at.args if "init" not in name.lower() else _of_init(at.args)
     for value, node, keyword, collection in _given(taken):
         if _is_exact(value) or (may_be_key(value) and _NAMED.fullmatch(keyword or (last_name(node) if node else ""))):
-            usage = Usage("consume", node, conventional=name, given=draws_from(collection) if collection else "")
+            folds = bool(collection) or keyword == "rngs" or (name in _OF_FLAX and _has_flax(at))
+            fact = draws_from(collection) if collection not in ("", "params") else ""
+            usage = Usage("consume", node, conventional=name, given=fact, folds=folds)
             use_key(m, Touch(at.frame, at.node, value), usage)
+
+
+def _has_flax(at: Call) -> bool:
+    """The file imports Flax, whose modules most likely are what it calls."""
+    names = at.frame.scope.slots.values()
+    return any(isinstance(value, External) and value.name.startswith("flax") for value in names)
 
 
 def _name_of(func: Value, node: Any) -> str:
@@ -91,7 +103,7 @@ def _given(args: Arguments) -> Iterator[tuple[Value, ir.Expr | None, str, str]]:
         if isinstance(value, DictValue):
             for name, part in value.items():
                 if isinstance(part, Value) and _is_exact(part):
-                    yield part, None, keyword, name if isinstance(name, str) and name != "params" else ""
+                    yield part, None, keyword, name if isinstance(name, str) else ""
         else:
             yield value, node, keyword, ""
 

@@ -73,7 +73,8 @@ class Use:
     """One use of a key, as it is remembered. argument: the IR of a donated argument. draws: what comes out are numbers,
     neither other keys nor an object that starts with them. stream: which random bits of the key those come from. certain:
     of a donation, that a result takes the memory. inner: the rest of the path of a use in a remembered run. carried: it was
-    in the iteration before, whose key came back (see ``key_carries``). conventional, given: as in ``Usage``."""
+    in the iteration before, whose key came back (see ``key_carries``). conventional, given, folds: as in
+    ``Usage``."""
 
     effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
@@ -88,6 +89,7 @@ class Use:
     carried: bool = field(default=False, compare=False)
     conventional: str = ""
     given: str = ""
+    folds: bool = False
 
     @property
     def last(self) -> Place:
@@ -117,7 +119,8 @@ class Touch(NamedTuple):
 
 class Usage(NamedTuple):
     """How a key is used up. argument: the IR of the key. sampler, draws, stream: as in ``Use``. conventional: the callee that
-    nobody knows, which by convention draws from the key. given: a fact without which it does not."""
+    nobody knows, which by convention draws from the key. given: a fact without which it does not. folds: like Flax, it folds
+    names into the key before it draws, so it shares numbers with itself alone, in the next iteration."""
 
     effect: KeyEffect
     argument: ir.Expr | None
@@ -126,6 +129,7 @@ class Usage(NamedTuple):
     stream: str = ""
     conventional: str = ""
     given: str = ""
+    folds: bool = False
 
 
 class Keys(Tracker):
@@ -326,7 +330,7 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
             _tell_collision(m, key, usage, use, path, certain=certain)
     made = Use(
         usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream,
-        conventional=usage.conventional, given=usage.given,
+        conventional=usage.conventional, given=usage.given, folds=usage.folds,
     )  # fmt: skip
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
@@ -371,8 +375,12 @@ def _is_slight(m: Machine, usage: Usage, path: tuple[Place, ...], earlier: Use) 
     """Of two uses of which one is that of a callee that nobody knows: they rather share nothing, or are meant."""
     names, both = m.trackers[Keys].names, (usage.conventional, earlier.conventional)
     now, then = path[-1], earlier.last
+    level = parting(path, earlier.path)
+    again = level is not None and path[level].node is earlier.path[level].node
+    if usage.folds or earlier.folds:
+        return not again
     if all(both):
-        return both[0] == both[1] and now.node is not then.node and not _draws_alone(both[0])
+        return both[0] == both[1] and not again and not _draws_alone(both[0])
     if not _is_split(earlier if usage.conventional else usage):
         return False
     split, other = (then, now) if usage.conventional else (now, then)
