@@ -103,8 +103,10 @@ def _step(site: Site, text: str) -> Step:
     return Step(site.scope.path, site.start, row_of(site), "use", "", text)
 
 
-def by_convention(event: KeyUse, message: str) -> Report:
+def by_convention(event: KeyUse, message: str) -> Report | None:
     """A report on two uses of which one is that of a function that nobody knows: a preview."""
+    if event.in_loop and not event.loop_kind:
+        return None  # two arguments of one call
     level: Level = "info" if event.intent else "warning"
     return Report(event.at, message, level, preview=True, given=event.given, uses=uses_of(event))
 
@@ -162,7 +164,7 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
     """
     first: dict[int, Candidate] = {}
     for candidate in sorted(candidates, key=lambda one: (one.path, one.start)):
-        if candidate.event.key_node is not None:
+        if candidate.event.key_node is not None and not any(candidate.event.callees):
             first.setdefault(id(canonical_key(candidate.event.key)), candidate)
 
     def is_superseded(candidate: Candidate) -> bool:

@@ -38,6 +38,9 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     always takes the same step, dropout that always drops the same units. It is silent. The body of `jax.lax.scan`,
     `jax.lax.fori_loop` or `jax.lax.while_loop` that captures a key is such a loop too.
 
+    In preview, the rule also reports keys that each iteration gives to a function that nobody knows (see JAX301), unless the
+    loop makes other keys itself: then this one is left alone on purpose.
+
     Bad:
 
     ```python
@@ -139,13 +142,7 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     advice = _ADVICE.get(event.loop_kind, _IN_PYTHON)
     by = name_of(event.through) if event.through else "this call"
     if any(event.callees):
-        if _is_left_alone(event):
-            return None
-        by = name_of(event.through) if event.through else f"`{event.callees[1]}`" if event.callees[1] else "this call"
-        message = (
-            f"{name_of_key(event)} does not change in this loop, so {by} gets the same key in every iteration; {advice}"
-        )
-        return by_convention(event, message)
+        return _by_convention(event, advice)
     if event.through and not event.draws:
         then = f"{by} uses the same key in every iteration"
     else:
@@ -157,6 +154,15 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         level=level_of_use(event),
         uses=uses_of(event),
     )
+
+
+def _by_convention(event: KeyUse, advice: str) -> Report | None:
+    callee = event.callees[1]
+    by = name_of(event.through) if event.through else f"`{callee}`" if callee else "this call"
+    message = (
+        f"{name_of_key(event)} does not change in this loop, so {by} gets the same key in every iteration; {advice}"
+    )
+    return None if _is_left_alone(event) else by_convention(event, message)
 
 
 def _is_left_alone(event: KeyUse) -> bool:

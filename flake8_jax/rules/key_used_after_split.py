@@ -27,6 +27,9 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     gives numbers that may be correlated with those drawn from the parts
     (<https://docs.jax.dev/en/latest/jax.random.html>). Neither raises, unless `jax_debug_key_reuse` is on.
 
+    In preview, the rule also reports a key that is split and then given to a function that nobody knows (see JAX301), and
+    `fold_in(key, i)` beside `split(key, n)`: it gives the key `split(key, n)[i]` again.
+
     Bad:
 
     ```python

@@ -16,7 +16,7 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     index.
 
     Opt-in: of the findings that were judged on public code none was a mistake; shared keys are a common way to compare
-    members of a population on equal terms.
+    members of a population on equal terms. In preview, the rule also knows functions that nobody knows (see JAX301).
 
     Bad:
 
@@ -98,5 +98,4 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     return Report(
         event.at,
         f"the key is {how}, so every {elements} of the {short} draws the same numbers; split the key and map over the keys",
-        preview=event.outer,
     )

@@ -296,14 +296,13 @@ class EqualKeys(msgspec.Struct, frozen=True, eq=False):
 class SharedKey(msgspec.Struct, frozen=True, eq=False):
     """A key that is the same in every lane of a vmap or pmap is consumed inside. ``at``: the call that passes it with
     ``in_axes`` None, or, for a captured key, the expression that consumes it. transform: canonical name. callee: the function
-    that consumes it by convention, if nobody knows that. outer: another vmap inside maps over other things."""
+    that consumes it by convention, if nobody knows that."""
 
     context: Context
     at: ir.Node
     transform: str
     captured: bool
     callee: str = ""
-    outer: bool = False
 
 
 class RootMet(msgspec.Struct, frozen=True, eq=False):

@@ -141,17 +141,9 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
             arms = [{}]
         changed = _widen_head(m, frame, loop, arms, give_up=attempt + 1 >= limit)
         if last or (not changed and not frame.unheard):
-            if runs.lost > lost:
-                m.bus.emissions += of_keys
+            m.bus.emissions += of_keys if runs.lost > lost else []
             break
-        if attempt == 0:
-            of_keys = [e for e in m.bus.emissions[reports:] if type(e.event) is KeyUse]
-        # Where a later pass gives a function up that ran too often, what the first one has shown of keys counts.
-        # What the first iteration reads after it was donated stays deleted, whatever the others find there; and the step
-        # that it runs is the one that they run, on values of which less is known.
-        m.bus.emissions[reports:] = [
-            e for e in m.bus.emissions[reports:] if attempt == 0 and type(e.event) in _OF_FIRST
-        ]
+        of_keys += _forget_reports(m, reports, first=attempt == 0)
         del frame.returns[returns:]
         del frame.yields[yields:]
         del loop.exits[exits:]
@@ -165,6 +157,16 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
     m.path.passes -= 1
     frame.unheard = around
     _end_variations(m, loop)
+
+
+def _forget_reports(m: Machine, reports: int, *, first: bool) -> list[Emission]:
+    """Forget what a pass has told, because the next one tells it again. Of the first one, gives back what counts if a later
+    pass gives up a function that ran too often."""
+    told = m.bus.emissions[reports:]
+    # What the first iteration reads after it was donated stays deleted, whatever the others find there; and the step
+    # that it runs is the one that they run, on values of which less is known.
+    m.bus.emissions[reports:] = [e for e in told if first and type(e.event) in _OF_FIRST]
+    return [e for e in told if first and type(e.event) is KeyUse]
 
 
 def _repeat_deep(m: Machine, frame: Frame, loop: LoopState, before: _DeepRun) -> None:

@@ -419,8 +419,7 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
         note_method_rule(m, func.cls, func.name, at.args)
     _note_collection(m, func, at)
     if fact is None:
-        if m.trackers[Keys].conventions:
-            note_key_given(m, func, at)
+        note_key_given(m, func, at)
         return Unknown("method")
     owner, name = m.program.knowledge.class_(func.cls), f"{func.cls}.{func.name}"
     handler = SPECIAL.get(name)

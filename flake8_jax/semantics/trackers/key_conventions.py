@@ -15,14 +15,14 @@ itself makes. Not modelled: callees whose name says nothing of what they keep.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.code import last_name
 from flake8_jax.semantics.domain.values import Array, DictValue, External, Opaque, Unknown, Value, canonical_key
 from flake8_jax.semantics.events.facts import draws_from
-from flake8_jax.semantics.trackers.keys import Touch, Usage, may_be_key, use_key
+from flake8_jax.semantics.trackers.keys import Keys, Touch, Usage, may_be_key, use_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _NAMED = re.compile(r"(.*_)?(key|rng|prng|rngs|seed)(_?[0-9])?|prng_?key|rng_?key|(rng|key)_[a-z0-9_]+|_(rng|key)")
 """Names of parameters and variables that hold keys."""
 _KEEPING = frozenset({
-    "add", "append", "array", "as", "asarray", "assert", "block", "broadcast", "cast", "check", "clone", "compile",
+    "add", "append", "array", "as", "asarray", "assert", "block", "broadcast", "carry", "cast", "check", "clone", "compile",
     "concat", "concatenate", "cond", "convert", "copy", "create", "debug", "deepcopy", "device", "dict", "dump",
     "encode", "ensure", "equal", "eval", "extend", "flatten", "fold", "from", "get", "global", "grad", "hash", "host",
     "id", "identity", "info", "insert", "is", "isinstance", "jit", "key", "keys", "len", "list", "load", "local", "log",
@@ -53,18 +53,34 @@ _OF_FLAX = frozenset({"init", "apply", "init_with_output", "lazy_init"})
 """Methods of Flax's modules: each draw folds the name of its module into the key."""
 
 
+class _Given(NamedTuple):
+    """An argument. collection: the name that a dictionary has for it."""
+
+    value: Value
+    node: ir.Expr | None
+    keyword: str
+    collection: str = ""
+
+
 def note_key_given(m: Machine, func: Value, at: Call) -> None:
     """A callee that nobody knows gets arguments."""
-    name = _name_of(func, at.node)
+    name = _name_of(func, at.node) if m.trackers[Keys].conventions else ""
     if not name or _keeps(name) or (isinstance(func, External) and func.name.startswith(_OF_ARRAYS)):
         return
-    taken = at.args if "init" not in name.lower() else _of_init(at.args)
-    for value, node, keyword, collection in _given(taken):
-        if _is_exact(value) or (may_be_key(value) and _NAMED.fullmatch(keyword or (last_name(node) if node else ""))):
-            folds = bool(collection) or keyword == "rngs" or (name in _OF_FLAX and _has_flax(at))
+    of_flax = name in _OF_FLAX and _has_flax(at)
+    for given in _given(_of_init(at.args) if "init" in name.lower() else at.args):
+        if _is_key(given):
+            collection = given.collection
             fact = draws_from(collection) if collection not in ("", "params") else ""
-            usage = Usage("consume", node, conventional=name, given=fact, folds=folds)
-            use_key(m, Touch(at.frame, at.node, value), usage)
+            folds = of_flax or bool(collection) or given.keyword == "rngs"
+            usage = Usage("consume", given.node, conventional=name, given=fact, folds=folds)
+            use_key(m, Touch(at.frame, at.node, given.value), usage)
+
+
+def _is_key(given: _Given) -> bool:
+    """By value, or by name where the value is unknown."""
+    name = given.keyword or (last_name(given.node) if given.node is not None else "")
+    return _is_exact(given.value) or (may_be_key(given.value) and bool(_NAMED.fullmatch(name)))
 
 
 def _has_flax(at: Call) -> bool:
@@ -94,18 +110,17 @@ def _keeps(name: str) -> bool:
     return bare[:1].isupper() or not _KEEPING.isdisjoint(re.findall("[a-z]+", re.sub("([A-Z])", r"_\1", bare).lower()))
 
 
-def _given(args: Arguments) -> Iterator[tuple[Value, ir.Expr | None, str, str]]:
-    """The arguments with their names, and the values of dictionaries among them, with the names of the collections that those
-    stand for."""
+def _given(args: Arguments) -> Iterator[_Given]:
+    """The arguments with their names, and the values of dictionaries among them."""
     nodes = [*args.nodes, *[None] * (len(args.values) - len(args.nodes))]
     named = [(value, args.keyword_nodes.get(name), name) for name, value in args.kwargs.items()]
     for value, node, keyword in [*[(v, n, "") for v, n in zip(args.values, nodes, strict=False)], *named]:
         if isinstance(value, DictValue):
             for name, part in value.items():
                 if isinstance(part, Value) and _is_exact(part):
-                    yield part, None, keyword, name if isinstance(name, str) else ""
+                    yield _Given(part, None, keyword, name if isinstance(name, str) else "")
         else:
-            yield value, node, keyword, ""
+            yield _Given(value, node, keyword)
 
 
 def _of_init(args: Arguments) -> Arguments:

@@ -763,20 +763,15 @@ def shared_values(values: list[Value], captured: bool, limit: int = 60) -> dict[
 def _tell_shared(m: Machine, touch: Touch, usage: Usage) -> None:
     if not m.path.mode.lanes or not m.bus.wants(SharedKey):
         return
-    lanes = m.path.mode.lanes if m.trackers[Keys].conventions else m.path.mode.lanes[-1:]
-    for lane in reversed(lanes):
-        root: Value | None = touch.value
-        while root is not None and root not in lane.shared:
-            root = root.parent if isinstance(root, Opaque) else None
-        if root is not None:
-            break
-    else:
+    lane = m.path.mode.lanes[-1]
+    root: Value | None = touch.value
+    while root is not None and root not in lane.shared:
+        root = root.parent if isinstance(root, Opaque) else None
+    if root is None:
         return
     captured = lane.shared[root]
     scope, node = (touch.frame.scope, touch.node) if captured else (lane.call.scope, lane.call.node)
-    m.bus.emit(
-        SharedKey(m.path.context(scope), node, lane.transform, captured, usage.conventional, lane is not lanes[-1])
-    )
+    m.bus.emit(SharedKey(m.path.context(scope), node, lane.transform, captured, usage.conventional))
 
 
 def made_key(m: Machine, scope: ModuleScope, node: Any, level: Level, literal: Const | None = None) -> Array:
