@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from flake8_jax.core.cells import SUFFIX, Rows
 from flake8_jax.core.findings import Level, Step
-from flake8_jax.core.registry import Candidate
+from flake8_jax.core.registry import Candidate, Report
 from flake8_jax.rules._meetings import Meetings
 from flake8_jax.rules._tracers import LONGEST_QUOTE, quote
 from flake8_jax.semantics.domain.values import Site, canonical_key
@@ -103,6 +103,35 @@ def _step(site: Site, text: str) -> Step:
     return Step(site.scope.path, site.start, row_of(site), "use", "", text)
 
 
+def by_convention(event: KeyUse, message: str) -> Report | None:
+    """A report on two uses of which one is that of a function that nobody knows: a preview."""
+    if event.in_loop and not event.loop_kind:
+        return None  # two arguments of one call
+    level: Level = "info" if event.intent else "warning"
+    return Report(event.at, message, level, preview=True, given=event.given, uses=uses_of(event))
+
+
+def gets_again(event: KeyUse) -> str:
+    """What becomes of a key that one of two functions uses by convention, at its second use."""
+    earlier, callee = event.callees
+    if "fold_in" in (earlier, callee):
+        first, then = ("folded in", "the split gives") if earlier else ("split", "`fold_in` gives")
+        return f"{name_of_key(event)} was already {first} {first_use(event)}, and {then} the same keys again"
+    before = f"given to `{earlier}`" if earlier else "split" if event.was_split else "used"
+    if event.through:
+        then = f"{name_of(event.through)} uses it"
+    else:
+        then = (
+            f"`{callee}` gets it"
+            if callee
+            else "this call splits it"
+            if event.effect == "split"
+            else "this call uses it"
+        )
+    again = " again" if event.was_split or event.effect != "split" or event.through else ""
+    return f"{name_of_key(event)} was already {before} {first_use(event)}, and {then}{again}"
+
+
 def level_of_use(event: KeyUse) -> Level | None:
     """The level of a report on a further use, where it is not the rule's own. What is likely meant is a note: of the
     reuses with such a reason that readers judged in unseen repositories, one in seven was worth their time."""
@@ -135,7 +164,7 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
     """
     first: dict[int, Candidate] = {}
     for candidate in sorted(candidates, key=lambda one: (one.path, one.start)):
-        if candidate.event.key_node is not None:
+        if candidate.event.key_node is not None and not any(candidate.event.callees):
             first.setdefault(id(canonical_key(candidate.event.key)), candidate)
 
     def is_superseded(candidate: Candidate) -> bool:
@@ -159,7 +188,8 @@ def _one_for_each_key(candidates: list[Candidate]) -> list[Candidate]:
     """
     groups: dict[tuple[object, ...], list[Candidate]] = {}
     cells: dict[str, Rows] = {}
-    for candidate in sorted(candidates, key=lambda one: (one.path, one.start)):
+    # What is no preview comes first: it stands for the others.
+    for candidate in sorted(candidates, key=lambda one: (any(one.event.callees), one.path, one.start)):
         event: KeyUse = candidate.event
         earlier = event.earlier
         if earlier is None or event.in_loop or event.same_call:

@@ -6,6 +6,7 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
+    by_convention,
     is_common_pick,
     is_loop_reuse,
     level_of_use,
@@ -14,7 +15,7 @@ from flake8_jax.rules._keys import (
     report_where_given,
     uses_of,
 )
-from flake8_jax.semantics.domain.code import names_read, nodes_around
+from flake8_jax.semantics.domain.code import last_name, names_read, nodes_around
 from flake8_jax.semantics.events.events import KeyUse
 
 _ADVICE = {
@@ -36,6 +37,9 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
     Why it bites: the same key gives the same numbers, so every iteration draws the same ones: a random walk that
     always takes the same step, dropout that always drops the same units. It is silent. The body of `jax.lax.scan`,
     `jax.lax.fori_loop` or `jax.lax.while_loop` that captures a key is such a loop too.
+
+    In preview, the rule also reports keys that each iteration gives to a function that nobody knows (see JAX301), unless the
+    loop makes other keys itself: then this one is left alone on purpose.
 
     Bad:
 
@@ -137,6 +141,8 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         return None
     advice = _ADVICE.get(event.loop_kind, _IN_PYTHON)
     by = name_of(event.through) if event.through else "this call"
+    if any(event.callees):
+        return _by_convention(event, advice)
     if event.through and not event.draws:
         then = f"{by} uses the same key in every iteration"
     else:
@@ -148,6 +154,23 @@ def key_reuse_in_loop(event: KeyUse) -> Report | None:
         level=level_of_use(event),
         uses=uses_of(event),
     )
+
+
+def _by_convention(event: KeyUse, advice: str) -> Report | None:
+    callee = event.callees[1]
+    by = name_of(event.through) if event.through else f"`{callee}`" if callee else "this call"
+    message = (
+        f"{name_of_key(event)} does not change in this loop, so {by} gets the same key in every iteration; {advice}"
+    )
+    return None if _is_left_alone(event) else by_convention(event, message)
+
+
+def _is_left_alone(event: KeyUse) -> bool:
+    """The loop makes new keys for the rest of what it does: that this one stays as it is, as for an evaluation, is meant."""
+    around = nodes_around(event.context.scope.tree.body, event.at.start, event.at.end)
+    loop = next((node for node in reversed(list(around)) if isinstance(node, (ir.For, ir.While))), None)
+    inside = [node for statement in loop.body for node in walk(statement)] if loop is not None else []
+    return any(isinstance(node, ir.Call) and last_name(node.func) in ("split", "fold_in") for node in inside)
 
 
 def _picks_own_row(event: KeyUse) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._keys import (
+    by_convention,
     first_use,
+    gets_again,
     is_loop_reuse,
     is_within_call,
     level_of_use,
@@ -24,6 +26,9 @@ def key_used_after_split(event: KeyUse) -> Report | None:
     five), which is harmless only where the code uses other parts of each; drawing from the parent
     gives numbers that may be correlated with those drawn from the parts
     (<https://docs.jax.dev/en/latest/jax.random.html>). Neither raises, unless `jax_debug_key_reuse` is on.
+
+    In preview, the rule also reports a key that is split and then given to a function that nobody knows (see JAX301), and
+    `fold_in(key, i)` beside `split(key, n)`: it gives the key `split(key, n)[i]` again.
 
     Bad:
 
@@ -106,6 +111,8 @@ def key_used_after_split(event: KeyUse) -> Report | None:
         or context.caught
     ):
         return None
+    if any(event.callees):
+        return by_convention(event, f"{gets_again(event)}; use a key that split returned")
     by = name_of(event.through) if event.through else "this call"
     advice = "give each of the calls a key of its own" if is_within_call(event) else "use a key that split returned"
     again = "splits it again" if event.effect == "split" else "uses it again"

@@ -16,7 +16,7 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     index.
 
     Opt-in: of the findings that were judged on public code none was a mistake; shared keys are a common way to compare
-    members of a population on equal terms.
+    members of a population on equal terms. In preview, the rule also knows functions that nobody knows (see JAX301).
 
     Bad:
 
@@ -92,6 +92,9 @@ def shared_key_in_vmap(event: SharedKey) -> Report | None:
     short = event.transform.rpartition(".")[2]
     how = "captured by the mapped function" if event.captured else "passed with in_axes None"
     elements = "batch element" if short == "vmap" else "device"
+    if event.callee:
+        message = f"the key is {how}, so `{event.callee}` gets the same key for every {elements} of the {short}"
+        return Report(event.at, f"{message}; split the key and map over the keys", preview=True)
     return Report(
         event.at,
         f"the key is {how}, so every {elements} of the {short} draws the same numbers; split the key and map over the keys",

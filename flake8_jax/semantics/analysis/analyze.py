@@ -28,9 +28,10 @@ from flake8_jax.semantics.analysis.recorded import run_recorded
 from flake8_jax.semantics.analysis.request import AnalysisRequest, SourceFile
 from flake8_jax.semantics.analysis.root_checks import check_derivative_rules, check_roots
 from flake8_jax.semantics.domain.scopes import ModuleScope
-from flake8_jax.semantics.events.events import ApiUse
+from flake8_jax.semantics.events.events import ApiUse, KeyUse, SharedKey
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import INSPECT_CAPS, Cut
+from flake8_jax.semantics.trackers.keys import Keys
 from flake8_jax.semantics.trackers.presumption import Presuming, Presumption
 from flake8_jax.semantics.trackers.records import FunctionRecord, Recording, Records
 from flake8_jax.semantics.trackers.runs import Runs
@@ -100,6 +101,8 @@ def _machine_for(scopes: list[ModuleScope], request: AnalysisRequest, rules: tup
     if machine.bus.wants(ApiUse):
         required = Required(request.required, request.required_in)
         machine.trackers[ApiUses].open(load_histories(), required, scopes, request.wanted)
+    bus = machine.bus
+    machine.trackers[Keys].conventions = request.preview and (bus.wants(KeyUse) or bus.wants(SharedKey))
     runs = machine.trackers[Runs]
     runs.calls = CallGraph() if request.collect_calls else None
     if request.collect_functions:

@@ -101,11 +101,12 @@ def _is_withdrawn(m: Machine, emission: Emission) -> bool:
     return bool(report.given) and not m.bus.is_noted(report.given, path, report.at.start, presumed=presumed)
 
 
-def _report_rank(m: Machine, emission: Emission) -> tuple[int, bool]:
-    """Rank reports by severity, then by a complete call chain: it does not start in a function with known callers."""
+def _report_rank(m: Machine, emission: Emission) -> tuple[bool, int, bool]:
+    """Rank reports that are no previews first, then by severity, then by a complete call chain: it does not start in a
+    function with known callers."""
     start = emission.chain[0] if emission.chain else None
     complete = start is None or start.kind != "entry" or id(start.fn) not in m.trackers[Runs].callees
-    return _SEVERITY[emission.report.level or emission.rule.level], complete
+    return not emission.report.preview, _SEVERITY[emission.report.level or emission.rule.level], complete
 
 
 def _without_superseded(

@@ -274,6 +274,10 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """Two names of Flax's rngs that have the key in this one call."""
     carried: bool = False
     """The earlier use was in the iteration before, of the key that it leaves for this one."""
+    callees: tuple[str, str] = ("", "")
+    """The functions of the earlier use and of this one that nobody knows, and that draw from the key by convention."""
+    given: str = ""
+    """A fact without which one of these functions does not draw from the key."""
 
 
 class EqualKeys(msgspec.Struct, frozen=True, eq=False):
@@ -291,12 +295,14 @@ class EqualKeys(msgspec.Struct, frozen=True, eq=False):
 
 class SharedKey(msgspec.Struct, frozen=True, eq=False):
     """A key that is the same in every lane of a vmap or pmap is consumed inside. ``at``: the call that passes it with
-    ``in_axes`` None, or, for a captured key, the expression that consumes it. transform: canonical name."""
+    ``in_axes`` None, or, for a captured key, the expression that consumes it. transform: canonical name. callee: the function
+    that consumes it by convention, if nobody knows that."""
 
     context: Context
     at: ir.Node
     transform: str
     captured: bool
+    callee: str = ""
 
 
 class RootMet(msgspec.Struct, frozen=True, eq=False):

@@ -36,11 +36,12 @@ from flake8_jax.semantics.domain.values import (
     Value,
     known_elements,
 )
-from flake8_jax.semantics.events.events import DonatedUse, MissingSync, TruthTest
+from flake8_jax.semantics.events.events import DonatedUse, KeyUse, MissingSync, TruthTest
 from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.assignment import assign
 from flake8_jax.semantics.interpreter.conditions import condition_of, judge_reports
 from flake8_jax.semantics.interpreter.iteration import are_functions, iterated, parts_of
+from flake8_jax.semantics.machine.bus import Emission
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import RUN, evaluate, run_block
 from flake8_jax.semantics.trackers.freshness import note_staged_loop
@@ -105,9 +106,10 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
         m.bus.count("loops nested too deeply")
     limit = 0 if unheard else MAX_PASSES if m.path.passes <= 2 else 1
     loop.base = len(m.journal.entries)
-    attempt = 0
+    attempt, runs = 0, m.trackers[Runs]
+    of_keys: list[Emission] = []
     while True:
-        last = attempt == limit
+        last, lost = attempt == limit, runs.lost
         # Each loop in here would run its body at least twice, and each loop in those.
         frame.unheard = unheard or (not last and m.path.passes > MAX_HEARD_LOOPS)
         mark, reports = len(m.journal.entries), len(m.bus.emissions)
@@ -139,12 +141,9 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
             arms = [{}]
         changed = _widen_head(m, frame, loop, arms, give_up=attempt + 1 >= limit)
         if last or (not changed and not frame.unheard):
+            m.bus.emissions += of_keys if runs.lost > lost else []
             break
-        # What the first iteration reads after it was donated stays deleted, whatever the others find there; and the step
-        # that it runs is the one that they run, on values of which less is known.
-        m.bus.emissions[reports:] = [
-            e for e in m.bus.emissions[reports:] if attempt == 0 and type(e.event) in _OF_FIRST
-        ]
+        of_keys += _forget_reports(m, reports, first=attempt == 0)
         del frame.returns[returns:]
         del frame.yields[yields:]
         del loop.exits[exits:]
@@ -158,6 +157,16 @@ def run_loop(m: Machine, frame: Frame, loop: LoopState, once: Callable[[], Flow]
     m.path.passes -= 1
     frame.unheard = around
     _end_variations(m, loop)
+
+
+def _forget_reports(m: Machine, reports: int, *, first: bool) -> list[Emission]:
+    """Forget what a pass has told, because the next one tells it again. Of the first one, gives back what counts if a later
+    pass gives up a function that ran too often."""
+    told = m.bus.emissions[reports:]
+    # What the first iteration reads after it was donated stays deleted, whatever the others find there; and the step
+    # that it runs is the one that they run, on values of which less is known.
+    m.bus.emissions[reports:] = [e for e in told if first and type(e.event) in _OF_FIRST]
+    return [e for e in told if first and type(e.event) is KeyUse]
 
 
 def _repeat_deep(m: Machine, frame: Frame, loop: LoopState, before: _DeepRun) -> None:

@@ -40,6 +40,7 @@ from flake8_jax.semantics.trackers.effects import note_call as note_work
 from flake8_jax.semantics.trackers.effects import waits
 from flake8_jax.semantics.trackers.forks import Forks, note_handle_called
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_waited
+from flake8_jax.semantics.trackers.key_conventions import note_key_given
 from flake8_jax.semantics.trackers.loaders import vary_by_method
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.products import Products, check_callee
@@ -116,6 +117,7 @@ def perform(m: Machine, func: Value, at: Call) -> Value:
         presumption.deny(func)
     if m.trackers[Reads].matter and isinstance(func, Unknown) and isinstance(func.parent, Opaque):
         read_by_method(m, at.frame, at.node, func.parent, func.step.lstrip("."))
+    note_key_given(m, func, at)
     note_method_call(m, func)
     _tell_waiting(m, func, at)
     if m.trackers[Replicas].running:

@@ -75,8 +75,11 @@ from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.contracts import note_method_rule
 from flake8_jax.semantics.trackers.equal_keys import note_made
 from flake8_jax.semantics.trackers.host_seeds import note_seed
+from flake8_jax.semantics.trackers.key_conventions import note_key_given
 from flake8_jax.semantics.trackers.key_streams import stream_of
 from flake8_jax.semantics.trackers.keys import (
+    FOLD,
+    Keys,
     Touch,
     Usage,
     derive_key,
@@ -350,6 +353,9 @@ def _split(m: Machine, app: DescribedCall, key: Value, level: Level) -> Value:
 def _derive(m: Machine, app: DescribedCall, key: Value, level: Level) -> Value:
     made = derive_key(m, key, app.bound.get("data"))
     made.level = level
+    if m.trackers[Keys].conventions:
+        usage = Usage("consume", app.nodes.get(app.fact.key or ""), conventional=FOLD)
+        use_key(m, Touch(app.at.frame, app.at.node, key), usage)
     return made
 
 
@@ -413,6 +419,7 @@ def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
         note_method_rule(m, func.cls, func.name, at.args)
     _note_collection(m, func, at)
     if fact is None:
+        note_key_given(m, func, at)
         return Unknown("method")
     owner, name = m.program.knowledge.class_(func.cls), f"{func.cls}.{func.name}"
     handler = SPECIAL.get(name)

@@ -57,6 +57,7 @@ from flake8_jax.semantics.trackers.host_buffers import (
     note_given,
     note_made_by,
 )
+from flake8_jax.semantics.trackers.key_conventions import note_key_given
 from flake8_jax.semantics.trackers.loaders import note_loader
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, TAKEN, Process, note_library_call, note_spawn
@@ -93,6 +94,7 @@ def call_external(m: Machine, func: External, at: Call) -> Value:
     if space is None and m.trackers[Replicas].running:
         note_unknown_call(m, name.rpartition(".")[2], (*at.args.values, *at.args.kwargs.values()))
     if space is None or space.returns == "unknown":
+        note_key_given(m, func, at)
         unknown = Unknown("library call")
         note_wrapped(m, func, given(at.args), unknown)
         note_library_fork(m, at, name, unknown)

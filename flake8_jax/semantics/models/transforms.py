@@ -101,7 +101,7 @@ from flake8_jax.semantics.trackers.contracts import note_custom_rules
 from flake8_jax.semantics.trackers.freshness import tell_compiling, tell_control_flow, tell_traced
 from flake8_jax.semantics.trackers.host_buffers import HostBuffers, note_given
 from flake8_jax.semantics.trackers.key_names import names_bound
-from flake8_jax.semantics.trackers.keys import Keys
+from flake8_jax.semantics.trackers.keys import Keys, forget_uses
 from flake8_jax.semantics.trackers.presumption import Presuming
 from flake8_jax.semantics.trackers.process import STARTED, note_turn
 from flake8_jax.semantics.trackers.products import Products, tell_mismatch
@@ -379,7 +379,9 @@ def _transformed_method(m: Machine, tv: TransformedValue, name: str, at: Call) -
     if name in ("lower", "trace", "eval_shape") and tv.fact.tracing != "none":
         work = m.trackers[DeviceWork]
         times, work.times = work.times, False
+        mark = len(m.journal.entries)
         call_transformed(m, tv, at, runs=False)
+        forget_uses(m, mark)  # nothing is drawn yet
         work.times = times
         return Unknown(name)
     if name == "clear_cache":

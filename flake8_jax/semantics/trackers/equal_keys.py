@@ -233,7 +233,7 @@ def _note_use(m: Machine, key: Value, use: Use) -> None:
     tracker = m.trackers[SeededKeys]
     canonical = canonical_key(key)
     made = tracker.made.get(canonical) if tracker.made else None
-    if made is not None and use.effect != DONATE and not m.path.mode.presumed:
+    if made is not None and use.effect != DONATE and not use.conventional and not m.path.mode.presumed:
         _note(m, Draw(canonical, made, use, frozenset(m.path.conditions)))
 
 

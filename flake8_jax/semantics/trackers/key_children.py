@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
-from flake8_jax.semantics.domain.code import statement_at
+from flake8_jax.semantics.domain.code import last_name, statement_at
 from flake8_jax.semantics.domain.stack import Place
 from flake8_jax.semantics.trackers.key_names import Names, NamesOfBodies, body_around, called_as
 
@@ -48,6 +48,40 @@ def are_apart(first: Place, second: Place, names: NamesOfBodies) -> bool:
         for a in ours
         for b in theirs
     )
+
+
+def gives_nothing(split: Place, names: NamesOfBodies) -> bool:
+    """The code uses none of the new keys."""
+    return not _children_used(split, names)
+
+
+def is_other_child(split: Place, fold: Place, names: NamesOfBodies) -> bool:
+    """``fold_in(key, i)`` is ``split(key, n)[i]`` if there is such a child; here there is none, or nothing uses it."""
+    at = _folded(fold)
+    if at is None:
+        return True
+    used = _children_used(split, names)
+    return not any(max(at.start, part.start) < min(at.stop, part.stop, _count(split)) for part in used)
+
+
+def _folded(place: Place) -> Part | None:
+    """The children that ``fold_in`` may give; None for hashes and the like."""
+    call: Any = place.node
+    given = [a.value for a in call.args if not a.star] if isinstance(call, ir.Call) else []
+    if len(given) != 2 or called_as(place.scope, call.func) != "fold_in":
+        return None
+    data = given[1]
+    if (exact := _constant(data)) is not None:
+        return Part(exact, exact + 1)
+    if isinstance(data, ir.Call):
+        return Part(0, END) if last_name(data.func) in _COUNTED else None
+    if isinstance(data, ir.BinOp) and data.op == "+":
+        return Part(max(_constant(side) or 0 for side in (data.left, data.right)), END)
+    return Part(0, END) if isinstance(data, (ir.Name, ir.Attribute)) else None
+
+
+_COUNTED = frozenset({"axis_index", "process_index", "program_id"})
+"""Functions that count from zero."""
 
 
 def _count(place: Place) -> int:

@@ -8,8 +8,8 @@ path        where a use stands: one place for every function on the call stack, 
             the first function in which their places differ: there the reader sees the key used twice.
 collision   a second use of one key on a path that is possible after the first.
 
-Not modelled: keys that pass through unknown library calls (such a call is no use), keys in sets, equality of data in
-``fold_in``.
+Calls of functions that nobody knows are uses in previews alone (see ``key_conventions``). Not modelled: keys in sets,
+equality of data in ``fold_in``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from flake8_jax.semantics.events.facts import DRAWN
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
-from flake8_jax.semantics.trackers.key_children import are_apart
+from flake8_jax.semantics.trackers.key_children import are_apart, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import intent_of
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around
@@ -64,6 +64,8 @@ from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
 DONATE: Final = "donate"
 """Effect of a use that is none of a key: the array was donated (see ``buffers``)."""
+FOLD: Final = "fold_in"
+"""In place of a callee that nobody knows: ``fold_in`` leaves its key usable, but gives the keys of ``split`` again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ class Use:
     """One use of a key, as it is remembered. argument: the IR of a donated argument. draws: what comes out are numbers,
     neither other keys nor an object that starts with them. stream: which random bits of the key those come from. certain:
     of a donation, that a result takes the memory. inner: the rest of the path of a use in a remembered run. carried: it was
-    in the iteration before, whose key came back (see ``key_carries``)."""
+    in the iteration before, whose key came back (see ``key_carries``). conventional, given, folds: as in
+    ``Usage``."""
 
     effect: KeyEffect | Literal["donate"]
     path: tuple[Place, ...]
@@ -84,6 +87,9 @@ class Use:
     certain: bool = True
     inner: tuple[Place, ...] = field(default=(), compare=False)
     carried: bool = field(default=False, compare=False)
+    conventional: str = ""
+    given: str = ""
+    folds: bool = False
 
     @property
     def last(self) -> Place:
@@ -112,22 +118,29 @@ class Touch(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """How a key is used up. argument: the IR of the key. sampler, draws, stream: as in ``Use``."""
+    """How a key is used up. argument: the IR of the key. sampler, draws, stream: as in ``Use``. conventional: the callee that
+    nobody knows, which by convention draws from the key. given: a fact without which it does not. folds: like Flax, it folds
+    names into the key before it draws, so it shares numbers with itself alone, in the next iteration."""
 
     effect: KeyEffect
     argument: ir.Expr | None
     sampler: str = ""
     draws: bool = False
     stream: str = ""
+    conventional: str = ""
+    given: str = ""
+    folds: bool = False
 
 
 class Keys(Tracker):
-    """uses: of each key, by its canonical value. lanes_met: vmaps whose identity a remembered run knows. told: how often
-    further uses of a key were told, by the key, its first use and the cell or file. stand_for: the key from before a loop, by
-    the one at its head, which is that or another (see ``key_carries``)."""
+    """conventions: what callees that nobody knows get counts as used. uses: of each key, by its canonical value. lanes_met:
+    vmaps whose identity a remembered run knows. told: how often further uses of a key were told, by the key, its first use and
+    the cell or file. stand_for: the key from before a loop, by the one at its head, which is that or another (see
+    ``key_carries``)."""
 
     def __init__(self, m: Machine) -> None:
         self.m = m
+        self.conventions = False
         self.uses: dict[Value, Any] = {}
         self.told: dict[tuple[Value, int, int, ModuleScope, int], int] = {}
         self.lanes_met: set[Lane] = set()
@@ -204,6 +217,8 @@ MAX_USES = 6
 
 def _kept(uses: tuple[Use, ...]) -> tuple[Use, ...]:
     """The first uses of a key, by which all that follow are named one defect, and the last ones."""
+    if len(uses) > MAX_USES:
+        uses = tuple([use for use in uses if not use.conventional])
     return uses if len(uses) <= MAX_USES else (*uses[: MAX_USES // 2], *uses[-MAX_USES // 2 :])
 
 
@@ -297,17 +312,26 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
         note_drawn(m, key)
     canonical = canonical_key(key)
     path = current_path(m, frame.scope, node)
-    _tell_shared(m, frame.scope, node, canonical, path)
+    if usage.conventional != FOLD:
+        _tell_shared(m, touch._replace(value=canonical), usage)
     uses = m.trackers[Keys].uses
     earlier = uses.get(canonical, ())
     if m.bus.wants(KeyUse):
         use = next(
-            (u for u in _nearest_first(frame.scope, path, earlier) if _collides(m, usage, path, conditions, u)), None
+            (
+                u
+                for u in _nearest_first(frame.scope, path, earlier)
+                if _is_told(canonical, usage, u) and _collides(m, usage, path, conditions, u)
+            ),
+            None,
         )
         if use is not None:
             certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
             _tell_collision(m, key, usage, use, path, certain=certain)
-    made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream)
+    made = Use(
+        usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream,
+        conventional=usage.conventional, given=usage.given, folds=usage.folds,
+    )  # fmt: skip
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
         _tell_used(m, canonical, made)
@@ -316,6 +340,13 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
 def _tell_used(m: Machine, key: Value, use: Use) -> None:
     for hear in KEY_USED:
         hear(m, key, use)
+
+
+def _is_told(key: Value, usage: Usage, earlier: Use) -> bool:
+    """Something says that the value is a key: its kind, or JAX itself, which uses it as one."""
+    if FOLD in (usage.conventional, earlier.conventional):
+        return _is_split(usage) or _is_split(earlier)
+    return not (usage.conventional and earlier.conventional) or (isinstance(key, Array) and key.dtype == "key")
 
 
 def _collides(
@@ -329,6 +360,8 @@ def _collides(
     names = m.trackers[Keys].names
     if _is_split(usage) and _is_split(earlier) and are_apart(earlier.last, path[-1], names):
         return False
+    if (usage.conventional or earlier.conventional) and _is_slight(m, usage, path, earlier):
+        return False
     level = parting(path, earlier.path)
     if level is None:
         return True
@@ -338,16 +371,50 @@ def _collides(
     return not exclude(first, second, names)
 
 
+def _is_slight(m: Machine, usage: Usage, path: tuple[Place, ...], earlier: Use) -> bool:
+    """Of two uses of which one is that of a callee that nobody knows: they rather share nothing, or are meant."""
+    names, both = m.trackers[Keys].names, (usage.conventional, earlier.conventional)
+    now, then = path[-1], earlier.last
+    level = parting(path, earlier.path)
+    again = level is not None and path[level].node is earlier.path[level].node
+    if usage.folds or earlier.folds:
+        return not again
+    if all(both):
+        return both[0] == both[1] and not again and not _draws_alone(both[0])
+    if not _is_split(earlier if usage.conventional else usage):
+        return False
+    split, other = (then, now) if usage.conventional else (now, then)
+    if FOLD in both:
+        return not _is_around(split, other) or is_other_child(split, other, names)
+    return gives_nothing(split, names)
+
+
+def _is_around(outer: Place, inner: Place) -> bool:
+    """Both stand in one run of a function, or one in a function that the other's function defines."""
+    if outer.serial == inner.serial:
+        return True
+    around = outer.function.qualname if outer.function is not None else ""
+    return inner.function is not None and inner.function.qualname.startswith(f"{around}.<locals>.")
+
+
+_DRAWING = ("sample", "reset", "draw", "noise", "random")
+
+
+def _draws_alone(callee: str) -> bool:
+    """What the callee gives is what it draws: two of these are not one function of other arguments under equal noise."""
+    return any(word in callee.lower() for word in _DRAWING)
+
+
 def _is_split(use: Usage | Use) -> bool:
     """New keys are made of the key, whatever became of them."""
-    return not use.draws and not use.sampler
+    return not (use.draws or use.sampler or use.conventional)
 
 
 def _nearest_first(scope: ModuleScope, path: tuple[Place, ...], uses: tuple[Use, ...]) -> tuple[Use, ...]:
-    """In the order in which they happened; but those in the same cell of a notebook come before those in other cells, and those
-    of this iteration before those of the one before."""
-    if any(use.carried for use in uses):
-        uses = tuple(sorted(uses, key=lambda use: use.carried))
+    """In the order in which they happened; but those in the same cell of a notebook come before those in other cells, those
+    of this iteration before those of the one before, and those of callees that nobody knows last."""
+    if any(use.carried or use.conventional for use in uses):
+        uses = tuple(sorted(uses, key=lambda use: (bool(use.conventional), use.carried)))
     if not scope.cells or len(uses) < 2:
         return uses
     cell = scope.cell_of(path[0].node.start)
@@ -471,7 +538,7 @@ def _tell_collision(
             last=site_of(path[-1].scope, path[-1].node),
             spelled="" if innermost else _spelled(m, path, level, key),
             inner_key=usage.argument,
-            was_split=not earlier.draws and not earlier.sampler,
+            was_split=_is_split(earlier),
             draws=draws,
             shares=shared_by(_drawing(usage, path[-1]), _drawing(earlier, earlier.last)),
             intent=_CHOSEN.get((earlier.sampler, usage.sampler), "")
@@ -492,6 +559,8 @@ def _tell_collision(
             sampler=usage.sampler if innermost else "",
             earlier_sampler=earlier.sampler,
             carried=earlier.carried,
+            callees=(earlier.conventional, usage.conventional),
+            given=usage.given or earlier.given,
         )
     )
 
@@ -691,20 +760,18 @@ def shared_values(values: list[Value], captured: bool, limit: int = 60) -> dict[
     return found
 
 
-def _tell_shared(m: Machine, scope: ModuleScope, node: Any, canonical: Value, path: tuple[Place, ...]) -> None:
+def _tell_shared(m: Machine, touch: Touch, usage: Usage) -> None:
     if not m.path.mode.lanes or not m.bus.wants(SharedKey):
         return
     lane = m.path.mode.lanes[-1]
-    root: Value | None = canonical
+    root: Value | None = touch.value
     while root is not None and root not in lane.shared:
         root = root.parent if isinstance(root, Opaque) else None
     if root is None:
         return
     captured = lane.shared[root]
-    if captured:
-        m.bus.emit(SharedKey(m.path.context(scope), node, lane.transform, True))
-    else:
-        m.bus.emit(SharedKey(m.path.context(lane.call.scope), lane.call.node, lane.transform, False))
+    scope, node = (touch.frame.scope, touch.node) if captured else (lane.call.scope, lane.call.node)
+    m.bus.emit(SharedKey(m.path.context(scope), node, lane.transform, captured, usage.conventional))
 
 
 def made_key(m: Machine, scope: ModuleScope, node: Any, level: Level, literal: Const | None = None) -> Array:

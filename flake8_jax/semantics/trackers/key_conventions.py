@@ -1,0 +1,138 @@
+"""Keys that are given to callees that nobody knows: by convention, these draw from them.
+
+    env.reset(key)    pi.sample(seed=key)    model(key, batch)    net.init({"params": key}, x)
+
+Vocabulary
+----------
+given       an argument that is a key: by its value, or, where nobody knows that, by the name of the argument.
+keeping     a callee that stores, shows, copies or places what it is given, or makes other keys of it:
+            ``state.replace(rng=key)``.
+
+What hangs on such a use is a preview, and one of a value that is a key by its name alone counts only beside a use that JAX
+itself makes. Not modelled: callees whose name says nothing of what they keep.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flake8_jax.core import ir
+from flake8_jax.semantics.domain.arguments import Arguments
+from flake8_jax.semantics.domain.code import last_name
+from flake8_jax.semantics.domain.values import Array, DictValue, External, Opaque, Unknown, Value, canonical_key
+from flake8_jax.semantics.events.facts import draws_from
+from flake8_jax.semantics.trackers.keys import Keys, Touch, Usage, may_be_key, use_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flake8_jax.semantics.domain.arguments import Call
+    from flake8_jax.semantics.machine.core import Machine
+
+
+_NAMED = re.compile(r"(.*_)?(key|rng|prng|rngs|seed)(_?[0-9])?|prng_?key|rng_?key|(rng|key)_[a-z0-9_]+|_(rng|key)")
+"""Names of parameters and variables that hold keys."""
+_KEEPING = frozenset({
+    "add", "append", "array", "as", "asarray", "assert", "block", "broadcast", "carry", "cast", "check", "clone", "compile",
+    "concat", "concatenate", "cond", "convert", "copy", "create", "debug", "deepcopy", "device", "dict", "dump",
+    "encode", "ensure", "equal", "eval", "extend", "flatten", "fold", "from", "get", "global", "grad", "hash", "host",
+    "id", "identity", "info", "insert", "is", "isinstance", "jit", "key", "keys", "len", "list", "load", "local", "log",
+    "lower", "make", "map", "next", "pack", "partial", "place", "plot", "pmap", "pop", "print", "prng", "push", "put", "ravel",
+    "record", "replace", "replicate", "report", "repr", "reshape", "restore", "return", "rng", "rngs", "save", "seed",
+    "select", "serialize", "set", "setdefault", "shape", "shard", "sharded", "show", "spec", "split", "stack", "store",
+    "str", "struct", "tile", "to", "trace", "tree", "tuple", "type", "unflatten", "unreplicate", "unwrap", "update",
+    "validate", "visualize", "vmap", "warning", "where", "wrap", "write", "yield",
+})  # fmt: skip
+"""Words of names of callees that keep a key."""
+_OF_ARRAYS = ("jax.", "numpy.", "flax.", "chex.", "builtins.", "orbax.", "optax.")
+"""Libraries of which the tables know what draws."""
+
+
+_OF_FLAX = frozenset({"init", "apply", "init_with_output", "lazy_init"})
+"""Methods of Flax's modules: each draw folds the name of its module into the key."""
+
+
+class _Given(NamedTuple):
+    """An argument. collection: the name that a dictionary has for it."""
+
+    value: Value
+    node: ir.Expr | None
+    keyword: str
+    collection: str = ""
+
+
+def note_key_given(m: Machine, func: Value, at: Call) -> None:
+    """A callee that nobody knows gets arguments."""
+    name = _name_of(func, at.node) if m.trackers[Keys].conventions else ""
+    if not name or _keeps(name) or (isinstance(func, External) and func.name.startswith(_OF_ARRAYS)):
+        return
+    of_flax = name in _OF_FLAX and _has_flax(at)
+    for given in _given(_of_init(at.args) if "init" in name.lower() else at.args):
+        if _is_key(given):
+            collection = given.collection
+            fact = draws_from(collection) if collection not in ("", "params") else ""
+            folds = of_flax or bool(collection) or given.keyword == "rngs"
+            usage = Usage("consume", given.node, conventional=name, given=fact, folds=folds)
+            use_key(m, Touch(at.frame, at.node, given.value), usage)
+
+
+def _is_key(given: _Given) -> bool:
+    """By value, or by name where the value is unknown."""
+    name = given.keyword or (last_name(given.node) if given.node is not None else "")
+    return _is_exact(given.value) or (may_be_key(given.value) and bool(_NAMED.fullmatch(name)))
+
+
+def _has_flax(at: Call) -> bool:
+    """The file imports Flax, whose modules most likely are what it calls."""
+    names = at.frame.scope.slots.values()
+    return any(isinstance(value, External) and value.name.startswith("flax") for value in names)
+
+
+def _name_of(func: Value, node: Any) -> str:
+    """What the callee is called."""
+    called = node.func if isinstance(node, ir.Call) else None
+    if isinstance(func, External):
+        return func.name.rpartition(".")[2]
+    if isinstance(func, Opaque) and func.step.startswith("."):
+        return func.step[1:]
+    if isinstance(called, ir.Attribute):
+        return called.attr
+    if isinstance(called, ir.Name):
+        return called.id
+    if isinstance(called, ir.Call) and called.args:
+        return last_name(called.args[0].value)
+    return func.label if isinstance(func, Unknown) else ""
+
+
+def _keeps(name: str) -> bool:
+    bare = name.lstrip("_")
+    return bare[:1].isupper() or not _KEEPING.isdisjoint(re.findall("[a-z]+", re.sub("([A-Z])", r"_\1", bare).lower()))
+
+
+def _given(args: Arguments) -> Iterator[_Given]:
+    """The arguments with their names, and the values of dictionaries among them."""
+    nodes = [*args.nodes, *[None] * (len(args.values) - len(args.nodes))]
+    named = [(value, args.keyword_nodes.get(name), name) for name, value in args.kwargs.items()]
+    for value, node, keyword in [*[(v, n, "") for v, n in zip(args.values, nodes, strict=False)], *named]:
+        if isinstance(value, DictValue):
+            for name, part in value.items():
+                if isinstance(part, Value) and _is_exact(part):
+                    yield _Given(part, None, keyword, name if isinstance(name, str) else "")
+        else:
+            yield _Given(value, node, keyword)
+
+
+def _of_init(args: Arguments) -> Arguments:
+    """What is initialized takes its numbers of the first key: of what the other arguments lead to it keeps the shapes."""
+    return Arguments(
+        args.values[:1],
+        {k: v for k, v in args.kwargs.items() if _NAMED.fullmatch(k)} if not args.values else {},
+        args.nodes[:1],
+        args.keyword_nodes,
+    )
+
+
+def _is_exact(value: Value) -> bool:
+    canonical = canonical_key(value)
+    return isinstance(canonical, Array) and canonical.dtype == "key"
