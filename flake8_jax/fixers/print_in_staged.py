@@ -9,6 +9,9 @@ field       one value that the template interpolates, passed by keyword.
 and a float in single precision. So the fix is safe where every field surely is traced, and not offered where one surely is
 such a value.
 
+Not offered, too: a literal brace before the first field, which makes ``jax.debug.print`` look for no field at all (JAX 0.10.2
+raises), and ``%12s``, since ``str.format`` gives an array no width.
+
 Limitations: ``logging`` and ``warnings`` (the log would lose its level), ``file=``, strings built elsewhere.
 """
 
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import string
 from dataclasses import dataclass, field
 
 from flake8_jax.core import ir
@@ -186,13 +190,23 @@ class _Template:
     def _conversion(self, match: re.Match[str], operand: ir.Expr) -> None:
         """Add a field for one conversion such as ``%5.2f``."""
         kind = match["type"]
-        if kind is None or match["flags"]:
+        if kind is None or match["flags"] or (kind in "sr" and (match["width"] or match["precision"])):
             raise Refused
         spec = (match["width"] or "") + (match["precision"] or "") + ("" if kind in "srdi" else kind)
         self.value(operand, spec, "r" if kind == "r" else "")
 
     def literal(self) -> str:
-        return '"' + "".join(self.parts) + '"'
+        """Raises Refused for a text of which ``jax.debug.print`` would not find the fields."""
+        text = "".join(self.parts)
+        if not _opens_with_field(text):
+            raise Refused
+        return f'"{text}"'
+
+
+def _opens_with_field(template: str) -> bool:
+    """Whether no literal brace stands before the first field: ``jax.debug.print`` looks at the first piece alone."""
+    _, name, _, _ = next(iter(string.Formatter().parse(template)))
+    return name is not None
 
 
 def _escape(text: str) -> str:
@@ -232,6 +246,8 @@ def _format_call(source: FixSource, imports: Imports, node: ir.Expr, call: ir.Ca
     if not isinstance(template, ir.Constant) or template.kind != "str" or not node.args:
         return None
     names = {a.keyword for a in node.args if a.keyword}
+    if not isinstance(template.value, str) or not _opens_with_field(template.value):
+        return None
     if any(a.star for a in node.args) or names & _RESERVED or _LITERAL.match(source.slice(template)) is None:
         return None
     arguments = source.text[node.args[0].start : node.args[-1].end]

@@ -1,0 +1,69 @@
+"""Fixes in contexts drawn at random: does a program show anything else after its repair?
+
+    python benchmarks/fix_contexts.py 2000 [--seed 1] [--keep FOLDER]
+
+Programs are those of ``tests/fixers/contexts.py``: a line with a finding, the callers of its function, and their inputs.
+Each is run on JAX before and after ``jaxlint --fix``, and everything that it shows is compared (``comparing.py`` says how).
+Prints what differs, with the repaired file, and how many programs a fix changed, by rule.
+
+Exit code: 0; 1 where a program differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "support"), str(ROOT)]
+
+from fixers.comparing import differences, lost_comments  # noqa: E402
+from fixers.contexts import Made, drawn, repaired  # noqa: E402
+from fixers.sites import SAFE  # noqa: E402
+from support.jax_programs import Program, run_all  # noqa: E402
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("count", type=int, help="how many programs to draw")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path, help="folder for the repaired programs")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = args.keep or Path(scratch)
+        made = {one.name: one for one in drawn(SAFE, args.count, args.seed)}
+        after = {name: repaired(one, folder / name) for name, one in made.items()}
+        changed = {name: one for name, one in made.items() if after[name] != one.files}
+        shown = run_all(programs(changed, after), Path(scratch))
+    wrong = 0
+    for name, one in changed.items():
+        trouble = differences(shown[f"{name}/before"], shown[f"{name}/after"])
+        trouble += [line for file, text in one.files.items() for line in lost_comments(text, after[name][file])]
+        if trouble:
+            wrong += 1
+            print(f"{one.rule} {name}", after[name]["main.py"], *trouble, sep="\n")
+    print(f"{args.count} programs, {len(changed)} changed, {wrong} wrong")
+    for (rule, count), repairs in zip(
+        sorted(Counter(one.rule for one in made.values()).items()),
+        (sum(one.rule == rule for one in changed.values()) for rule in sorted({one.rule for one in made.values()})),
+        strict=True,
+    ):
+        print(f"{rule}: {repairs} of {count} changed")
+    return int(wrong > 0)
+
+
+def programs(changed: dict[str, Made], after: dict[str, dict[str, str]]) -> list[Program]:
+    """Each changed program twice."""
+    observing = ROOT / "tests" / "fixers" / "observing.py"
+    return [
+        Program(f"{name}/{when}", observing, "fixes", files=files)
+        for name, one in changed.items()
+        for when, files in (("before", one.files), ("after", after[name]))
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""Programs for fixers, made of three parts: a line that has a finding, who calls its function, and with what.
+
+site      a body of ``target(x)`` in which a rule has a finding where ``x`` is traced.
+context   a way to call ``target``: staged, eagerly, mapped, differentiated, without jit, from another file, by a host
+          callback. The first context of a program is staged, or the rule would say nothing.
+form      where ``target`` stands: in the file itself, in a class, in a function, in another module, under ``@jax.jit``.
+input     an expression for ``x``: arrays of JAX and NumPy, dtypes from bool to bfloat16, weak types, empty arrays, NaN.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import indent
+
+from flake8_jax.cli import main
+
+HEAD = "import jax\nimport jax.numpy as jnp\nimport numpy as np\n"
+INPUTS = (
+    "jnp.array([0.5, -1.5, 2.0])",
+    "np.array([0.5, -1.5, 2.0])",
+    "np.array([0.5, -1.5, 2.0], np.float32)",
+    "jnp.array([3, 1, 2])",
+    "np.array([3, 1, 2])",
+    "np.array([True, False, True])",
+    "jnp.array([True, False, True])",
+    "jnp.array([0.5, 1.5, 2.0], jnp.bfloat16)",
+    "jnp.array([jnp.nan, 1.0, jnp.inf])",
+    "np.array([np.nan, 1.0, np.inf])",
+    "jnp.zeros((0,))",
+    "np.zeros((0,))",
+    "jnp.array([200, 100, 3], jnp.uint8)",
+    "jnp.full((3,), 2)  # weak",
+    "jnp.ones((2, 3))",
+    "np.arange(6.0).reshape(2, 3)",
+)
+STAGED = {
+    "jit": "jax.jit(TARGET)(value)",
+    "vmap": "jax.vmap(TARGET)(jnp.stack([value, value]))",
+    "scan": "jax.lax.scan(lambda c, v: (c, TARGET(v)), 0, jnp.stack([value, value]))[1]",
+    "grad": "jax.grad(lambda v: jnp.sum(TARGET(v)))(value)",
+}
+OTHERS = {
+    "eager": "TARGET(value)",
+    "eager-named": "TARGET(x=value)",
+    "without-jit": "without_jit(value)",
+    "callback": "jax.jit(lambda v: jax.pure_callback(TARGET, v, v))(value)",
+    "debug-callback": "jax.jit(lambda v: jax.debug.callback(TARGET, v))(value)",
+    "stored": "TABLE['target'](value)",
+    "map": "list(map(TARGET, [value]))",
+    "partial": "functools.partial(TARGET)(value)",
+    "second-jit": "jax.jit(lambda v: TARGET(v))(value)",
+    "other-file": "other.use(value)",
+    "other-file-jit": "other.use_jitted(value)",
+    "lowered": "jax.jit(TARGET).lower(value).as_text()[:6]",
+    "traced-only": "jax.eval_shape(TARGET, value)",
+    "key-of-a-dict": "{float(np.asarray(TARGET(value)).sum()): 1}",
+}
+FORMS = ("plain", "method", "closure", "decorated", "module")
+
+
+@dataclass(frozen=True)
+class Site:
+    rule: str
+    body: str
+
+
+@dataclass(frozen=True)
+class Made:
+    """A program: its files, and the rule whose findings are repaired."""
+
+    rule: str
+    name: str
+    files: dict[str, str]
+
+
+def drawn(sites: Sequence[Site], count: int, seed: int) -> Iterator[Made]:
+    """Programs at random, each site as often as the others."""
+    choose = random.Random(seed)
+    for number in range(count):
+        site = sites[number % len(sites)]
+        others = choose.sample(sorted(OTHERS), choose.choice((0, 0, 1, 1, 2)))
+        inputs = [choose.choice(INPUTS) for _ in range(1 + len(others))]
+        staged = choose.choice(["jit", "jit", *STAGED])
+        form = choose.choice(FORMS)
+        name = "-".join([str(number), form, staged, *others])
+        yield Made(site.rule, name, _files(site, form, [staged, *others], inputs))
+
+
+def _files(site: Site, form: str, contexts: Sequence[str], inputs: Sequence[str]) -> dict[str, str]:
+    """The files of a program, with one case for each context and its input."""
+    files = {}
+    name = "model.target" if form == "method" else "target"
+    text = _definition(site, form)
+    if form == "module":
+        files["module.py"] = f"{HEAD}\n\n{text}"
+        text = "from module import target\n"
+    parts = [text]
+    if "without-jit" in contexts:
+        parts.append(f"def without_jit(v):\n    with jax.disable_jit():\n        return jax.jit({name})(v)\n")
+    if "stored" in contexts:
+        parts.append(f"TABLE = {{'target': {name}}}\n")
+    imports = "import functools\n"
+    if any(context.startswith("other-file") for context in contexts):
+        imports += "import other\n"
+        place = f"    from {'module' if form == 'module' else 'main'} import {name.partition('.')[0]}\n"
+        files["other.py"] = (
+            f"{HEAD}{_function('use', place, f'{name}(v)')}{_function('use_jitted', place, f'jax.jit({name})(v)')}"
+        )
+    calls = STAGED | OTHERS
+    for number, (context, value) in enumerate(zip(contexts, inputs, strict=True)):
+        call = calls[context].replace("TARGET", name)
+        parts.append(f"def case_{number}():\n    value = {value}\n    return {call}, value\n")
+    files["main.py"] = HEAD + imports + "\n\n" + "\n\n".join(parts)
+    return files
+
+
+def _function(name: str, body: str, result: str) -> str:
+    return f"\n\ndef {name}(v):\n{body}    return {result}\n"
+
+
+def _definition(site: Site, form: str) -> str:
+    inside = indent(site.body, "    ") + "\n"
+    if form == "method":
+        return f"class Model:\n    def target(self, x):\n{indent(inside, '    ')}\n\nmodel = Model()\n"
+    if form == "closure":
+        return f"def make():\n    def target(x):\n{indent(inside, '    ')}\n    return target\n\n\ntarget = make()\n"
+    decorator = "@jax.jit\n" if form == "decorated" else ""
+    return f"{decorator}def target(x):\n{inside}"
+
+
+def repaired(made: Made, folder: Path, *options: str) -> dict[str, str]:
+    """The files of a program after ``jaxlint --fix`` with its rule alone."""
+    folder.mkdir(parents=True)
+    for name, text in made.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    command = ["check", "--isolated", "--no-cache", "--preview", "--select", made.rule, "--fix", *options, "--quiet"]
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        status = main([*command, str(folder)])
+    assert status in (0, 1), said.getvalue()
+    return {name: (folder / name).read_text(encoding="utf-8") for name in made.files}

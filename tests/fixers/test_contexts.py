@@ -1,0 +1,124 @@
+"""Safe fixes of programs that are drawn at random change nothing but the mistake; and spoiled ones would be noticed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+import pytest
+from support.jax_programs import Program, Runner, run_all
+
+from fixers.comparing import differences, lost_comments
+from fixers.contexts import HEAD, Made, drawn, repaired
+from fixers.sites import SAFE
+
+OBSERVING = Path(__file__).with_name("observing.py")
+
+
+def observed(name: str, files: dict[str, str]) -> Program:
+    return Program(name, OBSERVING, "fixes", files=files)
+
+
+@pytest.mark.jax
+def test_safe_fixes_in_every_context(tmp_path: Path) -> None:
+    """A fixed sample; ``benchmarks/fix_contexts.py`` draws thousands."""
+    changed: dict[str, tuple[Made, dict[str, str]]] = {}
+    for made in drawn(SAFE, len(SAFE), seed=2):
+        files = repaired(made, tmp_path / made.name)
+        if files != made.files:
+            changed[made.name] = made, files
+    assert len(changed) >= 15, "too few fixes to say anything of them"
+    shown = run_all(
+        [
+            observed(f"{name}/{when}", files)
+            for name, (made, after) in changed.items()
+            for when, files in (("before", made.files), ("after", after))
+        ],
+        tmp_path,
+    )
+    trouble = []
+    for name, (made, after) in changed.items():
+        found = differences(shown[f"{name}/before"], shown[f"{name}/after"])
+        found += [line for file, text in made.files.items() for line in lost_comments(text, after[file])]
+        trouble += [f"{made.rule} {name}\n{after['main.py']}\n{line}" for line in found]
+    assert trouble == []
+
+
+SPOILED = {
+    "value": ("return x * 2", "return x * 3"),
+    "one-ulp": ("return x * 0.5", "return jnp.nextafter(x * 0.5, jnp.inf)"),
+    "dtype": ("return x + 1", "return (x + 1).astype(jnp.float16)"),
+    "weak-type": ("return jnp.asarray(1.0)", "return jnp.asarray(1.0, jnp.float32)"),
+    "kind-of-array": ("return np.ones(2, np.float32)", "return jnp.ones(2)"),
+    "kind-of-number": ("return float(x[0])", "return x[0]"),
+    "numpy-scalar": ("return np.float32(1.0)", "return np.array(1.0, np.float32)"),
+    "shape": ("return x", "return x[None]"),
+    "negative-zero": ("return x * 0", "return x * -0.0"),
+    "tuple-or-list": ("return x, 1", "return [x, 1]"),
+    "order-of-a-dict": ("return {'a': 1, 'b': 2}", "return {'b': 2, 'a': 1}"),
+    "keys-of-a-dict": ("return {0: x}", "return {False: x}"),
+    "length": ("return [x, x]", "return [x]"),
+    "none": ("return None", "return x"),
+    "bool-or-int": ("return True", "return 1"),
+    "named-tuple": ("return Pair(x, 1)", "return (x, 1)"),
+    "gradient": (
+        "return jax.grad(lambda v: jnp.sum(jnp.abs(v)))(x * 0)",
+        "return jax.grad(lambda v: jnp.sum(jnp.maximum(v, -v)))(x * 0)",
+    ),
+    "nan-gradient": (
+        "return jax.grad(lambda v: jnp.sum(jnp.where(v > 9, 0.0, jnp.sqrt(jnp.abs(v)))))(x + 1)",
+        "return jax.grad(lambda v: jnp.sum(jnp.sqrt(jnp.abs(v)) * jnp.sign(jnp.abs(v))))(x * 0)",
+    ),
+    "exception-type": ("raise ValueError(x)", "raise TypeError(x)"),
+    "exception-gone": ("return {}[0]", "return 0"),
+    "exception-new": ("return 0", "return {}[0]"),
+    "printed-text": ("print('a', 1)", "print('a 2')"),
+    "printed-order": ("print('a')\nprint('b')", "print('b')\nprint('a')"),
+    "printed-nothing": ("print('a')", "pass"),
+    "printed-end": ("print('a', end='')", "print('a')"),
+    "mutated-argument": ("h[0] = 1\nreturn h", "return h"),
+    "mutated-other": ("g = h\ng += 1\nreturn h", "g = h\ng = g + 1\nreturn h"),
+    "mutated-global": ("COUNT.append(1)\nreturn list(COUNT)", "return list(COUNT)"),
+    "key": ("return jax.random.key(1)", "return jax.random.key_data(jax.random.key(1))"),
+    "draw": ("return jax.random.normal(jax.random.key(1))", "return jax.random.normal(jax.random.key(2))"),
+}
+PAIR = "from typing import NamedTuple\n\n\nclass Pair(NamedTuple):\n    a: object\n    b: object\n\n\nCOUNT = []\n\n\n"
+
+
+def spoiled(name: str) -> tuple[Program, Program]:
+    """A program, and what a bad fix would make of it."""
+
+    def program(when: str, body: str) -> Program:
+        head = "def case():\n    x, h = jnp.array([0.5, -1.5]), np.zeros(2)\n"
+        text = HEAD + PAIR + head.replace("case", "case_0") + indent(body, "    ") + "\n"
+        return observed(f"spoiled/{name}/{when}", {"main.py": text})
+
+    before, after = SPOILED[name]
+    return program("before", before), program("after", after)
+
+
+@pytest.mark.parametrize("pair", [spoiled(name) for name in SPOILED], ids=list(SPOILED))
+def test_a_spoiled_fix_is_noticed(pair: tuple[Program, Program], on_jax: Runner) -> None:
+    before, after = (on_jax(program) for program in pair)
+    assert differences(before, before) == []
+    assert len(differences(before, after)) == 1
+
+
+def test_a_comment_that_went_is_noticed() -> None:
+    assert lost_comments("x = 1  # why\ny = '# no comment'\n", "x = 1\n") == ["# why"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ({"raised": "TracerArrayConversionError", "says": ""}, {"value": 1, "printed": ""}, True),
+        ({"raised": "TypeError", "says": "JAX arrays are immutable"}, {"value": 1, "printed": ""}, True),
+        ({"raised": "TypeError", "says": "bad operand"}, {"value": 1, "printed": ""}, False),
+        ({"value": 1, "printed": "JitTracer(float32[])\n"}, {"value": 1, "printed": "2.0\n"}, True),
+        ({"value": 1, "printed": "JitTracer(float32[])\n"}, {"value": 2, "printed": "2.0\n"}, False),
+        ({"value": 1, "printed": "2.0\n"}, {"value": 1, "printed": "3.0\n"}, False),
+    ],
+)
+def test_what_may_differ(before: dict[str, Any], after: dict[str, Any], same: bool) -> None:
+    assert (differences({"case_0": before}, {"case_0": after}) == []) is same
