@@ -133,11 +133,10 @@ def gets_again(event: KeyUse) -> str:
 
 
 def level_of_use(event: KeyUse) -> Level | None:
-    """The level of a report on a further use, where it is not the rule's own. What is likely meant is a note: of the
-    reuses with such a reason that readers judged in unseen repositories, one in seven was worth their time."""
-    if event.intent:
-        return "info"
-    return None if event.certain else "warning"
+    """The level of a report on a further use, where it is not the rule's own. What is likely meant is a note (of such
+    reuses that readers judged in unseen repositories, one in seven was worth their time), and so is what only some path may
+    show (8 of 20)."""
+    return "info" if event.intent or not event.certain else None
 
 
 MAX_USES = 20

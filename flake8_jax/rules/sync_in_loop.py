@@ -23,7 +23,7 @@ _MANY = 1000
 _READING_METHODS = frozenset({"item", "tolist"})
 
 
-@rule("JAX206", "warning", only=Subscription(where=frozenset({"loop"}), arrays=True))
+@rule("JAX206", "info", only=Subscription(where=frozenset({"loop"}), arrays=True))
 def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Indexing) -> Report | None:
     """A loop that dispatches compiled work reads a result on the host in every iteration.
 
@@ -36,6 +36,8 @@ def sync_in_loop(event: LibraryCall | MethodCall | TruthTest | Formatting | Inde
     reports nothing where the value is needed at once (a test looks at it, another function gets it), where an iteration
     takes long anyway (it runs an epoch or a compiled loop), where it waits anyway (a test reads a result, `env.step` gets an
     action), in loops of at most 100 iterations (1,000 for what is printed) or in `__init__`.
+
+    It is a note: in 4 of 12 places of other projects it was worth a change.
 
     In preview, the rule also reports results of functions that nobody knows, and a loop that indexes an array of NumPy by one
     of JAX: it copies the index to the host each time. In 6 of 16 places of other projects these were worth a change.

@@ -156,7 +156,7 @@ def perhaps(key, flag):
     a = 0.0
     if flag:
         a = jax.random.normal(key)
-    return a + jax.random.normal(key)  # warning: key-reuse
+    return a + jax.random.normal(key)  # info: key-reuse
 
 
 def picks(key, xs, ys):
@@ -176,7 +176,7 @@ def perhaps(key, flag):
     if flag:
         sub, own = jax.random.split(key)
         a = jax.random.normal(sub) + jax.random.normal(own)
-    return a + jax.random.normal(key)  # warning: key-used-after-split
+    return a + jax.random.normal(key)  # info: key-used-after-split
 """,
     "a key of a loop that one path uses": """\
 import jax
@@ -190,7 +190,7 @@ def perhaps(key, flags):
     total = 0.0
     for flag in flags:
         if flag:
-            total += jax.random.normal(key)  # warning: key-reuse-in-loop
+            total += jax.random.normal(key)  # info: key-reuse-in-loop
     return total
 """,
     "a buffer that one path has donated": """\
