@@ -111,8 +111,8 @@ def async_timing(event: Timed) -> Report | None:
     Fix: `jax.block_until_ready` is put before the clock is stopped, or around the call whose result nobody keeps. Unsafe:
     the program waits where it did not, which is what a timer is for.
 
-    A time that is given out as that of compiling, or of a warm-up, is a note: the host does most of that before the call
-    returns.
+    A time that is given out as that of compiling, of a warm-up or of the dispatch, is a note: the host does most of that before
+    the call returns.
 
     Proof: what is measured is a fraction of the time until the result is ready.
     """
@@ -141,13 +141,14 @@ def _is_shown(event: Timed) -> bool:
 
 
 def _is_of_compiling(event: Timed) -> bool:
-    """What is timed is said to be the compilation, or a warm-up: the host does most of that itself before the call returns."""
+    """What is timed is said to be the compilation, the dispatch or a warm-up: the host does most of that itself before the
+    call returns."""
     text, start = event.context.scope.text, event.at.start
     lines = text[text.rfind("\n", 0, start) + 1 :].split("\n", _LABELLED)[:_LABELLED]
     return any(_COMPILING.search(line) for line in lines)
 
 
-_COMPILING = re.compile(r"compil|warm(?:ed|ing|s)?[ _-]?up", re.IGNORECASE)
+_COMPILING = re.compile(r"compil|dispatch|warm(?:ed|ing|s)?[ _-]?up", re.IGNORECASE)
 _LABELLED = 4
 """A time is given out within so many lines."""
 _NEXT = 2
