@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import re
 
-from flake8_jax.core import ir
-from flake8_jax.semantics.domain.classes import find_in_class
+from flake8_jax.semantics.domain.classes import find_in_class, says_array
 from flake8_jax.semantics.domain.code import names_used
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import External, FunctionValue
@@ -47,19 +46,11 @@ def has_role(func: FunctionValue) -> bool:
 
 def mixes_numpy(func: FunctionValue) -> bool:
     """The function takes JAX arrays, as its annotations say, and names both NumPy and a module of JAX."""
-    if not any(p.annotation is not None and _says_array(func, p.annotation) for p in func.fn.params):
+    if not any(p.annotation is not None and says_array(func.scope, p.annotation) for p in func.fn.params):
         return False
     held = [func.scope.slots.get(name) for name in names_used(func.fn)]
     modules = {value.name.partition(".")[0] for value in held if isinstance(value, External)}
     return "numpy" in modules and "jax" in modules and not is_test_file(func.scope.path)
-
-
-def _says_array(func: FunctionValue, annotation: ir.Expr) -> bool:
-    return _ARRAYS.search(func.scope.text[annotation.start : annotation.end]) is not None
-
-
-_ARRAYS = re.compile(r"\b(jax|jnp|chex)\.|\b(?!ND)\w*Array(Like)?\b")
-"""``jnp.ndarray``, ``Float[Array, "n"]``, ``JAXArray``; not ``np.ndarray``."""
 
 
 def _places(path: str) -> set[str]:

@@ -34,6 +34,7 @@ from flake8_jax.semantics.interpreter.asserting import expects_failure
 from flake8_jax.semantics.interpreter.classes import (
     PLAIN_METACLASSES,
     apply_class_decorator,
+    decorate_alike,
     finish_class,
     is_known_decorator,
 )
@@ -193,7 +194,13 @@ def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassVal
             note_methods(m, cls)
         return value
     if isinstance(applied, (FunctionValue, ClassValue)):
+        runs, before = m.trackers[Runs], (m.trackers[Runs].lost, frozenset(cls.traits))
         result = call(m, frame, decorator, applied, Arguments([value]))
+        if isinstance(applied, FunctionValue):
+            if runs.lost == before[0]:
+                runs.class_decorators[id(applied.fn)] = (cls.traits - before[1], cls.hashed)
+            elif id(applied.fn) in runs.class_decorators:
+                decorate_alike(m, cls, *runs.class_decorators[id(applied.fn)])
         return result if isinstance(result, (ClassValue, FunctionValue)) else value
     return value
 
