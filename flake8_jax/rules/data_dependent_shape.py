@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
-from flake8_jax.rules._tracers import contains_tracer, is_none, quote, speaks_of_library
+from flake8_jax.rules._tracers import contains_tracer, is_none, quote, speaks_of_method
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     Array,
@@ -124,7 +124,7 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 
     Proof: calling the staged function raises the exception at the marked line.
     """
-    if not speaks_of_library(event.context):
+    if not speaks_of_method(event.context):
         return None
     if isinstance(event, Indexing):
         return _masked(event)

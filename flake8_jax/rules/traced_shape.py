@@ -20,7 +20,7 @@ _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutatio
     "error",
     fixable="sometimes",
     raises="tracer error",
-    only=Subscription(where=frozenset({"staged"}), arrays=True),
+    only=Subscription(where=frozenset({"staged"}), arrays=True, presumed=True),
 )
 def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     """A traced value is used as a shape, a size, a length or an axis.

@@ -32,10 +32,15 @@ _HELPERS = re.compile(
 _DENSITIES = ("log_prob", "logpdf", "log_pdf", "log_density")
 
 
+def is_helper(func: FunctionValue) -> bool:
+    """By its name or its file, the function is for the host."""
+    return is_test_file(func.scope.path) or _HELPERS.search(func.fn.name.lstrip("_")) is not None
+
+
 def has_role(func: FunctionValue) -> bool:
     """By its name, its class or its module, the function is a loss, an activation, or part of a distribution."""
     name = func.fn.name.lstrip("_")
-    if is_test_file(func.scope.path) or _HELPERS.search(name) or name.endswith("__"):
+    if is_helper(func) or name.endswith("__"):
         return False
     if _ROLE.search(name) or name in _ACTIVATIONS:
         return True

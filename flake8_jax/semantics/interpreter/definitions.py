@@ -114,6 +114,8 @@ def _decorated(
             Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else _or_overloads(frame, node, value)
         )
     result = perform(m, applied, Call(frame, decorator, Arguments([value]), decorating=True))
+    if isinstance(applied, FunctionValue) and _gives_back(m, applied, value, result, lost):
+        return value
     if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
         isinstance(applied, External)
         and m.program.knowledge.transform(applied.name) is None
@@ -125,6 +127,16 @@ def _decorated(
             Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else _or_overloads(frame, node, value)
         )
     return result
+
+
+def _gives_back(m: Machine, decorator: FunctionValue, value: Value, result: Value, lost: int) -> bool:
+    """A decorator of the project hands the function itself back: this run shows it or, where that was one too many, those
+    before."""
+    runs = m.trackers[Runs]
+    if runs.lost == lost:
+        known = runs.giving_back.get(id(decorator.fn), True)
+        runs.giving_back[id(decorator.fn)] = known and result is value
+    return runs.giving_back.get(id(decorator.fn), False)
 
 
 _OVERLOADS = "overloads"

@@ -34,7 +34,8 @@ class Runs(Tracker):
     block that is to raise, sound: those that have others. wrapped: functions given to code that nobody knows, by what it
     gave. scripted: functions that the top level of a module runs outside of tracing. calls: who calls whom, None unless
     asked for. apart: as contexts, of calls that cannot be remembered, such as those with used keys. lost: how many calls ran
-    nothing, because of a limit. class_decorators: functions that decorate classes, with what they made of one. making:
+    nothing, because of a limit. class_decorators: functions that decorate classes, with what they made of one;
+    giving_back: whether functions that decorate functions gave these back as they were. making:
     functions whose runs make functions anew and so are not remembered, with their inputs, and how often these came again."""
 
     def __init__(self, m: Machine) -> None:
@@ -45,6 +46,7 @@ class Runs(Tracker):
         self.member: ClassValue | None = None
         self.runs = 0
         self.lost = 0
+        self.giving_back: dict[int, bool] = {}
         self.class_decorators: dict[int, tuple[set[str], HashKind]] = {}
         self.telling: set[int] = set()
         self.called_functions: set[int] = set()
