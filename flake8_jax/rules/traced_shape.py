@@ -159,7 +159,7 @@ def _report(context: Context, at: ir.Node, node: ir.Node | ir.Expr | None, *, de
     else:
         subject = quote(context, node, "an argument")
         message = f"{subject} is traced, but shapes, sizes and axes must be concrete while JAX traces; make it static"
-    return Report(at, message, level="warning" if context.presumed else None, preview=context.presumed)
+    return Report(at, message)
 
 
 def _derived(value: Value, depth: int = 4) -> bool:

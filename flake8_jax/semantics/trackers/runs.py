@@ -35,6 +35,7 @@ class Runs(Tracker):
     gave. scripted: functions that the top level of a module runs outside of tracing. calls: who calls whom, None unless
     asked for. apart: as contexts, of calls that cannot be remembered, such as those with used keys. lost: how many calls ran
     nothing, because of a limit. class_decorators: functions that decorate classes, with what they made of one;
+    demands: parameters that can only be arrays, by function and whether it is read as eager code (``interpreter.usage``);
     giving_back: whether functions that decorate functions gave these back as they were. making:
     functions whose runs make functions anew and so are not remembered, with their inputs, and how often these came again."""
 
@@ -46,6 +47,7 @@ class Runs(Tracker):
         self.member: ClassValue | None = None
         self.runs = 0
         self.lost = 0
+        self.demands: dict[tuple[int, bool], frozenset[str]] = {}
         self.giving_back: dict[int, bool] = {}
         self.class_decorators: dict[int, tuple[set[str], HashKind]] = {}
         self.telling: set[int] = set()
