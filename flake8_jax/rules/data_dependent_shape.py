@@ -117,7 +117,8 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
         return x[jnp.abs(x) > 3.0], jnp.unique(x)
     ```
 
-    In preview: losses, activations and densities that nothing in the project calls are taken for staged.
+    In preview: losses, activations and densities that nothing in the project calls are taken for staged, and so are methods
+    of pytree classes that hold arrays.
 
     Fix: unsafe. `x[mask].sum()` and `jnp.mean(x[mask])` become `jnp.sum(x, where=mask)` and `jnp.mean(x,
     where=mask)`; the order of the additions may change. The other forms need a decision about the padding.

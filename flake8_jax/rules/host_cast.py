@@ -77,6 +77,9 @@ def host_cast(event: LibraryCall) -> Report | None:
         return float(best[0]), int(jnp.argmax(x)), bool(jnp.all(best > 0))
     ```
 
+    In preview: methods and properties of pytree classes that hold arrays are taken for staged, unless their names say that they
+    print, check or store something.
+
     Fix: unsafe. `float(x)` becomes `x.astype(float)`, likewise `int` and `bool`: the result is an array.
 
     Proof: calling the staged function raises `ConcretizationTypeError` at the marked line.

@@ -78,6 +78,9 @@ def host_item(event: MethodCall) -> Report | None:
     slope = jax.grad(signed)
     ```
 
+    In preview: methods and properties of pytree classes that hold arrays are taken for staged, unless their names say that they
+    print, check or store something.
+
     Fix: unsafe. `.item()` is dropped where the array is certainly a scalar; the result is an array.
 
     Proof: calling the staged function raises `ConcretizationTypeError` at the marked line.

@@ -145,8 +145,8 @@ def traced_branch(event: TruthTest) -> Report | None:
         return x
     ```
 
-    In preview: losses, activations and densities that nothing in the project calls are taken for staged, unless the test
-    checks an argument.
+    In preview: losses, activations and densities that nothing in the project calls are taken for staged, and so are methods
+    of pytree classes that hold arrays, unless the test checks an argument.
 
     Fix: unsafe. A conditional expression or a two-armed assignment becomes `jnp.where`, or `jax.lax.cond` where the
     arms are no arrays; `and`, `or` and `not` become `jnp.logical_and`, `jnp.logical_or` and `jnp.logical_not`. Both

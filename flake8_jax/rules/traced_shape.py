@@ -100,6 +100,9 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
         return base + ramp + jax.lax.fori_loop(0, start, lambda i, s: s + i, 0) + block.sum()
     ```
 
+    In preview: methods of pytree classes that hold arrays are taken for staged, and so are losses, activations and densities,
+    where a size is computed with `jnp` from static shapes.
+
     Fix: a parameter of a function jitted in the same file is added to its `static_argnames` (unsafe: it compiles anew
     for every value); `jnp.prod(jnp.array(x.shape))` becomes `math.prod(x.shape)` (safe
     where every caller traces the function, unsafe otherwise).

@@ -4,7 +4,7 @@ Vocabulary
 ----------
 presumed   run as if a transform traced it, because jaxlint found no caller that does. ``inspect`` shows it of all functions;
            in previews rules hear of losses, activations and densities, which are presumed to be differentiated as well,
-           and of functions of JAX arrays that mix NumPy with JAX (``roles``).
+           of functions of JAX arrays that mix NumPy with JAX (``roles``), and of methods of carriers.
 carrier    a class whose instances carry arrays into traced code (``receivers``).
 
 Limitations: see ``trackers.presumption``.
