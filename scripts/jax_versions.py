@@ -143,7 +143,7 @@ def write(rows: dict[str, dict[str, Any]], by_hand: dict[str, Any], probed: dict
         "# introduced  the newest release probed that lacks the name; NAME() is calling it without its function",
         "# older       where every release since 0.4.20 has the same thing",
         "# modules     what `import jax` makes reachable (loaded), and what needs an import of its own (import)",
-        "# requires-python  the oldest Python from that release on",
+        "# requires-python, requires-numpy, requires-scipy  the oldest one from that release on",
         "",
         "[releases]",
         f'"newest" = "{NEWEST}"',
@@ -156,8 +156,9 @@ def write(rows: dict[str, dict[str, Any]], by_hand: dict[str, Any], probed: dict
             fields = [row.get("deprecated", "-"), row.get("removed", "-"), row.get("since", "-")]
             fields += [row.get("how", "-"), row.get("replacement", "")]
             lines.append(f'"{name}" = "{" ".join(fields).rstrip()}"')
-    probed["older"], probed["requires-python"] = by_hand["older"], by_hand["requires-python"]
-    for section in ("introduced", "older", "modules", "requires-python"):
+    required = [section for section in by_hand if section.startswith("requires-")]
+    probed |= {section: by_hand[section] for section in ("older", *required)}
+    for section in ("introduced", "older", "modules", *required):
         lines += ["", f"[{section}]", *[f'"{name}" = "{fact}"' for name, fact in sorted(probed[section].items())]]
     return "\n".join(lines) + "\n"
 

@@ -19,7 +19,7 @@ from importlib import resources
 
 import msgspec
 
-from flake8_jax.knowledge.requirement import LIBRARIES, PYTHON
+from flake8_jax.knowledge.requirement import COMPANIONS, LIBRARIES
 
 Version = tuple[int, ...]
 
@@ -97,7 +97,7 @@ class History:
         self._modules: dict[str, str] = sections["modules"]
         self._older: dict[str, str] = sections.get("older", {})
         self._requires_jax: dict[str, str] = sections.get("requires-jax", {})
-        self._requires_python: dict[str, str] = sections.get("requires-python", {})
+        self._requires = {name: sections.get(f"requires-{name}", {}) for name in COMPANIONS}
         self._methods = sections.get("methods", {})
         self.newest = version_of(sections["releases"]["newest"])
         oldest = sections["releases"].get("oldest")
@@ -181,12 +181,16 @@ class History:
         """
         return _ending(support, [release for release, oldest in self.requires_jax().items() if not jax.reaches(oldest)])
 
-    def under(self, support: Support, python: str | None) -> Support:
-        """The part of ``support`` that runs on the Pythons that a specifier asks for: it ends before the first release that
-        needs a newer one (``[requires-python]``, optional)."""
-        pythons = _supported(python, _ANY_PYTHON)
-        needed = {version_of(release): version_of(oldest) for release, oldest in self._requires_python.items()}
-        return _ending(support, [release for release, oldest in needed.items() if not pythons.reaches(oldest)])
+    def under(self, support: Support, asked: Mapping[str, str]) -> Support:
+        """The part of ``support`` that runs with the Python, NumPy and SciPy that specifiers ask for: it ends before the
+        first release that needs a newer one (``[requires-python]`` and so on, optional)."""
+        too_new = [
+            version_of(release)
+            for name, table in self._requires.items()
+            for release, oldest in table.items()
+            if not _supported(asked.get(name), _ANY).reaches(version_of(oldest))
+        ]
+        return _ending(support, too_new)
 
     def support(self, asked: str | None) -> Support:
         """What a version (``0.6.2``) or a specifier (``>=0.4.30,<0.8``) asks for."""
@@ -211,8 +215,8 @@ def _supported(asked: str | None, newest: Version) -> Support:
     return Support(lowest, highest, below, asked or "")
 
 
-_ANY_PYTHON: Version = (99, 0, 0)
-"""Newer than every Python that a release needs."""
+_ANY: Version = (99, 0, 0)
+"""Newer than every Python, NumPy or SciPy that a release needs."""
 
 
 def _ending(support: Support, too_new: list[Version]) -> Support:
@@ -297,7 +301,7 @@ class Histories:
         knows, and so nothing has happened to it. A library that it names counts up to the releases that allow that JAX.
         """
         jax = self._histories["jax"].support(asked.get("jax"))
-        jax = self._histories["jax"].under(jax, asked.get(PYTHON))
+        jax = self._histories["jax"].under(jax, asked)
         held_back = not jax.reaches(self._histories["jax"].newest)
         found: dict[str, Support] = {}
         for library, history in self._histories.items():

@@ -14,7 +14,12 @@ LIBRARIES = {
 }  # fmt: skip
 """The libraries whose history is known, by import name, and their distributions."""
 
-_IMPORT_NAMES = {distribution: name for name, distribution in LIBRARIES.items()} | {"jaxlib": "jaxlib"}
+NEEDED_BY_JAX = ("numpy", "scipy")
+"""What each release of JAX needs a recent one of, so that an old one holds JAX back."""
+
+_IMPORT_NAMES = {distribution: name for name, distribution in LIBRARIES.items()} | {
+    name: name for name in ("jaxlib", *NEEDED_BY_JAX)
+}
 _NAME = "(" + "|".join(name.replace("-", "[-_.]") for name in _IMPORT_NAMES) + ")"
 # No two runs of spaces stand next to each other, and all is on one line, so that matching takes linear time.
 _SPACES = r"[^\S\n]*"
@@ -56,12 +61,14 @@ _PYTHON_CONDA = re.compile(
 )
 PYTHON = "python"
 """The key of what a project asks of Python, beside the import names of the libraries."""
+COMPANIONS = (PYTHON, *NEEDED_BY_JAX)
+"""The keys of what says nothing of JAX itself, but which JAX there can be."""
 _LONGEST = 200
 """Characters of a bound. Python does not even convert versions of thousands of digits."""
 
 
 def library_of(distribution: str) -> str | None:
-    """The import name of a distribution (``jaxlib`` stands for itself); None for one that nothing is known of."""
+    """The import name of a distribution; None for one that nothing is known of."""
     return _IMPORT_NAMES.get(re.sub(r"[-_.]+", "-", distribution).lower())
 
 

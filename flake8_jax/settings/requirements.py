@@ -4,8 +4,9 @@ For each file the nearest directory with packaging files counts; in it, the firs
 pyproject.toml (``project.dependencies``, Poetry's, then the optional ones and groups), setup.cfg, setup.py (string
 literals), files of requirements and constraints, environments of conda, lock files. Where that one sets no upper bound, the
 first of the others that does adds its own: a project that asks for ``jax`` and locks 0.4.30 does not run on newer releases.
-A bound on ``jax`` goes before one on ``jaxlib``. The first file that speaks of Python says which Pythons there are: a
-release of JAX that needs a newer one is not for this project.
+A bound on ``jax`` goes before one on ``jaxlib``. The first file that speaks of Python says which Pythons there are, and the
+first that speaks of NumPy or SciPy beside a library of JAX which of these: a release of JAX that needs a newer one is not for
+this project.
 
 Limitations: requirements that are computed or included (``-r``), environment markers, other hosts' requirements in one
 folder; files of more than 10 MB.
@@ -21,6 +22,8 @@ from typing import Any
 
 from flake8_jax.core.reading import read_regular
 from flake8_jax.knowledge.requirement import (
+    COMPANIONS,
+    NEEDED_BY_JAX,
     PYTHON,
     has_upper_bound,
     library_of,
@@ -115,6 +118,8 @@ def _bounds(requirements: Iterable[tuple[str, str]]) -> dict[str, str]:
     asked = dict(reversed(list(requirements)))
     if "jaxlib" in asked:
         _bound_by_jaxlib(asked, asked.pop("jaxlib"))
+    if asked.keys() <= set(COMPANIONS):  # the requirements of the documentation, of a benchmark of NumPy
+        return {name: bound for name, bound in asked.items() if name not in NEEDED_BY_JAX}
     return asked
 
 
@@ -150,7 +155,7 @@ def _joined(first: str | None, other: str, library: str) -> str:
     stays so where an environment for its developers has one of them."""
     if not first:
         return other
-    if has_upper_bound(first) or library == PYTHON:
+    if has_upper_bound(first) or library in COMPANIONS:
         return first
     uppers = [clause for clause in other.split(",") if has_upper_bound(clause)]
     return ",".join([first, *[re.sub(r"^(?:===|==)", "<=", clause) for clause in uppers]])

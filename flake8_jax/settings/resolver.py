@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flake8_jax.core.reading import SizeLimits
-from flake8_jax.knowledge.requirement import PYTHON
+from flake8_jax.knowledge.requirement import COMPANIONS
 from flake8_jax.settings.options import (
     DEFAULT_EXCLUDE,
     DEFAULT_TEST_FILES,
@@ -184,7 +184,9 @@ class Resolver:
         asked = self._required[key]
         if settings.target_jax is None:
             return asked
-        return {library: bound for library, bound in asked.items() if library != PYTHON} | {"jax": settings.target_jax}
+        return {library: bound for library, bound in asked.items() if library not in COMPANIONS} | {
+            "jax": settings.target_jax
+        }
 
     def _environments_of(self, project_root: str) -> dict[str, str]:
         if project_root not in self._environments:

@@ -292,6 +292,29 @@ def test_the_python_asked_for_is_read_wherever_it_stands(
     assert required_in(tmp_path, tmp_path).get("python") == asked
 
 
+@pytest.mark.parametrize(
+    ("files", "asked"),
+    [
+        ({"requirements.txt": "numpy==1.22.4\nflax==0.6.4\n"}, "==1.22.4"),
+        ({"setup.py": "setup(install_requires=['jax>=0.4', 'numpy<2'])\n"}, "<2"),
+        (
+            {
+                "pyproject.toml": "[project]\ndependencies = ['jax', 'numpy>=1.24']\n",
+                "requirements.txt": "jax\nnumpy<2\n",
+            },
+            ">=1.24",
+        ),
+        ({"requirements.txt": "jax\n", "requirements-docs.txt": "sphinx\nnumpy<2\n"}, None),
+    ],
+)
+def test_numpy_counts_where_a_file_asks_for_it_beside_jax(
+    tmp_path: Path, files: dict[str, str], asked: str | None
+) -> None:
+    for name, text in files.items():
+        write(tmp_path / name, text)
+    assert required_in(tmp_path, tmp_path).get("numpy") == asked
+
+
 def test_an_environment_does_not_close_a_package_that_is_open_to_new_pythons(tmp_path: Path) -> None:
     write(tmp_path / "pyproject.toml", "[project]\nrequires-python = '>=3.9'\n")
     write(tmp_path / "environment.yml", "dependencies:\n  - python=3.9\n")

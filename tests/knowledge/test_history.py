@@ -35,9 +35,13 @@ NEWEST = HISTORY.newest
         ({"python": "==3.10.*"}, (0, 7, 0), True),
         ({"python": "<3.11", "jax": "==0.4.30"}, (0, 4, 30), False),
         ({"python": "<3.10", "jax": ">=0.5"}, (0, 5, 0), False),
+        ({"numpy": "<2", "python": ">=3.10"}, (0, 7, 2), True),
+        ({"numpy": "==1.22.4"}, (0, 4, 31), True),
+        ({"numpy": ">=1.22,<3", "scipy": "<1.12"}, (0, 6, 2), True),
+        ({"numpy": "<2", "jax": ">=0.8"}, (0, 8, 0), False),
     ],
 )
-def test_jax_ends_before_the_release_that_needs_a_newer_python(
+def test_jax_ends_before_the_release_that_needs_a_newer_companion(
     asked: dict[str, str], highest: tuple[int, ...], below: bool
 ) -> None:
     support = load_histories().supports(asked)["jax"]
@@ -48,7 +52,8 @@ def test_jax_ends_before_the_release_that_needs_a_newer_python(
 def test_the_file_is_toml_that_reads_as_it_is_read(library: str) -> None:
     table = tomllib.loads(TEXTS[library])
     assert set(table) <= {
-        "releases", "requires-jax", "requires-python", "changes", "arguments", "introduced", "older", "modules", "methods"
+        "releases", "requires-jax", "requires-python", "requires-numpy", "requires-scipy", "changes", "arguments",
+        "introduced", "older", "modules", "methods",
     }  # fmt: skip
     read = History(TEXTS[library])
     assert read.title == table["releases"]["title"]

@@ -114,24 +114,25 @@ class Place:
 
 @dataclass(slots=True, eq=False)
 class LoopState:
-    """A Python loop being run. counters: values that count its iterations. base, mark: lengths of the
-    journal at its start and at that of the iteration. exits: how paths that leave it look from its start; continues: how
-    those that go on early look from the iteration's start. unrolled: it is run element by element. guards: tests of its
-    counters around what runs now; picked: those among them that compare a counter (``i == 0``) and take no remainder of
-    it. runs: its next iteration is the first, and there surely is one. since: when its iteration began (see ``freshness``).
-    times: the number of its iterations, 0 where that is not known; turns: the same, whoever calls the function. links: so many
-    lead to it on the call stack. tested: a test of this iteration has looked at a counter. leaving: what runs is returned from
-    inside of it. again: some path goes on to another iteration. arms: as many alternatives are open around its body. stepped,
-    appended, shortened, growing: see ``variation``. records: what trackers know of this loop, by class. bound: see
-    ``freshness.bound_in``. rare: results of tests that look at a counter, by identity, and whether they
-    hold every few iterations. frequent: so many of the guards are such tests. coarse, carries: see ``readiness``.
-    counting: its elements are numbers."""
+    """A Python loop being run. counters: values that count its iterations, elements: what it goes over, both by identity.
+    base, mark: lengths of the journal at its start and at that of the iteration. exits: how paths that leave it look from
+    its start; continues: how those that go on early look from the iteration's start. unrolled: it is run element by
+    element. guards: tests of its counters around what runs now; picked: those among them that compare a counter (``i ==
+    0``) and take no remainder of it. runs: its next iteration is the first, and there surely is one. since: when its
+    iteration began (see ``freshness``). times: the number of its iterations, 0 where that is not known; turns: the same,
+    whoever calls the function. links: so many lead to it on the call stack. tested: a test of this iteration has looked
+    at a counter. leaving: what runs is returned from inside of it. again: some path goes on to another iteration. arms:
+    as many alternatives are open around its body. stepped, appended, shortened, growing: see ``variation``. records: what
+    trackers know of this loop, by class. bound: see ``freshness.bound_in``. rare: results of tests that look at a
+    counter, by identity, and whether they hold every few iterations. frequent: so many of the guards are such tests.
+    coarse, carries: see ``readiness``. counting: its elements are numbers."""
 
     kind: str
     node: Any
     exits: list[Writes] = field(default_factory=list)
     continues: list[Writes] = field(default_factory=list)
     counters: set[int] = field(default_factory=set)
+    elements: set[int] = field(default_factory=set)
     guards: int = 0
     picked: int = 0
     base: int = 0

@@ -563,6 +563,19 @@ def picks_iteration(m: Machine, frame: Frame, node: ir.Expr) -> bool:
     return any(_is_counter(m, frame, n) for n in (node.left, *node.comparators))
 
 
+def predicate_picks_iteration(m: Machine, frame: Frame, node: ir.Expr) -> bool:
+    """``(i == k) & ready`` as the predicate of a ``cond``: it holds in some iterations alone. The loop may go over numbers in
+    any order, so that an equality picks the iteration of that element."""
+    if isinstance(node, ir.BinOp) and node.op in ("&", "|"):
+        return any(predicate_picks_iteration(m, frame, side) for side in (node.left, node.right))
+    if isinstance(node, ir.Compare) and node.ops == ["=="]:
+        names = [n for n in (node.left, *node.comparators) if isinstance(n, ir.Name)]
+        values = {id(lookup(m, frame, name.id)) for name in names}
+        if any(not values.isdisjoint(loop.elements) for loop in m.path.loops):
+            return True
+    return picks_iteration(m, frame, node)
+
+
 def picks_others(m: Machine, frame: Frame, node: ir.Expr) -> bool:
     """``i < n - 1``, ``not last``: where the test fails, the iteration is picked."""
     if isinstance(node, ir.UnaryOp) and node.op == "not":

@@ -103,6 +103,8 @@ def _some_element(m: Machine, iterable: Value, supply: Supply) -> Value:
 
 def _next_element(m: Machine, loop: LoopState, iterable: Value, supply: Supply) -> Value:
     element = supply()
+    m.journal.keep_alive.append(element)
+    loop.elements.add(id(element))
     note_batch(m, loop, element)
     begin_element(m, loop, element)
     members = members_taken(m, iterable, element)

@@ -183,6 +183,8 @@ def _differentiated(m: Machine, tv: TransformedValue, values: list[Value], inwar
     argnums = constants_of(tv.options.get(tv.fact.differentiates or ""))
     if argnums is None:
         return [v if not isinstance(v, (Array, Tree)) else freshen(v) for v in values]
+    if tv.fact.rebuilds:
+        values = [joining.copied(v) for v in values]
     for p in argnums or [0]:
         if isinstance(p, int) and -len(values) <= p < len(values):
             values[p] = inward(values[p])

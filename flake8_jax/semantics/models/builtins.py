@@ -54,6 +54,7 @@ from flake8_jax.semantics.domain.values import (
 from flake8_jax.semantics.events.events import Formatting, IterationKind
 from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.attributes import tell_attribute
+from flake8_jax.semantics.interpreter.containers import set_item
 from flake8_jax.semantics.interpreter.expressions import shown
 from flake8_jax.semantics.interpreter.iteration import are_functions, iterated, tell_iteration
 from flake8_jax.semantics.interpreter.operations import call, call_method, load_attribute
@@ -589,6 +590,14 @@ def _print(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
         if isinstance(value, Instance):
             shown(m, frame, node, value)
     return NONE
+
+
+@builtin("exec", "eval")
+def _run_text(m: Machine, frame: Frame, node: Any, args: Arguments) -> Value:
+    """Code in a text may bind any name in the namespaces that it is given."""
+    for namespace in args.values[1:]:
+        set_item(m, namespace, Unknown("name"), Unknown("bound by text"))
+    return Unknown("run")
 
 
 @builtin("same")

@@ -10,9 +10,11 @@ pair        what the body of ``scan`` returns: the carry and an output.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from flake8_jax.core import ir
 from flake8_jax.semantics.domain import boundary, joining
 from flake8_jax.semantics.domain.arguments import Arguments, CallingContext
 from flake8_jax.semantics.domain.boundary import relevelled
@@ -42,6 +44,7 @@ from flake8_jax.semantics.domain.values import (
     freshen,
     known_elements,
 )
+from flake8_jax.semantics.interpreter.conditions import predicate_picks_iteration
 from flake8_jax.semantics.interpreter.operations import call
 from flake8_jax.semantics.interpreter.operators import result_level
 from flake8_jax.semantics.interpreter.running import call_function_value
@@ -255,6 +258,8 @@ def _run_fori_loop(m: Machine, app: Transformation) -> Value:
 
     def arguments(carry: Value) -> list[Value]:
         index = Array(ABSTRACT, "int", 0)
+        m.journal.keep_alive.append(index)
+        m.path.loops[-1].counters.add(id(index))
         for lane in m.path.mode.lanes:  # the count of the iterations is no lane's own
             lane.shared[index] = False
         return [index, carry]
@@ -318,6 +323,27 @@ def _run_cond(m: Machine, app: Transformation) -> Value:
     if isinstance(app.bound.get("pred"), CALLABLES):
         tell(m, app, "`cond` takes the predicate first, and this is a function")
         return Unknown("cond")
+    with _in_picked_iterations(m, app):
+        return _run_arms(m, app, functions, inner)
+
+
+@contextlib.contextmanager
+def _in_picked_iterations(m: Machine, app: Transformation) -> Iterator[None]:
+    """The arms of ``cond(i == k, …)`` run in some iterations of a loop alone, as those of ``if i == k`` do."""
+    arguments = app.node.args if isinstance(app.node, ir.Call) else []
+    given = [a.value for a in arguments if not a.star and a.keyword in (None, "pred")]
+    loop = m.path.loops[-1] if m.path.loops and given else None
+    if loop is None or not predicate_picks_iteration(m, app.at.frame, given[0]):
+        yield
+        return
+    loop.picked += 1
+    yield
+    loop.picked -= 1
+
+
+def _run_arms(m: Machine, app: Transformation, functions: list[Value], inner: list[Value]) -> Value:
+    """The arms of a ``cond``, after its predicate."""
+    args, operands = app.at.args, _operands(app)
     if _is_old_form(functions, operands):
         each = [(functions[1], functions[0]), (operands[1], operands[0])]
         return _run_branches(m, app, [(f, [arrived(v, boundary.tracify(v, ABSTRACT))]) for f, v in each])
