@@ -125,15 +125,19 @@ def _lack_of_object(value: Instance, depth: int) -> Lack | None:
         return _lack_of_heirs(cls, depth)
     if kind not in ("fields", "leaves") or (value.exact and any(find_in_class(cls, name) for name in _SETTERS)):
         return None
-    parts: Iterator[tuple[str, Lack | None]]
-    if kind == "fields":
-        parts = ((f.name, _lack_of_field(value, f, depth)) for f in cls.fields if f.hashed)
-    else:
-        left_out = cls.static_names | {f.name for f in cls.fields if not value.exact and isinstance(f.default, Const)}
-        leaves = ((name, part) for name, part in value.slots.items() if name not in left_out)
-        parts = ((str(name), _lack_of_leaves(part, depth)) for name, part in leaves)
-    found = _first(cls, parts)
+    found = _first(cls, _parts_of_fields(value, depth) if kind == "fields" else _parts_of_leaves(value, depth))
     return found if found is None or value.exact else found._replace(certain=False)
+
+
+def _parts_of_fields(value: Instance, depth: int) -> Iterator[tuple[str, Lack | None]]:
+    return ((f.name, _lack_of_field(value, f, depth)) for f in value.cls.fields if f.hashed)
+
+
+def _parts_of_leaves(value: Instance, depth: int) -> Iterator[tuple[str, Lack | None]]:
+    cls = value.cls
+    left_out = cls.static_names | {f.name for f in cls.fields if not value.exact and isinstance(f.default, Const)}
+    leaves = ((name, part) for name, part in value.slots.items() if name not in left_out)
+    return ((str(name), _lack_of_leaves(part, depth)) for name, part in leaves)
 
 
 def _lack_of_field(value: Instance, field: ClassField, depth: int) -> Lack | None:

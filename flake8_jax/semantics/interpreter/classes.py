@@ -137,10 +137,9 @@ def apply_class_decorator(m: Machine, cls: ClassValue, name: str, options: dict[
     fact = m.program.knowledge.class_(name)
     if name in DATACLASS or (fact is not None and fact.dataclass):
         cls.traits.add("dataclass")
+        cls.hashed = _hash_made(name, options)
     if name in PYTREE_DECORATORS or (fact is not None and fact.pytree):
         cls.traits.add("pytree")
-    if name in DATACLASS or (fact is not None and fact.dataclass):
-        cls.hashed = _hash_made(name, options)
     read_fields(m, cls)
     for option in ("meta_fields", "drop_fields", "static_fields"):
         names = options.get(option)

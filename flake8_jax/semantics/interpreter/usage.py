@@ -360,16 +360,18 @@ def _call(r: Reading, node: ir.Call) -> Demands:
     updated = _updated(node.func)
     if updated and "at" in r.attributes:
         found |= {updated}
-    given = [a for a in node.args if isinstance(a.value, ir.Name)]
-    if not given or any(a.star for a in node.args) or r.eager or _root(node.func) in r.func.fn.local_names:
-        return found
-    callee = resolve_name(r.m, r.func.scope, r.func.closure, node.func) if _root(node.func) else None
-    names, wanted = _taken(r, callee)
-    for i, argument in enumerate(node.args):
-        name = argument.keyword or (names[i] if i < len(names) else "")
-        if name in wanted and isinstance(argument.value, ir.Name):
-            found |= {argument.value.id}
-    return found
+    return found | _passed(r, node)
+
+
+def _passed(r: Reading, node: ir.Call) -> Demands:
+    """The variables that a call passes where the callee takes arrays only."""
+    root = _root(node.func)
+    is_plain = any(isinstance(a.value, ir.Name) for a in node.args) and not any(a.star for a in node.args)
+    if not is_plain or r.eager or not root or root in r.func.fn.local_names:
+        return NOTHING
+    names, wanted = _taken(r, resolve_name(r.m, r.func.scope, r.func.closure, node.func))
+    written = [(a.keyword or (names[i] if i < len(names) else ""), a.value) for i, a in enumerate(node.args)]
+    return frozenset(value.id for name, value in written if name in wanted and isinstance(value, ir.Name))
 
 
 def _updated(func: ir.Expr) -> str:
