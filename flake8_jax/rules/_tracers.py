@@ -55,6 +55,11 @@ def speaks_of_library(context: Context) -> bool:
     return speaks(context) or (context.presumed and context.differentiated and context.once and not context.caught)
 
 
+def speaks_of_method(context: Context) -> bool:
+    """The same, or a method of an object that carries arrays into the code of a library's users."""
+    return speaks(context) or (context.presumed and context.once and not context.caught)
+
+
 def contains_tracer(value: Value, minimum: int = ABSTRACT, room: Room | None = None) -> bool:
     """The value holds a tracer of at least that level, or is a container or pytree with such a part."""
     if isinstance(value, (Array, Tree)):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
-from flake8_jax.rules._tracers import contains_tracer, is_none, quote, speaks_of_library
+from flake8_jax.rules._tracers import contains_tracer, is_none, quote, speaks_of_method
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
     Array,
@@ -117,14 +117,15 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
         return x[jnp.abs(x) > 3.0], jnp.unique(x)
     ```
 
-    In preview: losses, activations and densities that nothing in the project calls are taken for staged.
+    In preview: losses, activations and densities that nothing in the project calls are taken for staged, and so are methods
+    of pytree classes that hold arrays.
 
     Fix: unsafe. `x[mask].sum()` and `jnp.mean(x[mask])` become `jnp.sum(x, where=mask)` and `jnp.mean(x,
     where=mask)`; the order of the additions may change. The other forms need a decision about the padding.
 
     Proof: calling the staged function raises the exception at the marked line.
     """
-    if not speaks_of_library(event.context):
+    if not speaks_of_method(event.context):
         return None
     if isinstance(event, Indexing):
         return _masked(event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flake8_jax.core.registry import Report, Subscription, rule
-from flake8_jax.rules._tracers import quote, raises_on_host, speaks
+from flake8_jax.rules._tracers import quote, raises_on_host, speaks_of_method
 from flake8_jax.semantics.domain.values import Array, UnionValue, Value, holds_tracer
 from flake8_jax.semantics.events.events import LibraryCall
 
@@ -17,7 +17,7 @@ _CASTS = _NEVER_CONCRETE | {"builtins.int", "builtins.bool"}
     "error",
     fixable="sometimes",
     raises="tracer error",
-    only=Subscription(where=frozenset({"staged"}), arrays=True),
+    only=Subscription(where=frozenset({"staged"}), arrays=True, presumed=True),
 )
 def host_cast(event: LibraryCall) -> Report | None:
     """`float()`, `int()`, `bool()` or `complex()` is called on a traced value.
@@ -77,12 +77,15 @@ def host_cast(event: LibraryCall) -> Report | None:
         return float(best[0]), int(jnp.argmax(x)), bool(jnp.all(best > 0))
     ```
 
+    In preview: methods and properties of pytree classes that hold arrays are taken for staged, unless their names say that they
+    print, check or store something.
+
     Fix: unsafe. `float(x)` becomes `x.astype(float)`, likewise `int` and `bool`: the result is an array.
 
     Proof: calling the staged function raises `ConcretizationTypeError` at the marked line.
     """
     context = event.context
-    if event.name not in _CASTS or not speaks(context) or not event.args:
+    if event.name not in _CASTS or not speaks_of_method(context) or not event.args:
         return None
     value = event.args[0]
     raises = raises_on_host(value) if event.name in _NEVER_CONCRETE else holds_tracer(value)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
-from flake8_jax.rules._tracers import quote, raises_on_host, speaks
+from flake8_jax.rules._tracers import quote, raises_on_host, speaks_of_method
 from flake8_jax.semantics.domain.values import is_traced_array, is_tracer
 from flake8_jax.semantics.events.events import MethodCall
 
 
-@rule("JAX202", "error", fixable="sometimes", raises="tracer error", only=Subscription(where=frozenset({"staged"})))
+@rule(
+    "JAX202",
+    "error",
+    fixable="sometimes",
+    raises="tracer error",
+    only=Subscription(where=frozenset({"staged"}), presumed=True),
+)
 def host_item(event: MethodCall) -> Report | None:
     """`.item()` or `.tolist()` is called on a traced array.
 
@@ -72,12 +78,15 @@ def host_item(event: MethodCall) -> Report | None:
     slope = jax.grad(signed)
     ```
 
+    In preview: methods and properties of pytree classes that hold arrays are taken for staged, unless their names say that they
+    print, check or store something.
+
     Fix: unsafe. `.item()` is dropped where the array is certainly a scalar; the result is an array.
 
     Proof: calling the staged function raises `ConcretizationTypeError` at the marked line.
     """
     context = event.context
-    if not speaks(context):
+    if not speaks_of_method(context):
         return None
     item = event.method == "item" and is_traced_array(event.value)
     if not item and not (event.method == "tolist" and is_tracer(event.value) and raises_on_host(event.value)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
-from flake8_jax.rules._tracers import quote, speaks_of_library
+from flake8_jax.rules._tracers import quote, speaks_of_method
 from flake8_jax.semantics.domain.values import is_traced_array
 from flake8_jax.semantics.events.events import TruthTest
 
@@ -145,8 +145,8 @@ def traced_branch(event: TruthTest) -> Report | None:
         return x
     ```
 
-    In preview: losses, activations and densities that nothing in the project calls are taken for staged, unless the test
-    checks an argument.
+    In preview: losses, activations and densities that nothing in the project calls are taken for staged, and so are methods
+    of pytree classes that hold arrays, unless the test checks an argument.
 
     Fix: unsafe. A conditional expression or a two-armed assignment becomes `jnp.where`, or `jax.lax.cond` where the
     arms are no arrays; `and`, `or` and `not` become `jnp.logical_and`, `jnp.logical_or` and `jnp.logical_not`. Both
@@ -155,7 +155,7 @@ def traced_branch(event: TruthTest) -> Report | None:
     Proof: calling the staged function raises `TracerBoolConversionError` at the marked line.
     """
     context = event.context
-    if event.how == "while" or not speaks_of_library(context) or not is_traced_array(event.value):
+    if event.how == "while" or not speaks_of_method(context) or not is_traced_array(event.value):
         return None
     if context.presumed and _refuses(event.whole):
         return None

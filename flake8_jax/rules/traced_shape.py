@@ -20,7 +20,7 @@ _COUNT_OR_ARRAY = frozenset({("jax.random.choice", "a"), ("jax.random.permutatio
     "error",
     fixable="sometimes",
     raises="tracer error",
-    only=Subscription(where=frozenset({"staged"}), arrays=True),
+    only=Subscription(where=frozenset({"staged"}), arrays=True, presumed=True),
 )
 def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
     """A traced value is used as a shape, a size, a length or an axis.
@@ -100,6 +100,9 @@ def traced_shape(event: LibraryCall | MethodCall) -> Report | None:
         return base + ramp + jax.lax.fori_loop(0, start, lambda i, s: s + i, 0) + block.sum()
     ```
 
+    In preview: methods of pytree classes that hold arrays are taken for staged, and so are losses, activations and densities,
+    where a size is computed with `jnp` from static shapes.
+
     Fix: a parameter of a function jitted in the same file is added to its `static_argnames` (unsafe: it compiles anew
     for every value); `jnp.prod(jnp.array(x.shape))` becomes `math.prod(x.shape)` (safe
     where every caller traces the function, unsafe otherwise).
@@ -159,7 +162,7 @@ def _report(context: Context, at: ir.Node, node: ir.Node | ir.Expr | None, *, de
     else:
         subject = quote(context, node, "an argument")
         message = f"{subject} is traced, but shapes, sizes and axes must be concrete while JAX traces; make it static"
-    return Report(at, message, level="warning" if context.presumed else None, preview=context.presumed)
+    return Report(at, message)
 
 
 def _derived(value: Value, depth: int = 4) -> bool:

@@ -1,17 +1,18 @@
-"""JAX403: a static argument that has no hash. Not modelled: hashes of classes."""
+"""JAX403: a static argument that has no hash. Not modelled: see ``semantics.domain.hashing``."""
 
 from __future__ import annotations
 
 from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.values import NO_BIRTH, Array, DictValue, HostArray, ListValue, UnionValue, Value
+from flake8_jax.semantics.domain.hashing import Lack, lack_of_hash
+from flake8_jax.semantics.domain.values import Instance, TupleValue, Value
 from flake8_jax.semantics.events.events import TransformCall
 
 
 @rule("JAX403", "error", fixable="sometimes", raises="another error")
 def unhashable_static(event: TransformCall) -> Report | None:
-    """A list, dict or array is passed to a static argument of a jitted function.
+    """A list, a dict, an array or an object without a hash is passed to a static argument of a jitted function.
 
     Why it bites: `jit` looks compiled code up by the values of the static arguments, so they need a hash. A list, a
     dict or an array has none, and the call raises `ValueError: Non-hashable static arguments`
@@ -37,6 +38,49 @@ def unhashable_static(event: TransformCall) -> Report | None:
 
     def demonstrate():
         prepare(jnp.ones((2, 2)))  # raises: ValueError
+    ```
+
+    Also bad: an object without a hash. Python takes the hash from a class that only defines `__eq__`, as a dataclass does that
+    is not frozen, and the hash of a frozen one is made of its fields.
+
+    ```python
+    from dataclasses import dataclass
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @dataclass
+    class Config:
+        power: int
+
+
+    @dataclass(frozen=True)
+    class Kernel:
+        scale: jax.Array
+
+
+    @partial(jax.jit, static_argnums=0)
+    def apply(config, x):
+        return x**config.power
+
+
+    @partial(jax.jit, static_argnames="kernel")
+    def evaluate(x, kernel):
+        return jnp.exp(-x / kernel.scale)
+
+
+    def squares(x):
+        return apply(Config(2), x)  # expect: unhashable-static
+
+
+    def decay(x):
+        return evaluate(x, kernel=Kernel(x.max()))  # expect: unhashable-static
+
+
+    def demonstrate():
+        decay(jnp.ones(2))  # raises: ValueError
     ```
 
     Good:
@@ -71,6 +115,49 @@ def unhashable_static(event: TransformCall) -> Report | None:
         return total([a, b])
     ```
 
+    Also good: objects that compare by identity, by a hash of their own, or by fields that have one.
+
+    ```python
+    from dataclasses import dataclass, field
+    from functools import partial
+
+    import jax
+
+
+    @dataclass(frozen=True)
+    class Config:
+        power: int
+        notes: list = field(default_factory=list, compare=False)
+
+
+    @dataclass(eq=False)
+    class Table:
+        rows: list
+
+
+    class Named:
+        def __init__(self, name):
+            self.name = name
+
+        def __eq__(self, other):
+            return self.name == other.name
+
+        def __hash__(self):
+            return hash(self.name)
+
+
+    @partial(jax.jit, static_argnums=0)
+    def apply(config, x):
+        return x
+
+
+    def both(x):
+        return apply(Config(2, [1]), x) + apply(Table([1]), x) + apply(Named("a"), x)
+    ```
+
+    Of an object that only an annotation knows, the finding is a warning. In preview, the rule also warns where the annotations
+    of a class, or of most subclasses of a base, say that the fields hold arrays.
+
     Fix: a list literal becomes a tuple. Safe where the function only iterates over it, counts it, reads one element, or passes
     it on as a shape or an axis. Unsafe where it does something else with it. jaxlint offers no fix where the function compares
     it with a list, adds a list to it or calls a method of lists, or where an element has no hash.
@@ -82,29 +169,29 @@ def unhashable_static(event: TransformCall) -> Report | None:
         return None
     positions, names = event.statics
     for i, value in enumerate(event.args):
-        if i in positions and has_no_hash(value):
-            return _report(event, event.nodes[i] if i < len(event.nodes) else None)
+        lack = lack_of_hash(value) if i in positions else None
+        if lack is not None:
+            return _report(event, event.nodes[i] if i < len(event.nodes) else None, value, lack)
     for name, value in event.kwargs.items():
-        if name in names and has_no_hash(value):
-            return _report(event, event.keyword_nodes.get(name))
+        lack = lack_of_hash(value) if name in names else None
+        if lack is not None:
+            return _report(event, event.keyword_nodes.get(name), value, lack)
     return None
 
 
-def _report(event: TransformCall, node: ir.Expr | None) -> Report:
+def _report(event: TransformCall, node: ir.Expr | None, value: Value, lack: Lack) -> Report:
     subject = quote(event.context, node, "the value")
-    return Report(
-        node if node is not None else event.at, f"{subject} has no hash, and the argument is static; pass a tuple"
+    at = node if node is not None else event.at
+    if lack.cls is None and not isinstance(value, TupleValue):
+        return Report(at, f"{subject} has no hash, and the argument is static; pass a tuple")
+    if lack.field or lack.cls is None:
+        where = f"`{lack.cls.node.name}.{lack.field}`" if lack.cls is not None else "it"
+        said = f"the argument is static, and {subject} has no hash: {where} holds {lack.what}"
+        return Report(at, said, preview=not lack.certain, level=None if lack.certain else "warning")
+    name = lack.cls.node.name
+    why = (
+        "is a dataclass that is not frozen" if lack.cls.hashed == "none" else "compares by `__eq__` without `__hash__`"
     )
-
-
-def has_no_hash(value: Value) -> bool:
-    """Hashing the value raises for sure. What only an annotation says of it proves nothing: many a ``list[int]`` is a tuple."""
-    if isinstance(value, UnionValue):
-        return all(has_no_hash(member) for member in value.members)
-    if isinstance(value, HostArray):
-        return value.ndim is not None and value.ndim > 0 and not value.declared
-    if isinstance(value, DictValue):
-        return "frozen" not in value.slots and not (value.slots["open"] and value.born == NO_BIRTH)
-    if isinstance(value, ListValue):
-        return not value.is_tuple and not (value.slots["n"] is None and value.born == NO_BIRTH)
-    return isinstance(value, Array) and not value.declared
+    said = f"the argument is static, and {subject} has no hash: `{name}` {why}"
+    sure = isinstance(value, Instance) and value.exact
+    return Report(at, said, level=None if sure else "warning")

@@ -227,6 +227,29 @@ PREVIEWS = {
     "a root of what is not negative": (
         "def distance_loss(x, y):\n    return jnp.nan_to_num(jnp.sqrt(jnp.mean((jnp.asarray(x) - y) ** 2, axis=0)))"
     ),
+    "what a state that users carry computes": (
+        "class State(typing.NamedTuple):\n"
+        "    board: jax.Array\n"
+        "    step: jax.Array\n"
+        "    @property\n"
+        "    def width(self):\n"
+        "        return int(jnp.sqrt(self.board.shape[-1]).astype(int).item())  # expect: host-item\n"
+        "    def half(self):\n"
+        "        n = jnp.array([self.board.shape[0]]) // 2\n"
+        "        return jnp.split(self.board, n)  # expect: traced-shape\n"
+        "    def reward(self):\n"
+        "        return float(self.step)  # expect: host-cast\n"
+        "    def to_save(self):\n"
+        "        return self.board.tolist(), self.step.item()\n"
+        "    def __len__(self):\n"
+        "        return int(self.step)"
+    ),
+    "objects that carry no arrays": (
+        "class Config(typing.NamedTuple):\n    size: int\n"
+        "    def width(self):\n        return jnp.sqrt(self.size).item()\n"
+        "class Model:\n    def __init__(self):\n        self.w = jnp.ones(3)\n"
+        "    def total(self):\n        return self.w.sum().item()"
+    ),
     "no loss": "def pick(x):\n    return jnp.exp(x) if jnp.max(x) > 3 else x",
 }
 
@@ -234,7 +257,7 @@ PREVIEWS = {
 @pytest.mark.parametrize("name", PREVIEWS)
 def test_previews_of_presumed_runs(name: str) -> None:
     """What a library's users would meet is told in previews, as a warning, and without them not at all."""
-    text = HEADER + "import numpy as np\n" + PREVIEWS[name] + "\n"
+    text = HEADER + "import typing\nimport numpy as np\n" + PREVIEWS[name] + "\n"
     file = SourceFile("library.py", "library", False, lower(text), text)
     rules = [rule for rule in all_rules() if rule.presumed]
     expected = [

@@ -4,7 +4,7 @@ Vocabulary
 ----------
 presumed   run as if a transform traced it, because jaxlint found no caller that does. ``inspect`` shows it of all functions;
            in previews rules hear of losses, activations and densities, which are presumed to be differentiated as well,
-           and of functions of JAX arrays that mix NumPy with JAX (``roles``).
+           of functions of JAX arrays that mix NumPy with JAX (``roles``), and of methods of carriers.
 carrier    a class whose instances carry arrays into traced code (``receivers``).
 
 Limitations: see ``trackers.presumption``.
@@ -16,8 +16,9 @@ import functools
 
 from flake8_jax.semantics.analysis.entries import enter, first_argument, function_in_class, run_guarded
 from flake8_jax.semantics.analysis.receivers import carries_arrays
-from flake8_jax.semantics.analysis.roles import has_role, mixes_numpy
+from flake8_jax.semantics.analysis.roles import has_role, is_helper, mixes_numpy
 from flake8_jax.semantics.domain.boundary import tracify
+from flake8_jax.semantics.domain.classes import mro_of
 from flake8_jax.semantics.domain.stack import Mode
 from flake8_jax.semantics.domain.values import (
     ABSTRACT,
@@ -27,9 +28,10 @@ from flake8_jax.semantics.domain.values import (
     Instance,
     StaticMethodValue,
     Tree,
+    TupleValue,
     Value,
 )
-from flake8_jax.semantics.interpreter.classes import generic_instance
+from flake8_jax.semantics.interpreter.classes import generic_instance, library_name
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import PRESUMED_CAPS
 from flake8_jax.semantics.trackers.presumption import Presuming
@@ -78,12 +80,26 @@ def _presumed_method(m: Machine, cls: ClassValue, value: Value) -> None:
     target = function_in_class(value)
     presumption = m.trackers[Presuming].presumption
     assert presumption is not None
-    if target is None or not _is_run(m, target):
+    if target is None or not (_is_run(m, target) or _is_staged_method(m, cls, target)):
         return
     self_value: Value = Instance(cls, exact=False)
     if not isinstance(value, StaticMethodValue) and target.fn.name not in _CONSTRUCTORS:
         self_value = _presumed_receiver(m, cls)
-    _presumed_entry(m, target, first_argument(cls, value, self_value))
+    is_staged = _is_staged_method(m, cls, target)
+    _presumed_entry(m, target, first_argument(cls, value, self_value), of_carrier=is_staged)
+
+
+def _is_staged_method(m: Machine, cls: ClassValue, func: FunctionValue) -> bool:
+    """Users call it in code that they stage: a method of an object that carries arrays, or one that a library's own base
+    class stages."""
+    presumption = m.trackers[Presuming].presumption
+    assert presumption is not None
+    if is_helper(func) or not presumption.applies_to(func.scope.path, func.fn):
+        return False
+    if cls in presumption.carriers and not func.fn.name.startswith("__"):
+        return True
+    facts = [m.program.knowledge.class_(library_name(m, base)) for base in mro_of(cls)[1:]]
+    return any(fact is not None and func.fn.name in fact.staged_methods for fact in facts)
 
 
 def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
@@ -91,6 +107,9 @@ def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
     known = generic_instance(m, cls)
     presumption = m.trackers[Presuming].presumption
     assert presumption is not None
+    if isinstance(known, TupleValue):
+        held = (tracify(v, ABSTRACT) if isinstance(v, (Array, Tree)) else v for v in known.elts)
+        return TupleValue(tuple(held), known.cls, known.names)
     if not isinstance(known, Instance) or "pytree" not in cls.traits:
         return known
     made = Instance(cls, exact=False)
@@ -103,13 +122,13 @@ def _presumed_receiver(m: Machine, cls: ClassValue) -> Value:
     return made
 
 
-def _presumed_entry(m: Machine, func: FunctionValue, first: list[Value]) -> None:
+def _presumed_entry(m: Machine, func: FunctionValue, first: list[Value], *, of_carrier: bool = False) -> None:
     presumption = m.trackers[Presuming].presumption
     assert presumption is not None
     m.path.traces += 1
     differentiated = has_role(func)
     m.bus.raising_only = not differentiated
-    is_api = differentiated and id(func.fn) not in presumption.called
+    is_api = of_carrier or (differentiated and id(func.fn) not in presumption.called)
     compiled = m.path.traces if is_api else 0
     m.path.mode = Mode(True, True, m.path.traces, True, differentiated=differentiated, compiled=compiled)
     enter(m, func, first)

@@ -40,6 +40,9 @@ _FLATTENING = ("tree_flatten", "tree_flatten_with_keys")
 
 def carries_arrays(m: Machine, cls: ClassValue, within: tuple[ClassValue, ...] = ()) -> bool:
     """Instances have a place for arrays among their leaves."""
+    if "namedtuple" in cls.traits and cls not in within:
+        made = generic_instance(m, cls)
+        return isinstance(made, TupleValue) and any(_has_place(m, v, (*within, cls)) for v in made.elts)
     if "pytree" not in cls.traits or cls in within or cls.childless:
         return False
     for name in _FLATTENING:

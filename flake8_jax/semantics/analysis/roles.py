@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import re
 
-from flake8_jax.core import ir
-from flake8_jax.semantics.domain.classes import find_in_class
+from flake8_jax.semantics.domain.classes import find_in_class, says_array
 from flake8_jax.semantics.domain.code import names_used
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.domain.values import External, FunctionValue
@@ -33,10 +32,15 @@ _HELPERS = re.compile(
 _DENSITIES = ("log_prob", "logpdf", "log_pdf", "log_density")
 
 
+def is_helper(func: FunctionValue) -> bool:
+    """By its name or its file, the function is for the host."""
+    return is_test_file(func.scope.path) or _HELPERS.search(func.fn.name.lstrip("_")) is not None
+
+
 def has_role(func: FunctionValue) -> bool:
     """By its name, its class or its module, the function is a loss, an activation, or part of a distribution."""
     name = func.fn.name.lstrip("_")
-    if is_test_file(func.scope.path) or _HELPERS.search(name) or name.endswith("__"):
+    if is_helper(func) or name.endswith("__"):
         return False
     if _ROLE.search(name) or name in _ACTIVATIONS:
         return True
@@ -47,19 +51,11 @@ def has_role(func: FunctionValue) -> bool:
 
 def mixes_numpy(func: FunctionValue) -> bool:
     """The function takes JAX arrays, as its annotations say, and names both NumPy and a module of JAX."""
-    if not any(p.annotation is not None and _says_array(func, p.annotation) for p in func.fn.params):
+    if not any(p.annotation is not None and says_array(func.scope, p.annotation) for p in func.fn.params):
         return False
     held = [func.scope.slots.get(name) for name in names_used(func.fn)]
     modules = {value.name.partition(".")[0] for value in held if isinstance(value, External)}
     return "numpy" in modules and "jax" in modules and not is_test_file(func.scope.path)
-
-
-def _says_array(func: FunctionValue, annotation: ir.Expr) -> bool:
-    return _ARRAYS.search(func.scope.text[annotation.start : annotation.end]) is not None
-
-
-_ARRAYS = re.compile(r"\b(jax|jnp|chex)\.|\b(?!ND)\w*Array(Like)?\b")
-"""``jnp.ndarray``, ``Float[Array, "n"]``, ``JAXArray``; not ``np.ndarray``."""
 
 
 def _places(path: str) -> set[str]:

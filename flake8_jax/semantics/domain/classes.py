@@ -11,8 +11,14 @@ Not modelled: C3 linearization where it differs from the last place of each ance
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.values import ClassValue, Value
+
+if TYPE_CHECKING:
+    from flake8_jax.semantics.domain.scopes import ModuleScope
 
 
 def is_remade(cls: ClassValue) -> bool:
@@ -54,6 +60,15 @@ def find_in_class(cls: ClassValue, name: str) -> tuple[ClassValue, Value] | None
         if found is not None:
             return owner, found
     return None
+
+
+_ARRAYS = re.compile(r"\b(jax|jnp|chex)\.|\b(?!ND)\w*Array(Like)?\b")
+"""``jnp.ndarray``, ``Float[Array, "n"]``, ``JAXArray``; not ``np.ndarray``."""
+
+
+def says_array(scope: ModuleScope, annotation: ir.Expr) -> bool:
+    """By its text, an annotation speaks of arrays of JAX: a sign, no proof."""
+    return _ARRAYS.search(scope.text[annotation.start : annotation.end]) is not None
 
 
 def is_stub(fn: ir.Function) -> bool:

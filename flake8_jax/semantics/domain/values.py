@@ -48,6 +48,9 @@ GRAD: Final = 2
 ABSTRACT: Final = 3
 StaticKind = Literal["", "int", "bool", "str", "float", "complex", "shape", "dtype", "set", "ellipsis"]
 """What is known of a host value: its type, a row of sizes, a dtype, a set, nothing."""
+HashKind = Literal["", "none", "identity", "fields", "leaves", "own", "inherited"]
+"""What the hash of an object is made of: ``leaves`` are those of its pytree, ``own`` is a method of the project's or of an
+unknown library's. Of a class itself: empty where no decorator makes it a dataclass."""
 NO_BIRTH = 1 << 60
 """Later than any trace: what carries it is never taken for something that a trace found there."""
 
@@ -509,13 +512,15 @@ class ModuleValue(Value):
 
 @dataclass(eq=False, slots=True)
 class ClassField:
-    """One field of a dataclass-like class. static: kept as it is across a staging boundary (not a pytree leaf)."""
+    """One field of a dataclass-like class. static: kept as it is across a staging boundary (not a pytree leaf). hashed:
+    the hash of an object asks for its value, and that is what the constructor was given."""
 
     name: str
     annotation: ir.Expr | None
     default: Value | None
     static: bool
     scope: ModuleScope
+    hashed: bool = True
 
 
 class ClassValue(Value):
@@ -524,25 +529,12 @@ class ClassValue(Value):
     bases: the evaluated bases (ClassValue, External, Unknown …). namespace: the class body's bindings.
     traits: what decorators and library bases make of it: ``pytree dataclass namedtuple static_attributes enum``.
     leaf_names: the attributes that a flatten function of its own gives out as children; None where it has none.
-    childless: such a function surely gives out no children.
+    childless: such a function surely gives out no children. hashed: what its own decorators make of hashes (``hashing``).
     """
 
     __slots__ = (
-        "bases",
-        "childless",
-        "closure",
-        "external_bases",
-        "fields",
-        "generic",
-        "has_unknown_base",
-        "leaf_names",
-        "mro_cache",
-        "namespace",
-        "node",
-        "scope",
-        "static_names",
-        "subclasses",
-        "traits",
+        "bases", "childless", "closure", "external_bases", "fields", "generic", "has_unknown_base", "hashed", "leaf_names",
+        "mro_cache", "namespace", "node", "scope", "static_names", "subclasses", "traits",
     )  # fmt: skip
 
     def __init__(self, node: ir.ClassDef, scope: ModuleScope, bases: list[Value], closure: Frame | None) -> None:
@@ -561,6 +553,7 @@ class ClassValue(Value):
         self.has_unknown_base = False
         self.leaf_names: frozenset[str] | None = None
         self.childless = False
+        self.hashed: HashKind = ""
 
 
 class Instance(Value):

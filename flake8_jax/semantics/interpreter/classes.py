@@ -30,6 +30,7 @@ from flake8_jax.semantics.domain.values import (
     DictValue,
     External,
     FunctionValue,
+    HashKind,
     Instance,
     Level,
     ListValue,
@@ -41,7 +42,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     held_by,
 )
-from flake8_jax.semantics.interpreter.fields import is_marked_static, is_static_field
+from flake8_jax.semantics.interpreter.fields import is_hashed, is_marked_static, is_static_field
 from flake8_jax.semantics.interpreter.operations import value_of_annotation
 from flake8_jax.semantics.interpreter.running import call_function_value
 from flake8_jax.semantics.machine.core import Machine
@@ -136,6 +137,7 @@ def apply_class_decorator(m: Machine, cls: ClassValue, name: str, options: dict[
     fact = m.program.knowledge.class_(name)
     if name in DATACLASS or (fact is not None and fact.dataclass):
         cls.traits.add("dataclass")
+        cls.hashed = _hash_made(name, options)
     if name in PYTREE_DECORATORS or (fact is not None and fact.pytree):
         cls.traits.add("pytree")
     read_fields(m, cls)
@@ -154,6 +156,41 @@ def apply_class_decorator(m: Machine, cls: ClassValue, name: str, options: dict[
         read_flatten(cls)
 
 
+def decorate_alike(m: Machine, cls: ClassValue, traits: set[str], hashed: HashKind) -> None:
+    """A decorator of the project that ran often enough makes of this class what it made of another."""
+    cls.traits |= traits
+    cls.hashed = hashed
+    if traits & {"dataclass", "pytree"}:
+        read_fields(m, cls)
+
+
+def find_constructor(cls: ClassValue) -> FunctionValue | None:
+    """``__init__`` as it stands in the code; None where a decorator writes one."""
+    for owner in mro_of(cls):
+        found = owner.namespace.get("__init__")
+        if found is not None:
+            return found if isinstance(found, FunctionValue) else None
+        if owner.hashed and owner.fields:
+            return None
+    return None
+
+
+_LIKE_DATACLASSES = frozenset({"dataclasses.dataclass", "chex.dataclass", "flax.struct.dataclass"})
+"""Decorators that take the options of ``dataclasses.dataclass``. That of Flax freezes by itself."""
+
+
+def _hash_made(name: str, options: dict[str, Value]) -> HashKind:
+    """The hash that a decorator gives a class which has none of its own."""
+    defaults = {"eq": True, "unsafe_hash": False, "frozen": name == "flax.struct.dataclass"}
+    given = {option: options.get(option, Const(default)) for option, default in defaults.items()}
+    if name not in _LIKE_DATACLASSES or not all(isinstance(value, Const) for value in given.values()):
+        return "own"
+    eq, unsafe_hash, frozen = [isinstance(value, Const) and bool(value.value) for value in given.values()]
+    if unsafe_hash or (eq and frozen):
+        return "fields"
+    return "none" if eq else "inherited"
+
+
 def read_fields(m: Machine, cls: ClassValue) -> None:
     """The annotated names of the class body, in order; inherited ones first."""
     inherited = [f for f in cls.fields if f.scope is not cls.scope or f.name not in _annotated_names(cls)]
@@ -166,7 +203,7 @@ def read_fields(m: Machine, cls: ClassValue) -> None:
         name = statement.target.id
         static = is_static_field(m, cls, statement.value) or is_marked_static(m, cls, statement.annotation)
         default = _field_default(m, cls, statement.value, name)
-        own.append(ClassField(name, statement.annotation, default, static, cls.scope))
+        own.append(ClassField(name, statement.annotation, default, static, cls.scope, is_hashed(statement.value)))
         if static:
             cls.static_names.add(name)
     names = {f.name for f in own}
@@ -287,12 +324,12 @@ def construct(m: Machine, frame: Frame, node: Any, cls: ClassValue, args: Argume
         bound = _bind_fields(m, cls, args)
         return TupleValue(tuple(bound[n] for n in fields), cls, fields)
     made = Instance(cls, exact=True, born=m.path.mode.trace)
-    init = find_in_class(cls, "__init__")
-    if init is not None and isinstance(init[1], FunctionValue):
-        call_function_value(m, frame, node, init[1], args.prepended(made))
+    init = find_constructor(cls)
+    if init is not None:
+        call_function_value(m, frame, node, init, args.prepended(made))
         made.complete = True
         if not made.slots:
-            made.slots.update(_constants_set(m, cls, init[1].fn))
+            made.slots.update(_constants_set(m, cls, init.fn))
     elif cls.fields and (cls.traits & {"dataclass", "static_attributes", "pytree"}):
         made.slots.update(_bind_fields(m, cls, args))
         made.complete = args.star is None and args.double_star is None
@@ -432,10 +469,9 @@ def _field_value(m: Machine, cls: ClassValue, f: ClassField) -> Value:
 
 def _initialise_generic(m: Machine, cls: ClassValue, made: Instance) -> None:
     m.path.mode = Mode(trace=made.born)
-    init = find_in_class(cls, "__init__")
-    if init is not None and isinstance(init[1], FunctionValue):
-        frame = Frame(None, init[1].scope, None)
-        call_function_value(m, frame, None, init[1], Arguments([made], unknown_rest=True))
+    init = find_constructor(cls)
+    if init is not None:
+        call_function_value(m, Frame(None, init.scope, None), None, init, Arguments([made], unknown_rest=True))
     elif cls.fields and (cls.traits & {"dataclass", "static_attributes", "pytree"}):
         for f in cls.fields:
             made.slots[f.name] = _field_value(m, cls, f)

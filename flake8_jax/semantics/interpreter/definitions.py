@@ -34,6 +34,7 @@ from flake8_jax.semantics.interpreter.asserting import expects_failure
 from flake8_jax.semantics.interpreter.classes import (
     PLAIN_METACLASSES,
     apply_class_decorator,
+    decorate_alike,
     finish_class,
     is_known_decorator,
 )
@@ -113,6 +114,8 @@ def _decorated(
             Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else _or_overloads(frame, node, value)
         )
     result = perform(m, applied, Call(frame, decorator, Arguments([value]), decorating=True))
+    if isinstance(applied, FunctionValue) and _gives_back(m, applied, value, result, lost):
+        return value
     if isinstance(result, (Unknown, Const, Static, ExternalInstance)) or (
         isinstance(applied, External)
         and m.program.knowledge.transform(applied.name) is None
@@ -124,6 +127,16 @@ def _decorated(
             Unknown("decorated", host_test=True) if m.trackers[Runs].lost > lost else _or_overloads(frame, node, value)
         )
     return result
+
+
+def _gives_back(m: Machine, decorator: FunctionValue, value: Value, result: Value, lost: int) -> bool:
+    """A decorator of the project hands the function itself back: this run shows it or, where that was one too many, those
+    before."""
+    runs = m.trackers[Runs]
+    if runs.lost == lost:
+        known = runs.giving_back.get(id(decorator.fn), True)
+        runs.giving_back[id(decorator.fn)] = known and result is value
+    return runs.giving_back.get(id(decorator.fn), False)
 
 
 _OVERLOADS = "overloads"
@@ -193,7 +206,13 @@ def _decorated_class(m: Machine, frame: Frame, decorator: ir.Expr, cls: ClassVal
             note_methods(m, cls)
         return value
     if isinstance(applied, (FunctionValue, ClassValue)):
+        runs, before = m.trackers[Runs], (m.trackers[Runs].lost, frozenset(cls.traits))
         result = call(m, frame, decorator, applied, Arguments([value]))
+        if isinstance(applied, FunctionValue):
+            if runs.lost == before[0]:
+                runs.class_decorators[id(applied.fn)] = (cls.traits - before[1], cls.hashed)
+            elif id(applied.fn) in runs.class_decorators:
+                decorate_alike(m, cls, *runs.class_decorators[id(applied.fn)])
         return result if isinstance(result, (ClassValue, FunctionValue)) else value
     return value
 

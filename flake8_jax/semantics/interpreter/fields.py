@@ -45,6 +45,16 @@ def is_static_field(m: Machine, cls: ClassValue, default: ir.Expr | None) -> boo
     return _call_says(m, cls.scope, cls.closure, default, MAX_MAKERS) is not False
 
 
+def is_hashed(default: ir.Expr | None) -> bool:
+    """The hash of an object asks for the field: nothing in the call that makes the field says otherwise, or says that
+    something else is kept than what the constructor gets."""
+    written = default.args if isinstance(default, ir.Call) else []
+    return not any(argument.keyword in _UNHASHED for argument in written)
+
+
+_UNHASHED = frozenset({"compare", "hash", "eq", "converter", "init", None})
+
+
 def is_marked_static(m: Machine, cls: ClassValue, annotation: ir.Expr) -> bool:
     """``Static[int]``, the annotation of jax_dataclasses, by whatever name it was imported; ``Annotated[int, field(…)]``."""
     if not isinstance(annotation, ir.Subscript):

@@ -136,6 +136,18 @@ def dispatched_from(m: Machine, values: Iterable[Value]) -> int:
     return next((id(loop) for loop in reversed(m.path.loops) if id(loop) in found), 1)
 
 
+def _any_element(value: TupleValue | ListValue) -> Value:
+    """What stands for all elements where their number is not known."""
+    element = value.slots.get("*") if isinstance(value, ListValue) else None
+    return element if element is not None else Unknown()
+
+
+def _is_extent(value: Value) -> bool:
+    """``x.shape[0]`` of whatever x is: a number that Python knows."""
+    shape = value.parent if isinstance(value, Unknown) and value.step.startswith("[") else None
+    return isinstance(shape, Unknown) and shape.step == ".shape"
+
+
 def derived_from(values: Iterable[Value], depth: int = 6) -> str:
     """``Array.derived`` of what is computed from ``values``: the reason, where all of them are shapes and numbers."""
     found = ""
@@ -144,10 +156,10 @@ def derived_from(values: Iterable[Value], depth: int = 6) -> str:
     for value in values:
         if isinstance(value, Array) and value.derived:
             found = value.derived
-        elif isinstance(value, Static) and value.kind in ("int", "float", "shape"):
+        elif (isinstance(value, Static) and value.kind in ("int", "float", "shape")) or _is_extent(value):
             found = found or "static"
         elif isinstance(value, (TupleValue, ListValue)):
-            inner = derived_from(known_elements(value) or (Unknown(),), depth - 1)
+            inner = derived_from(known_elements(value) or (_any_element(value),), depth - 1)
             if not inner:
                 return ""
             found = inner

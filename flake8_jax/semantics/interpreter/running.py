@@ -54,6 +54,7 @@ from flake8_jax.semantics.interpreter.summaries import (
     repeat,
     shared_by_lanes,
 )
+from flake8_jax.semantics.interpreter.usage import as_used
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.dispatch import run_block
 from flake8_jax.semantics.machine.limits import MAX_CALL_DEPTH, MAX_STEPS_PER_ENTRY
@@ -125,6 +126,10 @@ def call_function_value(
     if unknown is not None:
         return unknown
     made = Invocation(bind(m, func, args), context.mode if context.mode is not None else m.path.mode, context)
+    if not made.mode.presumed:
+        used = as_used(m, func, made.bound, staged=made.mode.staged)
+        if used is not made.bound:
+            made = Invocation(used, made.mode, context)
     if func.cached:
         _tell_hashed_arguments(m, frame, node, args)
     presumption = m.trackers[Presuming].presumption

@@ -23,10 +23,15 @@ def register_class(m: Machine, name: str, args: Arguments) -> Value:
     """``register_dataclass(cls, data_fields, meta_fields)`` and other decorators of classes; without the class a
     decorator with options."""
     if not args.values or not isinstance(args.values[0], ClassValue):
-        return ExternalInstance(name, dict(args.kwargs))
-    options = {**args.kwargs, **dict(zip(("data_fields", "meta_fields"), args.values[1:], strict=False))}
+        return ExternalInstance(name, dict(_options(args)))
+    options = {**_options(args), **dict(zip(("data_fields", "meta_fields"), args.values[1:], strict=False))}
     apply_class_decorator(m, args.values[0], name, options)
     return args.values[0]
+
+
+def _options(args: Arguments) -> dict[str, Value]:
+    """What is given by name; where nobody knows what else, the hash may be anything."""
+    return args.kwargs if args.double_star is None else {**args.kwargs, "unsafe_hash": args.double_star}
 
 
 @library("jax.tree_util.register_dataclass")

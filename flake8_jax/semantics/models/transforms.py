@@ -331,13 +331,28 @@ def _tell_call(m: Machine, tv: TransformedValue, at: Call, node: ir.Call, *, run
         positions = constants_of(tv.options.get(fact.differentiates))
         known = positions is not None and all(type(p) is int for p in positions)
         differentiated = tuple(positions or [0]) if known and positions is not None else None
+    statics = static_parameters(tv) if fact.statics else (set(), set())
+    _look_at_heirs(m, statics, args)
     m.bus.emit(
         TransformCall(
             m.path.context(at.frame.scope), node, tv.name, tv.options, tuple(args.values), args.kwargs, tuple(args.nodes),
-            args.keyword_nodes, static_parameters(tv) if fact.statics else (set(), set()), differentiated,
+            args.keyword_nodes, statics, differentiated,
             tv.operand, is_sure(m, tv), m.trackers[Variations].known if runs and always else {},
         )
     )  # fmt: skip
+
+
+MAX_HEIRS = 16
+
+
+def _look_at_heirs(m: Machine, statics: tuple[set[int], set[str]] | None, args: Arguments) -> None:
+    """Of a static argument that only a base class is known of, rules ask what its subclasses hold (``hashing``)."""
+    positions, names = statics or (set(), set())
+    given = [args.values[i] for i in positions if 0 <= i < len(args.values)]
+    for value in (*given, *[value for name, value in args.kwargs.items() if name in names]):
+        if isinstance(value, Instance) and not value.exact and not value.cls.fields:
+            for heir in m.program.subclasses(value.cls)[:MAX_HEIRS]:
+                generic_instance(m, heir)
 
 
 def _let_go(m: Machine, at: Call) -> None:

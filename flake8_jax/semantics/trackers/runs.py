@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from flake8_jax.core.call_graph import CallGraph, FunctionName
-from flake8_jax.semantics.domain.values import ClassValue, FunctionValue, Opaque, Value
+from flake8_jax.semantics.domain.values import ClassValue, FunctionValue, HashKind, Opaque, Value
 from flake8_jax.semantics.machine.limits import LINT_CAPS
 from flake8_jax.semantics.machine.tracker import Tracker
 
@@ -34,8 +34,10 @@ class Runs(Tracker):
     block that is to raise, sound: those that have others. wrapped: functions given to code that nobody knows, by what it
     gave. scripted: functions that the top level of a module runs outside of tracing. calls: who calls whom, None unless
     asked for. apart: as contexts, of calls that cannot be remembered, such as those with used keys. lost: how many calls ran
-    nothing, because of a limit. making: functions whose runs make functions anew and so are not remembered, with their inputs,
-    and how often these came again."""
+    nothing, because of a limit. class_decorators: functions that decorate classes, with what they made of one;
+    demands: parameters that can only be arrays, by function and whether it is read as eager code (``interpreter.usage``);
+    giving_back: whether functions that decorate functions gave these back as they were. making:
+    functions whose runs make functions anew and so are not remembered, with their inputs, and how often these came again."""
 
     def __init__(self, m: Machine) -> None:
         self.caps = LINT_CAPS
@@ -45,6 +47,9 @@ class Runs(Tracker):
         self.member: ClassValue | None = None
         self.runs = 0
         self.lost = 0
+        self.demands: dict[tuple[int, bool], frozenset[str]] = {}
+        self.giving_back: dict[int, bool] = {}
+        self.class_decorators: dict[int, tuple[set[str], HashKind]] = {}
         self.telling: set[int] = set()
         self.called_functions: set[int] = set()
         self.callees: set[int] = set()
