@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from flake8_jax.core import ir
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.knowledge.model import FunctionFact
 from flake8_jax.rules._binding import bind
@@ -140,11 +141,18 @@ def data_dependent_shape(event: Indexing | LibraryCall | MethodCall) -> Report |
 def _masked(event: Indexing) -> Report | None:
     if event.mode not in ("load", "at") or not _is_array_like(event.base) or not _holds_mask(event.index):
         return None
-    mask = quote(event.context, event.at.index, "the mask")
+    mask = quote(event.context, _mask_among(event.at.index, event.index), "the mask")
     advice = (
         "use the three-argument jnp.where" if event.mode == "at" else "use jnp.where or the `where=` of a reduction"
     )
     return Report(event.at, f"boolean indices must be concrete while JAX traces, and {mask} is traced; {advice}")
+
+
+def _mask_among(node: ir.Expr, index: Value) -> ir.Expr:
+    """The mask in ``x[mask, :]``."""
+    if isinstance(node, ir.Tuple) and isinstance(index, TupleValue) and len(node.elts) == len(index.elts):
+        return next((part for part, value in zip(node.elts, index.elts) if _holds_mask(value)), node)
+    return node
 
 
 def _called(
