@@ -70,7 +70,8 @@ def first_use(event: KeyUse) -> str:
     """Where the key was used before: the place itself, and the call that leads there from the code of the finding."""
     reached = event.earlier
     assert reached is not None
-    first, turn = event.first or reached, " in the iteration before" if event.carried else ""
+    first, later = event.first or reached, reached.scope is event.context.scope and reached.start >= event.at.end
+    turn = " in the iteration before" if event.carried or (later and event.context.loop) else ""
     if not event.first_in or _is_inside(first, reached):
         return f"on {place(reached, event.context)}{turn}"
     where = place(first, event.context)
