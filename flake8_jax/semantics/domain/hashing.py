@@ -102,10 +102,15 @@ def _is_unhashable(value: Value) -> bool:
     if isinstance(value, HostArray):
         return value.ndim is not None and value.ndim > 0 and not value.declared
     if isinstance(value, DictValue):
-        return "frozen" not in value.slots and not (value.slots["open"] and value.born == NO_BIRTH)
+        return "frozen" not in value.slots and not _is_hearsay(value, known=not value.slots["open"])
     if isinstance(value, ListValue):
-        return not value.is_tuple and not (value.slots["n"] is None and value.born == NO_BIRTH)
+        return not value.is_tuple and not _is_hearsay(value, known=value.slots["n"] is not None)
     return isinstance(value, Array) and not value.declared
+
+
+def _is_hearsay(value: DictValue | ListValue, *, known: bool) -> bool:
+    """An annotation says that it is one, or nobody saw where it was made."""
+    return "declared" in value.slots or (not known and value.born == NO_BIRTH)
 
 
 def _lack_of_tuple(value: TupleValue, depth: int) -> Lack | None:

@@ -285,7 +285,8 @@ class TupleValue(Value):
 
 class ListValue(Value):
     """A list (or another sequence): known elements in ``slots[0..n-1]`` while ``slots["n"]`` is an int; else
-    ``slots["n"]`` is None and ``slots["*"]`` stands for every element. ``is_tuple``: an immutable one of unknown length."""
+    ``slots["n"]`` is None and ``slots["*"]`` stands for every element. ``is_tuple``: an immutable one of unknown length.
+    ``slots["declared"]``: only an annotation says that it is a list."""
 
     __slots__ = ("born", "is_tuple", "slots")
 
@@ -313,7 +314,8 @@ class DictValue(Value):
     """A dict. Known items under ``("k", key)``; ``slots["*"]`` joins all values under unknown keys (absent: none).
 
     ``slots["open"]`` is true when there may be keys that we do not know. ``slots["factory"]``: what a ``defaultdict``
-    calls for a missing one. ``slots["frozen"]``: it is one that cannot change, and has a hash.
+    calls for a missing one. ``slots["frozen"]``: it is one that cannot change, and has a hash. ``slots["declared"]``: only an
+    annotation says that it is a dict.
     """
 
     __slots__ = ("born", "slots")

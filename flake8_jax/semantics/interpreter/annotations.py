@@ -113,7 +113,9 @@ def _tuple(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[ir.E
 
 
 def _list(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[ir.Expr]) -> Value | None:
-    return ListValue(None, _or_unknown(m, scope, frame, parts[0]))
+    made = ListValue(None, _or_unknown(m, scope, frame, parts[0]))
+    made.slots["declared"] = True
+    return made
 
 
 def _sequence(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[ir.Expr]) -> Value | None:
@@ -123,7 +125,11 @@ def _sequence(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[i
 
 
 def _dict(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[ir.Expr]) -> Value | None:
-    return DictValue({}, _or_unknown(m, scope, frame, parts[1]), is_open=True) if len(parts) == 2 else None
+    if len(parts) != 2:
+        return None
+    made = DictValue({}, _or_unknown(m, scope, frame, parts[1]), is_open=True)
+    made.slots["declared"] = True
+    return made
 
 
 def _callable(m: Machine, scope: ModuleScope, frame: Frame | None, parts: list[ir.Expr]) -> Value | None:
