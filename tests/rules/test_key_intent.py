@@ -330,6 +330,12 @@ def scores(table: jax.Array, key):
     return pairs
 
 
+def parts(key, n):
+    train = random.split(key, 100)[:n]
+    test = random.split(key, 100)[n : 2 * n]  # info
+    return train, test, random.split(key, 100)[:n]  # error
+
+
 def layers(x: jax.Array, key):
     def layer(n):
         return random.normal(key, (x.shape[-1], n))

@@ -13,6 +13,7 @@ same data   two calls of one function see the same arrays beside the key, and so
 paired      a function changes two arrays in the same way, with the same key: an image and its mask. Another key does
             so for the same two.
 discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
+parts       one key is split into the same keys twice, and each time another slice of them is taken.
 
 Limitations: a result that is bound to a name of the module and never read counts as used; results that the program compares.
 """
@@ -75,6 +76,8 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "same-data" if compared else ""
     if are_compared(body, there, here):
         return "same-data"
+    if _are_parts(first, second, there, here):
+        return "parts"
     return "paired" if _is_paired(body, here, there) else ""
 
 
@@ -146,6 +149,22 @@ def _is_paired(body: list[ir.Stmt], here: Place, there: Place) -> bool:
     rest = [{others for p in patterns if p is not None and (others := _others(p, name))} for name in pair]
     ours = _variables(_others(one, pair[0]))
     return any(not ours & _variables(found) for found in rest[0] & rest[1])
+
+
+def _are_parts(first: ir.Stmt | None, second: ir.Stmt | None, there: Place, here: Place) -> bool:
+    """``split(key, n)[:a]`` and ``split(key, n)[a:b]``: nobody knows whether they have a key in common."""
+    one, other = _slice_of(first, there), _slice_of(second, here)
+    if one is None or other is None or one == other:
+        return False
+    return _pattern(there.node, there.scope.text) == _pattern(here.node, here.scope.text)
+
+
+def _slice_of(statement: ir.Stmt | None, place: Place) -> str | None:
+    """How the slice is written that an assignment takes of the place's result."""
+    taken = statement.value if isinstance(statement, ir.Assign) else None
+    if not isinstance(taken, ir.Subscript) or taken.value is not place.node or not isinstance(taken.index, ir.Slice):
+        return None
+    return place.scope.text[taken.index.start : taken.index.end]
 
 
 def _pattern(call: Any, text: str) -> tuple[str, ...] | None:
