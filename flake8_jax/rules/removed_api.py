@@ -14,7 +14,7 @@ from flake8_jax.semantics.events.events import ApiUse, Span
 
 @rule("JAX801", "error", fixable="sometimes")
 def removed_api(event: ApiUse) -> Report | None:
-    """A name or an argument is used that JAX, or a library around it, has removed.
+    """A name or an argument is used that JAX, or a library around it, has removed, or an argument is missing that it now needs.
 
     Why it bites: the import or the call raises as soon as it is reached, perhaps long after an upgrade and deep in a
     run. (In an annotation that Python does not evaluate it is a warning.) Which releases count is said by `target-jax`,

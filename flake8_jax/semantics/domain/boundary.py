@@ -211,6 +211,8 @@ def release(value: Value, level: Level, depth: int = 8, *, dispatched: int = 0, 
             level, value.dtype, value.ndim, value.length, dispatched=dispatched, size=value.size, resized=value.resized
         )
         released.shaped = value.shaped
+        if value.recipe is not None and value.recipe.name in _KEPT:
+            released.recipe = value.recipe
         return released
     if isinstance(value, (Tree, Unknown)):
         return _released_tree(value, level, dispatched)
@@ -226,6 +228,10 @@ def release(value: Value, level: Level, depth: int = 8, *, dispatched: int = 0, 
     if not room.enter(value):
         return value
     return map_leaves(value, lambda v: release(v, level, depth - 1, dispatched=dispatched, room=room))
+
+
+_KEPT = frozenset({"softmax", "sigmoid"})
+"""Operations whose results show outside of the trace how they were made: a loss outside may take their logarithm."""
 
 
 def _released_tree(value: Tree | Unknown, level: Level, dispatched: int) -> Value:

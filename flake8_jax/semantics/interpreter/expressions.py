@@ -29,6 +29,7 @@ from flake8_jax.semantics.domain.values import (
     Deferred,
     DictValue,
     External,
+    ExternalInstance,
     HostArray,
     Instance,
     ListValue,
@@ -284,6 +285,8 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
             versions.unheard_of(m, frame.scope, node, base)
         elif node.attr in m.trackers[ApiUses].parts:
             versions.attribute(m, frame.scope, node, base)
+    if type(base) is ExternalInstance and versions is not None and node.attr in versions.histories.attributes:
+        versions.member(m, frame.scope, node, base.cls)
     if m.trackers[TrainingSteps].taken is not None:
         look_back(m, base)
     value = load_attribute(m, frame, node, base, node.attr)
