@@ -243,6 +243,26 @@ def train(model, grads, w: nnx.Param):
     return w.value
 """,
     },
+    "the value of a variable of nnx, written and read": {
+        "show.py": """
+import jax.numpy as jnp
+from flax import nnx
+
+
+class Model(nnx.Module):
+    def __init__(self):
+        self.w = nnx.Param(jnp.ones(3))
+
+
+class Box:
+    value = 3
+
+
+model = Model()
+model.w.value = jnp.zeros(3)  # expect: deprecated-api
+print(model.w.value, model.w[...], Box().value)
+""",
+    },
     "an optimizer that may be of the subclass with the older signature": {
         "train.py": """
 from flax import nnx

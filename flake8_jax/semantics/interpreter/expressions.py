@@ -29,7 +29,6 @@ from flake8_jax.semantics.domain.values import (
     Deferred,
     DictValue,
     External,
-    ExternalInstance,
     HostArray,
     Instance,
     ListValue,
@@ -86,7 +85,7 @@ from flake8_jax.semantics.trackers.staleness import note_enclosed
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back
 from flake8_jax.semantics.trackers.unrolling import note_pick, note_variety
 from flake8_jax.semantics.trackers.variation import Variations, shape_of, vary_binary, vary_item, vary_text
-from flake8_jax.semantics.trackers.versions import ApiUses, note_method
+from flake8_jax.semantics.trackers.versions import ApiUses, note_member, note_method
 
 # --- names ----------------------------------------------------------------------------------------
 
@@ -285,8 +284,7 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
             versions.unheard_of(m, frame.scope, node, base)
         elif node.attr in m.trackers[ApiUses].parts:
             versions.attribute(m, frame.scope, node, base)
-    if type(base) is ExternalInstance and versions is not None and node.attr in versions.histories.attributes:
-        versions.member(m, frame.scope, node, base.cls)
+    note_member(m, frame.scope, node, base)
     if m.trackers[TrainingSteps].taken is not None:
         look_back(m, base)
     value = load_attribute(m, frame, node, base, node.attr)

@@ -28,6 +28,7 @@ from flake8_jax.semantics.domain.values import (
     BuiltinValue,
     Const,
     External,
+    ExternalInstance,
     Opaque,
     Tree,
     TupleValue,
@@ -113,6 +114,13 @@ def note_method(m: Machine, scope: ModuleScope, node: ir.Call, method: Value) ->
         owner = owner.parent
     if uses.versions is not None and isinstance(owner, Opaque) and (node.args or name != ".copy"):
         uses.versions.method(m, scope, node, f"flax.linen.Module.init(){name}")
+
+
+def note_member(m: Machine, scope: ModuleScope, node: ir.Attribute, owner: Value) -> None:
+    """An attribute of a value is read or written: perhaps one of a library class that has a history."""
+    versions = m.trackers[ApiUses].versions
+    if type(owner) is ExternalInstance and versions is not None and node.attr in versions.histories.attributes:
+        versions.member(m, scope, node, owner.cls)
 
 
 def _script(text: str) -> str:
@@ -263,7 +271,7 @@ class Versions:
                 self._use(m, at.frame.scope, _Use(at.node, f"{callee}(!{needed})", span_of(at.node)))
 
     def member(self, m: Machine, scope: ModuleScope, node: ir.Attribute, cls: str) -> None:
-        """An attribute of an instance of a library class is read; said once a file."""
+        """An attribute of an instance of a library class is read or written; said once a file."""
         name = self.histories.attributes[node.attr]
         if not m.program.knowledge.is_subclass(cls, name.rpartition(".")[0]):
             return
@@ -326,7 +334,9 @@ class Versions:
         self._told.add(place)
         change, lacking, support, verdict = self._judge(scope, raw)
         patched = raw.rpartition(".")[2]
-        if not verdict or self.guards.guard(scope, span.start, span.end) or self.guards.is_patched(patched):
+        if not verdict or self.guards.guard(scope, span.start, span.end):
+            return
+        if raw != self.histories.attributes.get(patched) and self.guards.is_patched(patched):
             return
         event = ApiUse(
             m.path.context(scope), use.node, raw, span.start, span.end, verdict, change, lacking, support,

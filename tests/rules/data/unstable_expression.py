@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 from jax import lax, nn
+from jax.experimental import sparse
 from jax.nn import softmax
 
 
@@ -185,6 +186,12 @@ def loss_of_sigmoid_by_tanh(w, x, y):
 
 
 @jax.grad
+def loss_of_a_sparse_model(w, x, y):
+    p = sparse.sparsify(lambda v, x: nn.sigmoid(x @ v))(w, x)
+    return jnp.mean(y * jnp.log(p + 1e-7))  # expect: unstable-expression
+
+
+@jax.grad
 def loss_of_softmax_by_hand(w, x, i):
     e = jnp.exp(x @ w - jnp.max(x @ w))
     return -jnp.log(e / e.sum() + 1e-6)[i]  # expect: unstable-expression
@@ -197,7 +204,7 @@ def difference_of_logarithms(log_a, log_b):
 # runs: losses(jnp.ones(2), jnp.ones(2)), floored_likelihood(jnp.ones((2, 2)), jnp.ones(2), jnp.ones(2))
 # runs: floored_bernoulli(jnp.ones((2, 2)), jnp.ones(2), jnp.ones(2)), staged_loss(jnp.ones((2, 2)), jnp.ones(2), jnp.ones(2))
 # runs: chosen_action(jnp.ones((2, 2)), jnp.ones(2), jnp.ones(2) > 0), difference_of_logarithms(2.0, 1.0)
-# runs: loss_of_softmax_by_hand(jnp.ones((2, 2)), jnp.ones(2), 0)
+# runs: loss_of_a_sparse_model(jnp.ones((2,)), jnp.ones(2), 1.0), loss_of_softmax_by_hand(jnp.ones((2, 2)), jnp.ones(2), 0)
 # runs: loss_of_sigmoid_by_tanh(jnp.ones((2, 2)), jnp.ones(2), 1.0)
 
 
