@@ -7,20 +7,24 @@ from flake8_jax.semantics.events.events import ApiUse
 
 
 def subject(event: ApiUse) -> str:
-    """``jax.tree_map``, ``the call of nnx.Optimizer without wrt=…`` or ``the argument a_min of jax.numpy.clip``."""
+    """``jax.tree_map`` or ``the argument a_min of jax.numpy.clip``."""
     callee, paren, rest = event.name.partition("(")
     if not paren:
         return event.name
     if rest.startswith(")."):
         return f"the method {rest[2:]} of what {callee} returns, which is a dict"
-    if rest.startswith("!"):
-        needed = rest[1:-1]
-        return f"the call of {callee} " + (
-            f"with fewer than {needed} positional arguments" if needed.isdigit() else f"without {needed}=…"
-        )
     if rest == ")":
         return f"the call of {callee} without arguments"
     return f"the argument {rest[:-2]} of {callee}"
+
+
+def needed(event: ApiUse) -> str:
+    """``flax.nnx.Optimizer needs the argument wrt``, where a call lacks what some release made necessary; else empty."""
+    callee, mark, rest = event.name.partition("(!")
+    if not mark:
+        return ""
+    what = rest[:-1]
+    return f"{callee} needs " + (f"{what} positional arguments" if what.isdigit() else f"the argument {what}")
 
 
 def history_of(event: ApiUse) -> History:
