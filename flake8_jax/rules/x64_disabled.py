@@ -19,7 +19,7 @@ _NARROW = {
     "ulonglong": "uint32", "complex128": "complex64", "cdouble": "complex64",
 }  # fmt: skip
 
-_OTHER_NAMES = frozenset({'"int"', '"float"', '"complex"', '"uint"', "int_", "float_", "complex_"})
+_OTHER_NAMES = frozenset({'"float"', '"complex"', "float_", "complex_"})
 
 _COUNTING = frozenset(
     {

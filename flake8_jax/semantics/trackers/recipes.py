@@ -97,13 +97,8 @@ def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bou
     if m.path.mode.differentiated and name not in NO_TANGENT:
         pass_tangent(m, result, list(bound.values())[1:] if name.endswith((".where", ".select")) else bound.values())
     last = name.rpartition(".")[2]
-    if last == "stop_gradient" and m.path.mode.differentiated:
-        for value in _values_of(bound):
-            _note_stopped(m, frame, node, value)
-    if last in ("stop_gradient", "categorical"):
-        for value in _values_of(bound):
-            for recipe in _logarithms(value):
-                _note_tempered(m, frame, recipe)
+    if last in ("stop_gradient", "categorical") and m.path.mode.differentiated:
+        _note_ends(m, frame, node, last, _values_of(bound))
     if last == "arange" and not is_whole(bound.get("step", Const(1))):
         return
     if last in REARRANGING and name.startswith(NAMESPACES):
@@ -171,6 +166,15 @@ def _floored(value: Value, depth: int = 4) -> Iterator[Value]:
 def _values_of(bound: dict[str, Value]) -> list[Value]:
     """What a function was given, and what sequences among that hold."""
     return [part for value in bound.values() for part in (contents_of(value) or (value,))]
+
+
+def _note_ends(m: Machine, frame: Frame, node: Any, name: str, values: list[Value]) -> None:
+    """No gradient flows back from what a function gives."""
+    for value in values:
+        if name == "stop_gradient":
+            _note_stopped(m, frame, node, value)
+        for logarithm in _logarithms(value):
+            _note_tempered(m, frame, logarithm)
 
 
 def _note_stopped(m: Machine, frame: Frame, node: Any, value: Value, depth: int = 6) -> None:
@@ -269,14 +273,7 @@ def tell_wide_dtype(m: Machine, frame: Frame, node: Any, asked: Asked, result: V
     dtype, function, values = asked
     if dtype is None or type(result) is not Array or not m.bus.wants(WideDtype):
         return
-    name = written = ""
-    if isinstance(dtype, External) and dtype.name.startswith(("jax.numpy.", "numpy.")):
-        written = dtype.name.rpartition(".")[2]
-        name = _ALIASES.get(written, written) if written.endswith("_") else written
-    elif isinstance(dtype, Const) and isinstance(dtype.value, str):
-        written = dtype.value
-        name = _CODES.get(written.lstrip("<>=|")) or _ALIASES.get(written, written)
-        written = f'"{written}"'
+    name, written = _named(dtype)
     if name in WIDE and not m.program.speaks_of_x64():
         first = values[0] if values and (result.ndim == 0 or function in WIDE) else None
         given = first.value if isinstance(first, Const) and type(first.value) in (int, float, bool) else None
@@ -284,12 +281,22 @@ def tell_wide_dtype(m: Machine, frame: Frame, node: Any, asked: Asked, result: V
         m.bus.emit(WideDtype(m.path.context(frame.scope), node, name, function, number, written))
 
 
+def _named(dtype: Value) -> tuple[str, str]:
+    """The name of a dtype, and how it is written where that is another one."""
+    if isinstance(dtype, External) and dtype.name.startswith(("jax.numpy.", "numpy.")):
+        written = dtype.name.rpartition(".")[2]
+        return _ALIASES.get(written, written) if written.endswith("_") else written, written
+    if isinstance(dtype, Const) and isinstance(dtype.value, str):
+        written = dtype.value
+        return _CODES.get(written.lstrip("<>=|")) or _ALIASES.get(written, written), f'"{written}"'
+    return "", ""
+
+
 _CODES = {"f8": "float64", "d": "double", "i8": "int64", "u8": "uint64", "c16": "complex128"}
 """NumPy's short names: a letter and the number of bytes."""
-_ALIASES = {"int": "int64", "float": "float64", "complex": "complex128", "uint": "uint64",
-            "int_": "int64", "float_": "float64", "complex_": "complex128"}  # fmt: skip
-"""Other names of 64-bit dtypes (run on JAX 0.10.2): NumPy's, with an underscore, and strings. The Python types ``int`` and
-``float`` ask for JAX's own default."""
+_ALIASES = {"float": "float64", "complex": "complex128", "float_": "float64", "complex_": "complex128"}
+"""Other names of 64-bit dtypes (run on JAX 0.10.2): NumPy's, with an underscore, and strings. The Python types ``float`` and
+``complex`` ask for the default of JAX, and ``"int"`` and ``int_`` are mostly meant so."""
 WIDE = frozenset({"float64", "int64", "uint64", "complex128", "double", "longlong", "ulonglong", "cdouble"})
 
 

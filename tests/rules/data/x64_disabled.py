@@ -52,7 +52,7 @@ def by_string():
 
 
 def by_numpys_name(x):
-    return jnp.asarray(x, dtype=np.int_)  # expect: x64-disabled
+    return jnp.asarray(x, dtype="complex")  # expect: x64-disabled
 
 
 # runs: by_other_names(), by_string(), by_numpys_name([1.5])
@@ -65,7 +65,7 @@ def by_numpys_name(x):
 def follows(x):
     table = np.zeros(4, dtype=np.float64)
     wide = np.asarray(x).astype(np.float64)
-    plain = jnp.zeros(3, dtype=float), jnp.asarray(x, int), x.astype(complex), jnp.zeros(4, dtype="int")
+    plain = jnp.zeros(3, dtype=float), jnp.asarray(x, int), x.astype(complex), x.astype("int"), x.astype(jnp.int_)
     return jnp.asarray(table), wide, jnp.zeros(x.shape, x.dtype), plain, jnp.finfo(jnp.float64).eps
 
 
