@@ -19,7 +19,7 @@ _NARROW = {
     "ulonglong": "uint32", "complex128": "complex64", "cdouble": "complex64",
 }  # fmt: skip
 
-_OTHER_NAMES = frozenset({'"float"', '"complex"', "float_", "complex_"})
+_OTHER_NAMES = frozenset({'"float"', '"complex"', "complex_"})
 
 _COUNTING = frozenset(
     {
@@ -86,7 +86,7 @@ def x64_disabled(event: WideDtype) -> Report | None:
     ```
 
     Also good: 64 bits on the host, dtypes that follow an argument, and `float` itself, which asks for the default of JAX (the
-    string `"float"` and `jnp.float_` ask for `float64`).
+    string `"float"` asks for `float64`).
 
     ```python
     import jax.numpy as jnp

@@ -294,9 +294,9 @@ def _named(dtype: Value) -> tuple[str, str]:
 
 _CODES = {"f8": "float64", "d": "double", "i8": "int64", "u8": "uint64", "c16": "complex128"}
 """NumPy's short names: a letter and the number of bytes."""
-_ALIASES = {"float": "float64", "complex": "complex128", "float_": "float64", "complex_": "complex128"}
+_ALIASES = {"float": "float64", "complex": "complex128", "complex_": "complex128"}
 """Other names of 64-bit dtypes (run on JAX 0.10.2): NumPy's, with an underscore, and strings. The Python types ``float`` and
-``complex`` ask for the default of JAX, and ``"int"`` and ``int_`` are mostly meant so."""
+``complex`` ask for the default of JAX, and ``"int"``, ``int_`` and ``float_`` are mostly meant so."""
 WIDE = frozenset({"float64", "int64", "uint64", "complex128", "double", "longlong", "ulonglong", "cdouble"})
 
 
