@@ -129,7 +129,7 @@ def disagreements(history: History, names: Iterable[str], releases: list[Release
     """Where a table and the releases, oldest first, contradict each other."""
     for name in names:
         change = history.change(name)
-        if change is None or name.endswith(")"):
+        if change is None or "(" in name or name in history.attributes:
             continue
         removed = change.removed
         for i, release in enumerate(releases):

@@ -98,7 +98,14 @@ class History:
         self._older: dict[str, str] = sections.get("older", {})
         self._requires_jax: dict[str, str] = sections.get("requires-jax", {})
         self._requires = {name: sections.get(f"requires-{name}", {}) for name in COMPANIONS}
-        self._methods = sections.get("methods", {})
+        self._methods = {**sections.get("methods", {}), **sections.get("attributes", {})}
+        self.attributes = frozenset(sections.get("attributes", {}))
+        """Attributes of instances of which there is something to say, with the names of their classes."""
+        self._needed: dict[str, list[str]] = {}
+        for name in sections.get("arguments", {}):
+            callee, mark, needed = name.partition("(!")
+            if mark:
+                self._needed.setdefault(callee, []).append(needed[:-1])
         self.newest = version_of(sections["releases"]["newest"])
         oldest = sections["releases"].get("oldest")
         self.oldest = version_of(oldest) if oldest is not None else ()
@@ -128,6 +135,11 @@ class History:
         renames = how in ("rename", "positional")
         when = _when(deprecated), _when(removed), _when(since)
         return Change(*when, renames, "".join(replacement), how == "positional")
+
+    def needed(self, callee: str) -> list[str]:
+        """Arguments that a function took without, once: keywords, or a number of positional ones. The history of a call
+        without them is that of ``callee(!keyword)`` or ``callee(!2)``."""
+        return self._needed.get(callee, [])
 
     def lacking(self, name: str) -> Version | None:
         """The newest release known to lack a name that later ones have; ``jax.jit()`` is calling it without a function."""
@@ -264,6 +276,10 @@ class Histories:
         self._names = {module: frozenset(listed.split()) for module, listed in (names or {}).items()}
         self.parts = frozenset[str]().union(*[history.parts for history in histories.values()])
         """The last parts of all names of which there is something to say."""
+        self.attributes = {
+            name.rpartition(".")[2]: name for history in histories.values() for name in history.attributes
+        }
+        """By their last parts, the attributes of instances of which there is something to say."""
         self.callees = frozenset(["jax.config.update"]).union(*[history.callees for history in histories.values()])
         """Functions of whose arguments there is something to say."""
 

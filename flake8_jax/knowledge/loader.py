@@ -226,6 +226,11 @@ class Knowledge:
             constants=read.constants,
         )
 
+    def is_subclass(self, class_name: str, base: str) -> bool:
+        """A library class is the other one, or has it among its bases."""
+        known = self.class_(base)
+        return known is not None and any(fact is known for fact in self._with_bases(class_name))
+
     def _with_bases(self, class_name: str) -> list[ClassFact]:
         found: list[ClassFact] = []
         pending = [class_name]

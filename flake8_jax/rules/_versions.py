@@ -18,6 +18,15 @@ def subject(event: ApiUse) -> str:
     return f"the argument {rest[:-2]} of {callee}"
 
 
+def needed(event: ApiUse) -> str:
+    """``flax.nnx.Optimizer needs the argument wrt``, where a call lacks what some release made necessary; else empty."""
+    callee, mark, rest = event.name.partition("(!")
+    if not mark:
+        return ""
+    what = rest[:-1]
+    return f"{callee} needs " + (f"{what} positional arguments" if what.isdigit() else f"the argument {what}")
+
+
 def history_of(event: ApiUse) -> History:
     """The table that speaks of the name; there is one, or nothing would have been met."""
     history = load_histories().of(event.name)

@@ -48,6 +48,36 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
             raise AssertionError
     ```
 
+    In preview, as a warning: a rule that never reads its cotangents, or tangents, though what it returns is not zero. It is
+    right as long as the function is differentiated by itself, and wrong as soon as anything is computed from its result.
+
+    Bad:
+
+    ```python
+    import jax
+
+
+    @jax.custom_vjp
+    def square(x):
+        return x**2
+
+
+    def forward(x):
+        return x**2, x
+
+
+    def backward(x, g):
+        return (2 * x,)
+
+
+    square.defvjp(forward, backward)  # expect: custom-rule-incomplete
+
+
+    def demonstrate():
+        assert jax.grad(square)(3.0) == 6.0
+        assert jax.grad(lambda x: 10 * square(x))(3.0) == 6.0  # not 60
+    ```
+
     Good:
 
     ```python
@@ -99,4 +129,4 @@ def custom_rule_incomplete(event: RuleIncomplete) -> Report | None:
     """
     if event.context.presumed or event.context.caught:
         return None
-    return Report(event.at, event.problem)
+    return Report(event.at, event.problem, None if event.raises else "warning", preview=not event.raises)

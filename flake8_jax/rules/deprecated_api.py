@@ -15,7 +15,8 @@ def deprecated_api(event: ApiUse) -> Report | None:
     Why it bites: it works, perhaps with a DeprecationWarning, until JAX removes it; JAX promises three months
     (<https://docs.jax.dev/en/latest/api_compatibility.html>). Nothing is said where some release that the project
     supports does not have the replacement yet. Of Flax, optax, Orbax, Haiku and NumPyro only what their own code or
-    documentation calls deprecated counts.
+    documentation calls deprecated counts. A deprecated attribute of instances, such as `value` of an `nnx.Param`, is reported
+    once a file.
 
     Bad:
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from flake8_jax.core.findings import Level
 from flake8_jax.core.registry import Report, rule
 from flake8_jax.knowledge.history import show
-from flake8_jax.rules._versions import elsewhere, history_of, instead, subject
+from flake8_jax.rules._versions import elsewhere, history_of, instead, needed, subject
 from flake8_jax.semantics.events.events import ApiUse, Span
 
 
 @rule("JAX801", "error", fixable="sometimes")
 def removed_api(event: ApiUse) -> Report | None:
-    """A name or an argument is used that JAX, or a library around it, has removed.
+    """A name or an argument is used that JAX, or a library around it, has removed, or an argument is missing that it now needs.
 
     Why it bites: the import or the call raises as soon as it is reached, perhaps long after an upgrade and deep in a
     run. (In an annotation that Python does not evaluate it is a warning.) Which releases count is said by `target-jax`,
@@ -98,5 +98,6 @@ def removed_api(event: ApiUse) -> Report | None:
         return None
     title = history_of(event).title
     when = f"{title} {show(change.removed)} removed" if change.removed else f"{title} no longer has"
-    message = f"{when} {subject(event)}{instead(event, change)}"
+    said = f"since {title} {show(change.removed)}, {needed(event)}" if needed(event) else f"{when} {subject(event)}"
+    message = f"{said}{instead(event, change)}"
     return Report(Span(event.start, event.end), message, level="warning" if event.postponed else None)

@@ -10,9 +10,10 @@ from flake8_jax.rules._facts import level_in_notebook
 from flake8_jax.rules._merging import first_of_each, place_of
 from flake8_jax.semantics.domain.scopes import is_test_file
 from flake8_jax.semantics.events.events import Computation
-from flake8_jax.semantics.events.facts import GUARDED
+from flake8_jax.semantics.events.facts import GUARDED, TEMPERED
 from flake8_jax.semantics.events.instabilities import (
     CLIPPED_INSIDE,
+    LOG1MEXP,
     REL_ENTR,
     SIGMOID,
     SOFTPLUS,
@@ -22,7 +23,7 @@ from flake8_jax.semantics.events.instabilities import (
     instability,
 )
 
-_PREVIEW = frozenset({SUM_OF_LOGS, VAR, REL_ENTR, XLOGX, SIGMOID, CLIPPED_INSIDE})
+_PREVIEW = frozenset({SUM_OF_LOGS, VAR, REL_ENTR, XLOGX, SIGMOID, CLIPPED_INSIDE, LOG1MEXP})
 """Forms that too few repositories have to judge them."""
 
 
@@ -48,8 +49,10 @@ def unstable_expression(event: Computation) -> Report | None:
     and `arccos` of that is NaN.
 
     In preview, because too few repositories have them to judge: `log(prod(x))`, `exp(x) / (1 + exp(x))`, the gradient of
-    `1 / (1 + exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`, `x * (log(x) - y)`, and angles whose gradient is
-    infinite.
+    `1 / (1 + exp(-x))`, `mean(x**2) - mean(x)**2`, `x * (log(x) - log(y))`, `x * (log(x) - y)`, `log(1 - exp(x))`, angles whose
+    gradient is infinite, and losses with a floor: `log(softmax(x) + eps)` and `log(clip(sigmoid(x), eps, 1 - eps))` are finite,
+    but their gradients vanish where the probability is far below `eps`, so the worst predictions are not corrected. An entropy
+    `p * log(p + eps)` does not need the gradient there.
 
     Bad:
 
@@ -94,6 +97,24 @@ def unstable_expression(event: Computation) -> Report | None:
         assert jnp.isnan(angle(same, same))
     ```
 
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    @jax.grad
+    def slope(logits, label):
+        p = jax.nn.softmax(logits)
+        return -jnp.log(p + 1e-7)[label]  # expect: unstable-expression
+
+
+    def demonstrate():
+        logits = jnp.array([0.0, 40.0])
+        assert jnp.abs(slope(logits, 0)).max() < 1e-9  # but 1 with log_softmax
+    ```
+
     Good:
 
     ```python
@@ -123,7 +144,7 @@ def unstable_expression(event: Computation) -> Report | None:
         return m + jnp.log(jnp.sum(jnp.exp(x - m)))
     ```
 
-    Also good: what a floor keeps from zero, and what is known to be small.
+    Also good: an entropy with a floor, what is known to be small, and what is never small, such as a whole number.
 
     ```python
     import jax
@@ -137,6 +158,10 @@ def unstable_expression(event: Computation) -> Report | None:
     def entropy_of(counts, eps=1e-8):
         p = (counts + eps) / jnp.sum(counts + eps)
         return -jnp.sum(p * jnp.log(p))
+
+
+    def log_odd_numbers(n):
+        return jnp.cumsum(jnp.log(2 * jnp.arange(n) + 1))
 
 
     def cross_entropy(logits, label):
@@ -156,8 +181,9 @@ def unstable_expression(event: Computation) -> Report | None:
     level: Level | None = "info" if found.minor else None
     if found.better == SOFTPLUS:
         level = level_in_notebook(event.context)
-    unless = GUARDED if event.name in "*/" else ""
-    return Report(event.at, f"{found.wrong}; use `{found.better}`", level, found.better in _PREVIEW, unless)
+    unless = GUARDED if event.name in "*/" else TEMPERED if found.gradient else ""
+    preview = found.gradient or found.preview or found.better in _PREVIEW
+    return Report(event.at, f"{found.wrong}; use `{found.better}`", level, preview, unless)
 
 
 def _is_meant(event: Computation) -> bool:

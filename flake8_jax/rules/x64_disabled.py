@@ -19,6 +19,7 @@ _NARROW = {
     "ulonglong": "uint32", "complex128": "complex64", "cdouble": "complex64",
 }  # fmt: skip
 
+_OTHER_NAMES = frozenset({'"float"', '"complex"', "complex_"})
 
 _COUNTING = frozenset(
     {
@@ -84,7 +85,8 @@ def x64_disabled(event: WideDtype) -> Report | None:
         return orbit(3)
     ```
 
-    Also good: 64 bits on the host, and dtypes that follow an argument.
+    Also good: 64 bits on the host, dtypes that follow an argument, and `float` itself, which asks for the default of JAX (the
+    string `"float"` asks for `float64`).
 
     ```python
     import jax.numpy as jnp
@@ -95,6 +97,10 @@ def x64_disabled(event: WideDtype) -> Report | None:
 
     def like(x):
         return jnp.zeros(x.shape, dtype=x.dtype) + jnp.asarray(TABLE)
+
+
+    def plain(n):
+        return jnp.zeros(n, dtype=float)
     ```
 
     Numbers that 32 bits hold exactly are fine too, and so are indices, averages, and what a function only draws. Of several
@@ -113,7 +119,8 @@ def x64_disabled(event: WideDtype) -> Report | None:
         return None
     if _is_drawing(event.context) or _is_shown(event):
         return None
-    message = f"`{event.dtype}` gives `{narrow}`: nothing in this project enables `jax_enable_x64`"
+    asked = f"`{event.written}` means `{event.dtype}` and" if event.written in _OTHER_NAMES else f"`{event.dtype}`"
+    message = f"{asked} gives `{narrow}`: nothing in this project enables `jax_enable_x64`"
     return Report(event.at, message, "info" if is_test(event.context) else None)
 
 

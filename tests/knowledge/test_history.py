@@ -53,7 +53,7 @@ def test_the_file_is_toml_that_reads_as_it_is_read(library: str) -> None:
     table = tomllib.loads(TEXTS[library])
     assert set(table) <= {
         "releases", "requires-jax", "requires-python", "requires-numpy", "requires-scipy", "changes", "arguments",
-        "introduced", "older", "modules", "methods",
+        "introduced", "older", "modules", "methods", "attributes",
     }  # fmt: skip
     read = History(TEXTS[library])
     assert read.title == table["releases"]["title"]

@@ -190,6 +190,104 @@ def state(module: nn.Module) -> optax.MaybeUpdateState:  # expect: removed-api
     return module, AsyncCheckpointer, maybe_update
 """,
     },
+    "calls of nnx that need another argument since Flax 0.11": {
+        "train.py": """
+import jax
+import optax
+from flax import nnx
+
+
+class Model(nnx.Module):
+    def __init__(self):
+        self.w = nnx.Param(jax.numpy.ones(3))
+
+    def __call__(self, x):
+        return x @ self.w.value + self.w.value  # expect: deprecated-api
+
+
+@nnx.jit
+def step(model, optimizer, x):
+    grads = nnx.grad(lambda m: m(x).sum())(model)
+    optimizer.update(grads)  # expect: removed-api
+
+
+def train(x):
+    model = Model()
+    step(model, nnx.Optimizer(model, optax.adam(1e-3)), x)  # expect: removed-api
+    good = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
+    good.update(model, model(x))
+    options = {"wrt": nnx.Param}
+    return nnx.Optimizer(model, optax.adam(1e-3), **options)
+
+
+def of_any_release(model):
+    try:
+        return nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
+    except TypeError:
+        return nnx.Optimizer(model, optax.adam(1e-3))
+
+
+train(jax.numpy.ones(3))
+""",
+        "older.py": """
+# /// script
+# dependencies = ["flax<0.11", "jax", "optax"]
+# ///
+import optax
+from flax import nnx
+
+
+def train(model, grads, w: nnx.Param):
+    optimizer = nnx.Optimizer(model, optax.adam(1e-3))
+    optimizer.update(grads)
+    return w.value
+""",
+    },
+    "the value of a variable of nnx, written and read": {
+        "show.py": """
+import jax.numpy as jnp
+from flax import nnx
+
+
+class Model(nnx.Module):
+    def __init__(self):
+        self.w = nnx.Param(jnp.ones(3))
+
+
+class Box:
+    value = 3
+
+
+model = Model()
+model.w.value = jnp.zeros(3)  # expect: deprecated-api
+print(model.w.value, model.w[...], Box().value)
+""",
+    },
+    "an optimizer that may be of the subclass with the older signature": {
+        "train.py": """
+from flax import nnx
+
+
+def made(model, tx):
+    return nnx.ModelAndOptimizer(model, tx)  # expect: deprecated-api
+
+
+def step(optimizer: nnx.Optimizer, grads):
+    optimizer.update(grads)
+""",
+    },
+    "options and collectives of JAX that are gone or old": {
+        "use.py": """
+import jax
+
+jax.config.update("jax_platform_name", "cpu")  # expect: deprecated-api
+jax.config.update("jax_platforms", "cpu")
+
+
+def product(x, w):
+    return jax.lax.pdot(x, w, "i")  # expect: removed-api
+""",
+    },
     "what a script asks of a library": {
         "older.py": """
 # /// script

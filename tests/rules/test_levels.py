@@ -754,6 +754,25 @@ a = scaled(jnp.ones(3))
 scale = 3.0
 b = scaled(jnp.ones(3))
 """,
+    "derivative rules that raise, and that are wrong": """\
+import jax
+
+
+@jax.custom_vjp
+def square(x):
+    return x**2
+
+
+square.defvjp(lambda x: (x**2, x), lambda x, g: (2 * x,))  # warning: custom-rule-incomplete
+
+
+@jax.custom_vjp
+def cube(x):
+    return x**3
+
+
+cube.defvjp(lambda x: (x**3, x), lambda x, g: 3 * x**2 * jax.numpy.sin(g))  # error: custom-rule-incomplete
+""",
     "a removed name in an annotation": """\
 from __future__ import annotations
 

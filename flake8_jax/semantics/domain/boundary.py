@@ -205,13 +205,7 @@ def key_taken(keys: Array, step: str) -> Value:
 def release(value: Value, level: Level, depth: int = 8, *, dispatched: int = 0, room: Room | None = None) -> Value:
     """What a staged function's result is outside: arrays of ``level``; a value that came in unchanged is itself again."""
     if isinstance(value, Array):
-        if value.origin is not None:
-            return value.origin
-        released = Array(
-            level, value.dtype, value.ndim, value.length, dispatched=dispatched, size=value.size, resized=value.resized
-        )
-        released.shaped = value.shaped
-        return released
+        return _released_array(value, level, dispatched)
     if isinstance(value, (Tree, Unknown)):
         return _released_tree(value, level, dispatched)
     if isinstance(value, Const) and type(value.value) in NUMBERS:
@@ -226,6 +220,22 @@ def release(value: Value, level: Level, depth: int = 8, *, dispatched: int = 0, 
     if not room.enter(value):
         return value
     return map_leaves(value, lambda v: release(v, level, depth - 1, dispatched=dispatched, room=room))
+
+
+def _released_array(value: Array, level: Level, dispatched: int) -> Value:
+    if value.origin is not None:
+        return value.origin
+    released = Array(
+        level, value.dtype, value.ndim, value.length, dispatched=dispatched, size=value.size, resized=value.resized
+    )
+    released.shaped = value.shaped
+    if value.recipe is not None and value.recipe.name in _KEPT:
+        released.recipe = value.recipe
+    return released
+
+
+_KEPT = frozenset({"softmax", "sigmoid"})
+"""Operations whose results show outside of the trace how they were made: a loss outside may take their logarithm."""
 
 
 def _released_tree(value: Tree | Unknown, level: Level, dispatched: int) -> Value:

@@ -3,6 +3,7 @@
 Vocabulary
 ----------
 bounded     something on the way to the value keeps it from growing, or may do so.
+whole       an integer, or a float that holds one: zero, or at least one.
 low         not far above zero: an exponential of it does not overflow.
 range       the two numbers, which are left out, that the results of an operation lie between.
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 import math
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.values import SHAPED, Recipe, Value
+from flake8_jax.semantics.domain.values import SHAPED, Array, Recipe, Static, Value
 from flake8_jax.semantics.events.formulas import DEEPEST, number, written_as
 
 _BELOW_ZERO = math.nextafter(0.0, -1.0)
@@ -116,3 +117,29 @@ def may_be_zero(value: Value, depth: int = DEEPEST) -> bool:
     return recipe.name not in _NONZERO and (
         recipe.name not in _ZERO_AT_ZERO or not recipe.operands or may_be_zero(recipe.operands[0], depth - 1)
     )
+
+
+_WHOLE = frozenset({"arange", "floor", "ceil", "rint", "trunc", "count_nonzero"})
+"""Operations that give whole numbers; ``arange`` is recorded only if its steps are whole."""
+_KEEPS_WHOLE = frozenset({"+", "-", "*", "**", "abs", "negative", "square", "maximum", "minimum", "//"})
+_GATHERING = frozenset({"sum", "prod", "max", "min", "asarray", SHAPED})
+
+
+def is_whole(value: Value, depth: int = DEEPEST) -> bool:
+    """Every element is a whole number: a count, a length, an index, or a sum or a product of such."""
+    known, recipe = number(value), written_as(value)
+    if known is not None:
+        return known.is_integer()
+    if isinstance(value, Static):
+        return value.kind in ("int", "bool")
+    if isinstance(value, Array) and value.dtype in ("int", "bool"):
+        return True
+    if recipe is None or depth == 0 or not recipe.operands:
+        return False
+    if recipe.name in _WHOLE:
+        return True
+    if recipe.name in ("where", "select"):
+        return all(is_whole(operand, depth - 1) for operand in recipe.operands[1:])
+    operands = recipe.operands[:1] if recipe.name in _GATHERING else recipe.operands
+    named = recipe.name in _GATHERING or recipe.name in _KEEPS_WHOLE
+    return named and all(is_whole(operand, depth - 1) for operand in operands)

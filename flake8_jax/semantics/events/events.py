@@ -373,13 +373,15 @@ class NanComparison(msgspec.Struct, frozen=True, eq=False):
 
 class WideDtype(msgspec.Struct, frozen=True, eq=False):
     """A library function is asked for a 64-bit dtype, and nothing in the project enables those. dtype: its name. function:
-    the last part of the function's name. number: what it makes an array of, where that is one known number."""
+    the last part of the function's name. number: what it makes an array of, where that is one known number. written: the
+    name or the string that asks for it."""
 
     context: Context
     at: ir.Node
     dtype: str
     function: str
     number: float | None
+    written: str
 
 
 class UnboundAxis(msgspec.Struct, frozen=True, eq=False):
@@ -506,11 +508,12 @@ class SignatureMismatch(msgspec.Struct, frozen=True, eq=False):
 
 class RuleIncomplete(msgspec.Struct, frozen=True, eq=False):
     """A ``custom_vjp`` or ``custom_jvp`` function whose derivative rule is missing or does not fit. problem: a sentence
-    that says what is wrong."""
+    that says what is wrong. raises: JAX refuses such a rule; else it gives wrong derivatives."""
 
     context: Context
     at: ir.Node
     problem: str
+    raises: bool = True
 
 
 class MissingSync(msgspec.Struct, frozen=True, eq=False):

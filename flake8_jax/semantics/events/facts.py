@@ -67,6 +67,9 @@ CHOSEN_BY_DATA = "chosen by an array"
 STOPPED = "gradient stopped"
 """The fact that no gradient flows through the result of an expression."""
 
+TEMPERED = "no gradient, or one that vanishes with the probability"
+"""The fact that the logarithm of a probability is multiplied by this probability, only sampled from, or not differentiated."""
+
 WRITTEN = "environment written"
 """The fact that the name of the environment stands there for a change to it, not for reading it."""
 

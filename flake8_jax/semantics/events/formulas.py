@@ -76,6 +76,19 @@ def same(event: Computation, a: Value, b: Value, depth: int = 4) -> bool:
     return all(same(event, p, q, depth - 1) for p, q in zip(x.operands, y.operands))
 
 
+def alike(a: Value, b: Value, depth: int = 4) -> bool:
+    """As ``same``, of what was written on this path: enough to be silent."""
+    if a is b or canonical_key(a) is canonical_key(b):
+        return True
+    known = number(a)
+    if known is not None and known == number(b):
+        return True
+    x, y = written_as(a), written_as(b)
+    if x is None or y is None or not depth or x.name != y.name or len(x.operands) != len(y.operands):
+        return False
+    return all(alike(p, q, depth - 1) for p, q in zip(x.operands, y.operands))
+
+
 def parts(event: Computation, value: Value, depth: int = DEEPEST) -> Iterator[tuple[Value, Recipe]]:
     """The value and everything that it was computed from, each with its recipe; not what ``stop_gradient`` hides, and
     not what another ``where`` chose."""

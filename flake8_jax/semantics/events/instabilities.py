@@ -20,17 +20,21 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain.code import functions_of
 from flake8_jax.semantics.domain.recipes import has_tangent
 from flake8_jax.semantics.domain.values import SHAPED, Array, Recipe, Tree, Unknown, Value, contents_of
-from flake8_jax.semantics.events.bounds import is_shifted, may_be_zero, stays_low
+from flake8_jax.semantics.events.bounds import is_shifted, is_whole, may_be_zero, stays_low
 from flake8_jax.semantics.events.events import Computation
+from flake8_jax.semantics.events.floors import floored, loses_gradient
 from flake8_jax.semantics.events.formulas import DEEPEST, arithmetic_of, made_by, number, recipe_of, same, written_as
 
 
 class Finding(NamedTuple):
-    """wrong: what happens, in words. better: the twin. minor: whether it ever happens, nothing shows."""
+    """wrong: what happens, in words. better: the twin. minor: whether it ever happens, nothing shows. gradient: the value is
+    finite, but its gradient vanishes. preview: the form is seldom."""
 
     wrong: str
     better: str
     minor: bool = False
+    gradient: bool = False
+    preview: bool = False
 
 
 LOG_SOFTMAX = "jax.nn.log_softmax"
@@ -49,6 +53,8 @@ LOG_MINUS_SIGMOID = "jax.nn.log_sigmoid(-x)"
 SUM_OF_LOGS = "jnp.sum(jnp.log(x))"
 LOG_SECH2 = "2 * (jnp.log(2.0) - x - jax.nn.softplus(-2 * x))"
 MEAN_OF_EXP = "jax.scipy.special.logsumexp(x) - jnp.log(n)"
+LOG1MEXP = "jnp.log(-jnp.expm1(x))"
+CHOSEN_SIGMOID = "jax.nn.log_sigmoid(jnp.where(c, x, -x))"
 CLIPPED = "jnp.clip(x, -1.0, 1.0)"
 CLIPPED_INSIDE = "jnp.clip(x, -1.0 + 1e-6, 1.0 - 1e-6)"
 
@@ -88,7 +94,24 @@ def _of_logarithm(event: Computation, operand: Value) -> Finding | None:
         return Finding("`log(sigmoid(x))` is -inf for very negative x", LOG_SIGMOID, _is_minor(event, sigmoid))
     recipe = recipe_of(event, operand)
     known = _OF_OPERATION.get(recipe.name) if recipe is not None else None
-    return known(event, recipe) if known is not None and recipe is not None and recipe.operands else None
+    found = known(event, recipe) if known is not None and recipe is not None and recipe.operands else None
+    return found or _of_floored(event, operand)
+
+
+def _of_floored(event: Computation, operand: Value) -> Finding | None:
+    """``log(softmax(x) + eps)`` and the like."""
+    found = floored(event, operand)
+    if found is None or not _is_in_sight(event, found.made) or not loses_gradient(event, found):
+        return None
+    shown = {"+": f"{found.kind}(x) + eps", "clip": f"clip({found.kind}(x), eps)"}.get(found.floor, f"{found.kind}(x)")
+    better = CHOSEN_SIGMOID if found.chosen and found.kind != "softmax" else _TWINS[found.kind]
+    where = {"softmax": "for small probabilities", "sigmoid": "for very negative x"}.get(found.kind, "for x above 17")
+    if not found.floor:
+        return Finding(f"`log({shown})` is -inf {where}", better, preview=True)
+    return Finding(f"the gradient of `log({shown})` vanishes {where}", better, gradient=True)
+
+
+_TWINS = {"softmax": LOG_SOFTMAX, "sigmoid": LOG_SIGMOID, "1 - sigmoid": LOG_MINUS_SIGMOID}
 
 
 def _of_sum(event: Computation, total: Recipe) -> Finding | None:
@@ -107,7 +130,7 @@ def _of_one_plus(event: Computation, one: Recipe) -> Finding | None:
     exponential = made_by(event, other, "exp")
     if exponential is not None and _is_written_here(event, exponential) and not stays_low(exponential.operands[0]):
         return Finding("`log(1 + exp(x))` overflows for large x and loses its digits for small ones", SOFTPLUS)
-    if isinstance(other, Tree) or (isinstance(other, Array) and other.dtype not in ("int", "bool")):
+    if isinstance(other, (Array, Tree)) and not is_whole(other):
         return Finding("`log(1 + x)` loses all digits of a small x", LOG1P, minor=True)
     return None
 
@@ -123,6 +146,9 @@ def _of_rest(event: Computation, taken: Value) -> Finding | None:
     sigmoid = made_by(event, _elements_of(event, taken), "sigmoid")
     if _is_of_array(sigmoid) and _is_in_sight(event, sigmoid):
         return Finding("`log(1 - sigmoid(x))` is -inf for x above 17", LOG_MINUS_SIGMOID, _is_minor(event, sigmoid))
+    exponential = made_by(event, taken, "exp") if event.name == "log" else None
+    if exponential is not None and _is_of_array(exponential) and _is_in_sight(event, exponential):
+        return Finding("`log(1 - exp(x))` is -inf for x just below zero", LOG1MEXP)
     squared = _squared(event, taken)
     tanh = made_by(event, squared, "tanh") if squared is not None else None
     if _is_of_array(tanh):

@@ -56,6 +56,7 @@ from flake8_jax.semantics.trackers.process import ENVIRON, set_variable
 from flake8_jax.semantics.trackers.products import Products, check_unpacking
 from flake8_jax.semantics.trackers.staleness import Staleness, note_rebound_variable, note_replaced_item
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep
+from flake8_jax.semantics.trackers.versions import note_member
 
 
 def tell_hash(m: Machine, frame: Frame, at: Any, value: Value, how: HashKind) -> None:
@@ -110,6 +111,7 @@ def assign(m: Machine, frame: Frame, target: ir.Expr, value: Value, source: ir.E
         _unpack(m, frame, target, value, source)  # type: ignore[arg-type]
     elif kind is ir.Attribute:
         base = evaluate(m, frame, target.value)  # type: ignore[union-attr,arg-type]
+        note_member(m, frame.scope, target, base)  # type: ignore[arg-type]
         change = Change(frame, target, "attribute", base, value, target.attr, op)  # type: ignore[union-attr]
         store_attribute(m, change, source)
     elif kind is ir.Subscript:

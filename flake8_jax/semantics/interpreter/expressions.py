@@ -85,7 +85,7 @@ from flake8_jax.semantics.trackers.staleness import note_enclosed
 from flake8_jax.semantics.trackers.steps import TrainingSteps, keep, look_back
 from flake8_jax.semantics.trackers.unrolling import note_pick, note_variety
 from flake8_jax.semantics.trackers.variation import Variations, shape_of, vary_binary, vary_item, vary_text
-from flake8_jax.semantics.trackers.versions import ApiUses, note_method
+from flake8_jax.semantics.trackers.versions import ApiUses, note_member, note_method
 
 # --- names ----------------------------------------------------------------------------------------
 
@@ -284,6 +284,7 @@ def _member(m: Machine, frame: Frame, node: ir.Attribute) -> Value:
             versions.unheard_of(m, frame.scope, node, base)
         elif node.attr in m.trackers[ApiUses].parts:
             versions.attribute(m, frame.scope, node, base)
+    note_member(m, frame.scope, node, base)
     if m.trackers[TrainingSteps].taken is not None:
         look_back(m, base)
     value = load_attribute(m, frame, node, base, node.attr)

@@ -42,7 +42,7 @@ from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.growth import note_method as note_resized
 from flake8_jax.semantics.trackers.readiness import note_read
 from flake8_jax.semantics.trackers.reads import Reads
-from flake8_jax.semantics.trackers.recipes import Asked, note_method, pass_tangent, tell_wide_dtype
+from flake8_jax.semantics.trackers.recipes import Asked, note_method, note_shaped, pass_tangent, tell_wide_dtype
 from flake8_jax.semantics.trackers.variation import Variations, vary_method
 
 
@@ -201,6 +201,7 @@ def _cast(m: Machine, base: Array | Tree, at: Call, level: Level) -> Array:
     cast.declared = isinstance(base, Array) and base.declared
     tell_wide_dtype(m, at.frame, at.node, Asked(target, "astype", (base,)), cast)
     pass_tangent(m, cast, (base,))
+    note_shaped(m, cast, (base,))
     return cast
 
 

@@ -15,8 +15,11 @@ depend on its parameters.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain import joining
 from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.boundary import relevelled
@@ -154,6 +157,8 @@ def check_settings(m: Machine, tv: TransformedValue, name: str, args: Arguments,
     count = _positional(tv.operand)
     fixed = fixed_positions(tv)
     given = _given_rules(name, args)
+    if given[DEFINING[name] - 1 :] and not given[DEFINING[name] :] and not args.kwargs:
+        _check_reading(m, Frame(None, scope, None), node, name, given[-1])
     if tv.name != "jax.custom_vjp" or name != "defvjp" or len(given) < 2 or args.star is not None:
         return
     if count is None or fixed is None:
@@ -164,6 +169,46 @@ def check_settings(m: Machine, tv: TransformedValue, name: str, args: Arguments,
     forward, backward = given[:2]
     _check_forward(m, frame, node, forward, count, fixed)
     _check_backward(m, frame, node, backward, len(fixed), count - len(fixed))
+
+
+def _check_reading(m: Machine, frame: Frame, node: Any, name: str, rule: Value) -> None:
+    """The rule has to make use of the derivative that it is given, unless it gives none."""
+    if not isinstance(rule, FunctionValue) or rule.wrapped is not None or rule.altered:
+        return
+    params = rule.fn.params
+    if len(params) < 2 or any(p.kind not in ("positional", "posonly") for p in params) or params[-1].name[0] == "_":
+        return
+    names = {part.id for part in _inside(rule.fn) if isinstance(part, ir.Name)}
+    if params[-1].name in names or _gives_nothing(rule.fn, names):
+        return
+    kind, what = ("backward", "cotangent") if name == "defvjp" else ("jvp", "tangents")
+    problem = f"the {kind} rule never reads its {what} `{params[-1].name}`, so derivatives through it are wrong"
+    if m.bus.wants(RuleIncomplete):
+        m.bus.emit(RuleIncomplete(m.path.context(frame.scope), node, problem, raises=False))
+
+
+def _inside(fn: ir.Function) -> Iterator[Any]:
+    for statement in fn.body:
+        yield from walk(statement)
+
+
+def _gives_nothing(fn: ir.Function, names: set[str]) -> bool:
+    """The rule returns nothing, raises, or looks like one whose derivatives are zero."""
+    parts = list(_inside(fn))
+    attributes = {part.attr for part in parts if isinstance(part, ir.Attribute)}
+    if any("zero" in name or name in ("float0", "locals") for name in names | attributes):
+        return True
+    if any(isinstance(part, (ir.Raise, ir.Yield)) for part in parts):
+        return True
+    returned = [part.value for part in parts if isinstance(part, ir.Return) and part.value is not None]
+    return not any(_is_something(value) for value in returned)
+
+
+def _is_something(value: ir.Expr) -> bool:
+    """The expression is not None, zero or a tuple of such."""
+    if isinstance(value, (ir.Tuple, ir.List)):
+        return any(_is_something(element) for element in value.elts)
+    return not (isinstance(value, ir.Constant) and value.value in (None, 0))
 
 
 def _check_forward(m: Machine, frame: Frame, node: Any, forward: Value, count: int, fixed: list[int]) -> None:

@@ -94,7 +94,7 @@ from flake8_jax.semantics.trackers.readiness import queued
 from flake8_jax.semantics.trackers.recipes import NO_TANGENT, WIDE, Asked, note_call, tell_wide_dtype
 from flake8_jax.semantics.trackers.unrolling import note_same, varieties_now
 from flake8_jax.semantics.trackers.variation import Variations, vary_call
-from flake8_jax.semantics.trackers.versions import note_variables
+from flake8_jax.semantics.trackers.versions import ApiUses, note_variables
 
 _NO_ARRAYS = frozenset({"static", "reflection", "dtype", "unknown"})
 _ARRAY_OPERANDS = frozenset(
@@ -415,6 +415,9 @@ def _note_collection(m: Machine, func: ExternalMethod, at: Call) -> None:
 def call_external_method(m: Machine, func: ExternalMethod, at: Call) -> Value:
     """A method that a library class gives to its instances, or to instances of a project subclass."""
     fact = m.program.knowledge.method(func.cls, func.name)
+    versions = m.trackers[ApiUses].versions
+    if versions is not None and f"{func.cls}.{func.name}" in versions.callees:
+        versions.called(m, f"{func.cls}.{func.name}", at)
     if m.trackers[Presuming].presumption is not None:
         note_method_rule(m, func.cls, func.name, at.args)
     _note_collection(m, func, at)

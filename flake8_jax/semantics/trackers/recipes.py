@@ -16,7 +16,7 @@ recipe), tangents of what a loop carries.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from flake8_jax.semantics.domain.code import is_only_read_in
@@ -36,8 +36,10 @@ from flake8_jax.semantics.domain.values import (
     Value,
     contents_of,
 )
+from flake8_jax.semantics.events.bounds import is_whole
 from flake8_jax.semantics.events.events import Computation, WideDtype
-from flake8_jax.semantics.events.facts import GUARDED, STOPPED
+from flake8_jax.semantics.events.facts import GUARDED, STOPPED, TEMPERED
+from flake8_jax.semantics.events.formulas import alike, number
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.tracker import Replay, Tracker
 
@@ -49,14 +51,15 @@ RECORDED = frozenset({
     "not_equal", "pow", "power", "reciprocal", "relu", "rsqrt", "select", "sigmoid", "logistic", "softmax", "softplus",
     "sqrt", "square", "stop_gradient", "subtract", "sum", "true_divide", "where", "max", "amax", "cos", "sin",
     "asarray", "tanh", "sub", "mul", "div", "prod", "dot", "vdot", "matmul", "inner", "tensordot", "einsum", "nan_to_num",
-    "nansum", "nanmean", "cosh", "sinh", "std", "var",
+    "nansum", "nanmean", "cosh", "sinh", "std", "var", "arange", "floor", "ceil", "rint", "trunc", "count_nonzero",
 })  # fmt: skip
 """Functions of JAX, by the last part of their names, whose results remember how they were made."""
 
 REARRANGING = frozenset({
     "reshape", "squeeze", "expand_dims", "transpose", "swapaxes", "moveaxis", "ravel", "flatten", "broadcast_to", "atleast_1d",
     "atleast_2d", "concatenate", "stack", "hstack", "vstack", "take", "take_along_axis", "pad", "tile", "repeat", "astype",
-    "array", "roll", "flip", "dynamic_slice", "dynamic_slice_in_dim", "convert_element_type", "sort",
+    "array", "roll", "flip", "dynamic_slice", "dynamic_slice_in_dim", "convert_element_type", "sort", "float32", "float64",
+    "float16", "bfloat16",
 })  # fmt: skip
 """Functions and methods that rearrange the elements of their first argument."""
 
@@ -94,9 +97,10 @@ def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bou
     if m.path.mode.differentiated and name not in NO_TANGENT:
         pass_tangent(m, result, list(bound.values())[1:] if name.endswith((".where", ".select")) else bound.values())
     last = name.rpartition(".")[2]
-    if last == "stop_gradient" and m.path.mode.differentiated:
-        for value in _values_of(bound):
-            _note_stopped(m, frame, node, value)
+    if last in ("stop_gradient", "categorical") and m.path.mode.differentiated:
+        _note_ends(m, frame, node, last, _values_of(bound))
+    if last == "arange" and not is_whole(bound.get("step", Const(1))):
+        return
     if last in REARRANGING and name.startswith(NAMESPACES):
         note_shaped(m, result, tuple(bound.values())[:1])
     if last not in RECORDED or not (name.startswith(NAMESPACES) or name == "jax.numpy.linalg.norm"):
@@ -109,9 +113,68 @@ def note_call(m: Machine, frame: Frame, node: Any, name: str, result: Value, bou
     _note(m, frame, result, _recipe(m, node, last, values), tell=last in TOLD)
 
 
+def _logarithms(value: Value, depth: int = 4) -> Iterator[Recipe]:
+    """The logarithms that the value is, or is a sum of."""
+    recipe = _formula(value)
+    if recipe is None or depth == 0:
+        return
+    if recipe.name == "log":
+        yield recipe
+    elif recipe.name in _LINEAR:
+        for operand in recipe.operands:
+            yield from _logarithms(operand, depth - 1)
+
+
+_LINEAR = frozenset(
+    {"+", "-", "negative", "*", "/", SHAPED, "where", "select", "asarray", "clip", "maximum", "minimum"}
+)
+
+
+def _note_tempered(m: Machine, frame: Frame, logarithm: Recipe) -> None:
+    if logarithm.node is not None:
+        m.bus.note(TEMPERED, frame.scope, logarithm.node.start)
+
+
+def _note_weighted(m: Machine, frame: Frame, operands: tuple[Value, ...]) -> None:
+    """``p * log(p + eps)``: where the probability is small, so is its part."""
+    for factor, other in ((operands[0], operands[1]), (operands[1], operands[0])):
+        for logarithm in _logarithms(other):
+            inside = list(_floored(logarithm.operands[0])) if logarithm.operands else []
+            if any(alike(part, value) for part in _factors(factor) for value in inside):
+                _note_tempered(m, frame, logarithm)
+
+
+def _factors(value: Value, depth: int = 4) -> Iterator[Value]:
+    """The value and the factors that it is a product of."""
+    yield value
+    recipe = _formula(value)
+    if recipe is not None and depth and recipe.name in ("*", "negative", "/", "stop_gradient", SHAPED):
+        for operand in recipe.operands:
+            yield from _factors(operand, depth - 1)
+
+
+def _floored(value: Value, depth: int = 4) -> Iterator[Value]:
+    """The value and, where something keeps it from zero, what that is."""
+    yield value
+    recipe = _formula(value)
+    if recipe is not None and depth and recipe.name in ("+", "clip", "maximum", "where", "select", SHAPED):
+        for operand in recipe.operands:
+            if number(operand) is None:
+                yield from _floored(operand, depth - 1)
+
+
 def _values_of(bound: dict[str, Value]) -> list[Value]:
     """What a function was given, and what sequences among that hold."""
     return [part for value in bound.values() for part in (contents_of(value) or (value,))]
+
+
+def _note_ends(m: Machine, frame: Frame, node: Any, name: str, values: list[Value]) -> None:
+    """No gradient flows back from what a function gives."""
+    for value in values:
+        if name == "stop_gradient":
+            _note_stopped(m, frame, node, value)
+        for logarithm in _logarithms(value):
+            _note_tempered(m, frame, logarithm)
 
 
 def _note_stopped(m: Machine, frame: Frame, node: Any, value: Value, depth: int = 6) -> None:
@@ -155,7 +218,7 @@ def note_shaped(m: Machine, result: Value, operands: tuple[Value, ...]) -> None:
     """``result`` holds elements of the operands, or of what a sequence among them holds."""
     if type(result) is Array and result.recipe is None:
         held = [part for value in operands for part in (contents_of(value) or (value,))][:8]
-        if any(_formula(value) is not None for value in held):
+        if any(_formula(value) is not None or is_whole(value) for value in held):
             result.recipe = _recipe(m, None, SHAPED, tuple(held))
 
 
@@ -171,6 +234,9 @@ def note_operator(m: Machine, frame: Frame, node: Any, op: str, result: Value, o
     _note(m, frame, result, _recipe(m, node, op, operands), tell=op in TOLD)
 
 
+_PRODUCTS = frozenset({"*", "@", "dot", "vdot", "matmul", "inner"})
+
+
 def _recipe(m: Machine, node: Any, name: str, operands: tuple[Value, ...]) -> Recipe:
     """The recipe of what is computed now."""
     return Recipe(name, operands, node, m.path.stack[-1].fn if m.path.stack else None)
@@ -181,6 +247,8 @@ def _note(m: Machine, frame: Frame, result: Value, recipe: Recipe, *, tell: bool
     if type(result) is not Array:
         return
     result.recipe = recipe
+    if recipe.name in _PRODUCTS and m.path.mode.differentiated and len(recipe.operands) > 1:
+        _note_weighted(m, frame, recipe.operands[-2:])
     operands, inner = recipe.operands, recipe.function
     if tell and m.bus.wants(Computation) and any(type(v) is Array and v.recipe is not None for v in operands):
         foreign = frozenset([id(link.fn) for link in m.path.stack if link.fn is not None and link.fn is not inner])
@@ -205,20 +273,30 @@ def tell_wide_dtype(m: Machine, frame: Frame, node: Any, asked: Asked, result: V
     dtype, function, values = asked
     if dtype is None or type(result) is not Array or not m.bus.wants(WideDtype):
         return
-    name = ""
-    if isinstance(dtype, External) and dtype.name.startswith(("jax.numpy.", "numpy.")):
-        name = dtype.name.rpartition(".")[2]
-    elif isinstance(dtype, Const) and isinstance(dtype.value, str):
-        name = _CODES.get(dtype.value.lstrip("<>=|"), dtype.value)
+    name, written = _named(dtype)
     if name in WIDE and not m.program.speaks_of_x64():
         first = values[0] if values and (result.ndim == 0 or function in WIDE) else None
         given = first.value if isinstance(first, Const) and type(first.value) in (int, float, bool) else None
         number = float(given) if isinstance(given, (int, float)) else None
-        m.bus.emit(WideDtype(m.path.context(frame.scope), node, name, function, number))
+        m.bus.emit(WideDtype(m.path.context(frame.scope), node, name, function, number, written))
+
+
+def _named(dtype: Value) -> tuple[str, str]:
+    """The name of a dtype, and how it is written where that is another one."""
+    if isinstance(dtype, External) and dtype.name.startswith(("jax.numpy.", "numpy.")):
+        written = dtype.name.rpartition(".")[2]
+        return _ALIASES.get(written, written) if written.endswith("_") else written, written
+    if isinstance(dtype, Const) and isinstance(dtype.value, str):
+        written = dtype.value
+        return _CODES.get(written.lstrip("<>=|")) or _ALIASES.get(written, written), f'"{written}"'
+    return "", ""
 
 
 _CODES = {"f8": "float64", "d": "double", "i8": "int64", "u8": "uint64", "c16": "complex128"}
 """NumPy's short names: a letter and the number of bytes."""
+_ALIASES = {"float": "float64", "complex": "complex128", "complex_": "complex128"}
+"""Other names of 64-bit dtypes (run on JAX 0.10.2): NumPy's, with an underscore, and strings. The Python types ``float`` and
+``complex`` ask for the default of JAX, and ``"int"``, ``int_`` and ``float_`` are mostly meant so."""
 WIDE = frozenset({"float64", "int64", "uint64", "complex128", "double", "longlong", "ulonglong", "cdouble"})
 
 

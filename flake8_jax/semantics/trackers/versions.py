@@ -28,6 +28,7 @@ from flake8_jax.semantics.domain.values import (
     BuiltinValue,
     Const,
     External,
+    ExternalInstance,
     Opaque,
     Tree,
     TupleValue,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
     from flake8_jax.semantics.machine.core import Machine
 
+_INHERITED = {"flax.nnx.Optimizer.update": "ModelAndOptimizer"}
+"""Methods that a subclass has with other parameters: what is declared as the class may be one."""
 _NOTHING = Support(None, ())
 _SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)
 _TELLS_APART = re.compile(r"isinstance\([^()\n]*FrozenDict")
@@ -113,6 +116,13 @@ def note_method(m: Machine, scope: ModuleScope, node: ir.Call, method: Value) ->
         uses.versions.method(m, scope, node, f"flax.linen.Module.init(){name}")
 
 
+def note_member(m: Machine, scope: ModuleScope, node: ir.Attribute, owner: Value) -> None:
+    """An attribute of a value is read or written: perhaps one of a library class that has a history."""
+    versions = m.trackers[ApiUses].versions
+    if type(owner) is ExternalInstance and versions is not None and node.attr in versions.histories.attributes:
+        versions.member(m, scope, node, owner.cls)
+
+
 def _script(text: str) -> str:
     """What a script says of itself (PEP 723); nothing where it says nothing."""
     start = _SCRIPT_START.search(text)
@@ -172,6 +182,7 @@ class Versions:
         self._general = histories.supports(required.general)
         self.guards = Guards(scopes)
         self._told: set[tuple[str, int, str]] = set()
+        self._told_in: set[tuple[str, str]] = set()
         self._met: set[tuple[int, str]] = set()
         self._supports: dict[str, Mapping[str, Support]] = {}
         self._bound: dict[str, dict[str, list[str]]] = {}
@@ -240,11 +251,33 @@ class Versions:
             return
         if not node.args and (history := self.histories.of(callee)) and history.change(f"{callee}()") is not None:
             self._use(m, scope, _Use(node, f"{callee}()", span_of(node)))
+        self._incomplete(m, callee, at)
         for argument in node.args:
             if argument.keyword is not None and argument.keyword in args.kwargs:
                 use = _Use(node, f"{callee}({argument.keyword}=)", span_of(argument), keyword=argument)
                 if not self._is_handed_on(use.raw, args.kwargs[argument.keyword]):
                     self._use(m, scope, use)
+
+    def _incomplete(self, m: Machine, callee: str, at: Call) -> None:
+        """A function is called without an argument that it needs since some release."""
+        args, history = at.args, self.histories.of(callee)
+        if history is None or args.star is not None or args.double_star is not None or args.unknown_rest:
+            return
+        if callee in _INHERITED and any(_INHERITED[callee] in scope.text for scope in self.guards.scopes):
+            return
+        for needed in history.needed(callee):
+            given = len(args.values) >= int(needed) if needed.isdigit() else needed in args.kwargs
+            if not given:
+                self._use(m, at.frame.scope, _Use(at.node, f"{callee}(!{needed})", span_of(at.node)))
+
+    def member(self, m: Machine, scope: ModuleScope, node: ir.Attribute, cls: str) -> None:
+        """An attribute of an instance of a library class is read or written; said once a file."""
+        name = self.histories.attributes[node.attr]
+        if not m.program.knowledge.is_subclass(cls, name.rpartition(".")[0]):
+            return
+        if self.is_wanted(scope) and (scope.path, name) not in self._told_in:
+            self._told_in.add((scope.path, name))
+            self._use(m, scope, _Use(node, name, span_of(node)))
 
     def _is_handed_on(self, raw: str, value: Value) -> bool:
         """From a parameter that is None by default: JAX warns of other values."""
@@ -301,7 +334,9 @@ class Versions:
         self._told.add(place)
         change, lacking, support, verdict = self._judge(scope, raw)
         patched = raw.rpartition(".")[2]
-        if not verdict or self.guards.guard(scope, span.start, span.end) or self.guards.is_patched(patched):
+        if not verdict or self.guards.guard(scope, span.start, span.end):
+            return
+        if raw != self.histories.attributes.get(patched) and self.guards.is_patched(patched):
             return
         event = ApiUse(
             m.path.context(scope), use.node, raw, span.start, span.end, verdict, change, lacking, support,

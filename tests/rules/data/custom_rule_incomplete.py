@@ -59,6 +59,34 @@ def with_static_bwd(res, g):
 with_static.defvjp(with_static_fwd, with_static_bwd)  # expect: custom-rule-incomplete
 
 
+# Rules that ignore the derivative which they are given (preview).
+
+
+@jax.custom_vjp
+def cubed(x):
+    return x**3
+
+
+def cubed_fwd(x):
+    return x**3, x
+
+
+def cubed_bwd(x, g):
+    slope = 3 * x**2
+    return (slope,)
+
+
+cubed.defvjp(cubed_fwd, cubed_bwd)  # expect: custom-rule-incomplete
+
+
+@jax.custom_jvp
+def doubled(x):
+    return 2 * x
+
+
+doubled.defjvp(lambda primals, tangents: primals * 2)  # expect: custom-rule-incomplete
+
+
 # --- never flagged -------------------------------------------------------------
 
 
@@ -102,3 +130,42 @@ class Activation:
 
 
 # runs: jax.grad(lambda x: scaled(2.0, x, 3.0))(1.0), jax.grad(tabled)(0.5), Activation(jnp.sin).function(1.0)
+
+
+@jax.custom_vjp
+def stepped(x):
+    return jnp.sign(x)
+
+
+stepped.defvjp(lambda x: (jnp.sign(x), x), lambda x, g: (jnp.zeros_like(x),))
+
+
+@jax.custom_vjp
+def without_slope(x):
+    return x
+
+
+stepped_too = without_slope.defvjp(lambda x: (x, None), lambda res, g: (None,))
+
+
+@jax.custom_vjp
+def on_purpose(x):
+    return x
+
+
+on_purpose.defvjp(lambda x: (x, 2 * x), lambda slope, _: (slope,))
+
+
+@jax.custom_vjp
+def unfinished(x):
+    return x
+
+
+def unfinished_bwd(res, g):
+    raise NotImplementedError
+
+
+unfinished.defvjp(lambda x: (x, None), unfinished_bwd)
+
+
+# runs: jax.grad(stepped)(1.0), jax.grad(without_slope)(1.0), jax.grad(on_purpose)(1.0)

@@ -161,11 +161,11 @@ def evaluate(loader):
 
 def nnx_opt(data):
     net = NnxNet(nnx.Rngs(0))
-    opt = nnx.Optimizer(net, optax.adam(1e-3))
+    opt = nnx.Optimizer(net, optax.adam(1e-3), wrt=nnx.Param)
     grad = nnx.jit(nnx.grad(lambda m, x: m(x).sum()))
     for x in data:
         g = grad(net, x)
-        opt.update(g)  # expect: eager-step
+        opt.update(net, g)  # expect: eager-step
 
 
 # --- silent ---
@@ -252,12 +252,12 @@ def shapes(params, xs):
 @nnx.jit
 def nnx_step(model, opt, x):
     g = nnx.grad(lambda m: m(x).sum())(model)
-    opt.update(g)
+    opt.update(model, g)
 
 
 def nnx_fit(data):
     model = nnx.Linear(3, 3, rngs=nnx.Rngs(0))
-    opt = nnx.Optimizer(model, optax.adam(1e-3))
+    opt = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
     for x in data:
         nnx_step(model, opt, x)
         y = model(x)

@@ -47,7 +47,7 @@ GRID = jnp.linspace(0.0, 1.0, 4)
 os.environ["XLA_FLAGS"] += " --xla_force_host_platform_device_count=8"  # expect: late-configuration
 os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"] = ".5"  # expect: late-configuration
 jax.config.update("jax_platforms", "nowhere")  # expect: late-configuration
-jax.config.update("jax_platform_name", "nowhere")  # expect: late-configuration
+jax.config.update("jax_platform_name", "nowhere")  # expect: late-configuration, deprecated-api
 
 
 def nothing_took_effect():

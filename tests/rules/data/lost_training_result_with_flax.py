@@ -210,7 +210,7 @@ def stateless(params, data):
 
 
 def nnx_loop(model, data):
-    opt = nnx.Optimizer(model, tx)
+    opt = nnx.Optimizer(model, tx, wrt=nnx.Param)
 
     @nnx.jit
     def s(model, opt, x):

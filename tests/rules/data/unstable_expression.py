@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 from jax import lax, nn
+from jax.experimental import sparse
 from jax.nn import softmax
 
 
@@ -139,7 +140,72 @@ def clipped_at_the_bound(w):
     return jnp.arccos(jnp.clip(unit(w) @ unit(w + 1), -1, 1))  # expect: unstable-expression
 
 
-# runs: losses(jnp.ones(2), jnp.ones(2))
+@jax.grad
+def floored_likelihood(w, x, y):
+    p = softmax(x @ w)
+    a = jnp.sum(y * jnp.log(p + 1e-7))  # expect: unstable-expression
+    return a + jnp.sum(y * jnp.log(jnp.clip(p, 1e-7, 1 - 1e-7)))  # expect: unstable-expression
+
+
+@jax.value_and_grad
+def floored_bernoulli(w, x, y):
+    p = nn.sigmoid(x @ w)
+    a = y * jnp.log(jnp.maximum(p, 1e-7))  # expect: unstable-expression
+    return jnp.mean(a + (1 - y) * jnp.log(1 - p + 1e-7))  # expect: unstable-expression
+
+
+@jax.grad
+def chosen_action(w, x, acts):
+    p = jnp.clip(nn.sigmoid(x @ w), 1e-7, 1.0 - 1e-7)
+    return jnp.sum(jnp.log(jnp.where(acts, p, 1.0 - p)))  # expect: unstable-expression
+
+
+@jax.jit
+def predicted(w, x):
+    return softmax(x @ w)
+
+
+@jax.jit
+def cross_entropy(y, p):
+    return -jnp.sum(y * jnp.log(jnp.clip(p, 1e-9, 0.999)))  # expect: unstable-expression
+
+
+@jax.grad
+def staged_loss(w, x, y):
+    return cross_entropy(y, predicted(w, x))
+
+
+def sigmoid_by_tanh(x):
+    return 0.5 * (jnp.tanh(x / 2.0) + 1.0)
+
+
+@jax.grad
+def loss_of_sigmoid_by_tanh(w, x, y):
+    p = sigmoid_by_tanh(x @ w)
+    return jnp.mean(y * jnp.log(p))  # expect: unstable-expression
+
+
+@jax.grad
+def loss_of_a_sparse_model(w, x, y):
+    p = sparse.sparsify(lambda v, x: nn.sigmoid(x @ v))(w, x)
+    return jnp.mean(y * jnp.log(p + 1e-7))  # expect: unstable-expression
+
+
+@jax.grad
+def loss_of_softmax_by_hand(w, x, i):
+    e = jnp.exp(x @ w - jnp.max(x @ w))
+    return -jnp.log(e / e.sum() + 1e-6)[i]  # expect: unstable-expression
+
+
+def difference_of_logarithms(log_a, log_b):
+    return log_a + jnp.log(1 - jnp.exp(log_b - log_a))  # expect: unstable-expression
+
+
+# runs: losses(jnp.ones(2), jnp.ones(2)), floored_likelihood(jnp.ones((2, 2)), jnp.ones(2), jnp.ones(2))
+# runs: floored_bernoulli(jnp.ones((2, 2)), jnp.ones(2), jnp.ones(2)), staged_loss(jnp.ones((2, 2)), jnp.ones(2), jnp.ones(2))
+# runs: chosen_action(jnp.ones((2, 2)), jnp.ones(2), jnp.ones(2) > 0), difference_of_logarithms(2.0, 1.0)
+# runs: loss_of_a_sparse_model(jnp.ones((2,)), jnp.ones(2), 1.0), loss_of_softmax_by_hand(jnp.ones((2, 2)), jnp.ones(2), 0)
+# runs: loss_of_sigmoid_by_tanh(jnp.ones((2, 2)), jnp.ones(2), 1.0)
 
 
 # --- never flagged -------------------------------------------------------------
@@ -217,3 +283,42 @@ def of_sizes(x):
 
 def hidden_by_a_where(x):
     return jnp.where(x >= 0, 1 / (1 + jnp.exp(-x)), jnp.exp(x) / (1 + jnp.exp(x)))
+
+
+@jax.jit
+def of_whole_numbers(x, n=3):
+    orders = jnp.arange(n) + 1
+    a = jnp.log(2 * orders + 1) + jnp.log(1.0 + jnp.arange(3.0)) + jnp.log(1 + jnp.arange(3).astype(jnp.float32))
+    b = jnp.log(1 + jnp.sum(x > 0).astype(jnp.float32)) + jnp.log(1 + jnp.floor(x)) + jnp.log(jnp.float32(len(x)) + 1)
+    return a, b
+
+
+@jax.grad
+def entropies(w, x):
+    p, q = softmax(x @ w), nn.sigmoid(x @ w)
+    a = -jnp.sum(p * jnp.log(p + 1e-8)) - jnp.dot(p, jnp.log(jnp.clip(p, 1e-8, 1.0)))
+    b = -q * jnp.log(q + 1e-8) - (1.0 - q) * jnp.log(1.0 - q + 1e-8)
+    return a + jnp.sum(b) + jnp.sum(p * (jnp.log(p + 1e-8) - jnp.log(x + 1e-8)))
+
+
+@jax.grad
+def sampled(w, x, key):
+    p = softmax(x @ w)
+    i = jax.random.categorical(key, jnp.log(p + 1e-8))
+    return jnp.sum(w) * i + jnp.sum(jax.lax.stop_gradient(jnp.log(p + 1e-8)))
+
+
+@jax.grad
+def guarded_by_itself(w, x, y):
+    p = softmax(x @ w)
+    return jnp.sum(y * jnp.log(jnp.where(p > 1e-6, p, 1e-6)))
+
+
+@jax.grad
+def of_other_floors(w, x, y):
+    mixed = 0.9 * softmax(x @ w) + 0.1 / 3
+    return jnp.sum(y * jnp.log(mixed)) + jnp.sum(y * jnp.log(nn.sigmoid(x @ w) + 0.1))
+
+
+# runs: of_whole_numbers(jnp.ones(3)), entropies(jnp.ones((2, 2)), jnp.ones(2)), guarded_by_itself(jnp.ones((2, 2)), jnp.ones(2), 1.0)
+# runs: of_other_floors(jnp.ones((2, 2)), jnp.ones(2), 1.0), sampled(jnp.ones((2, 2)), jnp.ones(2), jax.random.key(0))

@@ -43,6 +43,19 @@ def converted(x):
     return jax.lax.convert_element_type(x, np.complex128)  # expect: x64-disabled
 
 
+def by_other_names():
+    return jnp.zeros(3, dtype=jnp.complex_)  # expect: x64-disabled
+
+
+def by_string():
+    return jnp.ones(3, dtype="float")  # expect: x64-disabled
+
+
+def by_numpys_name(x):
+    return jnp.asarray(x, dtype="complex")  # expect: x64-disabled
+
+
+# runs: by_other_names(), by_string(), by_numpys_name([1.5])
 # runs: made(), by_name([1]), by_variable(), of_a_number(), by_code(), several(1, 2, 3), cast(jnp.ones(2)), converted(jnp.ones(2))
 
 
@@ -52,7 +65,8 @@ def converted(x):
 def follows(x):
     table = np.zeros(4, dtype=np.float64)
     wide = np.asarray(x).astype(np.float64)
-    return jnp.asarray(table), wide, jnp.zeros(x.shape, x.dtype), jnp.zeros(3, dtype=float), jnp.finfo(jnp.float64).eps
+    plain = jnp.zeros(3, dtype=float), jnp.asarray(x, int), x.astype(complex), x.astype("int"), x.astype(jnp.int_), x.astype(jnp.float_)
+    return jnp.asarray(table), wide, jnp.zeros(x.shape, x.dtype), plain, jnp.finfo(jnp.float64).eps
 
 
 def described():
