@@ -301,16 +301,27 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     uses = m.trackers[Keys].uses
     earlier = uses.get(canonical, ())
     if m.bus.wants(KeyUse):
-        use = next(
-            (u for u in _nearest_first(frame.scope, path, earlier) if _collides(m, usage, path, conditions, u)), None
-        )
-        if use is not None:
+        colliding = [u for u in _nearest_first(frame.scope, path, earlier) if _collides(m, usage, path, conditions, u)]
+        for use in _one_for_each_function(path, colliding):
             certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
             _tell_collision(m, key, usage, use, path, certain=certain)
     made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream)
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
         _tell_used(m, canonical, made)
+
+
+def _one_for_each_function(path: tuple[Place, ...], uses: list[Use]) -> list[Use]:
+    """The first of the uses that a use on ``path`` collides with, and the first in each function that it leads to from there: that
+    a callee uses its key twice is wrong whatever its caller did with the key."""
+    kept: list[Use] = []
+    depth = -1
+    for use in uses:
+        level = parting(path, use.path)
+        if level is not None and level > depth:
+            kept.append(use)
+            depth = level
+    return kept or uses[:1]
 
 
 def _tell_used(m: Machine, key: Value, use: Use) -> None:
