@@ -3,11 +3,11 @@
 Vocabulary
 ----------
 folder      a directory as the names of its path.
-tail        the last names of a file's path, which are what an import of the file spells if it starts at the folder above them. A
-            file has one module name, but a project may import it by others, too: ``env.board`` beside ``src.env.board``.
+tail        the last names of a file's path: what an import of the file spells if Python searches the folder above them. A file
+            has one module name, but a project may import it by others, too: ``env.board`` beside ``src.env.board``.
 
-Limitations: changes of ``sys.path`` are not read. Instead, a folder counts as searched if it is above the importing file, or if no
-other file of the project has the tail.
+Limitations: jaxlint does not read changes of ``sys.path``. Instead, it searches the folders above the importing file, and all
+others if one file only has the tail.
 """
 
 from __future__ import annotations

@@ -253,13 +253,15 @@ def _forget_arrays(m: Machine, frame: Frame, body: list[ir.Stmt]) -> None:
 def _drop_caught(m: Machine, frame: Frame, node: ir.Try, reports: int) -> bool:
     """Forget the errors reported since: a handler catches them. Whether one of them says that JAX raises here.
 
-    What is silently wrong raises nothing, so it stays wrong. JAX raises on key reuse if asked to: code that does so catches it here.
+    A silent error raises nothing, so it stays. JAX raises on key reuse if asked to: code that asks catches it here.
     """
     found = [e for e in m.bus.emissions[reports:] if (e.report.level or e.rule.level) == "error"]
     m.bus.drop_errors(reports)
     looks = "debug_key_reuse" in frame.scope.text or any(_is_key_error(m, frame, h.type) for h in node.handlers)
     m.bus.emissions += [
-        e for e in found if isinstance(e.event, _SILENT) and not (looks and isinstance(e.event, KeyUse) and _is_in(node, frame, e))
+        e
+        for e in found
+        if isinstance(e.event, _SILENT) and not (looks and isinstance(e.event, KeyUse) and _is_in(node, frame, e))
     ]
     return any(e.rule.raises == "tracer error" for e in found)
 

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_taken
+from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_behind, key_taken
 from flake8_jax.semantics.domain.conditions import contradict, is_of_arm, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
@@ -286,7 +286,7 @@ def use_key(m: Machine, touch: Touch, usage: Usage) -> None:
             held = frozenset(m.path.conditions)
             if conditions:
                 held |= {c for c in conditions[i] if not is_of_arm(c)}
-            _use_one(m, touch._replace(value=member), usage, held)
+            _use_one(m, touch._replace(value=key_behind(member)), usage, held)
 
 
 def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condition]) -> None:
