@@ -14,7 +14,7 @@ Context     how the code at an event runs.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Union
+from typing import Any, Final, Literal, Union
 
 import msgspec
 
@@ -326,9 +326,12 @@ class NameUse(msgspec.Struct, frozen=True, eq=False):
     end: int
 
 
+ARITHMETIC: Final = "arithmetic"
+
+
 class Discarded(msgspec.Struct, frozen=True, eq=False):
     """A call that stands alone as a statement. call_name: canonical name of the library function called, ``.method`` of
-    a builtin value (``base``), ``.at.set`` and the like of an array."""
+    a builtin value (``base``), ``.at.set`` and the like of an array; ``ARITHMETIC`` of an operation in a function."""
 
     context: Context
     at: ir.Node

@@ -312,8 +312,8 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
 
 
 def _one_for_each_function(path: tuple[Place, ...], uses: list[Use]) -> list[Use]:
-    """The first of the uses that a use on ``path`` collides with, and the first in each function that it leads to from there: that
-    a callee uses its key twice is wrong whatever its caller did with the key."""
+    """Of the uses that a use on ``path`` collides with, the first for each function where they part: if a callee uses its key
+    twice, that is wrong whatever its caller did with the key."""
     kept: list[Use] = []
     depth = -1
     for use in uses:
