@@ -21,6 +21,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_behind, key_taken
+from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.conditions import contradict, is_of_arm, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
@@ -59,7 +60,7 @@ from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart
 from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import intent_of
-from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around
+from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
 DONATE: Final = "donate"
@@ -458,7 +459,8 @@ def _tell_collision(
         while level < limit - 1 and _held_by_receiver(m, level, key):
             level += 1
     here, there = _step(path, level), _step(earlier.path, level)
-    in_loop, draws = here.node is there.node and not earlier.carried, usage.draws and earlier.draws
+    carried = earlier.carried or (here.node is there.node and _comes_back(m, path, level, earlier, key))
+    in_loop, draws = here.node is there.node and not carried, usage.draws and earlier.draws
     shuffles = usage.sampler in SHUFFLES and earlier.sampler in SHUFFLES
     innermost = level == len(path) - 1
     assert earlier.effect != DONATE
@@ -502,9 +504,20 @@ def _tell_collision(
             certain=certain,
             sampler=usage.sampler if innermost else "",
             earlier_sampler=earlier.sampler,
-            carried=earlier.carried,
+            carried=carried,
         )
     )
+
+
+def _comes_back(m: Machine, path: tuple[Place, ...], level: int, earlier: Use, key: Value) -> bool:
+    """``x, key = step(key)`` in a loop: the call gives another key back, which it used elsewhere than the one that it got."""
+    before = [place.node for place in (*earlier.path, *earlier.inner)]
+    if level == len(path) - 1 or before == [place.node for place in path]:
+        return False
+    given = _spelled(m, path, level, key)
+    around = statement_at(body_around(path[level]), path[level].node)
+    targets = around.targets if isinstance(around, ir.Assign) else []
+    return any(name.id == given for target in targets for name in names_bound(target))
 
 
 _DROPOUT = "flax.linen.Dropout.__call__"
