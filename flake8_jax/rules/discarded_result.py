@@ -22,8 +22,8 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     """A call or an operation that has no effect but its result stands as a statement of its own.
 
     Why it bites: functions of `jax.numpy` and `jax.lax` and methods of JAX arrays change nothing in place. A statement
-    that drops their result does nothing; NumPy's `x.sort()` and torch's `x.clamp_()` do. And `fast = jax.jit(f)` does not change
-    `f`: if nothing uses `fast`, but the code calls `f` behind it, `f` runs without `jit`.
+    that drops their result does nothing; NumPy's `x.sort()` and torch's `x.clamp_()` do. And `fast = jax.jit(f)` does not
+    change `f`: if nothing uses `fast`, but the code calls `f` behind it, `f` runs without `jit`.
 
     Bad:
 
