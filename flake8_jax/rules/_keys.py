@@ -135,7 +135,7 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
     """
     first: dict[int, Candidate] = {}
     for candidate in sorted(candidates, key=lambda one: (one.path, one.start)):
-        if candidate.event.key_node is not None:
+        if candidate.event.key_node is not None and not candidate.event.within:
             first.setdefault(id(canonical_key(candidate.event.key)), candidate)
 
     def is_superseded(candidate: Candidate) -> bool:

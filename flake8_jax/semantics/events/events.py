@@ -274,6 +274,8 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """Two names of Flax's rngs that have the key in this one call."""
     carried: bool = False
     """The earlier use was in the iteration before, of the key that it leaves for this one."""
+    within: bool = False
+    """The code that called this function used the key before, too, which is a collision of its own."""
 
 
 class EqualKeys(msgspec.Struct, frozen=True, eq=False):

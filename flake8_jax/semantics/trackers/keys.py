@@ -305,7 +305,7 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
         colliding = [u for u in _nearest_first(frame.scope, path, earlier) if _collides(m, usage, path, conditions, u)]
         for use in _one_for_each_function(path, colliding):
             certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
-            _tell_collision(m, key, usage, use, path, certain=certain)
+            _tell_collision(m, key, usage, Collision(use, path, certain, use is not colliding[0]))
     made = Use(usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream)
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
@@ -447,10 +447,19 @@ MAX_TOLD = 100
 """So many further uses of a key are told, each with its place and its intent."""
 
 
-def _tell_collision(
-    m: Machine, key: Value, usage: Usage, earlier: Use, path: tuple[Place, ...], *, certain: bool
-) -> None:
+class Collision(NamedTuple):
+    """Two uses that collide: the earlier one, the path of the other. certain: whenever that runs, so did the first. within: an
+    earlier one collides, too, in a function that leads here."""
+
+    earlier: Use
+    path: tuple[Place, ...]
+    certain: bool
+    within: bool
+
+
+def _tell_collision(m: Machine, key: Value, usage: Usage, collision: Collision) -> None:
     """Say where the two uses part: in the innermost function that both go through."""
+    earlier, path, certain, within = collision
     level = parting(path, earlier.path)
     if level is None:
         return
@@ -505,6 +514,7 @@ def _tell_collision(
             sampler=usage.sampler if innermost else "",
             earlier_sampler=earlier.sampler,
             carried=carried,
+            within=within,
         )
     )
 
