@@ -15,10 +15,11 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from flake8_jax.core.module_paths import Folder, nearest, tails
 from flake8_jax.settings.resolver import parents
 
 _START = re.compile(r"(?:^|[;:])[ \t\f]*(from|import)[ \t]+", re.MULTILINE)
@@ -158,6 +159,11 @@ class Modules:
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path, name in self.names.items():
             self._by_name[name].append(path)
+        self._tails: dict[str, dict[Folder, str]] = defaultdict(dict)
+        for path in glances:
+            *folder, base = path.split(os.sep)
+            for above, name in tails((*folder, _stem(base)) if path not in self.packages else tuple(folder)):
+                self._tails[name][above] = path
 
     def _namespace_prefixes(
         self, glances: Mapping[str, Glance], project_root: str | None, sources: frozenset[str]
@@ -203,8 +209,19 @@ class Modules:
                 found.update(self.paths_named(".".join(parts[:length])))
             for name in item.names:
                 found.update(self.paths_named(".".join((*parts, name))))
+            if item.level == 0 and not self.paths_named(item.module):
+                found.update(self._with_tail(path, (item.module, *(f"{item.module}.{name}" for name in item.names))))
         found.discard(path)
         return found
+
+    def _with_tail(self, path: str, modules: Iterable[str]) -> Iterator[str]:
+        """The files that imports in ``path`` find by another name than their own."""
+        folder = tuple(path.split(os.sep)[:-1])
+        for module in modules:
+            if module in self._tails:
+                near = nearest(folder, self._tails[module], dotted="." in module, edits=True)
+                if near is not None:
+                    yield near
 
 
 def _split_known(

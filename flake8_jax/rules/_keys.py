@@ -165,7 +165,8 @@ def report_where_given(candidates: list[Candidate]) -> list[Candidate]:
     """
     first: dict[int, Candidate] = {}
     for candidate in sorted(candidates, key=lambda one: (one.path, one.start)):
-        if candidate.event.key_node is not None and not any(candidate.event.callees):
+        event = candidate.event
+        if event.key_node is not None and not event.within and not any(event.callees):
             first.setdefault(id(canonical_key(candidate.event.key)), candidate)
 
     def is_superseded(candidate: Candidate) -> bool:

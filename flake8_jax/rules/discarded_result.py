@@ -1,23 +1,29 @@
-"""JAX509: a pure call stands as a statement. Not modelled: results bound to names that nobody reads."""
+"""JAX509: a pure call stands as a statement. Limitations: names that nobody reads, other than jitted functions."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, rule
+from flake8_jax.rules._keys import row_of
 from flake8_jax.rules._tracers import quote
-from flake8_jax.semantics.domain.values import Array, Tree, UnionValue, Value
-from flake8_jax.semantics.events.events import Discarded, MethodCall
+from flake8_jax.semantics.domain.code import blocks
+from flake8_jax.semantics.domain.values import Array, Site, Tree, UnionValue, Value
+from flake8_jax.semantics.events.events import ARITHMETIC, Discarded, MethodCall, RootMet
 
 _LIBRARIES = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.ops.")
 
 
 @rule("JAX509", "warning")
-def discarded_result(event: Discarded | MethodCall) -> Report | None:
-    """A call that has no effect but its result stands as a statement of its own.
+def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
+    """A call or an operation that has no effect but its result stands as a statement of its own.
 
     Why it bites: functions of `jax.numpy` and `jax.lax` and methods of JAX arrays change nothing in place. A statement
-    that drops their result does nothing; NumPy's `x.sort()` and torch's `x.clamp_()` do.
+    that drops their result does nothing; NumPy's `x.sort()` and torch's `x.clamp_()` do. And `fast = jax.jit(f)` does not
+    change `f`: if nothing uses `fast`, but the code calls `f` behind it, `f` runs without `jit`.
 
     Bad:
 
@@ -30,12 +36,22 @@ def discarded_result(event: Discarded | MethodCall) -> Report | None:
     def project(w):
         jnp.clip(w, -1.0, 1.0)  # expect: discarded-result
         w.sort()  # expect: discarded-result
+        jnp.dot(w, w) + 1.0  # expect: discarded-result
         return w
 
 
     def demonstrate():
         w = jnp.array([5.0, -5.0])
         assert jnp.array_equal(project(w), w)
+
+
+    def relu(x):
+        return jnp.maximum(x, 0.0)
+
+
+    def measure(x):
+        relu_jit = jax.jit(relu)  # expect: discarded-result
+        return relu(x)
     ```
 
     Good:
@@ -84,11 +100,14 @@ def discarded_result(event: Discarded | MethodCall) -> Report | None:
     context = event.context
     if context.presumed or context.caught:
         return None
+    if isinstance(event, RootMet):
+        return _unused_jit(event)
     if isinstance(event, MethodCall):
         if event.used or event.fact is None or not event.fact.pure or not _is_array(event.value, event.method):
             return None
         return Report(event.at, f".{event.method}() gives a new array and changes nothing; use its result")
-    if not event.pure or not event.call_name.startswith(_LIBRARIES):
+    is_arithmetic = event.call_name == ARITHMETIC and isinstance(event.value, Array) and not event.value.declared
+    if not is_arithmetic and not (event.pure and event.call_name.startswith(_LIBRARIES)):
         return None
     if event.call_name.rpartition(".")[2] in _CHECKING:
         return None
@@ -98,6 +117,46 @@ def discarded_result(event: Discarded | MethodCall) -> Report | None:
     return Report(event.at, f"{subject} has no effect but its result, which is not used")
 
 
+def _unused_jit(event: RootMet) -> Report | None:
+    """``fast = jax.jit(f)``, where nothing reads ``fast``, but ``f`` itself is called behind it."""
+    scope, call = event.context.scope, event.at
+    if event.name not in _JITS or scope.cells or not isinstance(call, ir.Call) or not call.args:
+        return None
+    operand = call.args[0].value
+    inner = event.context.inner
+    body = scope.tree.body if inner is None else inner.body
+    statement = next((s for s in _statements(body) if isinstance(s, ir.Assign) and s.value is call), None)
+    target = statement.targets[0] if statement is not None and len(statement.targets) == 1 else None
+    if not isinstance(target, ir.Name) or not isinstance(operand, ir.Name):
+        return None
+    if len(re.findall(rf"\b{re.escape(target.id)}\b", scope.text)) > 1:
+        return None
+    plain = next((c for c in _calls_behind(body, call.end) if _is_named(c.func, operand.id)), None)
+    if plain is None:
+        return None
+    row = row_of(Site(scope, plain.start, plain.end))
+    message = f"Nothing uses `{target.id}`, and line {row} calls `{operand.id}` without jit; call `{target.id}` there"
+    return Report(call, message)
+
+
+def _statements(body: list[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """The statements of a function or module, without those of functions in it."""
+    for statement in body:
+        yield statement
+        yield from _statements(blocks(statement))
+
+
+def _calls_behind(body: list[ir.Stmt], end: int) -> Iterator[ir.Call]:
+    own = (s for s in _statements(body) if s.start > end and isinstance(s, (ir.Assign, ir.ExprStmt, ir.Return)))
+    nodes = (node for s in own if s.value is not None for node in walk(s.value))
+    return iter(sorted((n for n in nodes if isinstance(n, ir.Call)), key=lambda node: node.start))
+
+
+def _is_named(node: ir.Expr, name: str) -> bool:
+    return isinstance(node, ir.Name) and node.id == name
+
+
+_JITS = frozenset({"jax.jit", "equinox.filter_jit"})
 _CHECKING = frozenset({"broadcast_shapes", "result_type", "promote_types"})
 """They raise where shapes or dtypes do not fit, which may be what they are called for."""
 

@@ -55,7 +55,8 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
     Why it bites: `jit` makes a tracer of every argument that is not static, and it can do that for arrays, numbers and
     pytrees of them only. Anything else raises `TypeError`: name the parameter in `static_argnames`, or bind the argument
     beforehand with `functools.partial` (<https://docs.jax.dev/en/latest/_autosummary/jax.jit.html>). A function or a module
-    that nobody has called raises it in `jnp.tanh(network)`, too, where `jnp.tanh(network(x))` was meant.
+    that nobody has called raises it in `jnp.tanh(network)`, too, where `jnp.tanh(network(x))` was meant. So does a number or
+    a shape in place of the key of a function of `jax.random`.
 
     Bad:
 
@@ -145,6 +146,31 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
         return jax.nn.tanh(layer(x))
     ```
 
+    Bad:
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+
+    def shuffled(x):
+        return x[jax.random.permutation(x.shape[0])]  # expect: non-array-argument
+
+
+    def demonstrate():
+        shuffled(jnp.ones(3))  # raises: TypeError
+    ```
+
+    Good:
+
+    ```python
+    import jax
+
+
+    def shuffled(key, x):
+        return x[jax.random.permutation(key, x.shape[0])]
+    ```
+
     Fix: the parameter is named in `static_argnames`, for strings and functions. Unsafe: the function is compiled anew for
     each value.
 
@@ -154,7 +180,7 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
     if context.presumed or context.caught:
         return None
     if isinstance(event, LibraryCall):
-        return _not_called(event)
+        return _not_called(event) or _no_key(event)
     found = untraceable(event)
     if not found:
         return None
@@ -162,6 +188,39 @@ def non_array_argument(event: TransformCall | LibraryCall) -> Report | None:
     subject = quote(context, node, "the value")
     advice = "name its parameter in static_argnames, or bind it beforehand"
     return Report(node if node is not None else event.at, f"{subject} is nothing that JAX can trace; {advice}")
+
+
+_USING_KEYS = frozenset({"consume", "split", "derive"})
+_KINDS: dict[type, str] = {bool: "a bool", int: "an int", float: "a float", str: "a string"}
+
+
+def _no_key(event: LibraryCall) -> Report | None:
+    """A number, a string or a shape is where a function of ``jax.random`` takes its key."""
+    fact, short = event.fact, event.name.rpartition(".")[2]
+    if fact is None or not fact.key or fact.key_effect not in _USING_KEYS or not event.name.startswith("jax.random."):
+        return None
+    value, node = event.bound.get(fact.key), event.bound_nodes.get(fact.key)
+    kind = _kind_of(value, node) if value is not None and node is not None else ""
+    if not kind or node is None:
+        return None
+    subject = quote(event.context, node, "the first argument")
+    return Report(
+        node, f"{subject} is {kind}, but `{short}` takes a key here; pass a key, such as jax.random.key(seed)"
+    )
+
+
+def _kind_of(value: Value, node: ir.Expr) -> str:
+    """What a value is that cannot be a key. An annotation of a name may be wrong, and an attribute may be set later."""
+    if isinstance(node, ir.Attribute):
+        return ""
+    if isinstance(value, Const):
+        return _KINDS.get(type(value.value), "")
+    if isinstance(value, Static) and value.kind == "int":
+        return "" if isinstance(node, ir.Name) else "an int"
+    if isinstance(value, TupleValue) and value.elts and not value.names:
+        plain = all(isinstance(element, Const) and type(element.value) is int for element in value.elts)
+        return "a tuple" if plain else ""
+    return ""
 
 
 def _not_called(event: LibraryCall) -> Report | None:

@@ -110,6 +110,27 @@ def test_imports_lead_to_files(tmp_path: Path) -> None:
     }
 
 
+def test_an_import_may_start_at_another_folder(tmp_path: Path) -> None:
+    files = {
+        "src/world/board.py": "x = 1\n",
+        "src/training/train.py": "from world.board import x\nimport helper\n",
+        "src/training/helper.py": "",
+        "tool/__init__.py": "",
+        "tool/main.py": "import parts\nfrom other import thing\n",
+        "tool/parts.py": "",
+        "run.py": "from src.world import board\nimport src.world.board\n",
+    }
+    _glances, _modules, edges = project(tmp_path, files)
+    found = {
+        str(Path(path).relative_to(tmp_path)): sorted(str(Path(p).relative_to(tmp_path)) for p in others)
+        for path, others in edges.items()
+        if others
+    }
+    assert found["run.py"] == ["src/world/board.py"]
+    assert found["src/training/train.py"] == ["src/training/helper.py", "src/world/board.py"]
+    assert found["tool/main.py"] == ["tool/parts.py"]
+
+
 def test_two_modules_of_one_name_are_both_meant(tmp_path: Path) -> None:
     _, _, edges = project(tmp_path, {"a/utils.py": "", "b/utils.py": "", "b/main.py": "import utils\n"})
     assert len(edges[str(tmp_path / "b/main.py")]) == 2

@@ -40,6 +40,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     canonical_key,
     known_elements,
+    part_of,
 )
 
 SEED = "seed"
@@ -200,6 +201,26 @@ def key_taken(keys: Array, step: str) -> Value:
         found = keys.parts[step] = Array(keys.level, "key", None if step == LANE else 0)
         keep_seed(keys, found)
     return found
+
+
+_MOVES = frozenset({"+", "-", "*", "^", "|"})
+
+
+def moved_key(left: Value, op: str, right: Value) -> Value | None:
+    """``key + 1``: a raw key is an array of numbers, and another one comes of it, which is the same for the same number."""
+    key, number = (left, right) if isinstance(right, Const) or op == "-" else (right, left)
+    if op not in _MOVES or not isinstance(number, Const) or type(number.value) is not int:
+        return None
+    if isinstance(key, Array) and key.dtype == "key" and key.ndim == 0:
+        return key_taken(key, f"{op}{number.value}")
+    return part_of(key, f"{op}{number.value}", Unknown) if isinstance(key, Unknown) else None
+
+
+def key_behind(value: Value) -> Value:
+    """A key as it is known: that what nobody knows plus a number is one shows where it is used."""
+    formula = value.formula if isinstance(value, Unknown) else None
+    moved = moved_key(formula.operands[0], formula.name, formula.operands[1]) if formula is not None else None
+    return value if moved is None else moved
 
 
 def release(value: Value, level: Level, depth: int = 8, *, dispatched: int = 0, room: Room | None = None) -> Value:

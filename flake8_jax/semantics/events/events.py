@@ -14,7 +14,7 @@ Context     how the code at an event runs.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Union
+from typing import Any, Final, Literal, Union
 
 import msgspec
 
@@ -278,6 +278,8 @@ class KeyUse(msgspec.Struct, frozen=True, eq=False):
     """The functions of the earlier use and of this one that nobody knows, and that draw from the key by convention."""
     given: str = ""
     """A fact without which one of these functions does not draw from the key."""
+    within: bool = False
+    """The code that called this function used the key before, too, which is a collision of its own."""
 
 
 class EqualKeys(msgspec.Struct, frozen=True, eq=False):
@@ -332,9 +334,12 @@ class NameUse(msgspec.Struct, frozen=True, eq=False):
     end: int
 
 
+ARITHMETIC: Final = "arithmetic"
+
+
 class Discarded(msgspec.Struct, frozen=True, eq=False):
     """A call that stands alone as a statement. call_name: canonical name of the library function called, ``.method`` of
-    a builtin value (``base``), ``.at.set`` and the like of an array."""
+    a builtin value (``base``), ``.at.set`` and the like of an array; ``ARITHMETIC`` of an operation in a function."""
 
     context: Context
     at: ir.Node

@@ -228,7 +228,7 @@ def import_from(m: Machine, frame: Frame, node: ir.ImportFrom) -> None:
             for key, value in m.program.star(module).items():
                 m.journal.write(frame.slots, key, value)
             continue
-        value = m.program.member(module, name.name)
+        value = m.program.imported(frame.scope, node, name.name)
         m.journal.write(frame.slots, name.alias or name.name, value)
         if isinstance(value, External) and m.bus.wants(NameUse):
             tell_name(m, frame, name, value, f"{module}.{name.name}", is_import=True)

@@ -44,7 +44,15 @@ from flake8_jax.semantics.domain.values import (
     holds_tracer,
     known_elements,
 )
-from flake8_jax.semantics.events.events import Discarded, Formatting, Indexing, IndexMode, MaskedIndex, Slicing
+from flake8_jax.semantics.events.events import (
+    ARITHMETIC,
+    Discarded,
+    Formatting,
+    Indexing,
+    IndexMode,
+    MaskedIndex,
+    Slicing,
+)
 from flake8_jax.semantics.interpreter.assignment import tell_hash
 from flake8_jax.semantics.interpreter.attributes import field_of_tree
 from flake8_jax.semantics.interpreter.calls import call_evaluated
@@ -464,8 +472,11 @@ def evaluate_statement(m: Machine, frame: Frame, node: ir.ExprStmt) -> None:
             name = ".at" + name if is_array_update(m, func.bound) else ""
     else:
         value = evaluate(m, frame, node.value)
+        name = ARITHMETIC if isinstance(node.value, ir.BinOp) and frame.fn is not None else ""
     if name and not frame.attempts and (m.bus.discards_wanted is None or name in m.bus.discards_wanted):
-        m.bus.emit(Discarded(m.path.context(frame.scope), node.value, value, name, _is_pure(m, name)))
+        m.bus.emit(
+            Discarded(m.path.context(frame.scope), node.value, value, name, name == ARITHMETIC or _is_pure(m, name))
+        )
 
 
 def _is_shown(scope: ModuleScope, node: ir.ExprStmt) -> bool:

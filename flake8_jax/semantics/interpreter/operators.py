@@ -18,6 +18,7 @@ from typing import Any
 
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain import joining
+from flake8_jax.semantics.domain.boundary import moved_key
 from flake8_jax.semantics.domain.dispatching import dispatched_in
 from flake8_jax.semantics.domain.scopes import Frame
 from flake8_jax.semantics.domain.sizes import joint_size, shape_source
@@ -347,6 +348,9 @@ def _array_binary(m: Machine, frame: Frame, node: Any, left: Value, op: str, rig
             return plain
     if op == "+" and _extends_tree(left, right):
         return Unknown("sequence")
+    key = moved_key(left, op, right) if Const in (type(left), type(right)) else None
+    if key is not None:
+        return key
     level = result_level(m, (left, right))
     if m.trackers[Captures].constants:
         embed(m, (left, right))

@@ -35,7 +35,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
 )
-from flake8_jax.semantics.events.events import KeyUse, Store
+from flake8_jax.semantics.events.events import Discarded, KeyUse, LateBinding, NanComparison, OverwrittenBuffer, Store
 from flake8_jax.semantics.interpreter.asserting import expects_error, waited_for
 from flake8_jax.semantics.interpreter.assignment import assign, store_item
 from flake8_jax.semantics.interpreter.branches import Arm, branch
@@ -253,12 +253,27 @@ def _forget_arrays(m: Machine, frame: Frame, body: list[ir.Stmt]) -> None:
 def _drop_caught(m: Machine, frame: Frame, node: ir.Try, reports: int) -> bool:
     """Forget the errors reported since: a handler catches them. Whether one of them says that JAX raises here.
 
-    Key reuse raises nothing unless somebody looks for it, so what a called function does stays wrong.
+    A silent error raises nothing, so it stays. JAX raises on key reuse if asked to: code that asks catches it here.
     """
     found = [e for e in m.bus.emissions[reports:] if (e.report.level or e.rule.level) == "error"]
     m.bus.drop_errors(reports)
-    m.bus.emissions += [e for e in found if isinstance(e.event, KeyUse) and not _is_in(node, frame, e)]
+    looks = "debug_key_reuse" in frame.scope.text or any(_is_key_error(m, frame, h.type) for h in node.handlers)
+    m.bus.emissions += [
+        e
+        for e in found
+        if isinstance(e.event, _SILENT) and not (looks and isinstance(e.event, KeyUse) and _is_in(node, frame, e))
+    ]
     return any(e.rule.raises == "tracer error" for e in found)
+
+
+_SILENT = (KeyUse, Discarded, LateBinding, NanComparison, OverwrittenBuffer)
+
+
+def _is_key_error(m: Machine, frame: Frame, kind: ir.Expr | None) -> bool:
+    """Whether a handler is for the error by which JAX shows that a key is used twice."""
+    value = evaluate(m, frame, kind) if kind is not None else None
+    members = value.elts if isinstance(value, TupleValue) else (value,)
+    return any(isinstance(member, External) and member.name.endswith("KeyReuseError") for member in members)
 
 
 def _is_in(node: ir.Try, frame: Frame, emission: Emission) -> bool:
@@ -372,7 +387,7 @@ def _import(m: Machine, frame: Frame, node: ir.Import) -> Flow:
         if name.alias:
             m.journal.write(frame.slots, name.alias, m.program.load(module))
         else:
-            m.journal.write(frame.slots, name.name.split(".")[0], m.program.load_top(module))
+            m.journal.write(frame.slots, name.name.split(".")[0], m.program.load_top(frame.scope, name.name))
         note_import(m, frame, node, module)
     return NORMAL
 

@@ -9,6 +9,8 @@ root        the directory below which a file has its module name.
 key         the module name of a file with a number for its root, where files of other roots have that name too. A file that
             is no package and is called like a library has such a key as well: ``utils/jax.py`` hides ``jax`` from nobody.
 
+Where no file has the name, the tails of the files count (``core.module_paths``).
+
 Limitations: changes of ``sys.path``, directories that the configuration does not name.
 """
 
@@ -19,6 +21,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable
 
+from flake8_jax.core.module_paths import Folder, nearest, tails
 from flake8_jax.semantics.domain.scopes import ModuleScope
 
 _NUMBER = "\0"
@@ -50,6 +53,25 @@ class Roots:
                 self._keys[top] = {root: f"{top}{_NUMBER}{number}" for number, root in enumerate(sorted(bare))}
                 self._bare[top] = bare
         self._libraries = libraries
+        self._tails: dict[str, dict[Folder, ModuleScope]] = {}
+
+    def place(self, scopes: Iterable[ModuleScope]) -> None:
+        """Note the tails of the files, which have their keys by now."""
+        for scope in scopes:
+            folder, stem = _folder(scope.path), _SEPARATORS.split(scope.path)[-1].rpartition(".")[0]
+            if not scope.cells and not scope.path.endswith(".ipynb"):
+                for above, name in tails(folder if scope.is_package else (*folder, stem)):
+                    self._tails.setdefault(name, {})[above] = scope
+
+    def found(self, importer: ModuleScope, module: str) -> ModuleScope | None:
+        """The file whose tail an import spells; None for names of libraries, and if the file itself imports this name, so that
+        something else must have it."""
+        top, dot, _ = module.partition(".")
+        above = self._tails.get(module)
+        if above is None or top in self._libraries or top in sys.stdlib_module_names:
+            return None
+        found = nearest(_folder(importer.path), above, dotted=bool(dot), edits="sys.path" in importer.text)
+        return None if found is importer or found is None or (not dot and _imports(found, top)) else found
 
     def key(self, scope: ModuleScope) -> str:
         """The name under which a file stands."""
@@ -78,6 +100,11 @@ class Roots:
                     break
         packages = [root for root in known if not bare[root]]
         return packages[0] if len(packages) == 1 else None
+
+
+def _imports(scope: ModuleScope, top: str) -> bool:
+    """Whether a file imports this top-level name."""
+    return re.search(rf"^[ \t]*(?:import|from)[ \t]+{re.escape(top)}\b", scope.text, re.MULTILINE) is not None
 
 
 def _folder(path: str) -> tuple[str, ...]:

@@ -90,6 +90,7 @@ class Program:
             parts = scope.key.split(".")
             for i in range(1, len(parts)):
                 self.packages.add(".".join(parts[:i]))
+        self.roots.place(scopes)
 
     def speaks_of_x64(self) -> bool:
         """Some file of the project enables 64-bit dtypes, or may: by ``jax_enable_x64``, its environment variable, or
@@ -217,7 +218,9 @@ class Program:
     def absolute(self, scope: ModuleScope, module: str, level: int) -> str:
         """The key of what an import names (see ``imports``)."""
         if level == 0:
-            return self.roots.meant(scope, module)
+            key = self.roots.meant(scope, module)
+            found = self.roots.found(scope, module) if not self.is_project(key) else None
+            return found.key if found is not None else key
         parts = scope.key.split(".")
         drop = level - 1 if scope.is_package else level
         base = parts[: len(parts) - drop] if drop <= len(parts) else []
@@ -256,8 +259,11 @@ class Program:
         self.by_name[name] = scope
         return ModuleValue(scope)
 
-    def load_top(self, dotted: str) -> Value:
+    def load_top(self, scope: ModuleScope, module: str) -> Value:
         """``import a.b.c`` binds ``a`` (and makes sure that ``a.b.c`` can be found below it)."""
+        dotted = self.absolute(scope, module, 0)
+        if plain_name(dotted) != module:
+            return self._above(module.split("."), self.load(dotted))
         top = dotted.split(".")[0]
         if not self.is_project(top):
             return External(plain_name(top))
@@ -265,8 +271,26 @@ class Program:
             self.ensure_run(self.by_name[dotted])
         return self.load(top)
 
+    def _above(self, parts: list[str], value: Value) -> Value:
+        """The outermost of the modules without a file around a module that has another name."""
+        for length in range(len(parts) - 1, 0, -1):
+            around = ModuleScope("", ".".join(parts[:length]), is_package=True, tree=ir.Module([], [0], 0))
+            around.state = RUN
+            around.slots[parts[length]] = value
+            value = ModuleValue(around)
+        return value
+
+    def imported(self, scope: ModuleScope, node: ir.ImportFrom, name: str) -> Value:
+        """``from module import name`` in that file."""
+        module = self.absolute(scope, node.module, node.level)
+        if node.level == 0 and module not in self.by_name and not self.is_project(f"{module}.{name}"):
+            found = self.roots.found(scope, f"{node.module}.{name}")
+            if found is not None:
+                return self.load(found.key)
+        return self.member(module, name)
+
     def member(self, module: str, name: str) -> Value:
-        """``from module import name``."""
+        """``from module import name``, by the key of the module."""
         scope = self.by_name.get(module)
         if scope is None and module not in self.packages:
             canonical = self.knowledge.canonical(f"{plain_name(module)}.{name}" if module else name)

@@ -83,7 +83,7 @@ def result_outside(
 def _same_outside(m: Machine, tv: TransformedValue, result: Value, level: Level, dispatched: int) -> Value:
     """A result that comes out as the operand returned it, but for its tracers."""
     if tv.fact.maps_axes is not None and not tv.fact.maps_axes.endswith("specs"):
-        return _mapped_out(result, level, dispatched, filtered=tv.fact.filters)
+        return hand_out(m, result, _mapped_out(result, level, dispatched, filtered=tv.fact.filters), mapped=True)
     if tv.fact.filters:  # what is no array comes out as it went in, flags of a model among it
         outside = joining.over_arrays(result, lambda v: boundary.release(v, level, dispatched=dispatched))
     else:

@@ -20,7 +20,8 @@ from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 from flake8_jax.core import ir
-from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_taken
+from flake8_jax.semantics.domain.boundary import SEED, keep_seed, key_behind, key_taken
+from flake8_jax.semantics.domain.code import statement_at
 from flake8_jax.semantics.domain.conditions import contradict, is_of_arm, normal_condition
 from flake8_jax.semantics.domain.joining import members_of
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
@@ -59,7 +60,7 @@ from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
 from flake8_jax.semantics.trackers.key_intent import intent_of
-from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around
+from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
 DONATE: Final = "donate"
@@ -301,7 +302,7 @@ def use_key(m: Machine, touch: Touch, usage: Usage) -> None:
             held = frozenset(m.path.conditions)
             if conditions:
                 held |= {c for c in conditions[i] if not is_of_arm(c)}
-            _use_one(m, touch._replace(value=member), usage, held)
+            _use_one(m, touch._replace(value=key_behind(member)), usage, held)
 
 
 def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condition]) -> None:
@@ -317,17 +318,14 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     uses = m.trackers[Keys].uses
     earlier = uses.get(canonical, ())
     if m.bus.wants(KeyUse):
-        use = next(
-            (
-                u
-                for u in _nearest_first(frame.scope, path, earlier)
-                if _is_told(canonical, usage, u) and _collides(m, usage, path, conditions, u)
-            ),
-            None,
-        )
-        if use is not None:
+        colliding = [
+            u
+            for u in _nearest_first(frame.scope, path, earlier)
+            if _is_told(canonical, usage, u) and _collides(m, usage, path, conditions, u)
+        ]
+        for use in _one_for_each_function(path, colliding):
             certain = {normal_condition(c) for c in use.conditions} <= {normal_condition(c) for c in conditions}
-            _tell_collision(m, key, usage, use, path, certain=certain)
+            _tell_collision(m, key, usage, Collision(use, path, certain, use is not colliding[0]))
     made = Use(
         usage.effect, path, conditions, id(node), usage.sampler, draws=usage.draws, stream=usage.stream,
         conventional=usage.conventional, given=usage.given, folds=usage.folds,
@@ -335,6 +333,19 @@ def _use_one(m: Machine, touch: Touch, usage: Usage, conditions: frozenset[Condi
     if made not in earlier:
         m.journal.write(uses, canonical, _kept((*earlier, made)))
         _tell_used(m, canonical, made)
+
+
+def _one_for_each_function(path: tuple[Place, ...], uses: list[Use]) -> list[Use]:
+    """Of the uses that a use on ``path`` collides with, the first for each function where they part: if a callee uses its key
+    twice, that is wrong whatever its caller did with the key."""
+    kept: list[Use] = []
+    depth = -1
+    for use in uses:
+        level = parting(path, use.path)
+        if level is not None and level > depth:
+            kept.append(use)
+            depth = level
+    return kept or uses[:1]
 
 
 def _tell_used(m: Machine, key: Value, use: Use) -> None:
@@ -502,10 +513,19 @@ MAX_TOLD = 100
 """So many further uses of a key are told, each with its place and its intent."""
 
 
-def _tell_collision(
-    m: Machine, key: Value, usage: Usage, earlier: Use, path: tuple[Place, ...], *, certain: bool
-) -> None:
+class Collision(NamedTuple):
+    """Two uses that collide: the earlier one, the path of the other. certain: whenever that runs, so did the first. within: an
+    earlier one collides, too, in a function that leads here."""
+
+    earlier: Use
+    path: tuple[Place, ...]
+    certain: bool
+    within: bool
+
+
+def _tell_collision(m: Machine, key: Value, usage: Usage, collision: Collision) -> None:
     """Say where the two uses part: in the innermost function that both go through."""
+    earlier, path, certain, within = collision
     level = parting(path, earlier.path)
     if level is None:
         return
@@ -514,7 +534,8 @@ def _tell_collision(
         while level < limit - 1 and _held_by_receiver(m, level, key):
             level += 1
     here, there = _step(path, level), _step(earlier.path, level)
-    in_loop, draws = here.node is there.node and not earlier.carried, usage.draws and earlier.draws
+    carried = earlier.carried or (here.node is there.node and _comes_back(m, path, level, earlier, key))
+    in_loop, draws = here.node is there.node and not carried, usage.draws and earlier.draws
     shuffles = usage.sampler in SHUFFLES and earlier.sampler in SHUFFLES
     innermost = level == len(path) - 1
     assert earlier.effect != DONATE
@@ -558,11 +579,23 @@ def _tell_collision(
             certain=certain,
             sampler=usage.sampler if innermost else "",
             earlier_sampler=earlier.sampler,
-            carried=earlier.carried,
+            carried=carried,
+            within=within,
             callees=(earlier.conventional, usage.conventional),
             given=usage.given or earlier.given,
         )
     )
+
+
+def _comes_back(m: Machine, path: tuple[Place, ...], level: int, earlier: Use, key: Value) -> bool:
+    """``x, key = step(key)`` in a loop: the call gives another key back, which it used elsewhere than the one that it got."""
+    before = [place.node for place in (*earlier.path, *earlier.inner)]
+    if level == len(path) - 1 or before == [place.node for place in path]:
+        return False
+    given = _spelled(m, path, level, key)
+    around = statement_at(body_around(path[level]), path[level].node)
+    targets = around.targets if isinstance(around, ir.Assign) else []
+    return any(name.id == given for target in targets for name in names_bound(target))
 
 
 _DROPOUT = "flax.linen.Dropout.__call__"
