@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from flake8_jax.core import ir
+from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain import boundary
 from flake8_jax.semantics.domain.arguments import Arguments, Call, bind_parameters
 from flake8_jax.semantics.domain.classes import find_in_class, is_deep, mro_of
@@ -41,6 +42,7 @@ from flake8_jax.semantics.domain.values import (
     Unknown,
     Value,
     held_by,
+    known_elements,
 )
 from flake8_jax.semantics.interpreter.fields import is_hashed, is_marked_static, is_static_field
 from flake8_jax.semantics.interpreter.operations import value_of_annotation
@@ -241,31 +243,53 @@ def _field_default(m: Machine, cls: ClassValue, node: ir.Expr | None, name: str)
 
 
 def read_flatten(cls: ClassValue) -> None:
-    """``tree_flatten`` of a hand-made pytree: what stands in its auxiliary data is static."""
-    for statement in cls.node.body:
-        if isinstance(statement, ir.FunctionDef) and statement.function.name in (
-            "tree_flatten",
-            "tree_flatten_with_keys",
-        ):
-            note_leaves(cls, statement.function.body)
+    """``tree_flatten`` of a hand-made pytree, its own or an inherited one: what stands in its auxiliary data is static."""
+    for name in ("tree_flatten", "tree_flatten_with_keys"):
+        found = find_in_class(cls, name)
+        if found is not None and isinstance(found[1], FunctionValue):
+            note_leaves(cls, found[1].fn.body)
 
 
 def note_leaves(cls: ClassValue, flatten: list[ir.Stmt]) -> None:
     """What the body of a flatten function says: its children are leaves, what stands in the auxiliary data is static."""
-    data, static = _flatten_names(flatten)
-    if not data and not static and len(flatten) > 1:  # it sorts the fields as it runs: by what they are
+    children, aux = _flattened(flatten)
+    fields = {field.name for field in cls.fields}
+    data, static = _self_names(children), _self_names(aux)
+    listed = _listed_in(cls, children) if not data & fields else set()
+    if listed:  # ``[getattr(self, name) for name in self.leaves]``
+        data, static = listed, fields - listed
+    elif not data and not static and len(flatten) > 1:  # it sorts the fields as it runs: by what they are
         data = {field.name for field in cls.fields if _may_hold_arrays(field.annotation)}
-        static = {field.name for field in cls.fields} - data
+        static = fields - data
     cls.static_names |= static - data
     cls.leaf_names = frozenset(data)
     cls.childless = _gives_nothing(flatten)
 
 
+def _listed_in(cls: ClassValue, children: ir.Expr | None) -> set[str]:
+    """The names of fields in the attributes of the class that an expression reads."""
+    found: set[str] = set()
+    for node in walk(children) if children is not None else ():
+        attribute = find_in_class(cls, node.attr) if isinstance(node, ir.Attribute) else None
+        names = known_elements(attribute[1]) if attribute is not None else None
+        found |= {name.value for name in names or () if isinstance(name, Const) and isinstance(name.value, str)}
+    return found
+
+
 def _may_hold_arrays(annotation: ir.Expr | None) -> bool:
+    """Not plain numbers and texts, nor tuples of them."""
+    if isinstance(annotation, ir.Subscript) and last_name(annotation.value) in ("tuple", "Tuple"):
+        parts = annotation.index.elts if isinstance(annotation.index, ir.Tuple) else [annotation.index]
+        return any(_may_hold_arrays(part) for part in parts if not _is_ellipsis(part))
     return not (isinstance(annotation, ir.Name) and annotation.id in ("int", "float", "bool", "str"))
 
 
-def _flatten_names(body: list[ir.Stmt]) -> tuple[set[str], set[str]]:
+def _is_ellipsis(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Constant) and node.kind == "ellipsis"
+
+
+def _flattened(body: list[ir.Stmt]) -> tuple[ir.Expr | None, ir.Expr | None]:
+    """The children and the auxiliary data, as a flatten function computes them."""
     bound: dict[str, ir.Expr] = {}
     for statement in body:
         if (
@@ -280,8 +304,8 @@ def _flatten_names(body: list[ir.Stmt]) -> tuple[set[str], set[str]]:
             and len(statement.value.elts) == 2
         ):
             children, aux = (bound.get(e.id, e) if isinstance(e, ir.Name) else e for e in statement.value.elts)
-            return _self_names(children), _self_names(aux)
-    return set(), set()
+            return children, aux
+    return None, None
 
 
 def _gives_nothing(body: list[ir.Stmt]) -> bool:
