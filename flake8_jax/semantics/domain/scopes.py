@@ -13,10 +13,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from flake8_jax.core import ir
 from flake8_jax.core.cells import cell_starts
+from flake8_jax.semantics.domain.code import names_read
 
 if TYPE_CHECKING:
-    from flake8_jax.core import ir
     from flake8_jax.semantics.domain.values import ClassValue, Value
 
 
@@ -38,12 +39,13 @@ class ModuleScope:
 
     key: its name, told apart from those of other files (see ``imports``). cells: of a notebook, where each begins. versions: of
     a notebook that has run, the values of names that several cells bind, each with the number of the cell that left it.
-    unjitted: its top level switches ``jax_disable_jit`` on.
+    unjitted: its top level switches ``jax_disable_jit`` on. redefined: names for which its top level makes a second function,
+    and where it makes the last one.
     """
 
     __slots__ = (
-        "cells", "function_lines", "is_package", "key", "name", "path", "process", "rebound", "slots", "state", "text", "tree",
-        "unjitted", "versions",
+        "cells", "function_lines", "is_package", "key", "name", "path", "process", "rebound", "redefined", "slots", "state",
+        "text", "tree", "unjitted", "versions",
     )  # fmt: skip
 
     def __init__(self, path: str, name: str, *, is_package: bool, tree: ir.Module, text: str = "") -> None:
@@ -53,11 +55,12 @@ class ModuleScope:
         self.tree = tree
         self.slots: dict[str, Value] = {}
         self.state: State = NOT_RUN
+        self.cells: list[int] = cell_starts(text) if "%%" in text else []
         self.rebound = frozenset(tree.rebound_names)
+        self.redefined = {} if self.cells else _redefined(tree.body)
         self.text = text
         self.process: dict[Any, Any] | None = None
         self.unjitted = False
-        self.cells: list[int] = cell_starts(text) if "%%" in text else []
         self.versions: dict[str, list[tuple[int, Value]]] = {}
 
     def cell_of(self, start: int) -> int:
@@ -72,6 +75,21 @@ class ModuleScope:
             return None
         cell = self.cell_of(start)
         return next((value for number, value in reversed(versions) if number <= cell), versions[0][1])
+
+
+def _redefined(body: list[ir.Stmt]) -> dict[str, int]:
+    """``def step`` twice, ``grad_fn = jax.grad(loss)`` twice: names by the start of the last statement that binds them.
+    ``f = jax.jit(f)`` makes no other function."""
+    found: dict[str, list[int]] = {}
+    for statement in body:
+        if isinstance(statement, ir.FunctionDef):
+            found.setdefault(statement.function.name, []).append(statement.start)
+        elif isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Call):
+            names = [target.id for target in statement.targets if isinstance(target, ir.Name)]
+            read = names_read(statement.value) if names else frozenset()
+            for name in names:
+                found.setdefault(name, []).extend([] if name in read else [statement.start])
+    return {name: starts[-1] for name, starts in found.items() if len(starts) > 1}
 
 
 class Frame:

@@ -11,7 +11,16 @@ from flake8_jax.semantics.domain.arguments import Arguments, Call
 from flake8_jax.semantics.domain.scopes import RUN as HAS_RUN
 from flake8_jax.semantics.domain.scopes import Frame, ModuleScope
 from flake8_jax.semantics.domain.stack import NORMAL, RAISE, Flow
-from flake8_jax.semantics.domain.values import Const, Deferred, Static, Unknown, Value
+from flake8_jax.semantics.domain.values import (
+    Const,
+    Deferred,
+    FunctionValue,
+    PartialValue,
+    Static,
+    TransformedValue,
+    Unknown,
+    Value,
+)
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.machine.limits import BudgetSpentError
 
@@ -44,6 +53,9 @@ def evaluate(m: Machine, frame: Frame, node: ir.Expr) -> Value:
     return EVALUATE[type(node)](m, frame, node)
 
 
+_FUNCTIONS = (FunctionValue, PartialValue, TransformedValue)
+
+
 def lookup(m: Machine, frame: Frame, name: str) -> Value | None:
     """The value bound to a name as seen from ``frame``; None where nothing binds it."""
     scope_frame: Frame | None = frame
@@ -61,7 +73,17 @@ def lookup(m: Machine, frame: Frame, name: str) -> Value | None:
         return None
     if isinstance(value, Deferred):
         value = m.program.resolve(value)
+    if frame.scope.redefined and _is_another_by_then(frame, name, value):
+        return Unknown(name)
     return Unknown(name, host_test=True) if m.path.stack and _is_rebound(m, frame, name, value) else value
+
+
+def _is_another_by_then(frame: Frame, name: str, value: Value) -> bool:
+    """A script makes a function anew behind the one that calls it: which of them its calls met, its top level has shown."""
+    last = frame.scope.redefined.get(name)
+    if last is None or frame.fn is None or frame.scope.state != HAS_RUN or not isinstance(value, _FUNCTIONS):
+        return False
+    return frame.fn.body[0].start < last
 
 
 def _is_rebound(m: Machine, frame: Frame, name: str, value: Value) -> bool:

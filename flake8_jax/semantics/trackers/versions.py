@@ -249,7 +249,8 @@ class Versions:
                 option = node.args[0]
                 self._use(m, scope, _Use(node, f"jax.config.{args.values[0].value}", span_of(option)))
             return
-        if not node.args and (history := self.histories.of(callee)) and history.change(f"{callee}()") is not None:
+        bare = not node.args and not args.values and not args.kwargs  # a ``partial`` may have bound some
+        if bare and (history := self.histories.of(callee)) and history.change(f"{callee}()") is not None:
             self._use(m, scope, _Use(node, f"{callee}()", span_of(node)))
         self._incomplete(m, callee, at)
         for argument in node.args:
