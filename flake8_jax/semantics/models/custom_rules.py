@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.semantics.domain import joining
@@ -135,6 +137,15 @@ def _run_jvp(m: Machine, tv: TransformedValue, at: Call) -> None:
     tangents = relevelled(primals, ABSTRACT) if m.path.mode.ambient else Unknown("tangents")
     leading = [values[i] for i in fixed if i < len(values)]
     call(m, at.frame, at.node, tv.rules[0], Arguments([*leading, primals, tangents]))
+
+
+def without_gradients(m: Machine, args: Arguments) -> Arguments | None:
+    """The arguments as ``custom_vjp`` and ``custom_jvp`` functions see them that nothing but a differentiation traces: JAX
+    runs them, and their rules, on plain arrays (0.10.2). None where they are that already."""
+    if result_level(m, (*args.values, *args.kwargs.values())) != GRAD:
+        return None
+    values, kwargs = [_plain(v) for v in args.values], {name: _plain(v) for name, v in args.kwargs.items()}
+    return msgspec.structs.replace(args, values=values, kwargs=kwargs)
 
 
 def _plain(value: Value, depth: int = 8, room: Room | None = None) -> Value:

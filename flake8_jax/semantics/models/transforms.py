@@ -80,7 +80,7 @@ from flake8_jax.semantics.interpreter.operators import truth_of
 from flake8_jax.semantics.machine.core import Machine
 from flake8_jax.semantics.models.application import Application, Transformation
 from flake8_jax.semantics.models.boundaries import cross, result_outside, shared_in_lanes
-from flake8_jax.semantics.models.custom_rules import DEFINING, define, run_rules
+from flake8_jax.semantics.models.custom_rules import DEFINING, define, run_rules, without_gradients
 from flake8_jax.semantics.models.staging import enter, outer_level, stage
 from flake8_jax.semantics.models.tables import MODELS, methods_of, model
 from flake8_jax.semantics.models.transform_signatures import (
@@ -265,14 +265,20 @@ def _call_untraced(m: Machine, tv: TransformedValue, at: Call) -> Value:
     if tv.fact.omnistaging:  # checkify: what it calls is staged
         stage(m, tv.operand, at, enter(m, tv.fact, tv.name, None, tv.options))
         return Unknown(tv.name)
-    mark, around = len(m.journal.entries), m.path.mode
+    mark, around, given = len(m.journal.entries), m.path.mode, at.args.values
+    plain = None
     if tv.rules or tv.rules_asked or tv.fact.result == "first":  # rules of its own take the place of its derivative
         m.path.mode = msgspec.structs.replace(around, differentiated=False)
+        plain = without_gradients(m, at.args)
+        at = at.to(plain) if plain is not None else at
     result = call(m, at.frame, at.node, tv.operand, at.args)
     m.path.mode = around
-    pass_tangent(m, result, at.args.values)
+    pass_tangent(m, result, given)
     if tv.rules:
         run_rules(m, tv, at, result, mark)
+    if plain is not None:
+        result = joining.over_arrays(result, lambda v: relevelled(v, GRAD))
+        pass_tangent(m, result, given)
     if tv.fact.result == "first":  # custom_gradient: the other one makes the gradient
         pair = known_elements(result)
         return pair[0] if pair else Unknown("first")
