@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from flake8_jax.core import ir
 from flake8_jax.core.cells import cell_starts
-from flake8_jax.semantics.domain.code import names_read
+from flake8_jax.core.nodes import walk
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.values import ClassValue, Value
@@ -86,7 +86,7 @@ def _redefined(body: list[ir.Stmt]) -> dict[str, int]:
             found.setdefault(statement.function.name, []).append(statement.start)
         elif isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Call):
             names = [target.id for target in statement.targets if isinstance(target, ir.Name)]
-            read = names_read(statement.value) if names else frozenset()
+            read = {node.id for node in walk(statement.value) if isinstance(node, ir.Name)} if names else set()
             for name in names:
                 found.setdefault(name, []).extend([] if name in read else [statement.start])
     return {name: starts[-1] for name, starts in found.items() if len(starts) > 1}

@@ -59,7 +59,7 @@ from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
-from flake8_jax.semantics.trackers.key_intent import intent_of
+from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
@@ -526,25 +526,16 @@ class Collision(NamedTuple):
 def _tell_collision(m: Machine, key: Value, usage: Usage, collision: Collision) -> None:
     """Say where the two uses part: in the innermost function that both go through."""
     earlier, path, certain, within = collision
-    level = parting(path, earlier.path)
+    assert earlier.effect != DONATE
+    level = _told_at(m, key, path, earlier)
     if level is None:
         return
-    limit = min(len(path), len(earlier.path))
-    if path[level].node is not earlier.path[level].node:
-        while level < limit - 1 and _held_by_receiver(m, level, key):
-            level += 1
     here, there = _step(path, level), _step(earlier.path, level)
     carried = earlier.carried or (here.node is there.node and _comes_back(m, path, level, earlier, key))
     in_loop, draws = here.node is there.node and not carried, usage.draws and earlier.draws
-    shuffles = usage.sampler in SHUFFLES and earlier.sampler in SHUFFLES
-    innermost = level == len(path) - 1
-    assert earlier.effect != DONATE
-    told = m.trackers[Keys].told
-    cell = here.scope.cell_of(here.node.start) if here.scope.cells else 0
-    what = (canonical_key(key), there.node.start, there.node.end, here.scope, cell)
-    told[what] = told.get(what, 0) + 1
-    if told[what] > MAX_TOLD and not in_loop:
+    if _is_told_often(m, key, here, there) and not in_loop:
         return  # one finding speaks of them all
+    innermost = level == len(path) - 1
     m.bus.emit(
         KeyUse(
             context=m.path.context(here.scope),
@@ -569,7 +560,7 @@ def _tell_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
                 there,
                 _around(m, path, level),
                 in_loop=in_loop,
-                draws="shuffles" if shuffles else "numbers" if draws else "",
+                draws=_drawn(usage, earlier),
             ),
             in_loop=in_loop,
             loop_kind=m.path.loops[-1].kind if in_loop and m.path.loops else "",
@@ -585,6 +576,33 @@ def _tell_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
             given=usage.given or earlier.given,
         )
     )
+
+
+def _told_at(m: Machine, key: Value, path: tuple[Place, ...], earlier: Use) -> int | None:
+    """The place on the path where the two uses part; further in where an object holds the key, which uses it there."""
+    level = parting(path, earlier.path)
+    if level is None or path[level].node is earlier.path[level].node:
+        return level
+    limit = min(len(path), len(earlier.path))
+    while level < limit - 1 and _held_by_receiver(m, level, key):
+        level += 1
+    return level
+
+
+def _is_told_often(m: Machine, key: Value, here: Place, there: Place) -> bool:
+    """The same earlier use has collided with many others in this file, or cell. Counts this one."""
+    told = m.trackers[Keys].told
+    cell = here.scope.cell_of(here.node.start) if here.scope.cells else 0
+    what = (canonical_key(key), there.node.start, there.node.end, here.scope, cell)
+    told[what] = told.get(what, 0) + 1
+    return told[what] > MAX_TOLD
+
+
+def _drawn(usage: Usage, earlier: Use) -> Drawn:
+    """What both uses give."""
+    if usage.sampler in SHUFFLES and earlier.sampler in SHUFFLES:
+        return "shuffles"
+    return "numbers" if usage.draws and earlier.draws else ""
 
 
 def _comes_back(m: Machine, path: tuple[Place, ...], level: int, earlier: Use, key: Value) -> bool:
