@@ -12,6 +12,7 @@ if they have the same code at the same place; a place inside what was typed over
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -89,7 +90,7 @@ def rows_added(then: str, edit: Edit) -> int:
 def moved_finding(finding: Finding, edit: Edit, rows: int) -> Finding | None:
     """A finding after an edit somewhere in its file, which added so many ``rows``.
 
-    Its fix goes where the edit touches it. Lines that the message names stay as they were.
+    Its fix goes where the edit touches it. Lines that the message names move if they are among the steps of the evidence.
     """
     start = _moved(finding.start, edit)
     if start is None:
@@ -107,7 +108,19 @@ def moved_finding(finding: Finding, edit: Edit, rows: int) -> Finding | None:
     evidence = tuple(_moved_step(step, edit, rows) if step.path == finding.path else step for step in finding.evidence)
     end = start if end is None else end + 1
     others = tuple([moved for other in finding.others if (moved := _moved(other, edit)) is not None])
-    return msgspec.structs.replace(finding, start=start, end=end, fix=fix, evidence=evidence, others=others)
+    message = _renumbered(finding.message, zip(finding.evidence, evidence))
+    return msgspec.structs.replace(
+        finding, start=start, end=end, message=message, fix=fix, evidence=evidence, others=others
+    )
+
+
+_LINE = re.compile(r"\bline ([0-9]+)\b")
+
+
+def _renumbered(message: str, steps: Iterable[tuple[Step, Step]]) -> str:
+    """A message with the lines of steps as they are now."""
+    rows = {then.row: now.row for then, now in steps}
+    return _LINE.sub(lambda found: f"line {rows.get(int(found[1]), found[1])}", message)
 
 
 def _moved_step(step: Step, edit: Edit, rows: int) -> Step:
