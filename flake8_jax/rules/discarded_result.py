@@ -40,11 +40,6 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
         return w
 
 
-    def demonstrate():
-        w = jnp.array([5.0, -5.0])
-        assert jnp.array_equal(project(w), w)
-
-
     def relu(x):
         return jnp.maximum(x, 0.0)
 
@@ -52,6 +47,12 @@ def discarded_result(event: Discarded | MethodCall | RootMet) -> Report | None:
     def measure(x):
         relu_jit = jax.jit(relu)  # expect: discarded-result
         return relu(x)
+
+
+    def demonstrate():
+        w = jnp.array([5.0, -5.0])
+        assert jnp.array_equal(project(w), w)
+        measure(w)
     ```
 
     Good:

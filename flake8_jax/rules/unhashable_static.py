@@ -56,23 +56,37 @@ def unhashable_static(event: TransformCall) -> Report | None:
         power: int
 
 
-    @dataclass(frozen=True)
-    class Kernel:
-        scale: jax.Array
-
-
     @partial(jax.jit, static_argnums=0)
     def apply(config, x):
         return x**config.power
 
 
+    def squares(x):
+        return apply(Config(2), x)  # expect: unhashable-static
+
+
+    def demonstrate():
+        squares(jnp.ones(2))  # raises: ValueError
+    ```
+
+    Also bad:
+
+    ```python
+    from dataclasses import dataclass
+    from functools import partial
+
+    import jax
+    import jax.numpy as jnp
+
+
+    @dataclass(frozen=True)
+    class Kernel:
+        scale: jax.Array
+
+
     @partial(jax.jit, static_argnames="kernel")
     def evaluate(x, kernel):
         return jnp.exp(-x / kernel.scale)
-
-
-    def squares(x):
-        return apply(Config(2), x)  # expect: unhashable-static
 
 
     def decay(x):

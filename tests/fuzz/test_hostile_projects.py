@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the project has a FIFO"),
 ]
 
-_FIXING = ("train.py", "pkg/__init__.py", "n.ipynb")
+_FIXING = ("train.py", "helper.py", "pkg/__init__.py", "n.ipynb")
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_fixing_writes_what_it_fixes(harness: Harness) -> None:
     watched = harness.run("check", "--fix", "--unsafe-fixes", ".")
     _check(watched, harness, _FIXING)
     changed = {path.name for path, data in before.items() if path.read_bytes() != data}
-    assert changed == {"train.py"}
+    assert changed == {"train.py", "helper.py"}
     _check(harness.run("check", "--add-noqa", "."), harness, ("train.py", "helper.py", "pkg/__init__.py", "n.ipynb"))
     _check(harness.run("clean"), harness)
 

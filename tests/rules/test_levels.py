@@ -17,6 +17,18 @@ from flake8_jax.syntax.lower import lower
 RULES = Path(flake8_jax.rules.__file__).parent
 _LEVEL = re.compile(r"# (error|warning|info): ([a-z0-9-]+)$", re.MULTILINE)
 PROGRAMS = {
+    "a floor under a probability, which a gradient does not pass": """\
+import jax
+import jax.numpy as jnp
+
+
+def loss(logits, label):
+    p = jax.nn.softmax(logits)
+    return -jnp.log(p + 1e-7)[label]  # warning: unstable-expression
+
+
+slope = jax.grad(loss)(jnp.array([0.0, 40.0]), 0)  # -4e-11, but -1 with log_softmax
+""",
     "a NaN that a where hides, one that may never be, and one of an overflow": """\
 import jax
 import jax.numpy as jnp
