@@ -49,6 +49,8 @@ _CONDA_BUILD = re.compile(
     rf"""^{_SPACES}-{_SPACES}["']?(?:[\w-]{{1,100}}::)?{_NAME}{_SPACES}=({_RELEASE})=(?!=)""",
     re.MULTILINE | re.IGNORECASE,
 )
+# ``jax=0.2.12=pypi_0``, as ``conda list --export`` writes it.
+_EXPORTED = re.compile(rf"""^{_NAME}=({_RELEASE})=[\w.]{{1,100}}{_SPACES}$""", re.MULTILINE | re.IGNORECASE)
 _ITEM = re.compile(rf"""^{_SPACES}-{_SPACES}["']?(?:[\w-]{{1,100}}::)?{_NAME}{_BOUND}""", re.MULTILINE | re.IGNORECASE)
 _LOCKED = re.compile(rf"""^name = "{_NAME}"\nversion = "({_RELEASE})[^"\n]{{0,100}}"$""", re.MULTILINE)
 _PIPFILE = re.compile(rf""""{_NAME}":\s{{0,50}}\{{[^{{}}]{{0,20000}}"version":\s{{0,50}}"=={{1,2}}({_RELEASE})""")
@@ -75,6 +77,10 @@ def library_of(distribution: str) -> str | None:
 def required(text: str) -> Iterator[tuple[str, str]]:
     """(library, specifier) of every bound in lines such as ``jax[cpu] >= 0.4.30, < 0.8``."""
     yield from _found(_LINE, text)
+    for exported in _EXPORTED.finditer(text):
+        library = library_of(exported[1])
+        if library is not None:
+            yield library, f"=={exported[2]}"
     yield from _wheels(text)
 
 

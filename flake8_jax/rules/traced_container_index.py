@@ -98,6 +98,8 @@ def traced_container_index(event: Indexing) -> Report | None:
     Fix: unsafe. A NumPy array becomes `jnp.asarray(table)[i]`, which clamps an index out of bounds instead of
     raising.
 
+    A NumPy array is a note: in none of 7 places of other projects was it one by the time of the index.
+
     Proof: calling the staged function raises the exception at the marked line.
     """
     context = event.context
@@ -109,8 +111,8 @@ def traced_container_index(event: Indexing) -> Report | None:
     declared = _is_only_declared(event.base)
     if isinstance(event.base, HostArray):
         message = f"{subject} is traced and cannot index a NumPy array; index jnp.asarray(…) instead"
-    else:
-        message = f"{subject} is traced and cannot index a Python container; use jnp.stack or jax.lax.switch"
+        return Report(event.at, message, level="info", preview=declared)
+    message = f"{subject} is traced and cannot index a Python container; use jnp.stack or jax.lax.switch"
     return Report(event.at, message, preview=declared)
 
 
@@ -118,4 +120,6 @@ def _is_only_declared(base: Value) -> bool:
     """Nothing but an annotation says what the container is: many a ``List[int]`` is an array."""
     if isinstance(base, HostArray):
         return base.declared
-    return isinstance(base, ListValue) and base.slots["n"] is None and base.born == NO_BIRTH
+    if not isinstance(base, ListValue) or base.slots["n"] is not None:
+        return False
+    return "declared" in base.slots or base.born == NO_BIRTH

@@ -17,6 +17,25 @@ from flake8_jax.syntax.lower import lower
 RULES = Path(flake8_jax.rules.__file__).parent
 _LEVEL = re.compile(r"# (error|warning|info): ([a-z0-9-]+)$", re.MULTILINE)
 PROGRAMS = {
+    "a tracer as an index, of a list and of an array": """\
+import jax
+import numpy as np
+
+NAMES = [1.0, 2.0]
+TABLE = np.arange(3)
+
+
+@jax.jit
+def look(i):
+    if i is None:
+        return TABLE[i]
+    return NAMES[i]  # error: traced-container-index
+
+
+@jax.jit
+def look_up(i):
+    return TABLE[i]  # info: traced-container-index
+""",
     "a floor under a probability, which a gradient does not pass": """\
 import jax
 import jax.numpy as jnp
