@@ -50,7 +50,7 @@ _INHERITED = {"flax.nnx.Optimizer.update": "ModelAndOptimizer"}
 """Methods that a subclass has with other parameters: what is declared as the class may be one."""
 _NOTHING = Support(None, ())
 _SCRIPT_START = re.compile(r"^# /// script[^\S\n]*$", re.MULTILINE)
-_TELLS_APART = re.compile(r"isinstance\([^()\n]*FrozenDict")
+_TELLS_APART = re.compile(r"\bisinstance\s{0,50}\([^()]{0,500}?\bFrozenDict")
 """A file that looks which of the two it has."""
 _SCRIPT_END = re.compile(r"^# ///[^\S\n]*$", re.MULTILINE)
 
