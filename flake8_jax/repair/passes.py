@@ -82,7 +82,7 @@ class _Withdrawn:
 
     name: str
     reason: str
-    inserted: tuple[str, ...]
+    inserted: tuple[tuple[int, str], ...]
 
 
 @dataclass
@@ -190,7 +190,7 @@ def _one_pass(
         state.fixed[finding.path, finding.code, finding.name] += 1
     state.origins.settle(settled, edits)
     state.withdrawn = {
-        (path, code, moved(start, edits.get(path, ()))[0]): withdrawn
+        (path, code, moved(start, edits.get(path, ()))[0]): _moved_along(withdrawn, edits.get(path, ()))
         for (path, code, start), withdrawn in state.withdrawn.items()
     }
     state.run, state.texts = run, texts
@@ -210,8 +210,14 @@ def compatible(findings: Sequence[Finding]) -> list[Finding]:
     return chosen
 
 
-def _inserted(finding: Finding) -> tuple[str, ...]:
-    return tuple(edit.content for edit in _fix(finding).edits)
+def _inserted(finding: Finding) -> tuple[tuple[int, str], ...]:
+    """What a fix puts where. Another fix of the same finding may hold: its cause may be another one by then."""
+    return tuple((edit.start, edit.content) for edit in _fix(finding).edits)
+
+
+def _moved_along(withdrawn: _Withdrawn, edits: Sequence[Edit]) -> _Withdrawn:
+    inserted = tuple((moved(start, edits)[0], content) for start, content in withdrawn.inserted)
+    return replace(withdrawn, inserted=inserted)
 
 
 def _fix(finding: Finding) -> Fix:
