@@ -46,12 +46,9 @@ def main() -> int:
             wrong += 1
             print(f"{one.rule} {name}", after[name]["main.py"], *trouble, sep="\n")
     print(f"{args.count} programs, {len(changed)} changed, {wrong} wrong")
-    for (rule, count), repairs in zip(
-        sorted(Counter(one.rule for one in made.values()).items()),
-        (sum(one.rule == rule for one in changed.values()) for rule in sorted({one.rule for one in made.values()})),
-        strict=True,
-    ):
-        print(f"{rule}: {repairs} of {count} changed")
+    drawn_of, changed_of = (Counter(one.rule for one in some.values()) for some in (made, changed))
+    for rule, count in sorted(drawn_of.items()):
+        print(f"{rule}: {changed_of[rule]} of {count} changed")
     return int(wrong > 0)
 
 

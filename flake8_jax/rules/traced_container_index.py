@@ -98,7 +98,7 @@ def traced_container_index(event: Indexing) -> Report | None:
     Fix: unsafe. A NumPy array becomes `jnp.asarray(table)[i]`, which clamps an index out of bounds instead of
     raising.
 
-    A NumPy array is a note: in none of 7 places of other projects was it one by the time of the index.
+    A finding on a NumPy array is a note: in 7 of 7 places of other projects the array was traced itself by then.
 
     Proof: calling the staged function raises the exception at the marked line.
     """

@@ -108,7 +108,8 @@ def moved_finding(finding: Finding, edit: Edit, rows: int) -> Finding | None:
     evidence = tuple(_moved_step(step, edit, rows) if step.path == finding.path else step for step in finding.evidence)
     end = start if end is None else end + 1
     others = tuple([moved for other in finding.others if (moved := _moved(other, edit)) is not None])
-    message = _renumbered(finding.message, zip(finding.evidence, evidence))
+    own = [steps for steps in zip(finding.evidence, evidence) if steps[0].path == finding.path]
+    message = _renumbered(finding.message, own)
     return msgspec.structs.replace(
         finding, start=start, end=end, message=message, fix=fix, evidence=evidence, others=others
     )

@@ -79,17 +79,22 @@ class ModuleScope:
 
 def _redefined(body: list[ir.Stmt]) -> dict[str, int]:
     """``def step`` twice, ``grad_fn = jax.grad(loss)`` twice: names by the start of the last statement that binds them.
-    ``f = jax.jit(f)`` makes no other function."""
+    ``f = jax.jit(f)`` makes no other function, and ``@overload`` none at all."""
     found: dict[str, list[int]] = {}
     for statement in body:
         if isinstance(statement, ir.FunctionDef):
-            found.setdefault(statement.function.name, []).append(statement.start)
+            overload = any(_last_name(decorator) == "overload" for decorator in statement.decorators)
+            found.setdefault(statement.function.name, []).extend([] if overload else [statement.start])
         elif isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Call):
             names = [target.id for target in statement.targets if isinstance(target, ir.Name)]
             read = {node.id for node in walk(statement.value) if isinstance(node, ir.Name)} if names else set()
             for name in names:
                 found.setdefault(name, []).extend([] if name in read else [statement.start])
     return {name: starts[-1] for name, starts in found.items() if len(starts) > 1}
+
+
+def _last_name(node: ir.Expr) -> str:
+    return node.attr if isinstance(node, ir.Attribute) else node.id if isinstance(node, ir.Name) else ""
 
 
 class Frame:

@@ -566,7 +566,7 @@ def picks_iteration(m: Machine, frame: Frame, node: ir.Expr) -> bool:
 def predicate_picks_iteration(m: Machine, frame: Frame, node: ir.Expr) -> bool:
     """``(i == k) & ready`` as the predicate of a ``cond``: it holds in some iterations alone. The loop may go over numbers in
     any order, so that an equality picks the iteration of that element."""
-    if isinstance(node, ir.BinOp) and node.op in ("&", "|"):
+    if isinstance(node, ir.BinOp) and node.op == "&":
         return any(predicate_picks_iteration(m, frame, side) for side in (node.left, node.right))
     if isinstance(node, ir.Compare) and node.ops == ["=="]:
         names = [n for n in (node.left, *node.comparators) if isinstance(n, ir.Name)]

@@ -329,16 +329,28 @@ def _run_cond(m: Machine, app: Transformation) -> Value:
 
 @contextlib.contextmanager
 def _in_picked_iterations(m: Machine, app: Transformation) -> Iterator[None]:
-    """The arms of ``cond(i == k, …)`` run in some iterations of a loop alone, as those of ``if i == k`` do."""
-    arguments = app.node.args if isinstance(app.node, ir.Call) else []
-    given = [a.value for a in arguments if not a.star and a.keyword in (None, "pred")]
-    loop = m.path.loops[-1] if m.path.loops and given else None
-    if loop is None or not predicate_picks_iteration(m, app.at.frame, given[0]):
+    """The arms of ``cond(i == k, …)`` run in some iterations of a loop alone, as those of ``if i == k`` do.
+
+    Limitations: the other arm, which runs in all iterations but those, counts as picked, too.
+    """
+    predicate = _predicate(app.node)
+    loop = m.path.loops[-1] if m.path.loops and predicate is not None else None
+    if loop is None or predicate is None or not predicate_picks_iteration(m, app.at.frame, predicate):
         yield
         return
     loop.picked += 1
-    yield
-    loop.picked -= 1
+    try:
+        yield
+    finally:
+        loop.picked -= 1
+
+
+def _predicate(call: Any) -> ir.Expr | None:
+    """The predicate as a call of ``cond`` is written: its first argument, or the one called ``pred``."""
+    arguments = call.args if isinstance(call, ir.Call) else []
+    named = [a.value for a in arguments if a.keyword == "pred"]
+    first = arguments[0] if arguments and not arguments[0].star and not arguments[0].keyword else None
+    return named[0] if named else first.value if first is not None else None
 
 
 def _run_arms(m: Machine, app: Transformation, functions: list[Value], inner: list[Value]) -> Value:

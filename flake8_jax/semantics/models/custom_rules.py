@@ -140,8 +140,8 @@ def _run_jvp(m: Machine, tv: TransformedValue, at: Call) -> None:
 
 
 def without_gradients(m: Machine, args: Arguments) -> Arguments | None:
-    """The arguments as ``custom_vjp`` and ``custom_jvp`` functions see them that nothing but a differentiation traces: JAX
-    runs them, and their rules, on plain arrays (0.10.2). None where they are that already."""
+    """The arguments as a function with derivative rules of its own sees them where only ``grad`` or ``jvp`` traces it: JAX
+    runs the function and its rules on plain arrays (run on 0.10.2). None where the arguments are that already."""
     if result_level(m, (*args.values, *args.kwargs.values())) != GRAD:
         return None
     values, kwargs = [_plain(v) for v in args.values], {name: _plain(v) for name, v in args.kwargs.items()}
