@@ -19,7 +19,7 @@ from importlib import resources
 
 import msgspec
 
-from flake8_jax.knowledge.requirement import COMPANIONS, LIBRARIES
+from flake8_jax.knowledge.requirement import COMPANIONS, COMPUTED, LIBRARIES
 
 Version = tuple[int, ...]
 
@@ -210,7 +210,9 @@ class History:
 
 
 def _supported(asked: str | None, newest: Version) -> Support:
-    """The releases that a specifier asks for, of which the newest is known."""
+    """The releases that a specifier asks for, of which the newest is known. Of a pin that is computed nothing is known."""
+    if asked is not None and COMPUTED.lstrip("=") in asked:
+        return Support(None, (), text=asked)
     lowest: Version | None = None
     highest, below = newest, False
     for clause in asked.split(",") if asked else ():

@@ -35,6 +35,8 @@ _OPEN = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _OPEN_LITERAL = re.compile(rf"""["']{_NAME}{_SPACES}{_EXTRAS}["']""", re.IGNORECASE)
+# ``f"jax=={VERSION}"``, ``"jax==" + version``, ``"jaxlib==%s"``: one release, and only running the script says which.
+_COMPUTED = re.compile(rf"""["']{_SPACES}{_NAME}{_SPACES}{_EXTRAS}==={{0,1}}{_SPACES}(?:["']|\{{|%)""", re.IGNORECASE)
 _ARGUMENT = re.compile(rf"""(?<![\w.-]){_NAME}{_BOUND}""", re.IGNORECASE)
 _INSTALLS = re.compile(r"\b(?:pip3?|conda|mamba|uv)\b.{0,100}?\b(?:install|add)\b(.{0,2000})")
 _RELEASE = r"[0-9]{1,18}(?:\.[0-9]{1,18}){1,8}"
@@ -61,6 +63,8 @@ _PYTHON_CONDA = re.compile(
     rf"""^{_SPACES}-{_SPACES}["']?(?:[\w-]{{1,100}}::)?python{_SPACES}(?:=({_RELEASE}(?:\.\*)?)(?![\w.*])|{_CLAUSES})""",
     re.MULTILINE,
 )
+COMPUTED = "===?"
+"""The specifier of a pin whose release is not written down."""
 PYTHON = "python"
 """The key of what a project asks of Python, beside the import names of the libraries."""
 COMPANIONS = (PYTHON, *NEEDED_BY_JAX)
@@ -156,8 +160,12 @@ def _wheels(text: str) -> Iterator[tuple[str, str]]:
 
 
 def required_in_literals(text: str) -> Iterator[tuple[str, str]]:
-    """(library, specifier) of every bound that starts a string literal."""
-    return _found(_LITERAL, text)
+    """(library, specifier) of every bound that starts a string literal; ``COMPUTED`` where the script computes the release."""
+    yield from _found(_LITERAL, text)
+    for computed in _COMPUTED.finditer(text):
+        library = library_of(computed[1])
+        if library is not None and library not in COMPANIONS:
+            yield library, COMPUTED
 
 
 def _found(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:

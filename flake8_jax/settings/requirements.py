@@ -23,6 +23,7 @@ from typing import Any
 from flake8_jax.core.reading import read_regular
 from flake8_jax.knowledge.requirement import (
     COMPANIONS,
+    COMPUTED,
     NEEDED_BY_JAX,
     PYTHON,
     has_upper_bound,
@@ -127,6 +128,8 @@ def _bound_by_jaxlib(asked: dict[str, str], jaxlib: str) -> None:
     """JAX needs a jaxlib that is not much older: without an upper bound of its own it has that of jaxlib, one minor later."""
     if not asked.get("jax"):
         asked["jax"] = jaxlib
+    elif jaxlib == COMPUTED:
+        asked["jax"] += f",{COMPUTED}"
     elif not has_upper_bound(asked["jax"]):
         pinned = re.search(r"(?:==|<=)\s*(\d+)\.(\d+)", jaxlib)
         if pinned is not None:

@@ -187,6 +187,8 @@ def test_inline_pairs_are_checked() -> None:
         ("pyproject.toml", "[project]\ndependencies = ['jaxtyping>=0.2', 'jax']\n", None),
         ("setup.cfg", "[options]\ninstall_requires =\n    numpy>=1.2\n    jax >= 0.4.30, < 0.8\n", ">=0.4.30,<0.8"),
         ("setup.py", "setup(install_requires=['jaxlib>=0.4', \"jax[cpu]>=0.4.20\"])\n", ">=0.4.20"),
+        ("setup.py", "setup(install_requires=[f'jax=={VERSION}', 'numpy'])\n", "===?"),
+        ("setup.py", "setup(install_requires=['jax>=0.4', 'jaxlib==' + VERSION])\n", ">=0.4,===?"),
         ("requirements.txt", "# comment\njax[cuda12]==0.4.23 -f https://x.org  # pinned\n", "==0.4.23"),
         ("requirements.txt", '"jax[tpu]==0.3.25" -f https://x.org/libtpu_releases.html\n', "==0.3.25"),
         ("requirements.txt", "jax-md==0.2\njaxopt>=0.8\n", None),

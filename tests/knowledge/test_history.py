@@ -126,6 +126,7 @@ def test_a_library_ends_before_the_release_that_requires_a_newer_jax(
         ("~=0.4.30", Support((0, 4, 30), (0, 5, 0), below=True, text="~=0.4.30")),
         (">0.4.30,!=0.4.32", Support((0, 4, 30, 1), NEWEST, text=">0.4.30,!=0.4.32")),
         (">=99", Support((99, 0, 0), (99, 0, 0), text=">=99")),
+        (">=0.4.30,===?", Support(None, (), text=">=0.4.30,===?")),
     ],
 )
 def test_support(asked: str | None, wanted: Support) -> None:
