@@ -9,12 +9,14 @@ from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
 from flake8_jax.core.registry import Report, Subscription, rule
 from flake8_jax.rules._facts import is_test
-from flake8_jax.semantics.domain.values import Const, External
+from flake8_jax.rules._keys import place
+from flake8_jax.semantics.domain.boundary import SEED
+from flake8_jax.semantics.domain.values import Array, Const, External
 from flake8_jax.semantics.events.events import Context, LibraryCall
 from flake8_jax.semantics.events.facts import DRAWN
 
 
-@rule("JAX304", "warning", only=Subscription(where=frozenset({"staged", "loop"}), effects=frozenset({"make"})))
+@rule("JAX304", "warning", only=Subscription(where=frozenset({"staged", "loop"}), effects=frozenset({"make", "consume", "split"})))
 def constant_key(event: LibraryCall) -> Report | None:
     """A PRNG key is made from a constant seed inside of a staged function or a loop.
 
@@ -36,6 +38,24 @@ def constant_key(event: LibraryCall) -> Report | None:
 
     def demonstrate():
         assert jnp.array_equal(dropout(jnp.ones(64)), dropout(jnp.ones(64)))
+    ```
+
+    Bad: so does a key of the module that traced code looks up by itself.
+
+    ```python
+    import jax
+    import jax.numpy as jnp
+
+    key = jax.random.key(0)
+
+
+    @jax.jit
+    def jitter(x):
+        return x + jax.random.normal(key, x.shape)  # expect: constant-key
+
+
+    def demonstrate():
+        assert jnp.array_equal(jitter(jnp.ones(8)), jitter(jnp.ones(8)))
     ```
 
     Good:
@@ -104,9 +124,11 @@ def constant_key(event: LibraryCall) -> Report | None:
     """
     context = event.context
     fact = event.fact
-    if fact is None or fact.key_effect != "make" or not event.args or context.presumed or context.in_main:
+    if fact is None or not event.args or context.presumed:
         return None
-    if not (context.staged or context.loop) or context.shapes_only or context.inner is None or is_test(context):
+    if fact.key_effect != "make":
+        return _drawn_from_global(event)
+    if context.in_main or not (context.staged or context.loop) or context.shapes_only or context.inner is None or is_test(context):
         return None
     if not isinstance(event.args[0], Const) or not _is_literal(event.nodes[0], context):
         return None
@@ -120,6 +142,21 @@ def constant_key(event: LibraryCall) -> Report | None:
         # functions start an iteration, or make what is to be the same.
         None if _is_drawn_here(event, context.inner) or _ignores_a_seed(context.inner) else "info",
         given=DRAWN,
+    )
+
+
+def _drawn_from_global(event: LibraryCall) -> Report | None:
+    """Traced code whose trace is kept draws from a key that its module made, of a constant seed, once and for all."""
+    context, key = event.context, event.args[0]
+    if not (context.staged and context.once) or context.shapes_only or is_test(context):
+        return None
+    made = key.recipe if isinstance(key, Array) else None
+    if made is None or made.name != SEED or made.function is not None or not isinstance(made.operands[0], Const):
+        return None
+    return Report(
+        event.at,
+        f"the key is made once, when the module is imported ({place(made.node, context)}), "
+        "so every call of this traced code draws the same numbers; pass a new key in",
     )
 
 
