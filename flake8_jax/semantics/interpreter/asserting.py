@@ -56,6 +56,18 @@ def expects_error(m: Machine, frame: Frame, call: ir.Expr) -> bool:
     return isinstance(value, External) and value.name == "pytest.raises"
 
 
+def rewrites_source(decorator: ir.Expr) -> bool:
+    """``@qjit(autograph=True)``: what runs is no longer the Python that stands there (Catalyst turns ``y[i] = v`` and ``if`` on
+    traced values into operations; https://docs.pennylane.ai/projects/catalyst/en/stable/dev/autograph.html)."""
+    return isinstance(decorator, ir.Call) and any(
+        argument.keyword == "autograph" and not _is_false(argument.value) for argument in decorator.args
+    )
+
+
+def _is_false(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Constant) and node.value is False
+
+
 def expects_failure(decorator: ir.Expr) -> bool:
     """A decorator of a test that is to fail: ``@unittest.expectedFailure``, ``@pytest.mark.xfail(…)``."""
     func = decorator.func if isinstance(decorator, ir.Call) else decorator

@@ -30,7 +30,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
 )
 from flake8_jax.semantics.events.events import NameUse
-from flake8_jax.semantics.interpreter.asserting import expects_failure
+from flake8_jax.semantics.interpreter.asserting import expects_failure, rewrites_source
 from flake8_jax.semantics.interpreter.classes import (
     PLAIN_METACLASSES,
     apply_class_decorator,
@@ -104,8 +104,11 @@ def _decorated(
         return existing if isinstance(existing, PropertyValue) and decorator.attr != "getter" else value
     lost = m.trackers[Runs].lost
     applied = evaluate(m, frame, decorator)
-    if expects_failure(decorator):
+    if expects_failure(decorator) or rewrites_source(decorator):
         m.trackers[Runs].dared.add(id(function.fn))
+    if rewrites_source(decorator):
+        function.altered = True
+        return Unknown("decorated", host_test=True)
     if isinstance(applied, (Unknown, Const, Static, ExternalInstance)):
         m.trackers[Freshness].disguised.add(id(function.fn))
         function.altered = not _is_context(m, applied)
