@@ -39,6 +39,9 @@ _ANYWHERE = frozenset({"rule", "rules", "config", "format", "version", "server"}
 """Commands that do not need the current directory."""
 _GLOBAL_FLAGS = frozenset({"-q", "--quiet", "-s", "--silent", "-v", "--verbose", "--isolated"})
 
+_MEANT = {"explain": "jaxlint rule", "lint": "jaxlint check", "fix": "jaxlint check --fix", "lsp": "jaxlint server"}
+"""What other linters call our commands."""
+
 _HELP = """\
 jaxlint finds and repairs the sharp bits of JAX code.
 
@@ -67,7 +70,7 @@ commands that run your code on JAX, in a process of its own:
   locate      where the installed JAX treats a topic or raises an error
 
 options:
-  -h, --help      print this, or the help of a command
+  -h, --help      print this, or the help of a command, as `jaxlint help COMMAND` does
   --version       print the bare version
   --explain CODE  the manual page of a rule, in markdown
 """
@@ -100,10 +103,15 @@ def _dispatch(given: list[str]) -> int:
     if given[:1] in (["-V"], ["--version"]):
         print(__version__)
         return 0
-    if given[:1] in (["-h"], ["--help"], ["help"]):
+    if given[:1] in (["-h"], ["--help"]) or given == ["help"]:
         print(_HELP, end="")
         return 0
+    if given[:1] == ["help"]:
+        given = [given[1], "--help"]
     command, rest = _split(given)
+    if command == "check" and (mistaken := _mistaken(given)):
+        print(f"jaxlint: {mistaken} (`jaxlint --help` lists the commands)", file=sys.stderr)
+        return 2
     if command not in _ANYWHERE:
         try:
             os.getcwd()
@@ -141,6 +149,17 @@ def _dispatch(given: list[str]) -> int:
     from flake8_jax.cli.check import run as run_check
 
     return run_check(rest)
+
+
+def _mistaken(given: list[str]) -> str | None:
+    """What is wrong with a first word that is neither a command nor a path, but is written like a command."""
+    word = next((word for word in given if word not in _GLOBAL_FLAGS), "")
+    if not word.isidentifier() or word in COMMANDS or os.path.lexists(word):
+        return None
+    from flake8_jax.cli.parsing import did_you_mean
+
+    meant = f"; did you mean `{_MEANT[word]}`?" if word in _MEANT else did_you_mean(word, COMMANDS)
+    return f"there is no command `{word}`, and no such file or directory{meant}"
 
 
 def _split(given: list[str]) -> tuple[str, list[str]]:

@@ -24,6 +24,7 @@ from flake8_jax.cli.arguments import (
     resolver_from,
     wants_color,
 )
+from flake8_jax.cli.parsing import CommandParser
 from flake8_jax.cli.process import InputError, read_input
 from flake8_jax.cli.progress import progress_bar
 from flake8_jax.cli.said import print_program, tell
@@ -47,8 +48,9 @@ DEFAULT_BASELINE = ".jaxlint-baseline.json"
 
 def parser() -> argparse.ArgumentParser:
     """The options of ``check``."""
-    made = argparse.ArgumentParser(
+    made = CommandParser(
         prog="jaxlint check",
+        usage="jaxlint [check] [options] [PATH ...]",
         description="Lint Python files for mistakes in their use of JAX.",
         epilog="Exit status: 0 clean or all fixed, 1 findings, 2 wrong call or configuration, or a failure of jaxlint.",
     )

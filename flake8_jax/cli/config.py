@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import os
 from collections.abc import Sequence
 
+from flake8_jax.cli.parsing import CommandParser
 from flake8_jax.cli.said import tell
 from flake8_jax.core.printable import one_line
 from flake8_jax.settings.options import Options, option_documentation
@@ -15,7 +15,7 @@ from flake8_jax.settings.tables import ConfigError
 
 
 def run_config(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="jaxlint config", description="List the keys of [tool.jaxlint] in pyproject.toml (or of jaxlint.toml)."
     )
     parser.add_argument("key", nargs="?", metavar="KEY", help="explain this key")
@@ -36,7 +36,7 @@ def run_config(arguments: Sequence[str]) -> int:
 
 
 def run_clean(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="jaxlint clean", description="Remove the cache of the project, and nothing that jaxlint did not write."
     )
     parser.add_argument("--cache-dir", metavar="DIRECTORY", help="the directory in which the cache is")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flake8_jax.cli.arguments import absolute, add_log_options, add_project_options, resolver_from
+from flake8_jax.cli.parsing import CommandParser
 from flake8_jax.cli.said import print_json, say, tell
 from flake8_jax.core.printable import one_line
 from flake8_jax.core.report import RunReport
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
+    made = CommandParser(
         prog="jaxlint inspect",
+        usage="jaxlint inspect [options] PATH[:LINE] ...",
         description="Show for every function whether JAX stages it, from where, and what its parameters are then.",
     )
     made.add_argument(

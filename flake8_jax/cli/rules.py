@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
 import msgspec
 
+from flake8_jax.cli.parsing import CommandParser
 from flake8_jax.cli.said import print_json, tell
 from flake8_jax.core.report import RuleInfo
 
@@ -34,7 +34,7 @@ def _print_markdown(text: str, color: bool) -> None:
 
 def run_rule(arguments: Sequence[str]) -> int:
     """``jaxlint rule CODE|NAME`` and ``jaxlint rule --all``."""
-    parser = argparse.ArgumentParser(prog="jaxlint rule", description="Explain a rule.")
+    parser = CommandParser(prog="jaxlint rule", description="Explain a rule.")
     parser.add_argument("rule", nargs="?", metavar="CODE|NAME", help="the rule to explain")
     parser.add_argument("--all", action="store_true", help="explain all rules")
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
@@ -68,7 +68,7 @@ def run_rule(arguments: Sequence[str]) -> int:
 
 def run_rules(arguments: Sequence[str]) -> int:
     """``jaxlint rules``: one line a rule."""
-    parser = argparse.ArgumentParser(prog="jaxlint rules", description="List the rules.")
+    parser = CommandParser(prog="jaxlint rules", description="List the rules.")
     parser.add_argument("--output-format", choices=("text", "json"), default="text")
     args = parser.parse_args(arguments)
     from flake8_jax.pipeline.backend import default_backend

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from flake8_jax.cli.parsing import CommandParser
 from flake8_jax.cli.said import print_json, say, tell
 from flake8_jax.settings.tables import ConfigError
 
@@ -69,7 +70,7 @@ def _dim(text: str) -> tuple[str, int]:
 
 def command_parser(name: str, description: str, epilog: str, usage: str | None = None) -> argparse.ArgumentParser:
     """The parser of ``jaxlint NAME``. usage: what stands behind the name, where argparse would leave something out."""
-    return argparse.ArgumentParser(
+    return CommandParser(
         prog=f"jaxlint {name}",
         usage=f"jaxlint {name} {usage}" if usage is not None else None,
         description=description,

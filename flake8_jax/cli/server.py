@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from flake8_jax.cli.parsing import CommandParser
 from flake8_jax.cli.said import tell
 
 _EPILOG = """\
@@ -26,7 +27,7 @@ docs/editors.md leads to the set-ups of other editors.
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
+    made = CommandParser(
         prog="jaxlint server",
         description="Run the language server.",
         epilog=_EPILOG,

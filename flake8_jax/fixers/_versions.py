@@ -36,11 +36,25 @@ def replaced(event: ApiUse, source: FixSource) -> Fix | None:
     if event.keyword is not None:
         return _keyword(event, event.keyword, name)
     fix = renamed(event, source, name, "safe")
+    last = event.name.rpartition(".")[2]
+    if fix is None:
+        return None
+    if is_patched(source, last):
+        return decided(fix, safe=False, otherwise=f"a test replaces `{last}` under its old name")
     judge = _SAME_CALLS.get(event.name)
-    if fix is None or judge is None:
+    if judge is None:
         return fix
     certain, otherwise = judge
     return decided(fix, safe=all(certain(source, use) for use in _uses(event, source)), otherwise=otherwise)
+
+
+def is_patched(source: FixSource, last: str) -> bool:
+    """The project puts something else in the place of a name: ``mock.patch("jax.host_id")``, ``patch.object(jax, "host_id")``,
+    ``monkeypatch.setattr(jax, "host_id", …)``. What stands there under another name is not replaced."""
+    literal = rf"""["'](?:\w+\.)*{re.escape(last)}["']"""
+    return source.program is not None and source.program.says(
+        rf"\b(?:patch|patch\.object|setattr)\s*\([^()\n]{{0,200}}\s*[^()\n]{{0,200}}{literal}"
+    )
 
 
 def renamed(event: ApiUse, source: FixSource, name: str, applicability: Applicability) -> Fix | None:

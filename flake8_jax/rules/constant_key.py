@@ -16,7 +16,11 @@ from flake8_jax.semantics.events.events import Context, LibraryCall
 from flake8_jax.semantics.events.facts import DRAWN
 
 
-@rule("JAX304", "warning", only=Subscription(where=frozenset({"staged", "loop"}), effects=frozenset({"make", "consume", "split"})))
+@rule(
+    "JAX304",
+    "warning",
+    only=Subscription(where=frozenset({"staged", "loop"}), effects=frozenset({"make", "consume", "split"})),
+)
 def constant_key(event: LibraryCall) -> Report | None:
     """A PRNG key is made from a constant seed inside of a staged function or a loop.
 
@@ -128,7 +132,13 @@ def constant_key(event: LibraryCall) -> Report | None:
         return None
     if fact.key_effect != "make":
         return _drawn_from_global(event)
-    if context.in_main or not (context.staged or context.loop) or context.shapes_only or context.inner is None or is_test(context):
+    if (
+        context.in_main
+        or not (context.staged or context.loop)
+        or context.shapes_only
+        or context.inner is None
+        or is_test(context)
+    ):
         return None
     if not isinstance(event.args[0], Const) or not _is_literal(event.nodes[0], context):
         return None

@@ -107,3 +107,38 @@ def test_a_closed_pipe_is_no_error() -> None:
     finally:
         os.close(write)
     assert done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["chek", "."], "there is no command `chek`, and no such file or directory; did you mean `check`?"),
+        (["explain", "JAX101"], "did you mean `jaxlint rule`?"),
+        (["check", "--selct", "JAX1"], "jaxlint check: there is no option `--selct`; did you mean `--select`?"),
+        (["rules", "all"], "jaxlint rules: `all` is one argument too many"),
+        (["help", "nothing"], "there is no command `nothing`"),
+    ],
+)
+def test_a_wrong_call_is_told_in_one_line(
+    given: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    try:
+        status = main(given)
+    except SystemExit as error:
+        status = int(str(error.code))
+    captured = capsys.readouterr()
+    assert (status, captured.out, captured.err.count("\n")) == (2, "", 1)
+    assert said in captured.err
+
+
+def test_a_directory_may_be_called_like_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "chek").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["chek"]) == 0
+
+
+def test_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["help", "check"])
+    assert capsys.readouterr().out.startswith("usage: jaxlint [check] [options] [PATH ...]\n")

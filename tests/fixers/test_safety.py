@@ -13,6 +13,7 @@ from flake8_jax.fixers._references import is_local_array
 from flake8_jax.fixers._safety import selects_each_item_once
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.fixers._staging import is_surely_array, is_surely_traced
+from flake8_jax.fixers._versions import is_patched
 from flake8_jax.knowledge.twins import twin_calls
 from flake8_jax.syntax.lower import lower
 
@@ -204,3 +205,18 @@ def test_lines_of_the_table_of_twins() -> None:
     assert second is not None and second.kind == "array" and clip.named("a_min") is None and clip.named("out") is None
     assert norm.named("keepdims") is not None and norm.at(9) is None
     assert twin_calls("numpy.nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("with mock.patch.object(\n    utils.jax, 'host_id', return_value=0):\n    pass\n", True),
+        ('@mock.patch("module.jax.host_id")\ndef test(fake):\n    pass\n', True),
+        ("monkeypatch.setattr(jax, 'host_id', lambda: 1)\n", True),
+        ("print(jax.host_id(), 'host_id')\n", False),
+        ("mock.patch('absl.logging.info')\nLOGGED = 'host_id'\n", False),
+    ],
+)
+def test_a_name_that_a_test_replaces(text: str, expected: bool) -> None:
+    program = project(a="x = jax.host_id()\n", test_a=text)
+    assert is_patched(program.source("/p/a.py"), "host_id") is expected
