@@ -84,15 +84,23 @@ def constant_key(event: LibraryCall) -> Report | None:
         main()
     ```
 
-    Also good: at module level, in tests, from a seed that is an argument or a named constant, where only shapes are wanted,
+    Also good: at module level, of a seed that is chosen for the run, in tests, from a seed that is an argument or a named constant, where only shapes are wanted,
     in place of an argument that is missing, for a layer that does not train, and where nothing is drawn of it: a key to
     begin with.
 
     ```python
+    import sys
+
     import jax
     import jax.numpy as jnp
 
     REFERENCE = jax.random.normal(jax.random.key(2024), (4,))
+    CHOSEN = jax.random.key(len(sys.argv))
+
+
+    @jax.jit
+    def features(x):
+        return x @ jax.random.normal(CHOSEN, (4, 2))
 
 
     def init(width):
@@ -161,7 +169,9 @@ def _drawn_from_global(event: LibraryCall) -> Report | None:
     if not (context.staged and context.once) or context.shapes_only or is_test(context):
         return None
     made = key.recipe if isinstance(key, Array) else None
-    if made is None or made.name != SEED or made.function is not None or not isinstance(made.operands[0], Const):
+    if made is None or made.name != SEED or made.function is not None:
+        return None
+    if not (made.operands and isinstance(made.operands[0], Const)):  # a seed from the command line is chosen for each run
         return None
     return Report(
         event.at,
