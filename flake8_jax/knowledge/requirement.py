@@ -39,6 +39,10 @@ _OPEN_LITERAL = re.compile(rf"""["']{_NAME}{_SPACES}{_EXTRAS}["']""", re.IGNOREC
 _COMPUTED = re.compile(rf"""["']{_SPACES}{_NAME}{_SPACES}{_EXTRAS}==={{0,1}}{_SPACES}(?:["']|\{{|%)""", re.IGNORECASE)
 _ARGUMENT = re.compile(rf"""(?<![\w.-]){_NAME}{_BOUND}""", re.IGNORECASE)
 _INSTALLS = re.compile(r"\b(?:pip3?|conda|mamba|uv)\b.{0,100}?\b(?:install|add)\b(.{0,2000})")
+# ``jax``, ``"jax[cuda12]"``, ``jax@git+https://…`` among the words of a command.
+_NAMED = re.compile(rf"""(?<![\w./:-]){_NAME}(?:\[[^\]\n]{{0,500}}\])?(?=["'`\s@,;]|$)""", re.IGNORECASE)
+# NVIDIA's images of JAX (``FROM nvcr.io/nvidia/jax:23.10-py3``) hold the JAX of their month.
+_IMAGE = re.compile(r"^\s{0,20}(?:FROM|image:)\s{1,20}[\w./-]{0,200}\bjax:\d", re.MULTILINE | re.IGNORECASE)
 _RELEASE = r"[0-9]{1,18}(?:\.[0-9]{1,18}){1,8}"
 # ``jaxlib-0.4.7+cuda11.cudnn82-cp310-cp310-manylinux2014_x86_64.whl`` at the end of a URL, ``%2B`` for the plus sign.
 _WHEEL = re.compile(rf"/{_NAME}-({_RELEASE})(?:(?:\+|%2B|[-.])[^\s/\"']{{0,200}})?\.(?:whl|tar\.gz|zip)", re.IGNORECASE)
@@ -93,6 +97,22 @@ def required_by_commands(text: str) -> Iterator[tuple[str, str]]:
     for command in _INSTALLS.finditer(text):
         yield from _found(_ARGUMENT, command[1])
         yield from _wheels(command[1])
+
+
+def required_by_instructions(text: str) -> Iterator[tuple[str, str]]:
+    """(library, specifier) of what a README, a script, a workflow or a Dockerfile installs; an empty specifier for any
+    release, ``COMPUTED`` for the JAX that comes with an image."""
+    text = re.sub(r"^[^\S\n]*#.*$", "", text, flags=re.MULTILINE)
+    commands = re.sub(r"\\\r?\n", " ", text)
+    bounds = list(required_by_commands(commands))
+    yield from bounds
+    for command in _INSTALLS.finditer(commands):
+        for found in _NAMED.finditer(command[1]):
+            library = library_of(found[1])
+            if library is not None and not any(library == bound for bound, _ in bounds):
+                yield library, ""
+    if _IMAGE.search(text) and not any(library == "jax" for library, _ in bounds):
+        yield "jax", COMPUTED
 
 
 def mentioned(text: str) -> Iterator[str]:

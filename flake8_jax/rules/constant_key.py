@@ -84,9 +84,9 @@ def constant_key(event: LibraryCall) -> Report | None:
         main()
     ```
 
-    Also good: at module level, of a seed that is chosen for the run, in tests, from a seed that is an argument or a named constant, where only shapes are wanted,
-    in place of an argument that is missing, for a layer that does not train, and where nothing is drawn of it: a key to
-    begin with.
+    Also good: at module level, of a seed that is chosen for the run, in tests, from a seed that is an argument or a named
+    constant, where only shapes are wanted, in place of an argument that is missing, for a layer that does not train, and
+    where nothing is drawn of it: a key to begin with.
 
     ```python
     import sys
@@ -171,7 +171,9 @@ def _drawn_from_global(event: LibraryCall) -> Report | None:
     made = key.recipe if isinstance(key, Array) else None
     if made is None or made.name != SEED or made.function is not None:
         return None
-    if not (made.operands and isinstance(made.operands[0], Const)):  # a seed from the command line is chosen for each run
+    if not (
+        made.operands and isinstance(made.operands[0], Const)
+    ):  # a seed from the command line is chosen for each run
         return None
     return Report(
         event.at,

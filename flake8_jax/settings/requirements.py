@@ -6,9 +6,10 @@ literals), files of requirements and constraints, environments of conda, lock fi
 first of the others that does adds its own: a project that asks for ``jax`` and locks 0.4.30 does not run on newer releases.
 A bound on ``jax`` goes before one on ``jaxlib``. The first file that speaks of Python says which Pythons there are, and the
 first that speaks of NumPy or SciPy beside a library of JAX which of these: a release of JAX that needs a newer one is not for
-this project.
+this project. Where no such file speaks of JAX, what people are told to install counts (``instructions_below``). A release that
+setup.py computes, or that an image brings along, is unknown.
 
-Limitations: requirements that are computed or included (``-r``), environment markers, other hosts' requirements in one
+Limitations: other requirements that are computed or included (``-r``), environment markers, other hosts' requirements in one
 folder; files of more than 10 MB.
 """
 
@@ -34,6 +35,7 @@ from flake8_jax.knowledge.requirement import (
     python_required,
     required,
     required_by_conda,
+    required_by_instructions,
     required_in_literals,
 )
 
@@ -43,6 +45,11 @@ _MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py")
 _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock")
 _LISTS = re.compile(r"[\w.-]*(?:requirements|constraints)[\w.-]*\.(?:txt|in)", re.IGNORECASE)
 _ENVIRONMENTS = re.compile(r"[\w.-]*environment[\w.-]*\.ya?ml|conda[\w.-]*\.ya?ml", re.IGNORECASE)
+_INSTRUCTIONS = re.compile(
+    r"(?:README|INSTALL)[\w.-]*|[\w.-]+\.sh|Dockerfile[\w.-]*|[\w.-]+\.dockerfile", re.IGNORECASE
+)
+_INSTRUCTED = (".devcontainer", ".github/workflows")
+"""Hidden folders whose files say what to install."""
 _FOLDER = "requirements"
 _LARGEST = 10_000_000
 _MOST_FOLDERS = 500
@@ -84,10 +91,30 @@ def environments_below(top: str) -> dict[str, str]:
     asked: dict[str, list[str]] = {}
     for folder in _folders_below(top):
         for name in _packaging_files(folder):
-            if name in _MANIFESTS or name in _LOCKS:
-                continue
-            for library, bound in _bounds(_asked_in_text(os.path.join(folder, name))).items():
-                asked.setdefault(library, []).append(bound)
+            if name not in _MANIFESTS and name not in _LOCKS:
+                _note(asked, _asked_in_text(os.path.join(folder, name)))
+    return _latest(asked)
+
+
+def instructions_below(top: str) -> dict[str, str]:
+    """What people are told to install where no packaging file speaks of JAX: READMEs, shell scripts, Dockerfiles and
+    workflows. As with environments, the latest counts, and one that is open upwards leaves all open."""
+    asked: dict[str, list[str]] = {}
+    hidden = [path for path in (os.path.join(top, name) for name in _INSTRUCTED) if os.path.isdir(path)]
+    for folder in (*_folders_below(top), *hidden):
+        for name in sorted(_names_in(folder)):
+            if _INSTRUCTIONS.fullmatch(name) or (folder in hidden and name.endswith((".yml", ".yaml"))):
+                _note(asked, required_by_instructions(_text_of(os.path.join(folder, name))))
+    return _latest(asked)
+
+
+def _note(asked: dict[str, list[str]], requirements: Iterable[tuple[str, str]]) -> None:
+    for library, bound in _bounds(requirements).items():
+        asked.setdefault(library, []).append(bound)
+
+
+def _latest(asked: dict[str, list[str]]) -> dict[str, str]:
+    """Of several bounds on a library the latest; none where one is open upwards."""
     return {library: max(bounds, key=_newest) for library, bounds in asked.items() if all(map(has_upper_bound, bounds))}
 
 
@@ -138,10 +165,7 @@ def _bound_by_jaxlib(asked: dict[str, str], jaxlib: str) -> None:
 
 def _packaging_files(folder: str) -> list[str]:
     """Those files of a folder that may speak of versions, the most telling first."""
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return []
+    names = sorted(_names_in(folder))
     lists = [name for name in names if _LISTS.fullmatch(name)]
     if _FOLDER in names and os.path.isdir(os.path.join(folder, _FOLDER)):
         lists += [
@@ -151,6 +175,21 @@ def _packaging_files(folder: str) -> list[str]:
     environments = [name for name in names if _ENVIRONMENTS.fullmatch(name)]
     candidates = (*_MANIFESTS, *lists, *environments, *_LOCKS)
     return [name for name in candidates if os.path.isfile(os.path.join(folder, name))]
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _text_of(path: str) -> str:
+    """The text of a file; nothing for one that cannot be read."""
+    try:
+        return read_regular(path, _LARGEST).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _joined(first: str | None, other: str, library: str) -> str:
@@ -180,10 +219,7 @@ def _asked_in(path: str, load_toml: LoadToml) -> Iterator[tuple[str, str]]:
 def _asked_in_text(path: str) -> Iterator[tuple[str, str]]:
     """The same of a file that is no TOML."""
     name = os.path.basename(path)
-    try:
-        text = read_regular(path, _LARGEST).decode("utf-8", "replace")
-    except OSError:
-        return
+    text = _text_of(path)
     if name in ("setup.py", "setup.cfg"):
         yield from python_required(text)
     if name == "setup.py":

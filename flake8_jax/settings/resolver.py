@@ -29,7 +29,7 @@ from flake8_jax.settings.options import (
     load_options,
     override,
 )
-from flake8_jax.settings.requirements import environments_below, supported_versions
+from flake8_jax.settings.requirements import environments_below, instructions_below, supported_versions
 from flake8_jax.settings.selection import Layer
 from flake8_jax.settings.tables import ConfigError, key_row, load_toml
 
@@ -190,7 +190,10 @@ class Resolver:
 
     def _environments_of(self, project_root: str) -> dict[str, str]:
         if project_root not in self._environments:
-            self._environments[project_root] = environments_below(project_root)
+            found = environments_below(project_root)
+            self._environments[project_root] = (
+                found if "jax" in found else {**instructions_below(project_root), **found}
+            )
         return self._environments[project_root]
 
 

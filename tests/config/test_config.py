@@ -318,13 +318,45 @@ def test_numpy_counts_where_a_file_asks_for_it_beside_jax(
     assert required_in(tmp_path, tmp_path).get("numpy") == asked
 
 
+@pytest.mark.parametrize(
+    ("files", "asked"),
+    [
+        (
+            {"README.md": 'Then run `pip install --upgrade "jax[cuda11_pip]==0.4.20" -f https://x.org/jax`.\n'},
+            "==0.4.20",
+        ),
+        ({"README.md": "pip install jax\n", "prepare.sh": "pip install jax==0.4.20\n"}, None),
+        ({"prepare.sh": "# pip install jax\npip install -q \\\n  flax \\\n  jax==0.4.20\n"}, "==0.4.20"),
+        (
+            {".github/workflows/ci.yml": "run: pip install jax==0.4.13\n", "tpu.sh": "pip install jax==0.4.10\n"},
+            "==0.4.13",
+        ),
+        ({".devcontainer/Dockerfile": "FROM nvcr.io/nvidia/jax:23.05-py3\nRUN pip install optax\n"}, "===?"),
+        ({"Dockerfile": "FROM nvcr.io/nvidia/jax:23.05-py3\nRUN pip install -U jax\n"}, None),
+        ({"README.md": "pip install jax==0.4.20\n", "requirements.txt": "jax\n"}, None),
+        ({"README.md": "pip install jaxopt==0.4.20 git+https://x.org/google/jax\n"}, None),
+    ],
+)
+def test_instructions_count_where_no_packaging_file_speaks_of_jax(
+    tmp_path: Path, files: dict[str, str], asked: str | None
+) -> None:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path / "setup.py", "setup(name='x')\n")
+    for name, text in files.items():
+        write(tmp_path / name, text)
+    write(tmp_path / "package" / "a.py", "")
+    assert required_in(tmp_path, tmp_path / "package").get("jax") == asked
+
+
 def test_an_environment_does_not_close_a_package_that_is_open_to_new_pythons(tmp_path: Path) -> None:
     write(tmp_path / "pyproject.toml", "[project]\nrequires-python = '>=3.9'\n")
     write(tmp_path / "environment.yml", "dependencies:\n  - python=3.9\n")
     assert required_in(tmp_path, tmp_path)["python"] == ">=3.9"
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "setup.py", "setup.cfg", "environment.yml", "uv.lock"])
+@pytest.mark.parametrize(
+    "name", ["requirements.txt", "setup.py", "setup.cfg", "environment.yml", "uv.lock", "README.md"]
+)
 @pytest.mark.parametrize(
     "text",
     [
