@@ -168,6 +168,11 @@ def _drawn_from_global(event: LibraryCall) -> Report | None:
     context, key = event.context, event.args[0]
     if not (context.staged and context.once) or context.shapes_only or is_test(context):
         return None
+    node, inner = event.nodes[0] if event.nodes else None, context.inner
+    if not isinstance(node, ir.Name) or inner is None or node.id in inner.local_names or "<locals>" in inner.qualname:
+        return None  # a function around this one may have been given the key
+    if node.id in context.scope.tree.rebound_names:
+        return None  # that the code keeps the first of several keys is stale-global's
     made = key.recipe if isinstance(key, Array) else None
     if made is None or made.name != SEED or made.function is not None:
         return None

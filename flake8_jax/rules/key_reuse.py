@@ -169,7 +169,8 @@ def key_reuse(event: KeyUse) -> Report | None:
     if any(event.callees):
         return by_convention(event, f"{gets_again(event)}; {ADVICE[event.intent]}")
     if event.same_call or event.in_loop:
-        return Report(event.at, f"{key} is used twice by one call{OUTCOMES[event.shares]}; split it first")
+        message = f"{key} is used twice by one call{OUTCOMES[event.shares]}; split it first"
+        return Report(event.at, message, level=level_of_use(event))
     uses, where = uses_of(event), first_use(event)
     if event.carried:
         then = f"and {name_of(event.through) if event.through else 'this call'} uses it again"

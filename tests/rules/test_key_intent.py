@@ -347,6 +347,27 @@ def layers(x: jax.Array, key):
         return random.normal(key, (x.shape[-1], n))
 
     return layer(3), layer(4)  # error
+
+
+def crop(key, image):
+    start = random.randint(key, (2,), 0, 4)
+    return jax.lax.dynamic_slice(image, start, (4, 4))
+
+
+def noisy(key, values):
+    return values + random.normal(key, values.shape)
+
+
+def aligned(key, views):
+    views["rgb"] = crop(key, views["rgb"])
+    views["depth"] = crop(key, views["depth"])  # info
+    return views
+
+
+def correlated(key, views):
+    views["x"] = noisy(key, views["x"])
+    views["y"] = noisy(key, views["y"])  # error
+    return views
 """
 
 

@@ -226,7 +226,9 @@ def _made_anew(m: Machine, value: Value, inner: Callable[[Value], Value]) -> Val
         return BoundMethod(value.func, inner(value.self_value), now(m))
     if isinstance(value, PartialValue):
         args = tuple([inner(v) for v in value.args])
-        return PartialValue(value.func, args, {name: inner(v) for name, v in value.kwargs.items()}, now(m))
+        made = PartialValue(value.func, args, {name: inner(v) for name, v in value.kwargs.items()}, now(m))
+        made.pytree = value.pytree
+        return made
     if isinstance(value, GeneratorValue):
         return GeneratorValue(
             inner(value.element), fresh=value.fresh, some=value.some, born=_born_again(m, value), numbers=value.numbers,

@@ -11,7 +11,7 @@ same data   two calls of one function see the same arrays beside the key, and so
             compared with itself under common random numbers. A call that takes what the other one returned is the next
             step of a computation, and no comparison.
 paired      a function changes two arrays in the same way, with the same key: an image and its mask. Another key does
-            so for the same two.
+            so for the same two, or each result takes the place of what it was made of.
 discarded   the result of a call is thrown away: a warm-up, or a line that was forgotten.
 parts       one key is split into the same keys twice, and each time another slice of them is taken.
 
@@ -48,8 +48,9 @@ if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import Link, Place
     from flake8_jax.semantics.events.events import Intent
 
-Drawn = Literal["", "numbers", "shuffles"]
-"""What two uses of a key both give: numbers, permutations, or at least once only new keys."""
+Drawn = Literal["", "numbers", "places", "shuffles"]
+"""What two uses of a key both give: numbers, whole numbers and choices (where to cut), permutations, or at least once
+only new keys."""
 
 
 def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_loop: bool, draws: Drawn) -> Intent:
@@ -78,7 +79,7 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return "same-data"
     if _are_parts(first, second, there, here):
         return "parts"
-    return "paired" if _is_paired(body, here, there) else ""
+    return "paired" if _is_paired(body, here, there, in_place=draws == "places") else ""
 
 
 def _standing_of(key: Value, here: Place, there: Place, *, advances: bool) -> Intent:
@@ -129,8 +130,11 @@ def _holds(value: Value | None, key: Value, room: Room | None = None) -> bool:
 # --- two arrays that belong together ----------------------------------------------------------------------------
 
 
-def _is_paired(body: list[ir.Stmt], here: Place, there: Place) -> bool:
-    """Calls of one function that differ in one variable use this key, and so does another key for these two variables."""
+def _is_paired(body: list[ir.Stmt], here: Place, there: Place, *, in_place: bool) -> bool:
+    """Calls of one function that differ in one variable use this key, and so does another key for these two variables.
+
+    in_place: it is enough that each result takes the place of what it was made of, as two crops do.
+    """
     if there.function is not here.function or there.scope is not here.scope:
         return False
     text = here.scope.text
@@ -141,6 +145,9 @@ def _is_paired(body: list[ir.Stmt], here: Place, there: Place) -> bool:
     if len(unlike) != 1 or not unlike[0]:
         return False
     pair = one[unlike[0]], other[unlike[0]]
+    places = tuple(_stored_in(statement_at(body, place.node), place) for place in (there, here))
+    if in_place and places == pair:
+        return True
     if not all(name.isidentifier() for name in pair):
         return False
     patterns = [
@@ -149,6 +156,13 @@ def _is_paired(body: list[ir.Stmt], here: Place, there: Place) -> bool:
     rest = [{others for p in patterns if p is not None and (others := _others(p, name))} for name in pair]
     ours = _variables(_others(one, pair[0]))
     return any(not ours & _variables(found) for found in rest[0] & rest[1])
+
+
+def _stored_in(statement: ir.Stmt | None, place: Place) -> str:
+    """As what is written where an assignment stores the result of a call, and nothing else."""
+    if not isinstance(statement, ir.Assign) or statement.value is not place.node or len(statement.targets) != 1:
+        return ""
+    return place.scope.text[statement.targets[0].start : statement.targets[0].end]
 
 
 def _are_parts(first: ir.Stmt | None, second: ir.Stmt | None, there: Place, here: Place) -> bool:

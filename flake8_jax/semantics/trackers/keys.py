@@ -492,6 +492,8 @@ def _holds_key(value: Value, depth: int = 4, room: Room | None = None) -> bool:
 
 _MAY_HOLD_KEYS = frozenset({TupleValue, UnionValue, ListValue, DictValue, Instance, GeneratorValue})
 SHUFFLES = frozenset({"jax.random.permutation", "jax.random.shuffle"})
+_PLACES = frozenset({"jax.random.randint", "jax.random.choice"})
+"""Samplers that say where: what cuts images draws so. ``bernoulli`` makes masks, which two arrays should not share."""
 
 
 def _same_shuffle(m: Machine, sampler: str, earlier: Use, path: tuple[Place, ...]) -> bool:
@@ -602,6 +604,8 @@ def _drawn(usage: Usage, earlier: Use) -> Drawn:
     """What both uses give."""
     if usage.sampler in SHUFFLES and earlier.sampler in SHUFFLES:
         return "shuffles"
+    if usage.sampler in _PLACES and earlier.sampler in _PLACES:
+        return "places"
     return "numbers" if usage.draws and earlier.draws else ""
 
 
