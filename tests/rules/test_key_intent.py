@@ -368,6 +368,16 @@ def correlated(key, views):
     views["x"] = noisy(key, views["x"])
     views["y"] = noisy(key, views["y"])  # error
     return views
+
+
+def gap(key):
+    low, high = (random.normal(key) * volatility for volatility in (0.1, 0.2))  # info
+    return high - low
+
+
+def weights(key):
+    w, b = (random.normal(key, (n,)) for n in (3, 4))  # error
+    return w, b
 """
 
 

@@ -42,7 +42,7 @@ from flake8_jax.semantics.domain.values import (
     canonical_key,
     held_by,
 )
-from flake8_jax.semantics.trackers.key_pairs import are_compared, shuffles_each
+from flake8_jax.semantics.trackers.key_pairs import are_compared, elements_are_compared, shuffles_each
 
 if TYPE_CHECKING:
     from flake8_jax.semantics.domain.stack import Link, Place
@@ -65,7 +65,8 @@ def intent_of(key: Value, here: Place, there: Place, around: Link | None, *, in_
         return standing
     if in_loop:
         alike = draws == "shuffles" and shuffles_each(body, here.node) and not _is_step(body, here.node)
-        return "paired" if alike else ""
+        compared = elements_are_compared(body, here)
+        return "paired" if alike else "same-data" if compared else ""
     first, second = statement_at(body, there.node), statement_at(body, here.node)
     unread = draws and here.function is not None and (_is_unread(first, body) or _is_unread(second, body))
     unread = unread or _is_overwritten(first, body) or _is_awaited_only(first, body)

@@ -2,8 +2,8 @@
 
 Vocabulary
 ----------
-compared    the two results of one function of the project are the two sides of a difference, a quotient or a product of
-            matrices: finite differences, the random features of a kernel.
+compared    the two results of one function of the project, or of one comprehension, are the two sides of a difference, a
+            quotient or a product of matrices: finite differences, the random features of a kernel.
 each array  a loop shuffles each of its elements, and no iteration starts from what another one gave.
 
 Names prove no intention: that ``decode`` undoes ``encode`` is not asked. Limitations: results that pass through a container
@@ -43,6 +43,25 @@ def are_compared(body: list[ir.Stmt], first: Place, second: Place) -> bool:
                 if (_holds(one, ours) and _holds(other, theirs)) or (_holds(one, theirs) and _holds(other, ours)):
                     return True
     return False
+
+
+def elements_are_compared(body: list[ir.Stmt], first: Place) -> bool:
+    """``low, high = (price(key, v) for v in (1.0, 1.1))``: an expression compares two elements of a comprehension."""
+    statement = statement_at(body, first.node)
+    if not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
+        return False
+    target = statement.targets[0]
+    if not isinstance(target, (ir.Tuple, ir.List)) or not isinstance(statement.value, ir.Comprehension):
+        return False
+    names = {element.id for element in target.elts if isinstance(element, ir.Name)}
+    sides = (pair for other in body for node in walk(other) for pair in _sides(node, first.scope))
+    return any(
+        len((names & names_read(one)) | (names & names_read(two))) > 1 for one, two in sides if _both(names, one, two)
+    )
+
+
+def _both(names: set[str], one: Any, two: Any) -> bool:
+    return bool(names & names_read(one)) and bool(names & names_read(two))
 
 
 def _standing_for(body: list[ir.Stmt], node: Any) -> tuple[Any, str]:
