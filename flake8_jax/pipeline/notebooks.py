@@ -10,7 +10,7 @@ magic   a line for IPython and not for Python: ``%timeit f(x)``, ``!ls``, ``file
 broken  a cell that is no Python, where that alone keeps the text from being some: it is comments in the text, too.
 
 Scripts have magics as well, where a notebook was saved as one. Cells count in the order in which they stand. Not modelled:
-that they may be run in another one; what magics define; notebooks of other languages, which have no text.
+that they may be run in another one; cells that are indented as a whole, which IPython runs (they are comments in the text); what magics define; notebooks of other languages, which have no text.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -32,6 +33,7 @@ _AUTOMAGIC = re.compile(
 """What IPython takes for a magic without ``%``, in cells that are no Python as they stand."""
 _TARGET = re.compile(r"[\w.,\[\]'\" \t]+")
 _STRINGS = re.compile(r"""'[^'\\\n]*(?:\\.?[^'\\\n]*)*(?:'|$)|"[^"\\\n]*(?:\\.?[^"\\\n]*)*(?:"|$)|#.*""", re.MULTILINE)
+_LFS_POINTER = "version https://git-lfs.github.com/spec/"
 _INDENT = re.compile(r"\{\r?\n?([ \t]*)\"")
 
 
@@ -44,7 +46,10 @@ class CellsTooLarge(Exception):
 
 
 def text_of(data: str, limit: int | None = None) -> str:
-    """The text of a notebook in its JSON form. Raises NotebookError, and CellsTooLarge beyond ``limit`` bytes of code."""
+    """The text of a notebook in its JSON form; none where Git LFS has put a pointer in its place. Raises NotebookError, and
+    CellsTooLarge beyond ``limit`` bytes of code."""
+    if data.startswith(_LFS_POINTER):
+        return ""
     sources = [(_heading(number, cell), _source(cell)) for number, cell in _code_cells(_parsed(data))]
     if limit is not None and sum(len(source.encode("utf-8", "surrogatepass")) for _, source in sources) > limit:
         raise CellsTooLarge
@@ -62,6 +67,8 @@ def _without_what_is_broken(heading: str, source: str) -> tuple[str, str]:
     """Heading and source of a cell, as comments if it is no Python. One that goes on in the next cell is some."""
     if _is_python(source):
         return heading, source
+    if source[:1] in (" ", "\t") and _is_python(textwrap.dedent(source)):
+        return heading, _as_comments(source)
     from flake8_jax.syntax.errors import SyntaxProblem
     from flake8_jax.syntax.lower import lower  # which loads the parser
 

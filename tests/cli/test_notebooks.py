@@ -413,3 +413,18 @@ def test_a_cell_that_is_no_python_costs_nothing_but_itself(folder: Path, capsys:
         assert found == [(3, "JAX001", 2), (5, "JAX505", 2)]
     lint(capsys, "n.ipynb", "--fix")
     assert (folder / "n.ipynb").read_text(encoding="utf-8") == before.replace("x[0] = 1", "x = x.at[0].set(1)")
+
+
+def test_an_indented_cell_is_left_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = write(folder / "n.ipynb", notebook(SETUP, "  y = 2\n  print(y)", "x = jnp.ones(3)\nx[0] = 1"))
+    assert main(["check", "--isolated", "n.ipynb", "--output-format", "json"]) == 1
+    assert [(item["cell"], item["code"]) for item in json.loads(capsys.readouterr().out)] == [(4, "JAX505")]
+    lint(capsys, "n.ipynb", "--fix")
+    assert (folder / "n.ipynb").read_text(encoding="utf-8") == before.replace("x[0] = 1", "x = x.at[0].set(1)")
+
+
+def test_a_pointer_of_git_lfs_is_nothing_to_lint(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n"
+    (folder / "a.ipynb").write_text(pointer)
+    assert lint(capsys, "a.ipynb", "--fix") == (0, "All checks passed!\n")
+    assert (folder / "a.ipynb").read_text() == pointer
