@@ -39,8 +39,9 @@ class Product(msgspec.Struct, frozen=True, eq=False):
 
 
 def tell_mismatch(m: Machine, scope: ModuleScope, node: Any, name: str, problem: str) -> None:
-    if m.trackers[Products].chosen_at == len(m.path.stack):
-        return  # one of several functions: what chose it may have chosen the arguments
+    chosen_at = m.trackers[Products].chosen_at
+    if chosen_at >= 0 and all(link.node is node for link in m.path.stack[chosen_at:]):
+        return  # one of several functions, maybe transformed twice: what chose it may have chosen the arguments
     m.bus.emit(TransformMismatch(m.path.context(scope), node, name, problem))
 
 
