@@ -21,6 +21,7 @@ from flake8_jax.semantics.domain.values import (
     Value,
     known_elements,
 )
+from flake8_jax.semantics.events.events import DonatedUse
 from flake8_jax.semantics.events.facts import iterates
 from flake8_jax.semantics.interpreter.assignment import assign, tell_hash
 from flake8_jax.semantics.interpreter.conditions import Test, condition_of, judge_reports
@@ -42,12 +43,12 @@ MAX_REPEATED = 4
 def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> Value:
     inner = Frame(None, frame.scope, frame)
     inner.loops = frame.loops
-    known = _element_by_element(m, frame, inner, node)
+    outermost = evaluate(m, frame, node.generators[0].iter)
+    known = _element_by_element(m, inner, node, outermost)
     if known is not None:
         return known
     loop = LoopState("comprehension", node)
     results: list[Value] = []
-    outermost = evaluate(m, frame, node.generators[0].iter)
     uses_before = len(m.journal.entries)
     trips: list[int | None] = []
 
@@ -89,8 +90,8 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
         and not nested
         and any(slots is m.trackers[Keys].uses for slots, _, _ in m.journal.entries[uses_before:])
     ):
-        # A key was used: a second iteration shows whether it is the same one again.
-        del m.bus.emissions[reports:]
+        # A key was used: a second iteration shows whether it is the same one again. What was donated is told of once.
+        m.bus.emissions[reports:] = [e for e in m.bus.emissions[reports:] if isinstance(e.event, DonatedUse)]
         m.trackers.iteration(loop)
         once(0)
         del m.path.conditions[conditions:]
@@ -113,17 +114,16 @@ def evaluate_comprehension(m: Machine, frame: Frame, node: ir.Comprehension) -> 
     return ListValue(None, element, born=m.path.mode.trace)
 
 
-def _element_by_element(m: Machine, frame: Frame, inner: Frame, node: ir.Comprehension) -> Value | None:
+def _element_by_element(m: Machine, inner: Frame, node: ir.Comprehension, iterable: Value) -> Value | None:
     """A comprehension over one short sequence of known elements: each gets its own value."""
     if len(node.generators) != 1 or node.generators[0].ifs or node.kind == "set":
         return None
     generator = node.generators[0]
-    if not isinstance(generator.iter, (ir.Tuple, ir.List, ir.Name, ir.Attribute)):
-        return None
-    iterable = evaluate(m, frame, generator.iter)
     known = known_elements(iterable)
     if known is None or not is_followed(m, known):
         return None
+    if isinstance(generator.iter, ir.Call) and all(isinstance(element, Const) for element in known):
+        return None  # ``range(4)``: what is made is alike
     if len(known) * math.prod(loop.times for loop in m.path.loops if loop.unrolled and loop.times) > MAX_COPIES:
         return None
     keys: list[Value] = []
