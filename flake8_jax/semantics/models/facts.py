@@ -75,7 +75,7 @@ from flake8_jax.semantics.trackers.captures import Captures, embed
 from flake8_jax.semantics.trackers.contracts import note_method_rule
 from flake8_jax.semantics.trackers.equal_keys import note_made
 from flake8_jax.semantics.trackers.host_seeds import note_seed
-from flake8_jax.semantics.trackers.key_conventions import note_key_given
+from flake8_jax.semantics.trackers.key_conventions import note_key_given, use_collections
 from flake8_jax.semantics.trackers.key_streams import stream_of
 from flake8_jax.semantics.trackers.keys import (
     FOLD,
@@ -447,6 +447,7 @@ def _module_call(m: Machine, app: DescribedCall, method: str, module: Instance) 
         if method == "apply" and not m.path.mode.shapes_only:
             for one in _keys_in(bound["rngs"]):
                 note_drawn(m, one)
+            use_collections(m, at, bound["rngs"])
     target = _target(module, bound.get("method"))
     result: Value | None = None
     if target is not None:

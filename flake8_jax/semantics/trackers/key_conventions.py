@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flake8_jax.core import ir
 from flake8_jax.semantics.domain.arguments import Arguments
 from flake8_jax.semantics.domain.code import last_name
-from flake8_jax.semantics.domain.values import Array, DictValue, External, Opaque, Unknown, Value, canonical_key
+from flake8_jax.semantics.domain.values import Array, Const, DictValue, External, Opaque, Unknown, Value, canonical_key
 from flake8_jax.semantics.events.facts import draws_from
 from flake8_jax.semantics.trackers.keys import Keys, Touch, Usage, may_be_key, use_key
 
@@ -53,6 +53,11 @@ _OF_FLAX = frozenset({"init", "apply", "init_with_output", "lazy_init"})
 """Methods of Flax's modules: each draw folds the name of its module into the key."""
 
 
+_APPLYING = frozenset({"apply", "apply_fn"})
+_NOT_TRAINING = {"train": False, "training": False, "is_training": False, "deterministic": True, "inference": True}
+"""Arguments that say that nothing is dropped."""
+
+
 class _Given(NamedTuple):
     """An argument. collection: the name that a dictionary has for it."""
 
@@ -64,6 +69,10 @@ class _Given(NamedTuple):
 
 def note_key_given(m: Machine, func: Value, at: Call) -> None:
     """A callee that nobody knows gets arguments."""
+    called = _name_of(func, at.node)
+    if called in _APPLYING and "rngs" in at.args.kwargs and _has_flax(at):
+        use_collections(m, at, at.args.kwargs["rngs"])
+        return
     name = _name_of(func, at.node) if m.trackers[Keys].conventions else ""
     if not name or _keeps(name) or (isinstance(func, External) and func.name.startswith(_OF_ARRAYS)):
         return
@@ -75,6 +84,20 @@ def note_key_given(m: Machine, func: Value, at: Call) -> None:
             folds = of_flax or bool(collection) or given.keyword == "rngs"
             usage = Usage("consume", given.node, conventional=name, given=fact, folds=folds)
             use_key(m, Touch(at.frame, at.node, given.value), usage)
+
+
+def use_collections(m: Machine, at: Call, rngs: Value) -> None:
+    """``net.apply(variables, x, rngs={"dropout": key})``: the modules inside fold their names into the key and draw."""
+    switched = {name: value.value for name, value in at.args.kwargs.items() if isinstance(value, Const)}
+    is_off = any(isinstance(value, Const) and value.value is False for value in at.args.values)
+    if is_off or any(switched.get(name) is off for name, off in _NOT_TRAINING.items()):
+        return
+    if not isinstance(rngs, DictValue):
+        return
+    for name, key in rngs.items():
+        if isinstance(name, str) and name != "params" and isinstance(key, Value):
+            usage = Usage("consume", None, given=draws_from(name), folds=True)
+            use_key(m, Touch(at.frame, at.node, key), usage)
 
 
 def _is_key(given: _Given) -> bool:

@@ -385,25 +385,46 @@ LONG_LOOP = 100
 
 def _is_step(body: list[ir.Stmt], node: Any) -> bool:
     """What a loop draws at ``node`` goes into what its next iteration starts from."""
-    loop = next(
-        (s for s in _statements(body) if isinstance(s, (ir.For, ir.While)) and s.start <= node.start < s.end), None
-    )
-    statement = statement_at(body, node)
-    if loop is None or statement is None:
-        return False
-    inside = [s for s in _statements(loop.body) if isinstance(s, (ir.Assign, ir.AugAssign, ir.AnnAssign, ir.ExprStmt))]
-    if len(inside) > LONG_LOOP:
-        return True
+    inside = _statements_of_loop(body, node)
+    if not inside or len(inside) > LONG_LOOP:
+        return bool(inside)
     carried: set[str] = set()
     bound: set[str] = set()
     for one in inside:
         carried |= _read_by(one) - bound
         bound |= _changed_by(one)
-    drawn = _changed_by(statement)
+    return bool(_reached_from(statement_at(body, node), inside) & carried)
+
+
+def is_update(body: list[ir.Stmt], node: Any) -> bool:
+    """What a loop computes at ``node`` goes into what the next iteration computes it of: ``state = step(state, batch, key)``. An
+    evaluation, whose results are only gathered, is none."""
+    inside = _statements_of_loop(body, node)
+    if not inside or len(inside) > LONG_LOOP or not isinstance(node, ir.Call):
+        return False
+    read = {name for argument in node.args for name in names_read(argument.value)}
+    return bool(_reached_from(statement_at(body, node), inside) & read)
+
+
+def _statements_of_loop(body: list[ir.Stmt], node: Any) -> list[ir.Stmt]:
+    """The simple statements of the outermost loop around a node; none where there is no such loop."""
+    loop = next(
+        (s for s in _statements(body) if isinstance(s, (ir.For, ir.While)) and s.start <= node.start < s.end), None
+    )
+    if loop is None or statement_at(body, node) is None:
+        return []
+    return [s for s in _statements(loop.body) if isinstance(s, (ir.Assign, ir.AugAssign, ir.AnnAssign, ir.ExprStmt))]
+
+
+def _reached_from(statement: ir.Stmt | None, inside: list[ir.Stmt]) -> set[str]:
+    """The variables that what a statement computes goes into, up to the end of the iteration."""
+    if statement is None:
+        return set()
+    reached = _changed_by(statement)
     for following in inside:
-        if following.start > statement.start and drawn & _read_by(following):
-            drawn |= _changed_by(following)
-    return bool(drawn & carried)
+        if following.start > statement.start and reached & _read_by(following):
+            reached |= _changed_by(following)
+    return reached
 
 
 def _changed_by(statement: ir.Stmt) -> set[str]:

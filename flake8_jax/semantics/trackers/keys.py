@@ -59,7 +59,7 @@ from flake8_jax.semantics.machine.tracker import FinishedRun, Replay, Tracker
 from flake8_jax.semantics.trackers.key_caches import is_filled_once
 from flake8_jax.semantics.trackers.key_children import are_apart, gives_nothing, is_other_child
 from flake8_jax.semantics.trackers.key_choices import exclude
-from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of
+from flake8_jax.semantics.trackers.key_intent import Drawn, intent_of, is_update
 from flake8_jax.semantics.trackers.key_names import NamesOfBodies, body_around, names_bound
 from flake8_jax.semantics.trackers.key_streams import Drawing, shared_by
 
@@ -375,8 +375,10 @@ def _collides(
         return False
     level = parting(path, earlier.path)
     if level is None:
-        return True
+        return not (usage.folds or earlier.folds)
     first, second = earlier.path[level], path[level]
+    if (usage.folds or earlier.folds) and first.node is not second.node:
+        return False
     if any(names.around(place).give_shapes(place.node, body_around(place)) for place in (first, second)):
         return False
     return not exclude(first, second, names)
@@ -389,7 +391,7 @@ def _is_slight(m: Machine, usage: Usage, path: tuple[Place, ...], earlier: Use) 
     level = parting(path, earlier.path)
     again = level is not None and path[level].node is earlier.path[level].node
     if usage.folds or earlier.folds:
-        return not again
+        return False
     if all(both):
         return both[0] == both[1] and not again and not _draws_alone(both[0])
     if not _is_split(earlier if usage.conventional else usage):
@@ -533,6 +535,8 @@ def _tell_collision(m: Machine, key: Value, usage: Usage, collision: Collision) 
     if level is None:
         return
     here, there = _step(path, level), _step(earlier.path, level)
+    if usage.folds and not usage.conventional and not is_update(body_around(here), here.node):
+        return  # an evaluation, whose masks may be alike, or be none
     carried = earlier.carried or (here.node is there.node and _comes_back(m, path, level, earlier, key))
     in_loop, draws = here.node is there.node and not carried, usage.draws and earlier.draws
     if _is_told_often(m, key, here, there) and not in_loop:
