@@ -19,7 +19,7 @@ from flake8_jax.cli.said import tell
 from flake8_jax.cli.verify import summary
 from flake8_jax.core.findings import Positions, Verdict
 from flake8_jax.core.report import Change, Diagnostic, RunReport, line_starts
-from flake8_jax.runtime_checks.fix_verdicts import Fix
+from flake8_jax.runtime_checks.contracts import Fix
 from flake8_jax.runtime_checks.project_copy import CopyError, outermost
 from flake8_jax.runtime_checks.prove import PROVED, Proof, prove
 from flake8_jax.runtime_checks.replays import Function, Place, Runner, Variant
@@ -220,7 +220,10 @@ def fixes_of(report: RunReport, numbers: Mapping[Origin, int]) -> tuple[list[Fun
             mine = list(dict.fromkeys(_functions_of(item, scopes)))
             indices = tuple(functions.setdefault(function, len(functions)) for function in mine)
             place = Place(item.path, item.row, item.column, max(item.row, item.end_row))
-            fixes[number] = Fix(number, item.finding.name, item.code, place, indices)
+            functions.setdefault((item.path, "<module>"), len(functions))  # what becomes of its variables
+            fix = item.finding.fix
+            message, safe = ("", False) if fix is None else (fix.message, fix.applicability == "safe")
+            fixes[number] = Fix(number, item.finding.name, item.code, place, indices, message, safe)
     return list(functions), [fixes[number] for number in sorted(fixes)]
 
 
