@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.runtime_checks.project_copy import ProjectCopy, copy_project
-from flake8_jax.runtime_checks.sandbox import Launch, Message, describe, run_child
+from flake8_jax.runtime_checks.sandbox import Launch, Message, describe, missing_jax, run_child
 from flake8_jax.runtime_checks.verify import Workload
 
 Function = tuple[str, str]
@@ -182,6 +182,9 @@ class Runner:
         if outcome.state in ("timeout", "memory", "signal") or not said or not ended:
             return Replay(trouble=describe(outcome, work.limits))
         seen, end = said[0], ended[0]
+        lacking = missing_jax(work.python, end["versions"], [raised["message"] for raised in seen["raised"]])
+        if lacking:
+            return Replay(trouble=lacking, refused=True)
         if not work.is_met_by(end["versions"]):
             return Replay(
                 trouble=f"there is no {work.target} device here (`jaxlint env` says what there is)", absent=True

@@ -24,7 +24,8 @@ PUT, NAN, NAMED = "__jaxlint_put__", "__jaxlint_nan__", "__jaxlint_named__"
 
 @dataclass(frozen=True)
 class Meaning:
-    """number: of the finding. row, column: where the expression begins, 1-based, the column in bytes. name: for ``name``, the one to use."""
+    """number: of the finding. row, column: where the expression begins, 1-based, the column in bytes. name: for the kind
+    ``name``, the one to use."""
 
     number: int
     kind: str

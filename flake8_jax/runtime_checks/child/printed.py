@@ -2,7 +2,8 @@
 
 Vocabulary
 ----------
-alike    the same words, and numbers that differ by ``CLOSE`` at most: what is printed has few digits, and rounding shows in them.
+alike    the same words, and numbers that differ by ``CLOSE`` at most: what is printed has few digits, and rounding shows
+         in them.
 noisy    lines that the same program prints otherwise when it runs again (times, addresses); left out.
 tracer   a line that shows a tracer: a ``print`` that ran while JAX traced, which nobody meant. ``traced`` allows such lines to
          become others, ``unordered`` allows another order; ``text``: the text is not looked at.

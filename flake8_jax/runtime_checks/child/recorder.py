@@ -37,6 +37,7 @@ _PLAIN = frozenset(
     {type(None), bool, int, float, complex, str, bytes, slice, range}
     | {type, FunctionType, BuiltinFunctionType, ModuleType}
 )
+_ARRAYS = frozenset({"jax", "jaxlib", "numpy", "torch", "tensorflow", "ml_dtypes"})  # packages whose arrays have both
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # Flattening runs foreign code: a half-built instance, keys that do not sort, a property that is not implemented.
@@ -230,9 +231,17 @@ def _leaves_of(tree: Any) -> Iterator[Any]:
         level = below
 
 
+def _dtype_and_shape(value: Any) -> tuple[Any, Any]:
+    """Those of an array or an abstract value. Any other object is not asked: its attributes may be code of the user's."""
+    package = type(value).__module__.partition(".")[0]
+    if package not in _ARRAYS:
+        return None, None
+    return getattr(value, "dtype", None), getattr(value, "shape", None)
+
+
 def aval_of(value: Any, depth: int = 3) -> str:
     """``f32[8,128]``; of containers, what they hold; of other values, their type."""
-    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
+    dtype, shape = _dtype_and_shape(value)
     if dtype is not None and isinstance(shape, tuple):
         name = str(dtype)
         if name.startswith("key<"):

@@ -1,15 +1,17 @@
 """Run the user's command in a copy of the project and capture what some of its functions return.
 
 Request: ``roots``: pairs of the original and the copied folder; ``command``; ``functions``: number, path, name;
-``places``: number, path, row, column of findings; ``eager``: without jit; ``wide``: in float64; ``blind``: draws do not depend on their keys
-(see ``blind_keys``); ``meanings``: kind, path, row, column and name of expressions that are to do what is meant there (see
-``meanings``); ``folder``: where captured results go. Messages: ``replayed``, ``ended``, ``refused``.
+``places``: number, path, row, column of findings; ``eager``: without jit; ``wide``: in float64; ``blind``: draws do not
+depend on their keys (see ``blind_keys``); ``meanings``: number, kind, path, row, column and name of expressions that are to
+do what is meant there (see ``meanings``); ``folder``: where captured results go. Messages: ``replayed``, ``ended``,
+``refused``.
 """
 
 from __future__ import annotations
 
 import builtins
 import contextlib
+import importlib
 import importlib.machinery
 import os
 import random
@@ -146,8 +148,7 @@ class _Importing:
         def executing(module: Any) -> None:
             begun = time.perf_counter()
             original(module)
-            import jax.monitoring
-
+            importlib.import_module("jax.monitoring")
             self._ledger.install(module)
             for change in self._changes:
                 change(module)

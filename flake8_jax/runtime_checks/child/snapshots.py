@@ -114,7 +114,7 @@ class Snapshots:
         if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
             return self._array(numpy.asarray(value), "numpy" if isinstance(value, numpy.ndarray) else "scalar")
         jax: Any = sys.modules.get("jax")
-        if jax is None or not isinstance(value, getattr(jax, "Array", ())) or not hasattr(jax, "core"):
+        if jax is None or not hasattr(jax, "Array") or not hasattr(jax, "core") or not isinstance(value, jax.Array):
             return None
         if isinstance(value, jax.core.Tracer):
             return {"kind": "opaque", "type": "tracer"}
