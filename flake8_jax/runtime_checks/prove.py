@@ -407,7 +407,7 @@ class _Proving:
     ) -> tuple[_Ran, _Ran, str, str]:
         """The two runs that have to be the same, what that shows, and why there are none."""
         if contract in ("finite", "nearer"):
-            proof = "finite results stay" if contract == "finite" else "they come nearer to those in float64"
+            proof = "where the original is finite" if contract == "finite" else "measured by float64"
             return reference, plain, proof, ""
         if contract == "draws":
             way, proof = Way(blind=True), "with the same key everywhere"

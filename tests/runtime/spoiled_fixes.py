@@ -178,7 +178,7 @@ def count(x):
     return jnp.sum(bad), x + 1.0
 
 
-print(count(jnp.array([1.0, jnp.nan, 3.0, jnp.nan])))
+print(count(jnp.array([1.0, jnp.nan, 3.0])))
 """,
         (
             Spoil("sign", "jnp.isnan(x)", "~jnp.isnan(x)"),
@@ -307,9 +307,9 @@ def step(state, x):
 
 
 def main():
-    state = jnp.zeros((512, 512))
+    state, x = jnp.zeros((512, 512)), jnp.ones((512, 512))
     for i in range(3):
-        state = step(state, jnp.ones((512, 512)))
+        state = step(state, x)
     return state
 
 
@@ -338,7 +338,7 @@ print(put(jnp.arange(3.0)))
 """,
         (
             Spoil("index", ".at[1]", ".at[0]"),
-            Spoil("operation", ".set(7.0)", ".multiply(7.0)"),
+            Spoil("operation", ".set(7.0)", ".add(7.0)"),
             Spoil("dropped", "    x = x.at[1].set(7.0)\n", ""),
         ),
     ),
@@ -355,7 +355,7 @@ def mean(x):
     return total / 3.0
 
 
-print(mean(jnp.arange(3.0)))
+print(mean(jnp.arange(3.0) + 0.25))
 """,
         (
             Spoil("constant", "/ 3.0", "/ 2.0"),
@@ -381,7 +381,7 @@ print(halve(jnp.float32(37.0)))
 """,
         (
             Spoil("condition", "x > 1.0", "x > 2.0"),
-            Spoil("constant", "x * 0.5", "x * 0.25"),
+            Spoil("constant", "x * 0.5", "x * 0.3"),
             Spoil("dropped", "    x = jax.lax.while_loop(cond_fun, body_fun, x)\n", ""),
         ),
     ),
@@ -532,7 +532,7 @@ import jax.numpy as jnp
 
 @jax.jit
 def pick(i):
-    table = [1.0, 4.0, 9.0]
+    table = [1.5, 4.5, 9.5]
     return table[i] + 1.0
 
 

@@ -69,7 +69,7 @@ def leaf_distance(a: Leaf, b: Leaf, x: Any, y: Any, around: Around) -> Distance:
         return Distance()
     if "opaque" in (a["kind"], b["kind"]):
         if a["kind"] == b["kind"] and a["type"] != b["type"]:
-            return _structural(f"is a {b['type']} instead of a {a['type']}")
+            return _structural(f"is {_a(b['type'])} instead of {_a(a['type'])}")
         return Distance(unseen=1)
     if a["kind"] == b["kind"] == "node":
         return _nodes(a, b)
@@ -82,7 +82,7 @@ def leaf_distance(a: Leaf, b: Leaf, x: Any, y: Any, around: Around) -> Distance:
 
 def _nodes(a: Leaf, b: Leaf) -> Distance:
     if a["type"] != b["type"]:
-        return _structural(f"is a {b['type']} instead of a {a['type']}")
+        return _structural(f"is {_a(b['type'])} instead of {_a(a['type'])}")
     if a["parts"] != b["parts"]:
         odd = [part for part in (*b["parts"], *a["parts"]) if (part in a["parts"]) != (part in b["parts"])]
         return _structural(
@@ -97,9 +97,9 @@ def _values(a: Leaf, b: Leaf, x: Any, y: Any, around: Around) -> Distance:
     """Plain Python values."""
     counts = int(a["type"] in ("int", "float", "complex", "bool"))
     if a["type"] != b["type"]:
-        return _structural(f"is a {b['type']} instead of a {a['type']}")
+        return _structural(f"is {_a(b['type'])} instead of {_a(a['type'])}")
     one, other = a["value"], b["value"]
-    if one == other or (one != one and other != other):
+    if one == other:
         return Distance(counts=counts)
     if a["type"] == "float":
         import numpy
@@ -170,7 +170,11 @@ def _retyped(a: Leaf, b: Leaf, around: Around) -> str:
 
 
 def _described(leaf: Leaf) -> str:
-    return f"{leaf['dtype']}{leaf['shape']}" if leaf["kind"] == "array" else f"a {leaf['type']}"
+    return f"{leaf['dtype']}{leaf['shape']}" if leaf["kind"] == "array" else _a(leaf["type"])
+
+
+def _a(word: str) -> str:
+    return f"{'an' if word[:1].lower() in 'aeio' else 'a'} {word}"
 
 
 def _structural(what: str) -> Distance:

@@ -93,7 +93,8 @@ class Captured:
         if leaf["kind"] == "value":
             if leaf["type"] == "complex":
                 return numpy.asarray(complex(leaf["value"]))
-            return numpy.asarray(leaf["value"]) if leaf["type"] in ("int", "float", "bool") else None
+            value = float(leaf["value"]) if leaf["type"] == "float" else leaf["value"]
+            return numpy.asarray(value) if leaf["type"] in ("int", "float", "bool") else None
         if leaf["kind"] != "array" or leaf["at"] not in self._arrays:
             return None
         return numpy.frombuffer(self._arrays[leaf["at"]].tobytes(), _dtype(leaf["dtype"])).reshape(leaf["shape"])

@@ -106,12 +106,14 @@ class Snapshots:
     def _leaf(self, value: Any) -> Leaf | None:
         """The leaf of what holds no other values."""
         if type(value) in _PLAIN:
-            plain = value if not isinstance(value, (complex, bytes)) else repr(value)
+            plain = repr(value) if isinstance(value, (float, complex, bytes)) else value  # JSON has no NaN
             return {"kind": "value", "type": type(value).__name__, "value": plain}
         if isinstance(value, _CODE):
             return {"kind": "code", "type": type(value).__name__}
         numpy = sys.modules.get("numpy")
         if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
+            if value.dtype.hasobject:
+                return None
             return self._array(numpy.asarray(value), "numpy" if isinstance(value, numpy.ndarray) else "scalar")
         jax: Any = sys.modules.get("jax")
         if jax is None or not hasattr(jax, "Array") or not hasattr(jax, "core") or not isinstance(value, jax.Array):
@@ -131,8 +133,6 @@ class Snapshots:
     def _array(self, array: Any, owner: str) -> Leaf:
         import numpy
 
-        if array.dtype.hasobject:
-            return {"kind": "opaque", "type": "array of objects"}
         leaf: Leaf = {"kind": "array", "of": owner, "dtype": str(array.dtype), "shape": list(array.shape)}
         return {**leaf, "at": self.store.keep(numpy.ascontiguousarray(array).tobytes())}
 
@@ -149,6 +149,8 @@ class Snapshots:
         if isinstance(value, (set, frozenset)):
             plain = sorted(repr(part) for part in value if type(part) in _PLAIN)
             return kind, [("{}", ", ".join(plain)), ("{}.len", len(value))]
+        if hasattr(type(value), "__array_interface__") and type(value).__module__ == "numpy":  # an array of objects
+            return f"{kind}{list(value.shape)}", [(f"[{number}]", part) for number, part in enumerate(value.flat)]
         return self._parts_of_object(value, kind)
 
     def _parts_of_object(self, value: Any, kind: str) -> tuple[str, list[tuple[str, Any]]] | None:
