@@ -93,6 +93,7 @@ class Recorded:
             "filename": self.path,
             "qualname": getattr(self.code, "co_qualname", self.code.co_name),  # Python 3.11
             "line": self.code.co_firstlineno,
+            "last": last_line(self.code),
             "calls": self.calls,
             "staged_calls": self.staged_calls,
             "ambient_calls": self.ambient_calls,
@@ -169,6 +170,12 @@ def parameter_names(code: CodeType) -> tuple[str, ...]:
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
     return tuple(name for name in code.co_varnames[:count] if not name.startswith("."))
+
+
+def last_line(code: CodeType) -> int:
+    """The last line of a function, the functions in it among them."""
+    inner = [last_line(one) for one in code.co_consts if isinstance(one, CodeType)]
+    return max([code.co_firstlineno, *(row for _, _, row in code.co_lines() if row is not None), *inner])
 
 
 def _last_entry_offset(code: CodeType) -> int | None:
