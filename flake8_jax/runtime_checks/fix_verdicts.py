@@ -202,7 +202,7 @@ def enables(
         for f in fix.functions
         if f in compared.functions
         and names[f][1] != "<module>"
-        and (compared.functions[f]["leaves"] or compared.functions[f]["first"] or compared.functions[f]["miscalled"])
+        and (compared.functions[f]["leaves"] or compared.functions[f]["first"])
     }
     printed = compared.printed
     if not mine and printed["status"] == "same":
@@ -230,15 +230,12 @@ def _enables(  # noqa: PLR0913  the parts of a sentence
     impure: str,
 ) -> Verdict:
     first = found["first"]
-    if found["miscalled"]:
-        reason = f"{said}; {_name(names[number])} was called {found['miscalled']} under jax_disable_jit"
-        return Verdict("inconclusive", reason, details=error)
     if not first and found["calls"] <= found["drifted"]:
         reason = f"{said}; no call of {_name(names[number])} had the same inputs under jax_disable_jit"
         return Verdict("inconclusive", reason, details=error)
     error = {**error, "reference": "jax_disable_jit"}
     if not first:
-        good = {f: one for f, one in mine.items() if not one["first"] and not one["miscalled"]}
+        good = {f: one for f, one in mine.items() if not one["first"]}
         reason = f"{said}; compared with the original under jax_disable_jit, {_amounts(good, names)}"
         return Verdict("enables", reason, details={**error, **details(good)})
     if impure and first["call"] > 0:

@@ -453,12 +453,10 @@ class _Proving:
         safe = self.proved()
         final: _Tried | None = None
         if safe and safe != self.base:
-            self.attempts += 1
-            final = self.try_(safe, "with all that is proved")
-            assert final is not None
             meant = any(self.verdicts[number].verdict == "intended-change" for number in safe)
-            same = final.replay.status == self.reference.status if meant else self.is_same(final)
-            same = same and say.restructured(final.compared, self.runner.functions) is None
+            final = self.changed_as_meant(safe) if meant else self.unchanged(safe)
+            same = say.restructured(final.compared, self.runner.functions) is None
+            same = same and (final.replay.status == self.reference.status if meant else self.is_same(final))
             if final.replay.trouble or not same:
                 needed = " without what is not proved" if self.base - safe else ""
                 self.notes.append(f"what was proved does not hold together{needed}: nothing of it can be written")
@@ -472,6 +470,18 @@ class _Proving:
         if self.reference.left_out:
             self.notes.append(f"{self.reference.left_out} results were too large or too many to be compared")
         return Proof(verdicts, safe, speeds, dict(before.versions), tuple(self.notes), self.runner.count)
+
+    def unchanged(self, applied: frozenset[int]) -> _Tried:
+        self.attempts += 1
+        final = self.try_(applied, "with all that is proved")
+        assert final is not None
+        return final
+
+    def changed_as_meant(self, applied: frozenset[int]) -> _Tried:
+        """All together; what the results should be was asked of each contract before."""
+        replay = self.run(applied, "with all that is proved")
+        compared = Compared() if replay.trouble else self.runner.compare(Pair(self.reference, replay, self.again))
+        return _Tried(applied, replay, compared)
 
     def with_speeds(self, number: int, verdict: Verdict, speeds: Sequence[Speed]) -> dict[str, Any]:
         """The details of a verdict, with the times of the functions of the fix."""

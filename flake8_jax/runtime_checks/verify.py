@@ -29,6 +29,7 @@ from flake8_jax.runtime_checks.sandbox import (
 
 PLATFORMS = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda", "tpu": "tpu"}
 _DEVICES = "xla_force_host_platform_device_count"
+_STOPPED = ("timeout", "memory", "signal")
 REPLICAS = 4
 """So many devices the CPU poses as, where a finding is about several."""
 _BACKENDS = {"cuda": ("gpu", "cuda"), "cpu": ("cpu",), "tpu": ("tpu",)}
@@ -205,7 +206,7 @@ def run_of(outcome: Outcome, workload: Workload) -> Run:
         raise RefusedCommand(lacking)
     seen, ended = outcome.of("observations"), outcome.of("ended")
     trouble = ""
-    if outcome.state in ("timeout", "memory", "signal") or not seen:
+    if outcome.state in _STOPPED or not seen:
         trouble = describe(outcome, workload.limits)
     elif ended and (ended[0]["failure"] or ended[0]["status"]):
         trouble = f"the command ended with {ended[0]['failure'] or 'status ' + str(ended[0]['status'])}"
@@ -220,7 +221,7 @@ def run_of(outcome: Outcome, workload: Workload) -> Run:
         trouble,
         outcome.output,
         called,
-        failed=bool(ended and ended[0]["failure"]),
+        failed=outcome.state not in _STOPPED and bool(ended and ended[0]["failure"]),
     )
 
 

@@ -338,7 +338,7 @@ class Runs:
         self.folder = folder
         self.count = 0
 
-    def run(self, *calls: tuple[Any, Any], counts: int | None = None, printed: str = "") -> Any:
+    def run(self, *calls: tuple[Any, Any], entered: int = 0) -> Any:
         from flake8_jax.runtime_checks.child.compare import Captured
         from flake8_jax.runtime_checks.child.snapshots import Snapshots, Store
 
@@ -352,7 +352,7 @@ class Runs:
              "outputs": take(result), "state": []}
             for number, (given, result) in enumerate(calls)
         ]  # fmt: skip
-        said = {"calls": data, "counts": {"0": len(calls) if counts is None else counts}, "printed": printed}
+        said = {"calls": data, "counts": {"0": len(calls)}, "entered": {"0": entered or len(calls)}, "printed": ""}
         (home / "calls.json").write_text(json.dumps(said))
         store.save(str(home))
         return Captured(str(home))
@@ -459,6 +459,8 @@ def test_nothing_is_left_out_in_silence(runs: Runs) -> None:
     assert (half["leaves"], half["unseen"]) == (1, 1)
     fewer = compared(runs.run((1.0, one), (1.0, one)), runs.run((1.0, one)))
     assert fewer["miscalled"] == "1 times instead of 2"
+    traced = compared(runs.run((1.0, one), (1.0, one)), runs.run((1.0, one), entered=2))
+    assert (traced["miscalled"], traced["calls"]) == ("", 0)  # the other call was traced and has no values
     assert compared(runs.run((1.0, one)), runs.run((1.0, one)), allowed=())["retyped"] == ""
     number = compared(runs.run((1.0, numpy.float32(1))), runs.run((1.0, 1.0)))
     assert number["retyped"] == "result is a Python number instead of a NumPy number"

@@ -289,7 +289,7 @@ class Ledger:
 
     def save(self, folder: str) -> None:
         """Write ``calls.json`` and ``arrays.npz``. Raises OSError."""
-        data = {"calls": self.calls, "counts": self.counts, "printed": self.printed.text()}
+        data = {"calls": self.calls, "counts": self.counts, "entered": self.entered, "printed": self.printed.text()}
         with open(os.path.join(folder, "calls.json"), "w", encoding="utf-8") as file:
             json.dump(data, file)
         self.store.save(folder)

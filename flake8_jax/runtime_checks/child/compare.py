@@ -10,7 +10,8 @@ Vocabulary
 noisy     the reference itself gives another value when it runs again; left out.
 drift     a call whose result is not close, but whose inputs (or some captured call inside it) were no longer equal, and not
           more than ``AMPLIFIED`` times closer than the results are: rounding that adds up, not the function.
-miscalled the function was called so often in one run, and not as often in the other: its calls are not compared.
+miscalled the function was called so often in one run, and not as often in the other: its calls are not compared. Calls that
+          JAX traces have no values; where one run traced some, numbers say nothing, and nothing of the function is compared.
 unseen    results of a type that cannot be looked into.
 state     what a call left of its arguments, the object of a method among them.
 """
@@ -71,6 +72,7 @@ class Captured:
             data = json.load(file)
         calls: list[Call] = data["calls"]
         self.counts = {int(number): count for number, count in data["counts"].items()}
+        self.entered = {int(number): count for number, count in data["entered"].items()}
         self.printed: str | None = data["printed"]
         path = os.path.join(folder, "arrays.npz")
         self._arrays: Any = {}
@@ -157,6 +159,8 @@ class Comparing:
             theirs = self.other.by_function.get(number, {})
             stopped = any(call["raised"] for calls in (ours, theirs) for call in list(calls.values())[-1:])
             if found["counts"][0] != found["counts"][1] and not stopped:
+                if any(run.entered.get(number, 0) > run.counts.get(number, 0) for run in (self.reference, self.other)):
+                    continue
                 varies = self.again is not None and self.again.counts.get(number, 0) != found["counts"][0]
                 found["miscalled"] = f"{found['counts'][1]} times instead of {found['counts'][0]}"
                 found["miscalled"] += ", a number that varies from run to run" * varies
