@@ -84,6 +84,8 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
 
 
 def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None) -> int:
+    from flake8_jax.cli.output import withdrawn_shown
+
     linted = lint(args, cwd, backend, unsafe_fixes=args.unsafe_fixes)
     workspace, question, report = linted.workspace, linted.question, linted.report
     if report.missing:
@@ -104,7 +106,7 @@ def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None)
             )
     if proof.refused:
         raise ConfigError(proof.refused)
-    for note in proof.notes:
+    for note in (*proof.notes, *withdrawn_shown(variants.whole, linted.view)):
         tell(note)
     refused = write(variants.changes(proof.safe)) if args.write else ()
     for line in refused:
@@ -116,14 +118,17 @@ def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None)
 
 
 class _Variants:
-    """The project with some of its fixes applied. numbers: of the fixes, by the origin of the finding."""
+    """The project with some of its fixes applied. numbers: of the fixes, by the origin of the finding. whole: the report with
+    all of them, and those that were taken back."""
 
     def __init__(self, workspace: Workspace, question: Question, report: RunReport, *, unsafe: bool) -> None:
         self.workspace = workspace
         self.question = question
         self.unsafe = unsafe
         self._made: dict[frozenset[int], Outcome] = {}
-        applied = set(self._repaired(None).applied)
+        outcome = self._repaired(None)
+        self.whole = outcome.report
+        applied = set(outcome.applied)
         found = dict.fromkeys(origin for item in report.diagnostics if (origin := origin_of(item)) in applied)
         self.numbers: dict[Origin, int] = {origin: number for number, origin in enumerate(found)}
         self._rows = {origin_of(item): item.end_row - item.row for item in report.diagnostics}

@@ -144,7 +144,8 @@ class _Proving:
 
     def compare(self, one: _Ran, two: _Ran, allowed: Collection[str] = ()) -> Compared:
         """The comparison, with as many further runs as it takes to be sure."""
-        pair = Pair(one.replay, two.replay, allowed=tuple(sorted(allowed)))
+        noise = self.reference, self.again
+        pair = Pair(one.replay, two.replay, allowed=tuple(sorted(allowed)), noise=noise)
         if one.replay is self.reference:
             pair = msgspec.structs.replace(pair, again=self.again)
         found = self.runner.compare(pair)
@@ -318,7 +319,9 @@ class _Proving:
             self.printed = eager, ended
         eager, ended = self.printed
         if not ended:
-            found = self.runner.compare(Pair(eager, tried.replay, allowed=("kinds", "unordered"))).printed
+            noise = self.reference, self.again
+            pair = Pair(eager, tried.replay, allowed=("kinds", "unordered"), noise=noise)
+            found = self.runner.compare(pair).printed
             if found["status"] == "differs":
                 return say.inconclusive(f"{found['what']}, compared with the original under jax_disable_jit")
             ended = {"same": "", "unseen": "it goes elsewhere"}.get(found["status"], "it differs from run to run")

@@ -94,7 +94,7 @@ class Replay(msgspec.Struct, frozen=True):
 
 class Pair(msgspec.Struct, frozen=True):
     """Two replays to compare. again, other_again: second runs of them. wide: the two in float64, None where that was not
-    tried. allowed: see ``child.closeness`` and ``child.printed``."""
+    tried. allowed: see ``child.closeness`` and ``child.printed``; noise: two runs of the original."""
 
     reference: Replay
     other: Replay
@@ -102,6 +102,7 @@ class Pair(msgspec.Struct, frozen=True):
     other_again: Replay | None = None
     wide: tuple[Replay, Replay] | None = None
     allowed: tuple[str, ...] = ()
+    noise: tuple[Replay, Replay] | None = None
 
 
 def _unseen() -> dict[str, Any]:
@@ -227,6 +228,7 @@ class Runner:
                     "other_again": _folder(pair.other_again),
                     "wide": None if pair.wide is None else [_folder(one) for one in pair.wide],
                     "allowed": pair.allowed,
+                    "noise": [None, None] if pair.noise is None else [_folder(one) for one in pair.noise],
                 }
             ]
         }

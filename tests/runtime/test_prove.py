@@ -488,6 +488,10 @@ def test_what_is_printed_is_compared_as_far_as_it_means_anything() -> None:
     assert status("took 1 s\nloss 1\n", "took 3 s\nloss 2\n", "took 2 s\nloss 1\n") == "differs"
     assert status("grad nan\n", "grad 0.0\n") == "differs"
     assert status("grad nan\n", "grad 0.0\n", allowed=("finite",)) == "same"
+    timed = ("loss 2\nepoch 0 took 7 s\n", "epoch 0 took 9 s\nloss 2\n", None, None, ("unordered",))
+    assert printed_difference(*timed)["status"] == "differs"
+    again = ("loss Tracer<x>\nepoch 0 took 5 s\n", "loss Tracer<x>\nepoch 0 took 6 s\n")
+    assert printed_difference(*timed, again)["status"] == "same"
     assert status("", "") == "nothing" and status(None, "") == "unseen"
 
 

@@ -2,8 +2,8 @@
 
 Request: ``pairs``: ``reference``, ``other``, ``again`` (a second run of the reference, or None) and ``other_again``, folders
 written by ``replay``; ``wide``: the two of them in float64 (each may be None), or None where that was not tried yet;
-``allowed``: differences that are meant (see ``closeness``). Message: ``compared``, one entry a pair: ``functions``, and
-``printed``.
+``allowed``: differences that are meant (see ``closeness``); ``noise``: two runs of the original, each may be None. Message:
+``compared``, one entry a pair: ``functions``, and ``printed``.
 
 Vocabulary
 ----------
@@ -60,8 +60,13 @@ def run(request: dict[str, Any], channel: Channel) -> None:
             None if comparing.again is None else comparing.again.printed,
             None if again is None else again.printed,
             pair["allowed"],
+            (_printed(read(pair["noise"][0])), _printed(read(pair["noise"][1]))),
         )
         channel.send("compared", functions=comparing.functions(), printed=printed)
+
+
+def _printed(run: Captured | None) -> str | None:
+    return None if run is None else run.printed
 
 
 class Captured:

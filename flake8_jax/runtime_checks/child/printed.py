@@ -25,9 +25,17 @@ _TRACER = re.compile(r"Tracer[<(]")
 
 
 def printed_difference(
-    one: str | None, two: str | None, again: str | None, other_again: str | None, allowed: Sequence[str] = ()
+    one: str | None,
+    two: str | None,
+    again: str | None,
+    other_again: str | None,
+    allowed: Sequence[str] = (),
+    noise: tuple[str | None, str | None] = (None, None),
 ) -> dict[str, Any]:
-    """status: ``unseen``, ``nothing`` (neither prints), ``same``, ``noisy`` or ``differs``. lines: how many are the same."""
+    """status: ``unseen``, ``nothing`` (neither prints), ``same``, ``noisy`` or ``differs``. lines: how many are the same.
+
+    noise: what the original printed in two runs, where the order is no guide to which lines are noisy.
+    """
     if one is None or two is None or "text" in allowed:
         return _said("unseen")
     ours, theirs = _lines(one), _lines(two)
@@ -36,21 +44,22 @@ def printed_difference(
     if "traced" in allowed:
         ours = [line for line in ours if not _TRACER.search(line)]
     like = functools.partial(is_alike, healing="finite" in allowed, any_number="nearer" in allowed)
-    noise = set()
+    noisy = set()
     for mine, text in ((ours, again), (theirs, other_again)):
         if text is not None and "unordered" not in allowed:
             more = [line for line in _lines(text) if "traced" not in allowed or not _TRACER.search(line)]
             if len(more) != len(mine):
                 return _said("noisy")
-            noise |= {number for number, pair in enumerate(zip(mine, more)) if not is_alike(*pair)}
+            noisy |= {number for number, pair in enumerate(zip(mine, more)) if not is_alike(*pair)}
     if "unordered" in allowed:
-        return _unordered(ours, theirs)
+        changing = _changing(*noise)
+        return _unordered(*([line for line in lines if _words(line) not in changing] for lines in (ours, theirs)))
     if len(ours) != len(theirs):
         return _said("differs", f"it prints {len(theirs)} lines instead of {len(ours)}")
     for number, (a, b) in enumerate(zip(ours, theirs)):
-        if number not in noise and not like(a, b):
+        if number not in noisy and not like(a, b):
             return _said("differs", f"it prints `{b[:80]}` instead of `{a[:80]}`")
-    kept = len(ours) - len(noise)
+    kept = len(ours) - len(noisy)
     return _said("same" if kept else "noisy", lines=kept)
 
 
@@ -64,6 +73,16 @@ def _unordered(ours: list[str], theirs: list[str]) -> dict[str, Any]:
     return _said("differs", f"it prints `{left[0][:80]}` besides") if left else _said("same", lines=len(ours))
 
 
+def _changing(one: str | None, two: str | None) -> set[str]:
+    """The words of lines whose numbers are others in every run."""
+    pairs = zip(_lines(one or ""), _lines(two or ""))
+    return {_words(a) for a, b in pairs if not is_alike(a, b) and _words(a) == _words(b)}
+
+
+def _words(line: str) -> str:
+    return _NUMBER.sub("#", line).replace(" ", "")
+
+
 def _lines(text: str) -> list[str]:
     return [" ".join(_ADDRESS.sub("0x", line).split()) for line in text.splitlines() if line.strip()]
 
@@ -72,7 +91,7 @@ def is_alike(one: str, other: str, *, healing: bool = False, any_number: bool = 
     """healing: NaN and infinity may have become numbers. any_number: numbers may have become others."""
     if one == other:
         return True
-    if _NUMBER.sub("#", one).replace(" ", "") != _NUMBER.sub("#", other).replace(" ", ""):
+    if _words(one) != _words(other):
         return False
     if any_number:
         return True
