@@ -27,6 +27,9 @@ _BY_RULE: dict[str, Contract] = {
     "unstable-expression": "nearer",
     "print-in-staged": "shown",
     "host-rng-in-staged": "unknown",
+    "late-bound-closure": "unknown",
+    "late-configuration": "unknown",
+    "overwritten-host-buffer": "unknown",
 }
 _MEANINGS = {
     "discarded-update": "update",

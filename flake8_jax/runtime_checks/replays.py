@@ -69,8 +69,8 @@ class Replay(msgspec.Struct, frozen=True):
     be run at all; absent: nor can anything on that platform. Paths are original ones.
 
     visits: by number of the finding. put: the findings at which what was meant was put in. raised: exceptions seen, with the
-    user's frames. failure: the one that ended the command; said: the last error in its output. timings: function, seconds
-    and seconds of compiling of each call. total, compiling: seconds of the command.
+    user's frames and the captured calls around (``within``). failure: the one that ended the command; said: the last error
+    in its output. timings: function, seconds and seconds of compiling of each call. total, compiling: seconds of the command.
     """
 
     folder: str = ""

@@ -705,4 +705,150 @@ fill(jnp.ones(3), {})
             Spoil("printed", 'print("filled", len(out))', 'print("filled", len(out) + 1)'),
         ),
     ),
+    Spoiled(
+        "non-array-argument",
+        """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def scale(x, mode):
+    return x * 2.0 if mode == "twice" else x
+
+
+print(scale(jnp.ones(2), "twice"))
+""",
+        (
+            Spoil("static of another", 'static_argnames=("mode",)', 'static_argnames=("mode", "x")'),
+            Spoil("constant", "x * 2.0", "x * 4.0"),
+        ),
+    ),
+    Spoiled(
+        "unrolled-loop",
+        """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def many(x):
+    for i in range(200):
+        x = jnp.sin(x) * 1.01 + i
+    return x
+
+
+print(many(jnp.float32(0.5)))
+""",
+        (
+            Spoil("bound", "fori_loop(0, 200", "fori_loop(0, 199"),
+            Spoil("constant", "* 1.01", "* 1.02"),
+            Spoil("start", "fori_loop(0, 200", "fori_loop(1, 201"),
+        ),
+    ),
+    Spoiled(
+        "traced-shape",
+        """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def fill(x, n):
+    return jnp.zeros(n) + x
+
+
+print(fill(1.0, 3))
+""",
+        (
+            Spoil("shape", "jnp.zeros(n)", "jnp.zeros(n + 1)"),
+            Spoil("sign", "+ x", "- x"),
+        ),
+    ),
+    Spoiled(
+        "removed-api",
+        """\
+import jax
+import jax.numpy as jnp
+
+
+def twice(tree):
+    return jax.tree_map(lambda a: a * 2.0, tree)
+
+
+print(twice({"a": jnp.ones(2)}))
+""",
+        (
+            Spoil("function", "jax.tree.map(", "jax.tree_util.tree_leaves((0, "),
+            Spoil("constant", "a * 2.0", "a * 3.0"),
+        ),
+    ),
+    Spoiled(
+        "jit-per-loop",
+        """\
+import jax
+import jax.numpy as jnp
+
+
+def train(w, rates):
+    for rate in range(40):
+        w = jax.jit(lambda a: jnp.sin(a) * 0.5 + jnp.cos(a) @ a)(w)
+        print(float(w.sum()))
+    return w
+
+
+train(jnp.ones((3, 3)), [])
+""",
+        (
+            Spoil("order", "jnp.sin(a) * 0.5", "jnp.sin(a * 0.5)"),
+            Spoil("dropped", "        w = compiled(w)\n", "        compiled(w)\n"),
+        ),
+    ),
+    Spoiled(
+        "augmented-item",
+        """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def add(x, i, v):
+    x[i] += v
+    return x, x.sum()
+
+
+print(add(jnp.arange(4.0), 2, 0.5))
+""",
+        (
+            Spoil("operation", ".add(v)", ".set(v)"),
+            Spoil("index", "x.at[i]", "x.at[i + 1]"),
+        ),
+    ),
+    Spoiled(
+        "async-timing",
+        """\
+import time
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def work(x):
+    return x @ x
+
+
+def main():
+    x = jnp.ones((64, 64))
+    work(x)
+    start = time.perf_counter()
+    y = work(x)
+    print(time.perf_counter() - start)
+    return y
+
+
+main()
+""",
+        (Spoil("dropped", "    y = work(x)\n    jax.block", "    y = x\n    jax.block"),),
+    ),
 )

@@ -222,8 +222,8 @@ class Ledger:
             self._open.pop()
             raise
         except BaseException as error:
-            self._open.pop()
             call["raised"] = self.note_error(error)
+            self._open.pop()
             self.calls.append(call)
             raise
         self._open.pop()
@@ -251,11 +251,15 @@ class Ledger:
             "type": type(error).__name__,
             "message": (lines[0] if lines else "")[:300],
             "stack": self._stack_of(error),
+            "within": list(self._open),
         }
         leaving = isinstance(error, (SystemExit, KeyboardInterrupt, GeneratorExit))
-        if not leaving and not any(error is known for known in self._errors):
+        known = next((number for number, other in enumerate(self._errors) if other is error), None)
+        if known is not None:  # it goes on outwards: now there are more frames to see
+            self.raised[known]["stack"] = max(self.raised[known]["stack"], found["stack"], key=len)
+        elif not leaving:
             self._errors.append(error)
-            self.raised.append(found)
+            self.raised.append(dict(found))
         return found
 
     def _stack_of(self, error: BaseException) -> list[list[Any]]:
