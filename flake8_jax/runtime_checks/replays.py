@@ -241,14 +241,16 @@ class Runner:
         )
 
 
-_ERROR = re.compile(r"^(?:E\s+)?\w*(?:Error|Exception)\b|^(?:ERROR|FAILED)\b|: error: ")
+_NAMED = re.compile(r"^(?:E\s+)?([\w.]*(?:Error|Exception)\b.*)")
+_SIGNS = re.compile(r"^(?:ERROR|FAILED)\b|: error: ")
 
 
 def _last_error(output: str) -> str:
-    """The last line that tells of an error, else the last line."""
+    """The last line that names an exception, else one that tells of an error, else the last one."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if _ERROR.search(line)]
-    return next(iter(errors[-1:] or lines[-1:]), "")[:200]
+    named = [found.group(1) for line in lines if (found := _NAMED.search(line)) is not None]
+    signs = [line for line in lines if _SIGNS.search(line)]
+    return next(iter(named[-1:] or signs[-1:] or lines[-1:]), "")[:200]
 
 
 def _folder(replay: Replay | None) -> str | None:
