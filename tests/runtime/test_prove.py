@@ -314,7 +314,10 @@ import numpy as np
 
 
 def test_wave():
-    assert jax.jit(lambda x: np.sin(x[0]))(jnp.array([0.5])) < 1
+    def wave(x):
+        return np.sin(x[0])
+
+    assert jax.jit(wave)(jnp.array([0.5])) < 1
 """
 
 
