@@ -19,7 +19,7 @@ from flake8_jax.cli.said import tell
 from flake8_jax.cli.verify import summary
 from flake8_jax.core.findings import Positions, Verdict
 from flake8_jax.core.report import Change, Diagnostic, RunReport, line_starts
-from flake8_jax.runtime_checks.fix_verdicts import Fix
+from flake8_jax.runtime_checks.contracts import Fix
 from flake8_jax.runtime_checks.project_copy import CopyError, outermost
 from flake8_jax.runtime_checks.prove import PROVED, Proof, prove
 from flake8_jax.runtime_checks.replays import Function, Place, Runner, Variant
@@ -84,6 +84,8 @@ def run(arguments: Sequence[str], backend: Backend | None = None) -> int:
 
 
 def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None) -> int:
+    from flake8_jax.cli.output import withdrawn_shown
+
     linted = lint(args, cwd, backend, unsafe_fixes=args.unsafe_fixes)
     workspace, question, report = linted.workspace, linted.question, linted.report
     if report.missing:
@@ -104,7 +106,7 @@ def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None)
             )
     if proof.refused:
         raise ConfigError(proof.refused)
-    for note in proof.notes:
+    for note in (*proof.notes, *withdrawn_shown(variants.whole, linted.view)):
         tell(note)
     refused = write(variants.changes(proof.safe)) if args.write else ()
     for line in refused:
@@ -116,14 +118,17 @@ def _run(args: Namespace, output_format: str, cwd: str, backend: Backend | None)
 
 
 class _Variants:
-    """The project with some of its fixes applied. numbers: of the fixes, by the origin of the finding."""
+    """The project with some of its fixes applied. numbers: of the fixes, by the origin of the finding. whole: the report with
+    all of them, and those that were taken back."""
 
     def __init__(self, workspace: Workspace, question: Question, report: RunReport, *, unsafe: bool) -> None:
         self.workspace = workspace
         self.question = question
         self.unsafe = unsafe
         self._made: dict[frozenset[int], Outcome] = {}
-        applied = set(self._repaired(None).applied)
+        outcome = self._repaired(None)
+        self.whole = outcome.report
+        applied = set(outcome.applied)
         found = dict.fromkeys(origin for item in report.diagnostics if (origin := origin_of(item)) in applied)
         self.numbers: dict[Origin, int] = {origin: number for number, origin in enumerate(found)}
         self._rows = {origin_of(item): item.end_row - item.row for item in report.diagnostics}
@@ -220,7 +225,10 @@ def fixes_of(report: RunReport, numbers: Mapping[Origin, int]) -> tuple[list[Fun
             mine = list(dict.fromkeys(_functions_of(item, scopes)))
             indices = tuple(functions.setdefault(function, len(functions)) for function in mine)
             place = Place(item.path, item.row, item.column, max(item.row, item.end_row))
-            fixes[number] = Fix(number, item.finding.name, item.code, place, indices)
+            functions.setdefault((item.path, "<module>"), len(functions))  # what becomes of its variables
+            fix = item.finding.fix
+            message, safe = ("", False) if fix is None else (fix.message, fix.applicability == "safe")
+            fixes[number] = Fix(number, item.finding.name, item.code, place, indices, message, safe)
     return list(functions), [fixes[number] for number in sorted(fixes)]
 
 

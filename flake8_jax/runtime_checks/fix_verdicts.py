@@ -2,7 +2,7 @@
 
 Vocabulary
 ----------
-compared   by number of a function: calls, leaves, differences (see ``child.compare``).
+compared   by number of a function: calls, leaves, differences (see ``child.compare``); and what was printed.
 of a fix   its functions, innermost first: those around the finding, and those on the way to it.
 """
 
@@ -11,41 +11,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from flake8_jax.core.findings import Verdict
-from flake8_jax.runtime_checks.replays import Function, Place, Replay
+from flake8_jax.runtime_checks.contracts import Fix
+from flake8_jax.runtime_checks.replays import Compared, Function, Replay
 from flake8_jax.runtime_checks.sandbox import Message
 
-Compared = Mapping[int, dict[str, Any]]
-
-_INTENDED = ("key-", "shared-key-", "host-rng")
-_ALSO_INTENDED = frozenset(
-    {"legacy-prng-key", "constant-key", "discarded-update", "nan-comparison", "where-nan-grad", "unstable-expression"}
-)
 _MOST_ULP = 100  # beyond it, a number near zero was hit, and ulps say nothing
-
-
-class Fix(msgspec.Struct, frozen=True):
-    """A fix to be judged. functions: numbers, innermost first."""
-
-    number: int
-    rule: str
-    code: str
-    place: Place
-    functions: tuple[int, ...]
-
-
-def is_intended(rule: str) -> bool:
-    """Whether a fix of the rule is there to change results: other random numbers, or right values for wrong ones."""
-    return rule.startswith(_INTENDED) or rule in _ALSO_INTENDED
+_MOST_DRIFT = 1e-3
+Found = Mapping[str, Any]
 
 
 def inconclusive(reason: str) -> Verdict:
     return Verdict("inconclusive", reason)
 
 
-def not_reached(fix: Fix, reference: Replay, names: Sequence[Function]) -> Verdict:
+def not_reached(fix: Fix, reference: Replay, names: Sequence[Function], command: Sequence[str]) -> Verdict:
     """The line did not run in the reference."""
     mine = {names[number] for number in fix.functions}
     inside = [raised for raised in reference.raised if any((path, name) in mine for path, _, name in raised["stack"])]
@@ -54,66 +34,155 @@ def not_reached(fix: Fix, reference: Replay, names: Sequence[Function]) -> Verdi
         assert first is not None
         error = f"{first['type']}: {first['message'][:200]}"
         return Verdict("blocked", f"the line did not run; another error comes first: {error}")
+    if reference.status:
+        said = f": {reference.said}" if reference.said else ""
+        return Verdict(
+            "blocked", f"the line did not run; `{' '.join(command)}` ended with status {reference.status}{said}"
+        )
     return inconclusive("the line did not run")
 
 
+# --- whether anything differs --------------------------------------------------------------------------------------
+
+
 def same_at_all(compared: Compared, reference: Replay, other: Replay) -> bool:
-    """Nothing differs: no result, no exception, no exit status."""
-    if other.trouble or other.status != reference.status:
+    """Nothing differs: no result, no exception, no text, no exit status."""
+    if other.trouble or other.status != reference.status or compared.printed["status"] == "differs":
         return False
-    return all(found["status"] != "differs" for found in compared.values())
+    return not any(_stands_out(found) for found in compared.functions.values())
+
+
+def is_unsure(compared: Compared) -> bool:
+    """A run in float64 could tell more."""
+    return any(found["status"] in ("unsure", "drift") for found in compared.functions.values())
 
 
 def stands_out(fix: Fix, compared: Compared) -> bool:
     """Some function of the fix differs."""
-    return any(compared[f]["status"] == "differs" for f in fix.functions if f in compared)
+    return any(_stands_out(compared.functions[f]) for f in fix.functions if f in compared.functions)
+
+
+def _stands_out(found: Found) -> bool:
+    return found["status"] in ("differs", "unsure") or bool(found["miscalled"])
+
+
+def is_different(found: Found) -> bool:
+    """Something about a function, beyond rounding."""
+    return _stands_out(found)
+
+
+def restructured(compared: Compared, names: Sequence[Function]) -> Verdict | None:
+    """The verdict where a result has another tree, shape or type; no fix that changes results is there for that."""
+    for number, found in compared.functions.items():
+        if found["structural"]:
+            return Verdict("differs", f"{_name(names[number])}: {found['structural']}")
+    return None
+
+
+def is_changed(compared: Compared) -> bool:
+    """Some result is not what it was, or some text."""
+    return compared.printed["status"] == "differs" or any(
+        found["changed"] or found["miscalled"] for found in compared.functions.values()
+    )
+
+
+# --- verdicts ------------------------------------------------------------------------------------------------------
 
 
 def preserved(fix: Fix, compared: Compared, names: Sequence[Function], others: Sequence[Fix] = ()) -> Verdict:
     """The verdict where nothing differs. others: fixes that share functions with this one and were in the same run."""
-    mine = {f: compared[f] for f in fix.functions if f in compared and compared[f]["leaves"]}
-    if not mine:
-        noisy = sum(compared[f]["noisy"] for f in fix.functions if f in compared)
-        if noisy:
-            return inconclusive("the results differ from run to run of the original already")
-        return inconclusive("it ran, but no function around it returned arrays or numbers to compare")
-    if not any(_witnessed(found) for found in mine.values()):
-        return inconclusive("no call of the functions around it had the same inputs in both runs")
-    together = f"; judged together with {_listed(others)}" if others else ""
-    return Verdict("preserved", _amounts(mine, names) + together, details=_details(mine))
+    lacking = unwitnessed(fix, compared)
+    if lacking:
+        return inconclusive(lacking)
+    mine = _seen(fix, compared)
+    retyped = next((found["retyped"] for found in mine.values() if found["retyped"]), "")
+    if retyped and not fix.announces_kinds:
+        return Verdict("differs", f"the numbers are the same, but {retyped}, which the fix does not announce")
+    together = f"; judged together with {listed(others)}" if others else ""
+    note = f"; {retyped}" if retyped else ""
+    return Verdict("preserved", _amounts(mine, names) + note + _text(compared) + together, details=details(mine))
+
+
+def unwitnessed(fix: Fix, compared: Compared) -> str:
+    """Why the comparison proves nothing of a fix although nothing differs; empty where it proves something."""
+    mine = _seen(fix, compared)
+    all_ = [compared.functions[f] for f in fix.functions if f in compared.functions]
+    if mine:
+        if not any(found["calls"] > found["drifted"] for found in mine.values()):
+            return "no call of the functions around it had the same inputs in both runs"
+        drift = max(found["drift"] for found in mine.values())
+        if drift > _MOST_DRIFT:
+            return f"calls whose inputs differed already differ by {drift:.2g}, and no run in float64 could tell why"
+        return ""
+    if any(found["noisy"] for found in all_):
+        return "the results differ from run to run of the original already"
+    if compared.printed["status"] == "same":
+        return ""
+    unseen = sum(found["unseen"] for found in all_)
+    if unseen:
+        return f"it ran, but none of its {unseen} result{'s' * (unseen != 1)} could be compared"
+    return (
+        "it ran, but no function around it returned or changed anything that can be compared, and nothing was printed"
+    )
 
 
 def differs(fix: Fix, compared: Compared, names: Sequence[Function], reference: Replay, other: Replay) -> Verdict:
     """The verdict where something does."""
     if other.trouble:
         return Verdict("differs", f"with the fix, {other.trouble}")
-    ordered = [*fix.functions, *(f for f in compared if f not in fix.functions)]
-    for number in ordered:
-        first = compared.get(number, {}).get("first")
-        if first:
-            return Verdict(
-                "differs", f"call {first['call'] + 1} of {_name(names[number])}: {first['what']}",
-                details={"function": names[number][1], **first},
-            )  # fmt: skip
+    found = difference(fix, compared, names)
+    if found is not None:
+        return found
     if other.failure is not None:
         return Verdict("differs", f"with the fix, the command ends with {other.failure['text'][:200]}")
-    return Verdict("differs", f"the command ends with status {other.status} instead of {reference.status}")
+    if other.status != reference.status:
+        said = f": {other.said}" if other.said else ""
+        return Verdict("differs", f"the command ends with status {other.status} instead of {reference.status}{said}")
+    return Verdict("differs", f"with the fix, {compared.printed['what']}")
 
 
-def intended(fix: Fix, compared: Compared, names: Sequence[Function]) -> Verdict:
-    """The verdict on a fix that may change results."""
-    mine = {f: compared[f] for f in fix.functions if f in compared}
-    for number, found in mine.items():
-        first = found["first"]
-        if first:
-            call = f"call {first['call'] + 1} of {_name(names[number])}"
-            reason = f"the results change, as they are meant to: {call}: {first['what']}"
-            return Verdict("intended-change", reason, details={"function": names[number][1], **first})
-    if any(found["status"] == "drift" for found in mine.values()):
-        return Verdict(
-            "intended-change", "the results change, as they are meant to, since the inputs do", details=_details(mine)
-        )
-    return preserved(fix, compared, names)
+def difference(fix: Fix, compared: Compared, names: Sequence[Function]) -> Verdict | None:
+    """The first result that differs, those of the fix's own functions before others."""
+    ordered = [*fix.functions, *(f for f in compared.functions if f not in fix.functions)]
+    found = {number: compared.functions[number] for number in ordered if number in compared.functions}
+    for number, one in found.items():
+        if one["first"] and one["status"] in ("differs", "unsure"):
+            sure = one["status"] == "differs"
+            missing = "" if sure else ", and no run in float64 could tell whether that is rounding"
+            said = f"{_call(one['first'], names[number])}: {one['first']['what']}{missing}"
+            return Verdict(
+                "differs" if sure else "inconclusive", said, details={"function": names[number][1], **one["first"]}
+            )
+    for number, one in found.items():
+        if one["miscalled"]:
+            return inconclusive(f"{_name(names[number])} was called {one['miscalled']}, so its calls are not compared")
+    return None
+
+
+def _call(first: Found, function: Function) -> str:
+    """``call 2 of `step```; a module has no calls."""
+    return (
+        f"a variable of {_name(function)}"
+        if function[1] == "<module>"
+        else f"call {first['call'] + 1} of {_name(function)}"
+    )
+
+
+def intended(fix: Fix, plain: Compared, names: Sequence[Function], proof: str, meant: Compared) -> Verdict:
+    """The verdict on a fix that may change results, and does so as its contract says. proof: what showed that.
+    plain: compared with the original as it is; meant: with what the contract speaks of."""
+    changed = {f: found for f, found in plain.functions.items() if found["first"] or found["changed"]}
+    ordered = [*(f for f in fix.functions if f in changed), *(f for f in changed if f not in fix.functions)]
+    first = next((plain.functions[f]["first"] for f in ordered if plain.functions[f]["first"]), None)
+    where = next((_call(plain.functions[f]["first"], names[f]) for f in ordered if plain.functions[f]["first"]), "")
+    what = f": {where}: {first['what']}" if first else ""
+    mine = _seen(fix, meant)
+    said = _amounts(mine, names) if mine else "the same text"
+    return Verdict(
+        "intended-change",
+        f"the results change, as they are meant to{what}; {proof}: {said}",
+        details={**details(mine), **({"function": names[ordered[0]][1], **first} if first else {})},
+    )
 
 
 def enables(
@@ -125,25 +194,50 @@ def enables(
     the two then part for a reason that is not the fix.
     """
     said = f"the original raised {raised['type']} here, the fix runs"
-    error: dict[str, Any] = {"exception": {"type": raised["type"], "message": raised["message"]}}
+    error: dict[str, Any] = {"exception": {"type": raised["type"], "message": raised["message"]}, "reference": None}
     if compared is None:
-        return Verdict("enables", f"{said}; nothing to compare with: {missing}", details={**error, "reference": None})
-    mine = {f: compared[f] for f in fix.functions if f in compared and (compared[f]["leaves"] or compared[f]["first"])}
+        return Verdict("inconclusive", f"{said}; nothing to compare with: {missing}", details=error)
+    mine = {
+        f: compared.functions[f]
+        for f in fix.functions
+        if f in compared.functions
+        and names[f][1] != "<module>"
+        and (compared.functions[f]["leaves"] or compared.functions[f]["first"])
+    }
+    printed = compared.printed
+    if not mine and printed["status"] == "same":
+        error["reference"] = "jax_disable_jit"
+        text = f"the {printed['lines']} line{'s' * (printed['lines'] != 1)} that it prints"
+        return Verdict("enables", f"{said}; the same under jax_disable_jit: {text}", details=error)
     if not mine:
-        return Verdict(
-            "enables", f"{said}; no result of the original under jax_disable_jit could be compared",
-            details={**error, "reference": None},
-        )  # fmt: skip
+        why = f"; {printed['what']}, compared with the original under jax_disable_jit" * (
+            printed["status"] == "differs"
+        )
+        reason = f"{said}; no result of the original under jax_disable_jit could be compared{why}"
+        return Verdict("inconclusive", reason, details=error)
     number, found = next(iter(mine.items()))  # further out, other errors of the program show as well
+    return _enables(fix, said, error, number, found, mine, names, impure)
+
+
+def _enables(  # noqa: PLR0913  the parts of a sentence
+    fix: Fix,
+    said: str,
+    error: dict[str, Any],
+    number: int,
+    found: Found,
+    mine: Mapping[int, Found],
+    names: Sequence[Function],
+    impure: str,
+) -> Verdict:
     first = found["first"]
-    error["reference"] = "jax_disable_jit"
-    if not first and not _witnessed(found):
+    if not first and found["calls"] <= found["drifted"]:
         reason = f"{said}; no call of {_name(names[number])} had the same inputs under jax_disable_jit"
-        return Verdict("enables", reason, details={**error, "reference": None})
+        return Verdict("inconclusive", reason, details=error)
+    error = {**error, "reference": "jax_disable_jit"}
     if not first:
         good = {f: one for f, one in mine.items() if not one["first"]}
         reason = f"{said}; compared with the original under jax_disable_jit, {_amounts(good, names)}"
-        return Verdict("enables", reason, details={**error, **_details(good)})
+        return Verdict("enables", reason, details={**error, **details(good)})
     if impure and first["call"] > 0:
         agree = f"the first {first['call']} calls agree" if first["call"] > 1 else "the first call agrees"
         return Verdict(
@@ -152,49 +246,92 @@ def enables(
             f"because of {impure}",
             details={**error, **first},
         )
+    unsure = found["status"] == "unsure"
     return Verdict(
-        "differs",
-        f"{said}, but not like the original under jax_disable_jit: call {first['call'] + 1} of "
-        f"{_name(names[number])}: {first['what']}",
+        "inconclusive" if unsure else "differs",
+        f"{said}, but not like the original under jax_disable_jit: {_call(first, names[number])}: {first['what']}",
         details={**error, **first},
     )
 
 
-def _witnessed(found: Mapping[str, Any]) -> bool:
-    """Some call had inputs that were the same, or nearly."""
-    return bool(found["calls"] > found["drifted"])
+# --- amounts -------------------------------------------------------------------------------------------------------
 
 
-def _amounts(mine: Compared, names: Sequence[Function]) -> str:
+def _seen(fix: Fix, compared: Compared) -> dict[int, Found]:
+    """The functions of the fix of which something was compared."""
+    return {f: compared.functions[f] for f in fix.functions if compared.functions.get(f, {}).get("leaves")}
+
+
+def _amounts(mine: Mapping[int, Found], names: Sequence[Function]) -> str:
     """``480 calls of step: the same to the last bit``."""
-    calls = ", ".join(
-        f"{found['calls']} call{'s' * (found['calls'] != 1)} of {_name(names[number])}" if names[number][1] != "<module>"
-        else f"the variables of {names[number][0].rpartition('/')[2]}"
-        for number, found in list(mine.items())[:3]
-    )  # fmt: skip
-    details = _details(mine)
-    noisy = f"; {details['noisy']} results that differ from run to run were left out" * bool(details["noisy"])
-    if details["max_relative"] == 0.0:
-        said = f"{calls}: the same to the last bit"
+    if not mine:
+        return "what it prints is the same"
+    calls = ", ".join(_calls(found, names[number]) for number, found in list(mine.items())[:3])
+    return f"{calls}: {_closeness(details(mine))}"
+
+
+def _calls(found: Found, function: Function) -> str:
+    if function[1] == "<module>":
+        return f"the variables of {function[0].rpartition('/')[2]}"
+    of = f"{found['calls']} of {found['counts'][0]} calls" if found["counts"][0] > found["calls"] else ""
+    return f"{of or str(found['calls']) + ' call' + 's' * (found['calls'] != 1)} of {_name(function)}"
+
+
+def _closeness(amounts: Mapping[str, Any]) -> str:
+    parts = []
+    settled = amounts["rounding"] + amounts["scaled"]
+    if not amounts["max_ulp"] and not amounts["max_relative"]:
+        parts.append("the same to the last bit")
+    elif amounts["max_ulp"] < _MOST_ULP:
+        parts.append(
+            f"differences up to {amounts['max_ulp']:.0f} ulp, {amounts['max_relative']:.2g} of the largest value"
+        )
     else:
-        ulp = f"{details['max_ulp']:.0f} ulp, " if details["max_ulp"] < _MOST_ULP else ""
-        said = f"{calls}: differences up to {ulp}{details['max_relative']:.2g} of the largest value"
-    if details["drifted"]:
-        calls = f"{details['drifted']} call{'s' * (details['drifted'] != 1)}"
-        said += f", but for {calls} whose inputs differed already: up to {details['drift']:.2g}"
-    return said + noisy
+        parts.append(f"differences up to {amounts['max_relative']:.2g} of the largest value")
+    if amounts["rounding"]:
+        parts.append(
+            f"in {_results(amounts['rounding'])} more than a few ulp, but in float64 they shrink as rounding does"
+        )
+    if amounts["scaled"]:
+        parts.append(
+            f"in {_results(amounts['scaled'])} of the size of rounding in the largest number around (no run in float64)"
+        )
+    if amounts["drifted"]:
+        calls = f"{amounts['drifted']} call{'s' * (amounts['drifted'] != 1)}"
+        parts.append(f"but for {calls} whose inputs differed already: up to {amounts['drift']:.2g}")
+    if amounts["unseen"]:
+        all_ = amounts["unseen"] + amounts["results"]
+        parts.append(f"{amounts['unseen']} of {_results(all_)} could not be compared")
+    if amounts["noisy"]:
+        parts.append(f"{_results(amounts['noisy'])} that differ from run to run were left out")
+    assert parts and settled >= 0
+    return ", ".join(parts[:1]) + "".join(f"; {part}" for part in parts[1:])
 
 
-def _details(mine: Compared) -> dict[str, Any]:
+def _results(count: int) -> str:
+    return f"{count} result{'s' * (count != 1)}"
+
+
+def _text(compared: Compared) -> str:
+    return {"same": "; the same text is printed", "noisy": "; the text that is printed differs from run to run"}.get(
+        compared.printed["status"], ""
+    )
+
+
+def details(mine: Mapping[int, Found]) -> dict[str, Any]:
+    """The numbers of a verdict."""
+
+    def total(name: str) -> int:
+        return sum(one[name] for one in mine.values())
+
+    def most(name: str) -> float:
+        return max((one[name] for one in mine.values()), default=0.0)
+
     return {
-        "calls": sum(one["calls"] for one in mine.values()),
-        "results": sum(one["leaves"] for one in mine.values()),
-        "max_ulp": max((one["ulp"] for one in mine.values()), default=0.0),
-        "max_relative": max((one["relative"] for one in mine.values()), default=0.0),
-        "noisy": sum(one["noisy"] for one in mine.values()),
-        "drifted": sum(one["drifted"] for one in mine.values()),
-        "drift": max((one["drift"] for one in mine.values()), default=0.0),
-    }
+        "calls": total("calls"), "results": total("leaves"), "unseen": total("unseen"), "max_ulp": min(most("ulp"), 1e300),
+        "max_relative": min(most("relative"), 1e300), "noisy": total("noisy"), "drifted": total("drifted"),
+        "drift": most("drift"), "rounding": total("rounding"), "scaled": total("scaled"),
+    }  # fmt: skip
 
 
 def _name(function: Function) -> str:
@@ -202,6 +339,6 @@ def _name(function: Function) -> str:
     return f"`{path.rpartition('/')[2]}`" if name == "<module>" else f"`{name}`"
 
 
-def _listed(others: Sequence[Fix]) -> str:
+def listed(others: Sequence[Fix]) -> str:
     shown = [f"{fix.code} in line {fix.place.row}" for fix in others[:3]]
     return ", ".join(shown) + (f" and {len(others) - 3} more" if len(others) > 3 else "")

@@ -11,9 +11,10 @@ A line that did not run says nothing. Whatever is refuted is so for the inputs o
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.observations import Observations, Seen
@@ -334,24 +335,28 @@ def keeps_both(o: Observations) -> Verdict:
 
 
 def key_repeats(least: int = 1) -> Judge:
-    """At the line a key is consumed whose very bytes were consumed before for the same caller. least: so often the line has
-    to run in one call for new keys to say anything."""
+    """At the line a key is consumed that was consumed before for the same caller: the same bytes, and not made anew of the same
+    seed. least: so often the line has to run in one call for new keys to say anything."""
 
     def judge(o: Observations) -> Verdict:
-        used: dict[tuple[int | None, str], list[Seen]] = {}
+        used: dict[tuple[int | None, int, str], list[Seen]] = {}
         for seen in o.all.get("draws", ()):
             key = seen["key"] + (f"+{seen['about']}" if seen["name"] == "fold" else "")
             invocation = o.invocation(seen)
-            before = used.get((invocation, key), ())
+            made = seen.get("made", 0)
+            before = used.get((invocation, made, key), ())
             if before and any(o.spot.holds(place) for place in seen["stack"]) and invocation is not None:
-                first = next((place[1] for place in before[0]["stack"] if o.is_user(place[0])), 0)
+                first: list[Any] = next(
+                    (place for place in before[0]["stack"] if o.is_user(place[0])), [o.spot.path, 0]
+                )
+                where = f"line {first[1]}" + f" of {os.path.basename(first[0])}" * (first[0] != o.spot.path)
                 return _confirmed(
-                    f"the same key was consumed {_times(len(before) + 1)} ({before[0]['name']} on line {first}, then "
+                    f"the same key was consumed {_times(len(before) + 1)} ({before[0]['name']} on {where}, then "
                     f"{seen['name']} here)",
                     first=before[0]["stack"][:3],
                     again=seen["stack"][:3],
                 )
-            used.setdefault((invocation, key), []).append(seen)
+            used.setdefault((invocation, made, key), []).append(seen)
         errors = [seen for seen in o.through("raised") if seen["type"] == "KeyReuseError"]
         if errors:
             return _raised(errors[0])

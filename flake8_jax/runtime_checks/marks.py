@@ -38,7 +38,7 @@ def _marked(item: Diagnostic, recorded: Iterable[Function]) -> Diagnostic:
 
 def recorded_function(item: Diagnostic, recorded: Iterable[Function]) -> Function | None:
     """The recorded function that a finding stands in: named by the last link of its chain, else the nearest above."""
-    above = [function for function in recorded if function.line <= item.row]
+    above = [one for one in recorded if one.line <= item.row and (not one.last or item.row <= one.last)]
     chain = item.finding.evidence
     if chain:
         last = chain[-1].function.rsplit(".", 1)[-1]

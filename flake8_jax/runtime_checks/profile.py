@@ -37,9 +37,9 @@ class Arguments(msgspec.Struct, frozen=True):
 
 
 class Function(msgspec.Struct, frozen=True):
-    """One function that ran. line: of its first decorator. staged_calls: made while JAX traced; ambient_calls: while it
-    built a jaxpr. params: how often each parameter was of which kind (see ``child.recorder``). avals: up to four of each.
-    ambient: of the ambient calls alone, where there were others."""
+    """One function that ran. line: of its first decorator; last: of its end, 0 in older profiles. staged_calls: made while
+    JAX traced; ambient_calls: while it built a jaxpr. params: how often each parameter was of which kind (see
+    ``child.recorder``). avals: up to four of each. ambient: of the ambient calls alone, where there were others."""
 
     filename: str
     qualname: str
@@ -51,6 +51,7 @@ class Function(msgspec.Struct, frozen=True):
     params: dict[str, dict[str, int]]
     avals: dict[str, list[str]] = {}
     ambient: Arguments | None = None
+    last: int = 0
 
     def recorded(self) -> RecordedFunction:
         """As the analysis takes it: by the calls while JAX built a jaxpr, if there were any."""

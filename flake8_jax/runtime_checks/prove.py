@@ -5,10 +5,12 @@ Vocabulary
 base        the fixes without which the original raises: found by running, fixing what raised, and running again.
 reference   the project with the base alone. again: the same once more, which shows what is noise.
 rest        the other fixes that are to change nothing. They run all together; only where that differs, in halves.
-intended    fixes that are there to change results: they run last, on top of all that was proved.
+intended    fixes that are there to change results. Each has a contract (see ``contracts``): runs of another way show that it
+            changes what it is to change, and nothing else.
 
-Fixes of lines that did not run are not judged. What a command prints or writes to files is not compared. A fix whose lines run
-in other threads or processes is compared through what the main one gets from them.
+Where results are not the same to the last bit, both programs run in float64 too: rounding shrinks there, and a change does not.
+Fixes of lines that did not run are not judged. What a command writes to files is not compared, nor what it prints under pytest.
+A fix whose lines run in other threads or processes is compared through what the main one gets from them.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ import msgspec
 
 from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks import fix_verdicts as say
-from flake8_jax.runtime_checks.fix_verdicts import Compared, Fix
-from flake8_jax.runtime_checks.replays import Place, Replay, Runner, Variant
+from flake8_jax.runtime_checks.contracts import Contract, Fix
+from flake8_jax.runtime_checks.replays import AS_IT_IS, Compared, Meant, Pair, Place, Replay, Runner, Variant, Way
 from flake8_jax.runtime_checks.sandbox import Message
 from flake8_jax.runtime_checks.speed import Speed, compile_time, confirmed, run_time, speed_of
 
@@ -41,6 +43,14 @@ class Proof(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     runs: int = 0
     refused: str = ""
+
+
+class _Ran(msgspec.Struct, frozen=True):
+    """A variant that ran in some way."""
+
+    applied: frozenset[int]
+    way: Way
+    replay: Replay
 
 
 class _Tried(msgspec.Struct, frozen=True):
@@ -89,6 +99,8 @@ class _Proving:
         self.errors: dict[int, Message] = {}
         self.notes: list[str] = []
         self.tried: list[_Tried] = []
+        self.printed: tuple[Replay, str] | None = None
+        self.wide: dict[tuple[frozenset[int], Way], Replay] = {}
 
     def prove(self) -> Proof:
         before = self.run(frozenset(), "as it is")
@@ -107,18 +119,54 @@ class _Proving:
         open_ = [fix for number, fix in self.fixes.items() if number not in self.base]
         for fix in open_:
             if not self.reference.visits.get(fix.number):
-                self.verdicts[fix.number] = say.not_reached(fix, self.reference, self.runner.functions)
+                command = self.runner.workload.command
+                self.verdicts[fix.number] = say.not_reached(fix, self.reference, self.runner.functions, command)
         reached = [fix for fix in open_ if fix.number not in self.verdicts]
-        self.judge_rest([fix for fix in reached if not say.is_intended(fix.rule)])
+        self.judge_rest([fix for fix in reached if not fix.is_intended])
         self.judge_enabling()
-        self.judge_intended([fix for fix in reached if say.is_intended(fix.rule)])
+        self.judge_intended([fix for fix in reached if fix.is_intended])
         return self.proof(before)
 
     # --- runs -----------------------------------------------------------------------------------------------
 
-    def run(self, applied: frozenset[int], what: str, *, eager: bool = False) -> Replay:
+    def run(self, applied: frozenset[int], what: str, way: Way = AS_IT_IS) -> Replay:
         self.progress(f"running `{' '.join(self.runner.workload.command)}` ({what})")
-        return self.runner.run(self.build(applied), eager=eager)
+        return self.runner.run(self.build(applied), way)
+
+    def in_float64(self, ran: _Ran) -> Replay:
+        """The same in float64; without results where it ends in another way there."""
+        key = ran.applied, ran.way
+        if key not in self.wide:
+            replay = self.run(ran.applied, "in float64", msgspec.structs.replace(ran.way, wide=True))
+            ended = bool(replay.trouble) or replay.status != ran.replay.status
+            self.wide[key] = Replay() if ended else replay
+        return self.wide[key]
+
+    def compare(self, one: _Ran, two: _Ran, allowed: Collection[str] = ()) -> Compared:
+        """The comparison, with as many further runs as it takes to be sure."""
+        noise = self.reference, self.again
+        pair = Pair(one.replay, two.replay, allowed=tuple(sorted(allowed)), noise=noise)
+        if one.replay is self.reference:
+            pair = msgspec.structs.replace(pair, again=self.again)
+        found = self.runner.compare(pair)
+        if say.is_unsure(found):
+            pair = msgspec.structs.replace(pair, wide=(self.in_float64(one), self.in_float64(two)))
+            found = self.runner.compare(pair)
+        if pair.again is None and not say.same_at_all(found, one.replay, two.replay):
+            again = self.run(one.applied, "the same again, to see what is noise", one.way)
+            pair = msgspec.structs.replace(pair, again=None if again.trouble else again)
+            found = self.runner.compare(pair)
+        if found.printed["status"] == "differs" and not any(map(say.is_different, found.functions.values())):
+            other = self.run(two.applied, "the same again, to see what is noise in what it prints", two.way)
+            pair = msgspec.structs.replace(pair, other_again=None if other.trouble else other)
+            found = self.runner.compare(pair)
+        return found
+
+    def allowed(self, applied: Collection[int]) -> frozenset[str]:
+        """What the fixes allow. What they are to print is compared with a run without jit."""
+        fixes = [self.fixes[number] for number in applied]
+        text = {"text"} if any(fix.contract == "shown" for fix in fixes) else set()
+        return frozenset(text).union(*(fix.allowed for fix in fixes if not fix.is_intended))
 
     def try_(self, applied: frozenset[int], what: str) -> _Tried | None:
         """Run a variant and compare it with the reference; None where the runs are used up."""
@@ -129,7 +177,8 @@ class _Proving:
             return None
         self.attempts -= 1
         replay = self.run(applied, what)
-        compared = {} if replay.trouble else self.runner.compare([(self.reference, replay, self.again)])[0]
+        reference, ran = _Ran(self.base, AS_IT_IS, self.reference), _Ran(applied, AS_IT_IS, replay)
+        compared = Compared() if replay.trouble else self.compare(reference, ran, self.allowed(applied))
         self.tried.append(_Tried(applied, replay, compared))
         return self.tried[-1]
 
@@ -196,12 +245,7 @@ class _Proving:
             for number, fix in self.fixes.items():
                 names = [self.runner.functions[f] for f in fix.functions]
                 mine = {(path, name.rpartition(".")[2]) for path, name in names}
-                if (
-                    number not in base
-                    and number not in self.verdicts
-                    and mine & around
-                    and not say.is_intended(fix.rule)
-                ):
+                if number not in base and number not in self.verdicts and mine & around and not fix.is_intended:
                     found.setdefault(number, raised)
         return found
 
@@ -213,7 +257,8 @@ class _Proving:
             if not waiting or self.attempts <= 0:
                 break
             self.attempts -= 1
-            eager = self.run(helped, "without jit, as reference", eager=True)
+            way = Way(eager=True, meant=self.meant(waiting))
+            eager = self.run(helped, "without jit, as reference", way)
             if eager.trouble:
                 self.enable(waiting, None, f"under jax_disable_jit, {eager.trouble}")
                 return
@@ -223,10 +268,15 @@ class _Proving:
                 waiting -= raising
                 helped |= raising
                 continue
-            compared = self.runner.compare([(eager, self.reference, None)])[0]
-            self.enable(waiting, compared, "")
+            ran = _Ran(self.base, AS_IT_IS, self.reference)
+            self.enable(waiting, self.compare(_Ran(helped, way, eager), ran, ("kinds", "unordered")), "")
             return
         self.enable(waiting, None, "there was no run left for it (`--attempts`)")
+
+    def meant(self, numbers: Collection[int]) -> tuple[Meant, ...]:
+        """What was meant at these findings, where anything but the fix says it."""
+        found = (self.fixes[number].meaning() for number in sorted(numbers))
+        return tuple(meaning for meaning in found if meaning is not None)
 
     def enable(self, numbers: Collection[int], compared: Compared | None, missing: str) -> None:
         for number in numbers:
@@ -256,7 +306,31 @@ class _Proving:
     def all_preserved(self, fixes: Sequence[Fix], tried: _Tried) -> None:
         for fix in fixes:
             others = [other for other in fixes if other is not fix and set(other.functions) & set(fix.functions)]
-            self.verdicts[fix.number] = say.preserved(fix, tried.compared, self.runner.functions, others)
+            verdict = say.preserved(fix, tried.compared, self.runner.functions, others)
+            self.verdicts[fix.number] = self.shown(verdict, tried) if fix.contract == "shown" else verdict
+
+    def shown(self, verdict: Verdict, tried: _Tried) -> Verdict:
+        """The verdict on a fix that prints what the original would print without jit."""
+        if verdict.verdict != "preserved":
+            return verdict
+        if self.printed is None:
+            eager = self.run(self.base, "without jit, for what it prints", Way(eager=True))
+            ended = eager.trouble or ("the original fails there" if eager.status != self.reference.status else "")
+            self.printed = eager, ended
+        eager, ended = self.printed
+        if not ended:
+            noise = self.reference, self.again
+            pair = Pair(eager, tried.replay, allowed=("kinds", "unordered"), noise=noise)
+            found = self.runner.compare(pair).printed
+            if found["status"] == "differs":
+                return say.inconclusive(f"{found['what']}, compared with the original under jax_disable_jit")
+            ended = {"same": "", "unseen": "it goes elsewhere"}.get(found["status"], "it differs from run to run")
+        note = (
+            f"; what it prints could not be compared: {ended}"
+            if ended
+            else "; it prints what the original prints without jit"
+        )
+        return msgspec.structs.replace(verdict, reason=verdict.reason + note)
 
     def split(self, fixes: list[Fix], tried: _Tried) -> None:
         """These fixes together differ: find out which of them do."""
@@ -286,18 +360,90 @@ class _Proving:
     # --- what is to change results --------------------------------------------------------------------------
 
     def judge_intended(self, fixes: list[Fix]) -> None:
-        if not fixes:
-            return
-        self.attempts += 1
-        proved = self.base | self.proved() | {fix.number for fix in fixes}
-        tried = self.try_(proved, f"with {len(fixes)} fix{'es' * (len(fixes) > 1)} that change results")
-        assert tried is not None
+        """By contract; those of one contract together, and only where that does not hold, each alone."""
+        for contract in dict.fromkeys(fix.contract for fix in fixes):
+            group = [fix for fix in fixes if fix.contract == contract]
+            if self.judge_group(contract, group) or len(group) == 1:
+                continue
+            for fix in group:
+                if self.attempts <= 0:
+                    reason = (
+                        "together with others it does not keep to what it is to change; no run was left (`--attempts`)"
+                    )
+                    self.verdicts[fix.number] = say.inconclusive(reason)
+                    continue
+                self.attempts -= 1
+                self.judge_group(contract, [fix])
+
+    def judge_group(self, contract: Contract, fixes: list[Fix]) -> bool:
+        """Whether they keep to the contract; the verdicts are those of each fix then, or of the first difference."""
+        applied = self.base | {fix.number for fix in fixes}
+        plural = "es" * (len(fixes) > 1)
+        plain = _Ran(applied, AS_IT_IS, self.run(applied, f"with {len(fixes)} fix{plural} that change results"))
+        reference = _Ran(self.base, AS_IT_IS, self.reference)
+        if plain.replay.trouble or plain.replay.status != self.reference.status:
+            for fix in fixes:
+                self.verdicts[fix.number] = say.differs(
+                    fix, Compared(), self.runner.functions, self.reference, plain.replay
+                )
+            return False
+        seen = self.runner.compare(Pair(self.reference, plain.replay, self.again, allowed=("finite", "nearer")))
+        if contract == "unknown" and not say.is_changed(seen):
+            for fix in fixes:
+                self.verdicts[fix.number] = say.preserved(fix, seen, self.runner.functions)
+            return True
+        refused = say.restructured(seen, self.runner.functions)
+        one, two, proof, missing = self.witnesses(contract, fixes, reference, plain)
+        if refused or missing:
+            for fix in fixes:
+                self.verdicts[fix.number] = refused or say.inconclusive(missing)
+            return False
+        compared = self.compare(one, two, frozenset().union(*(fix.allowed for fix in fixes)))
+        holds = say.same_at_all(compared, one.replay, two.replay)
         for fix in fixes:
-            if tried.replay.trouble or tried.replay.status != self.reference.status:
-                verdict = say.differs(fix, tried.compared, self.runner.functions, self.reference, tried.replay)
+            if holds:
+                verdict = self.kept(fix, seen, compared, proof)
             else:
-                verdict = say.intended(fix, tried.compared, self.runner.functions)
+                verdict = say.differs(fix, compared, self.runner.functions, one.replay, two.replay)
+                verdict = msgspec.structs.replace(verdict, reason=f"{proof}: {verdict.reason}")
             self.verdicts[fix.number] = verdict
+        return holds
+
+    def witnesses(
+        self, contract: Contract, fixes: list[Fix], reference: _Ran, plain: _Ran
+    ) -> tuple[_Ran, _Ran, str, str]:
+        """The two runs that have to be the same, what that shows, and why there are none."""
+        if contract in ("finite", "nearer"):
+            proof = "where the original is finite" if contract == "finite" else "measured by float64"
+            return reference, plain, proof, ""
+        if contract == "draws":
+            way, proof = Way(blind=True), "with the same key everywhere"
+            first = _Ran(self.base, way, self.run(self.base, proof, way))
+            second = _Ran(plain.applied, way, self.run(plain.applied, f"with the fix, {proof}", way))
+            trouble = first.replay.trouble or second.replay.trouble
+            return first, second, proof, f"{proof}, {trouble}" * bool(trouble)
+        if contract == "meant":
+            way, proof = (
+                Way(meant=self.meant({fix.number for fix in fixes})),
+                "with what was meant put into the original",
+            )
+            first = _Ran(self.base, way, self.run(self.base, proof, way))
+            trouble = first.replay.trouble
+            if not trouble and not {fix.number for fix in fixes} <= set(first.replay.put):
+                trouble = "which could not be done here"
+            return first, plain, proof, f"{proof}, {trouble}" * bool(trouble)
+        return reference, plain, "", "the results may change, and nothing but the fix says what they should be"
+
+    def kept(self, fix: Fix, seen: Compared, compared: Compared, proof: str) -> Verdict:
+        """The verdict on a fix that keeps to its contract."""
+        lacking = say.unwitnessed(fix, compared)
+        if lacking:
+            return say.inconclusive(f"{proof}: {lacking}")
+        if say.is_changed(seen):
+            return say.intended(fix, seen, self.runner.functions, proof, compared)
+        if fix.contract == "draws":
+            return say.inconclusive("the fix is there to change random numbers, and no result changed")
+        return say.preserved(fix, compared, self.runner.functions)
 
     # --- the end --------------------------------------------------------------------------------------------
 
@@ -314,11 +460,10 @@ class _Proving:
         safe = self.proved()
         final: _Tried | None = None
         if safe and safe != self.base:
-            self.attempts += 1
-            final = self.try_(safe, "with all that is proved")
-            assert final is not None
             meant = any(self.verdicts[number].verdict == "intended-change" for number in safe)
-            same = final.replay.status == self.reference.status if meant else self.is_same(final)
+            final = self.changed_as_meant(safe) if meant else self.unchanged(safe)
+            same = say.restructured(final.compared, self.runner.functions) is None
+            same = same and (final.replay.status == self.reference.status if meant else self.is_same(final))
             if final.replay.trouble or not same:
                 needed = " without what is not proved" if self.base - safe else ""
                 self.notes.append(f"what was proved does not hold together{needed}: nothing of it can be written")
@@ -332,6 +477,18 @@ class _Proving:
         if self.reference.left_out:
             self.notes.append(f"{self.reference.left_out} results were too large or too many to be compared")
         return Proof(verdicts, safe, speeds, dict(before.versions), tuple(self.notes), self.runner.count)
+
+    def unchanged(self, applied: frozenset[int]) -> _Tried:
+        self.attempts += 1
+        final = self.try_(applied, "with all that is proved")
+        assert final is not None
+        return final
+
+    def changed_as_meant(self, applied: frozenset[int]) -> _Tried:
+        """All together; what the results should be was asked of each contract before."""
+        replay = self.run(applied, "with all that is proved")
+        compared = Compared() if replay.trouble else self.runner.compare(Pair(self.reference, replay, self.again))
+        return _Tried(applied, replay, compared)
 
     def with_speeds(self, number: int, verdict: Verdict, speeds: Sequence[Speed]) -> dict[str, Any]:
         """The details of a verdict, with the times of the functions of the fix."""
@@ -373,11 +530,11 @@ def raised_at(replay: Replay, places: Mapping[int, Place]) -> dict[int, Message]
 
 def _to_blame(culprits: dict[int, Message], fixes: Mapping[int, Fix]) -> dict[int, Message]:
     """Without fixes that merely change results, where another one stands at the same error."""
-    serious = {id(raised) for number, raised in culprits.items() if not say.is_intended(fixes[number].rule)}
+    serious = {id(raised) for number, raised in culprits.items() if not fixes[number].is_intended}
     return {
         number: raised
         for number, raised in culprits.items()
-        if id(raised) not in serious or not say.is_intended(fixes[number].rule)
+        if id(raised) not in serious or not fixes[number].is_intended
     }
 
 

@@ -4,11 +4,15 @@ Vocabulary
 ----------
 variant   the project with some of the fixes applied. replay: one run of the command in it.
 eager     run under ``jax_disable_jit``: what the program means where jit cannot run it.
+wide      run in float64, where it does not ask for another type: what of a difference is rounding.
+blind     run with draws that do not depend on their keys: what of a program keys do not decide.
+meant     run with what was meant put in at some places (see ``child.meanings``).
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +20,7 @@ from typing import Any
 import msgspec
 
 from flake8_jax.runtime_checks.project_copy import ProjectCopy, copy_project
-from flake8_jax.runtime_checks.sandbox import Launch, Message, describe, run_child
+from flake8_jax.runtime_checks.sandbox import Launch, Message, describe, missing_jax, run_child
 from flake8_jax.runtime_checks.verify import Workload
 
 Function = tuple[str, str]
@@ -40,12 +44,33 @@ class Variant(msgspec.Struct, frozen=True):
     places: Mapping[int, Place] = {}
 
 
+class Meant(msgspec.Struct, frozen=True):
+    """kind: see ``child.meanings``. name: the new one, for the kind ``name``."""
+
+    number: int
+    kind: str
+    name: str = ""
+
+
+class Way(msgspec.Struct, frozen=True):
+    """How a variant is run."""
+
+    eager: bool = False
+    wide: bool = False
+    blind: bool = False
+    meant: tuple[Meant, ...] = ()
+
+
+AS_IT_IS = Way()
+
+
 class Replay(msgspec.Struct, frozen=True):
     """What a run showed. folder: of its captured results, or empty. trouble: why there are none; refused: the command cannot
     be run at all; absent: nor can anything on that platform. Paths are original ones.
 
-    visits: by number of the finding. raised: exceptions seen, with the user's frames. failure: the one that ended the
-    command. timings: function, seconds and seconds of compiling of each call. total, compiling: seconds of the command.
+    visits: by number of the finding. put: the findings at which what was meant was put in. raised: exceptions seen, with the
+    user's frames and the captured calls around (``within``). failure: the one that ended the command; said: the last error
+    in its output. timings: function, seconds and seconds of compiling of each call. total, compiling: seconds of the command.
     """
 
     folder: str = ""
@@ -53,6 +78,7 @@ class Replay(msgspec.Struct, frozen=True):
     refused: bool = False
     absent: bool = False
     status: int = 0
+    said: str = ""
     failure: Message | None = None
     raised: tuple[Message, ...] = ()
     visits: Mapping[int, int] = {}
@@ -62,7 +88,32 @@ class Replay(msgspec.Struct, frozen=True):
     compiling: float = 0.0
     compilations: int = 0
     left_out: int = 0
+    put: tuple[int, ...] = ()
     versions: Mapping[str, str] = {}
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """Two replays to compare. again, other_again: second runs of them. wide: the two in float64, None where that was not
+    tried. allowed: see ``child.closeness`` and ``child.printed``; noise: two runs of the original."""
+
+    reference: Replay
+    other: Replay
+    again: Replay | None = None
+    other_again: Replay | None = None
+    wide: tuple[Replay, Replay] | None = None
+    allowed: tuple[str, ...] = ()
+    noise: tuple[Replay, Replay] | None = None
+
+
+def _unseen() -> dict[str, Any]:
+    return {"status": "unseen", "what": "", "lines": 0}
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """What the comparison says of each function, by number, and of what was printed (see ``child.compare``)."""
+
+    functions: Mapping[int, dict[str, Any]] = {}
+    printed: Mapping[str, Any] = msgspec.field(default_factory=_unseen)
 
 
 class Runner:
@@ -75,23 +126,37 @@ class Runner:
         self.scratch = scratch
         self.count = 0
 
-    def run(self, variant: Variant, *, eager: bool = False) -> Replay:
+    def run(self, variant: Variant, way: Way = AS_IT_IS) -> Replay:
         """Run the command. Raises OSError, CopyError."""
         self.count += 1
         home = os.path.join(self.scratch, f"copy{self.count}")
         folder = os.path.join(self.scratch, f"results{self.count}")
         os.makedirs(folder)
         try:
-            return self._run(variant, copy_project(self.roots, variant.files, home), folder, eager)
+            return self._run(variant, copy_project(self.roots, variant.files, home), folder, way)
         finally:
             shutil.rmtree(home, ignore_errors=True)
 
-    def _run(self, variant: Variant, made: ProjectCopy, folder: str, eager: bool) -> Replay:
+    def _run(self, variant: Variant, made: ProjectCopy, folder: str, way: Way) -> Replay:
         work = self.workload
         request = {
             "roots": [list(pair) for pair in made.pairs],
             "command": made.command(work.command),
-            "mode": "eager" if eager else "plain",
+            "eager": way.eager,
+            "wide": way.wide,
+            "blind": way.blind,
+            "meanings": [
+                {
+                    "number": meant.number,
+                    "kind": meant.kind,
+                    "path": made.copied(place.path),
+                    "row": place.row,
+                    "column": place.column,
+                    "name": meant.name,
+                }
+                for meant in way.meant
+                if (place := variant.places.get(meant.number)) is not None
+            ],
             "folder": folder,
             "functions": [
                 {"number": number, "path": made.copied(path), "name": name}
@@ -108,6 +173,7 @@ class Runner:
             **made.environment(),
             "JAX_ENABLE_COMPILATION_CACHE": "false",
             "PYTHONHASHSEED": "0",
+            **({"JAX_ENABLE_X64": "true"} if way.wide else {}),
         }
         outcome = run_child("replay", request, Launch(work.python, work.limits, environment, made.copied(work.cwd)))
         refused = outcome.of("refused")
@@ -117,6 +183,9 @@ class Runner:
         if outcome.state in ("timeout", "memory", "signal") or not said or not ended:
             return Replay(trouble=describe(outcome, work.limits))
         seen, end = said[0], ended[0]
+        lacking = missing_jax(work.python, end["versions"], [raised["message"] for raised in seen["raised"]])
+        if lacking:
+            return Replay(trouble=lacking, refused=True)
         if not work.is_met_by(end["versions"]):
             return Replay(
                 trouble=f"there is no {work.target} device here (`jaxlint env` says what there is)", absent=True
@@ -131,6 +200,7 @@ class Runner:
         return Replay(
             folder=folder,
             status=end["status"],
+            said=_last_error(outcome.output),
             failure=None if failure is None else _named(failure, made),
             raised=tuple(_named(raised, made) for raised in seen["raised"]),
             visits={int(number): count for number, count in seen["visits"].items()},
@@ -140,25 +210,51 @@ class Runner:
             compiling=seen["compiling"],
             compilations=seen["compilations"],
             left_out=seen["left_out"],
+            put=tuple(seen["put"]),
             versions=end["versions"],
         )
 
-    def compare(self, pairs: Sequence[tuple[Replay, Replay, Replay | None]]) -> list[dict[int, dict[str, Any]]]:
-        """What the comparison of each pair says of each function (see ``child.compare``); the third: the first again.
+    def compare(self, pair: Pair) -> Compared:
+        """What the comparison of a pair says.
 
         Raises OSError, and RuntimeError where the comparison fails: a defect of ours.
         """
         request = {
             "pairs": [
-                {"reference": a.folder, "other": b.folder, "again": again.folder if again and again.folder else None}
-                for a, b, again in pairs
+                {
+                    "reference": pair.reference.folder,
+                    "other": pair.other.folder,
+                    "again": _folder(pair.again),
+                    "other_again": _folder(pair.other_again),
+                    "wide": None if pair.wide is None else [_folder(one) for one in pair.wide],
+                    "allowed": pair.allowed,
+                    "noise": [None, None] if pair.noise is None else [_folder(one) for one in pair.noise],
+                }
             ]
         }
         outcome = run_child("compare", request, Launch(self.workload.python))
         compared = outcome.of("compared")
-        if len(compared) != len(pairs):
+        if not compared:
             raise RuntimeError(f"comparing the results failed: {describe(outcome, self.workload.limits)}")
-        return [{int(number): found for number, found in one["functions"].items()} for one in compared]
+        return Compared(
+            {int(number): found for number, found in compared[0]["functions"].items()}, compared[0]["printed"]
+        )
+
+
+_NAMED = re.compile(r"^(?:E\s+)?([\w.]*(?:Error|Exception)\b.*)")
+_SIGNS = re.compile(r"^(?:ERROR|FAILED)\b|: error: ")
+
+
+def _last_error(output: str) -> str:
+    """The last line that names an exception, else one that tells of an error, else the last one."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    named = [found.group(1) for line in lines if (found := _NAMED.search(line)) is not None]
+    signs = [line for line in lines if _SIGNS.search(line)]
+    return next(iter(named[-1:] or signs[-1:] or lines[-1:]), "")[:200]
+
+
+def _folder(replay: Replay | None) -> str | None:
+    return replay.folder or None if replay is not None else None
 
 
 def _named(raised: Message, made: ProjectCopy) -> Message:

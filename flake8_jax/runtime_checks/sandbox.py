@@ -88,6 +88,18 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+NO_JAX = "No module named 'jax'"
+
+
+def missing_jax(python: str, versions: Mapping[str, str], said: Sequence[str]) -> str:
+    """What to say where the command could not import JAX; nothing where it could, or did not try. said: its errors."""
+    if "jax" in versions or not any(NO_JAX in text for text in said):
+        return ""
+    return (
+        f"{python} has no JAX: install it (`pip install 'flake8-jax[runtime]'`), or name an interpreter with `--python`"
+    )
+
+
 class Launch(msgspec.Struct, frozen=True):
     """How a child is started. python: the interpreter that has JAX. environment: variables besides our own. cwd: None for
     ours."""

@@ -16,10 +16,20 @@ from flake8_jax.core.findings import Verdict
 from flake8_jax.runtime_checks.judges import NOT_REACHED
 from flake8_jax.runtime_checks.observations import Observations, Seen, Spot
 from flake8_jax.runtime_checks.oracles import all_oracles
-from flake8_jax.runtime_checks.sandbox import STANDARD, Launch, Limits, Message, Outcome, describe, run_child
+from flake8_jax.runtime_checks.sandbox import (
+    STANDARD,
+    Launch,
+    Limits,
+    Message,
+    Outcome,
+    describe,
+    missing_jax,
+    run_child,
+)
 
 PLATFORMS = {"cpu": "cpu", "cuda": "cuda", "gpu": "cuda", "tpu": "tpu"}
 _DEVICES = "xla_force_host_platform_device_count"
+_STOPPED = ("timeout", "memory", "signal")
 REPLICAS = 4
 """So many devices the CPU poses as, where a finding is about several."""
 _BACKENDS = {"cuda": ("gpu", "cuda"), "cpu": ("cpu",), "tpu": ("tpu",)}
@@ -71,13 +81,14 @@ class Workload(msgspec.Struct, frozen=True):
 
 class Run(msgspec.Struct, frozen=True):
     """One run of the workload: what was seen, and what went wrong, if anything. called: by number, with which inputs a
-    function was called that leads there, and what came of it."""
+    function was called that leads there, and what came of it. failed: an exception ended the command."""
 
     seen: Message | None
     versions: dict[str, str]
     trouble: str = ""
     output: str = ""
     called: dict[int, Message] = {}
+    failed: bool = False
 
 
 class Verification(msgspec.Struct, frozen=True):
@@ -190,9 +201,12 @@ def run_of(outcome: Outcome, workload: Workload) -> Run:
     refused = outcome.of("refused")
     if refused:
         raise RefusedCommand(refused[0]["text"])
+    lacking = _missing_jax(outcome, workload)
+    if lacking:
+        raise RefusedCommand(lacking)
     seen, ended = outcome.of("observations"), outcome.of("ended")
     trouble = ""
-    if outcome.state in ("timeout", "memory", "signal") or not seen:
+    if outcome.state in _STOPPED or not seen:
         trouble = describe(outcome, workload.limits)
     elif ended and (ended[0]["failure"] or ended[0]["status"]):
         trouble = f"the command ended with {ended[0]['failure'] or 'status ' + str(ended[0]['status'])}"
@@ -201,7 +215,25 @@ def run_of(outcome: Outcome, workload: Workload) -> Run:
             f"{trouble}; " * bool(trouble) + "the command set a trace function of its own, which ended the watching"
         )
     called = {message["watch"]: message for message in outcome.of("called")}
-    return Run(seen[0] if seen else None, ended[0]["versions"] if ended else {}, trouble, outcome.output, called)
+    return Run(
+        seen[0] if seen else None,
+        ended[0]["versions"] if ended else {},
+        trouble,
+        outcome.output,
+        called,
+        failed=outcome.state not in _STOPPED and bool(ended and ended[0]["failure"]),
+    )
+
+
+def _missing_jax(outcome: Outcome, workload: Workload) -> str:
+    """What to say where the interpreter has no JAX."""
+    said = [
+        str(message.get("text") or message.get("failure")) for message in (*outcome.of("failure"), *outcome.of("ended"))
+    ]
+    said += [raised["message"] for seen in outcome.of("observations") for raised in seen["raised"]]
+    said += [message["outcome"] for message in outcome.of("called")]
+    versions: dict[str, str] = next((ended["versions"] for ended in outcome.of("ended")), {})
+    return missing_jax(workload.python, versions, said)
 
 
 def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, versions: dict[str, str]) -> Verdict:
@@ -217,7 +249,7 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     watch: Seen = run.seen["watches"][number]
     verdict = oracle.judge(Observations(one.spot, watch, run.seen, workload.roots))
     if verdict is NOT_REACHED:
-        verdict = _why_not_reached(one.spot, watch, run.seen) or verdict
+        verdict = _why_not_reached(one.spot, watch, run) or verdict
     details = verdict.details
     if number in run.called:
         call = run.called[number]
@@ -236,12 +268,15 @@ def judged(number: int, one: Asked, runs: dict[str, Run], workload: Workload, ve
     return msgspec.structs.replace(verdict, target=target, inputs=inputs, details=details)
 
 
-def _why_not_reached(spot: Spot, watch: Seen, seen: Message) -> Verdict | None:
-    """An error further up in the same function that nobody got past."""
-    for raised in seen["raised"]:
+def _why_not_reached(spot: Spot, watch: Seen, run: Run) -> Verdict | None:
+    """An error further up in the same function that nobody got past, or one that ended the command."""
+    assert run.seen is not None
+    for raised in run.seen["raised"]:
         path, row, function, _ = raised["stack"][0]
         if path == spot.path and row < spot.first and function in watch["functions"]:
             return Verdict(
                 "blocked", f"the line did not run; line {row} raised {raised['type']}: {raised['message'][:120]}"
             )
+    if run.failed:
+        return Verdict("blocked", f"the line did not run; {run.trouble}")
     return None

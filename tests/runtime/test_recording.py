@@ -138,3 +138,51 @@ def test_only_functions_are_recorded(record: dict[str, dict[str, Any]]) -> None:
 
 def test_lists_in_themselves_and_trees_that_cannot_be_flattened(record: dict[str, dict[str, Any]]) -> None:
     assert record["look"]["params"]["value"] == {"other": 1, "unflattenable": 1, "array": 1}
+
+
+LOGGED = """
+import logging
+
+import jax
+import jax.numpy as jnp
+
+logging.basicConfig()
+
+
+class Shy:
+    def __getattr__(self, name):
+        print("asked for", name)
+        raise AttributeError(name)
+
+    @property
+    def dtype(self):
+        print("asked for dtype")
+
+
+@jax.jit
+def double(x):
+    return 2 * x
+
+
+def look(shy):
+    pass
+
+
+for size in range(1, 4):
+    double(jnp.ones(size))
+look(Shy())
+print("done")
+"""
+
+
+def test_a_program_prints_what_it_prints_without(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(LOGGED)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, "-m", "flake8_jax", "record", "--", "python", "main.py"]
+    done = subprocess.run(command, check=True, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.stdout.splitlines()[0] == "done" and "CACHE MISS at" not in done.stdout.partition("Recorded")[0]
+    assert "WARNING" not in done.stderr and "asked for" not in done.stdout, (done.stdout, done.stderr)
+    profile = json.loads((tmp_path / ".jaxlint" / "profile.json").read_text())
+    look = next(row for row in profile["functions"] if row["qualname"] == "look")
+    assert look["avals"]["shy"] == ["__main__.Shy"] and look["last"] == look["line"] + 1
+    assert any(one["causes"] for one in profile["compilations"])

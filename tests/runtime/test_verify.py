@@ -141,8 +141,10 @@ def test_verdicts_in_json_and_exit_status(tmp_path: Path) -> None:
     assert first["verdict"]["target"] == "cpu"
     assert first["verdict"]["details"]["versions"]["backend"] == "cpu"
     assert first["verdict"]["details"]["reproduce"].endswith("lib.py --select JAX101 -- python main.py")
-    assert second["verdict"]["verdict"] == "inconclusive"
-    assert second["verdict"]["reason"] == "the line did not run"
+    assert second["verdict"]["verdict"] == "blocked"
+    assert second["verdict"]["reason"].startswith(
+        "the line did not run; the command ended with TracerBoolConversionError"
+    )
 
 
 @pytest.mark.jax
@@ -170,7 +172,7 @@ def test_survives_whatever_the_command_does(tmp_path: Path, main: str, words: li
     done = call(project(tmp_path, main), "lib.py", *words, "--", "python", "main.py")
     assert said in done.stderr
     assert done.returncode == 0, done.stderr
-    assert "2 inconclusive" in done.stdout
+    assert ("2 blocked" if "no data" in said else "2 inconclusive") in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -284,3 +286,70 @@ def test_notebooks_are_not_run(tmp_path: Path) -> None:
     done = call(folder, "a.ipynb")
     assert done.returncode == 2
     assert "notebooks are linted but not run" in done.stderr
+
+
+@pytest.mark.jax
+def test_a_statement_over_several_lines_runs_once(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(
+        "import jax\nimport jax.numpy as jnp\n\n\ndef f(x):\n    return jax.lax.pmean(x, 'batch')\n\n\n"
+        "p = jax.pmap(\n    f,\n    axis_name='batch',\n)\nfor _ in range(2):\n    p(\n        jnp.ones((1, 3))\n    )\n"
+    )
+    (tmp_path / "jaxlint.toml").write_text("")
+    spots = [Spot(str(tmp_path / "main.py"), row, row) for row in (9, 14, 15)]
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu")
+    found = verify([Asked("pmap", spot) for spot in spots], workload)
+    assert [verdict.reason.rpartition(" ran ")[2] for verdict in found.verdicts] == ["once", "twice", "twice"]
+
+
+KEYS = """
+import jax
+from lib import rows
+
+
+def noise(key, extra):
+    a = 0.0
+    if extra:
+        a = jax.random.normal(key)
+    return a + jax.random.uniform(key)
+
+
+def main(extra):
+    data = rows()
+    for seed in range(2):
+        data = data + noise(jax.random.PRNGKey(seed), extra)
+
+
+main(EXTRA)
+"""
+
+
+@pytest.mark.jax
+def test_equal_seeds_in_two_places_are_no_reused_key(tmp_path: Path) -> None:
+    lib = "import jax\n\n\ndef rows():\n    return jax.random.normal(jax.random.PRNGKey(0), (3,))\n"
+    (tmp_path / "lib.py").write_text(lib)
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu")
+    asked = [Asked("key-reuse", Spot(str(tmp_path / "main.py"), 10, 10))]
+    (tmp_path / "main.py").write_text(KEYS.replace("EXTRA", "False"))
+    (verdict,) = verify(asked, workload).verdicts
+    assert (verdict.verdict, verdict.reason) == ("refuted", "every key consumed here was new")
+    (tmp_path / "main.py").write_text(KEYS.replace("EXTRA", "True"))
+    (verdict,) = verify(asked, workload).verdicts
+    assert verdict.verdict == "confirmed" and "draw on line 9, then draw here" in verdict.reason, verdict
+
+
+@pytest.mark.jax
+def test_a_body_that_is_new_in_every_call_compiles_anew(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(
+        "import jax\nimport jax.numpy as jnp\n\n\ndef epoch(x):\n"
+        "    return jax.lax.fori_loop(0, 9, lambda i, c: c * x, x)\n\n\nfor _ in range(4):\n    epoch(jnp.ones(3))\n"
+    )
+    workload = Workload(("python", "main.py"), (str(tmp_path),), str(tmp_path), target="cpu")
+    (verdict,) = verify([Asked("transform-in-loop", Spot(str(tmp_path / "main.py"), 6, 6))], workload).verdicts
+    assert verdict.verdict == "confirmed" and "4 times `jit(" in verdict.reason, verdict
+
+
+def test_an_interpreter_without_jax_is_told_apart_from_a_wrong_finding(tmp_path: Path) -> None:
+    folder = project(tmp_path, "raise ModuleNotFoundError(\"No module named 'jax'\")\n")
+    done = call(folder, "lib.py", "--", "python", "main.py")
+    assert done.returncode == 2
+    assert "has no JAX: install it" in done.stderr and "--python" in done.stderr

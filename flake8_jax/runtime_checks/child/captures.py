@@ -3,13 +3,15 @@
 Vocabulary
 ----------
 captured   made outside of any trace, by the thread that runs the command; what JAX traces has no values to capture.
-staged     a call of what ``jax.jit`` made of a function counts as a call of that function.
-depth      how many captured calls are around a call. leaf: an array, or a Python value, of the pytree of a result.
+staged     a call of what ``jax.jit`` or ``jax.pmap`` made of a function counts as a call of that function.
+depth      how many captured calls are around a call. state: the arguments after the call, as far as they can have changed,
+           the object of a method among them.
+sampled    of a function that is called often, the first ``FIRST`` calls are captured, then fewer and fewer, the same ones in
+           every run: over the whole run. counts: how many there were.
 overhead   seconds that the capturing itself took; they count for nobody.
 
-Arrays are kept as bytes in one file in the linter's private folder, up to ``MOST_BYTES`` in all. Typed keys are kept as
-their data, so a typed key equals the legacy one. Not captured: ``async`` functions, ahead-of-time compiled executables,
-objects that are no pytrees.
+Arrays are kept as bytes in one file in the linter's private folder (see ``snapshots``). Not captured: ``async`` functions and
+ahead-of-time compiled executables.
 """
 
 from __future__ import annotations
@@ -21,20 +23,25 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from flake8_jax.runtime_checks.child.places import Places
+from flake8_jax.runtime_checks.child.snapshots import Leaf, Snapshots, Store
 from flake8_jax.runtime_checks.child.tracing import EAGER, trace_state
 
-MOST_BYTES = 512 << 20
-MOST_CALLS = 20_000
-MOST_LEAVES = 400  # of one call
+MOST_PRINTED = 1 << 20
+FIRST = 200
+SOME = 64  # captured of each doubling after that
 _COMPILING = "/jax/core/compile/"
-_UNFLATTENABLE = (TypeError, ValueError, AttributeError, LookupError, RuntimeError, AssertionError, ArithmeticError)
-_VALUES = (bool, int, float, complex, str, type(None))
 
-Leaf = dict[str, Any]
+
+def is_sampled(index: int) -> bool:
+    """Whether the call of a function with this index (from 0) is captured."""
+    if index < FIRST:
+        return True
+    stride = 1 << max(0, (index // SOME).bit_length() - 1)
+    return index % stride == 0
 
 
 class Ledger:
@@ -51,9 +58,12 @@ class Ledger:
         self.compiling = 0.0
         self.compilations = 0
         self.overhead = 0.0
-        self.left_out = 0
-        self._arrays: dict[str, Any] = {}
-        self._bytes = 0
+        self.counts: dict[int, int] = {}
+        self.timings: list[tuple[int, float, float]] = []
+        self.store = Store()
+        self.printed = Printed()
+        self._snapshots = Snapshots(self.store, self._is_users)
+        self._modules: dict[int, dict[str, Any]] = {}
         self._open: list[int] = []
         self._busy = False
         self._errors: list[BaseException] = []
@@ -64,16 +74,18 @@ class Ledger:
     def install(self, jax: Any) -> None:
         """JAX has just been imported, and nobody has taken ``jit`` out of it yet."""
         jax.monitoring.register_event_duration_secs_listener(self._duration)
-        real = jax.jit
+        for name in ("jit", "pmap"):
+            setattr(jax, name, self._staging(getattr(jax, name)))
 
+    def _staging(self, real: Any) -> Any:
         @functools.wraps(real)
-        def jit(*arguments: Any, **keywords: Any) -> Any:
+        def staging(*arguments: Any, **keywords: Any) -> Any:
             made = real(*arguments, **keywords)
             if arguments or "fun" in keywords:
                 return self._staged(made, arguments[0] if arguments else keywords["fun"])
             return lambda function: self._staged(made(function), function)  # a decorator: JAX 0.7 on
 
-        jax.jit = jit
+        return staging
 
     def _duration(self, event: str, seconds: float, **data: Any) -> None:
         if event.startswith(_COMPILING) and not self._busy:
@@ -97,13 +109,31 @@ class Ledger:
         return decorate
 
     def module(self, number: int, variables: dict[str, Any]) -> None:
-        """A module has run: its variables are its result."""
-        kept = {
-            name: value
-            for name, value in variables.items()
-            if not name.startswith("_") and not isinstance(value, types.ModuleType) and not callable(value)
-        }
-        self.note(number, lambda: kept, (), {})
+        """A module begins to run: what its variables are in the end is its result."""
+        self._modules[number] = variables
+
+    def finish(self) -> None:
+        """The command has ended: note the variables of its modules."""
+        for number, variables in self._modules.items():
+            kept = {
+                name: value
+                for name, value in list(variables.items())
+                if not name.startswith("__") and not isinstance(value, types.ModuleType) and not callable(value)
+            }
+            self.entered[number] = 1
+            self.counts[number] = 1
+            outputs = self._quietly(lambda kept=kept: self._snapshots.take(kept))  # type: ignore[misc]
+            self.calls.append(
+                {"function": number, "index": 0, "depth": 0, "inputs": [], "outputs": outputs, "state": [], "raised": None,
+                 "seconds": 0.0, "compiling": 0.0}
+            )  # fmt: skip
+
+    def _is_users(self, cls: type) -> bool:
+        module = sys.modules.get(cls.__module__)
+        path = getattr(module, "__file__", None)
+        if cls.__module__ == "__main__" or not isinstance(path, str):
+            return cls.__module__ in ("__main__", "<run_path>")
+        return self.places.is_root(os.path.abspath(path))
 
     def _function(self, number: int, function: Any) -> Any:
         def wrapper(*arguments: Any, **keywords: Any) -> Any:
@@ -165,21 +195,24 @@ class Ledger:
         self.entered[number] = self.entered.get(number, 0) + 1
         if (
             self._busy
-            or len(self.calls) >= MOST_CALLS
             or (self._open and self._open[-1] == number)
             or threading.current_thread() is not threading.main_thread()
             or os.getpid() != self._process
             or trace_state() != EAGER
         ):
             return function(*arguments, **keywords)
+        index = self.counts.get(number, 0)
+        self.counts[number] = index + 1
+        return self._noted(number, index, function, arguments, keywords)
+
+    def _noted(self, number: int, index: int, function: Callable[..., Any], arguments: Any, keywords: Any) -> Any:
+        sampled = is_sampled(index)
         call: dict[str, Any] = {
-            "function": number,
-            "depth": len(self._open),
-            "inputs": [],
-            "outputs": [],
+            "function": number, "index": index, "depth": len(self._open), "inputs": [], "outputs": [], "state": [],
             "raised": None,
-        }
-        call["inputs"] = self._quietly(lambda: self._leaves((arguments, keywords)))
+        }  # fmt: skip
+        if sampled:
+            call["inputs"] = self._quietly(lambda: self._snapshots.take((arguments, keywords)))
         self._open.append(number)
         begun, spent, compiled = time.perf_counter(), self.overhead, self.compiling
         try:
@@ -189,16 +222,28 @@ class Ledger:
             self._open.pop()
             raise
         except BaseException as error:
-            self._open.pop()
             call["raised"] = self.note_error(error)
+            self._open.pop()
             self.calls.append(call)
             raise
         self._open.pop()
         call["seconds"] = time.perf_counter() - begun - (self.overhead - spent)
         call["compiling"] = self.compiling - compiled
-        call["outputs"] = self._quietly(lambda: self._leaves(result))
-        self.calls.append(call)
+        self.timings.append((number, call["seconds"], call["compiling"]))
+        if sampled:
+            call["outputs"] = self._quietly(lambda: self._snapshots.take(result))
+            call["state"] = self._quietly(lambda: self._changed(call["inputs"], (arguments, keywords)))
+            self.calls.append(call)
         return result
+
+    def _changed(self, before: list[Leaf], arguments: Any) -> list[Leaf]:
+        """What the call left of its arguments, if that is anything new. Donated arrays are gone, which is no change."""
+        after = self._snapshots.take(arguments)
+        gone = {leaf["path"]: leaf for leaf in before}
+        after = [
+            gone.get(leaf["path"], leaf) if leaf.get("type") == "array without a buffer" else leaf for leaf in after
+        ]
+        return [] if after == before else after
 
     def note_error(self, error: BaseException) -> dict[str, Any]:
         lines = str(error).strip().splitlines()
@@ -206,11 +251,15 @@ class Ledger:
             "type": type(error).__name__,
             "message": (lines[0] if lines else "")[:300],
             "stack": self._stack_of(error),
+            "within": list(self._open),
         }
         leaving = isinstance(error, (SystemExit, KeyboardInterrupt, GeneratorExit))
-        if not leaving and not any(error is known for known in self._errors):
+        known = next((number for number, other in enumerate(self._errors) if other is error), None)
+        if known is not None:  # it goes on outwards: now there are more frames to see
+            self.raised[known]["stack"] = max(self.raised[known]["stack"], found["stack"], key=len)
+        elif not leaving:
             self._errors.append(error)
-            self.raised.append(found)
+            self.raised.append(dict(found))
         return found
 
     def _stack_of(self, error: BaseException) -> list[list[Any]]:
@@ -242,59 +291,41 @@ class Ledger:
             self._busy = False
             self.overhead += time.perf_counter() - begun
 
-    # --- leaves ---------------------------------------------------------------------------------------------
-
-    def _leaves(self, tree: Any) -> list[Leaf]:
-        jax = sys.modules.get("jax")
-        if jax is None or not hasattr(jax, "tree_util"):
-            found = [("", tree)]
-        else:
-            try:
-                paths, _ = jax.tree_util.tree_flatten_with_path(tree, is_leaf=lambda node: node is None)
-            except _UNFLATTENABLE:
-                return [{"path": "", "kind": "other", "type": type(tree).__qualname__}]
-            found = [(jax.tree_util.keystr(path), value) for path, value in paths[:MOST_LEAVES]]
-            self.left_out += max(0, len(paths) - MOST_LEAVES)
-        return [{"path": path, **self._leaf(value)} for path, value in found]
-
-    def _leaf(self, value: Any) -> Leaf:
-        if type(value) in _VALUES:
-            if isinstance(value, complex):
-                return {"kind": "value", "type": "complex", "value": [value.real, value.imag]}
-            return {"kind": "value", "type": type(value).__name__, "value": value}
-        jax, numpy = sys.modules.get("jax"), sys.modules.get("numpy")
-        if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
-            return self._array(numpy.asarray(value))
-        if jax is not None and isinstance(value, jax.Array) and not isinstance(value, jax.core.Tracer):
-            if value.is_deleted() or not value.is_fully_addressable:
-                return {"kind": "other", "type": "Array"}
-            if jax.numpy.issubdtype(value.dtype, jax.dtypes.prng_key):
-                value = jax.random.key_data(value)
-            # A copy: looking at an array on the CPU would pin its buffer, and then it could not be donated any more.
-            return self._array(jax.device_get(value.copy()))
-        return {"kind": "other", "type": type(value).__qualname__}
-
-    def _array(self, array: Any) -> Leaf:
-        import numpy
-
-        leaf: Leaf = {"kind": "array", "dtype": str(array.dtype), "shape": list(array.shape)}
-        if array.dtype.hasobject or self._bytes + array.nbytes > MOST_BYTES:
-            self.left_out += 1
-            return {**leaf, "kind": "other", "type": "array"}
-        data = numpy.frombuffer(numpy.ascontiguousarray(array).tobytes(), numpy.uint8)
-        name = f"a{len(self._arrays)}"
-        self._arrays[name] = data
-        self._bytes += array.nbytes
-        return {**leaf, "at": name}
-
     def save(self, folder: str) -> None:
         """Write ``calls.json`` and ``arrays.npz``. Raises OSError."""
+        data = {"calls": self.calls, "counts": self.counts, "entered": self.entered, "printed": self.printed.text()}
         with open(os.path.join(folder, "calls.json"), "w", encoding="utf-8") as file:
-            json.dump(self.calls, file)
-        if self._arrays:
-            import numpy
+            json.dump(data, file)
+        self.store.save(folder)
 
-            numpy.savez(os.path.join(folder, "arrays.npz"), **self._arrays)
+
+class Printed:
+    """Stands for standard output: keeps what is written, up to ``MOST_PRINTED`` characters, and passes it on."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._size = 0
+        self._onward: Any = None
+
+    def install(self) -> None:
+        self._onward, sys.stdout = sys.stdout, self
+
+    def write(self, text: str) -> Any:
+        if self._size < MOST_PRINTED:
+            self._parts.append(text)
+            self._size += len(text)
+        return self._onward.write(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._onward, name)
+
+    def text(self) -> str | None:
+        """What was printed; None where it was too much, or goes another way."""
+        return None if self._onward is None or self._size >= MOST_PRINTED else "".join(self._parts)
 
 
 class Staged:

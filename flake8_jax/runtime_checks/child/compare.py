@@ -1,72 +1,110 @@
 """Compare what two runs captured, call by call.
 
-Request: ``pairs``: ``reference``, ``other`` and ``again`` (a second run of the reference, or None), folders written by
-``replay``. Message: ``compared``, one entry a pair.
+Request: ``pairs``: ``reference``, ``other``, ``again`` (a second run of the reference, or None) and ``other_again``, folders
+written by ``replay``; ``wide``: the two of them in float64 (each may be None), or None where that was not tried yet;
+``allowed``: differences that are meant (see ``closeness``); ``noise``: two runs of the original, each may be None. Message:
+``compared``, one entry a pair: ``functions``, and ``printed``.
 
 Vocabulary
 ----------
-equal     the same to the last bit. close: within ``TOLERANCE`` times the precision of the dtype, measured against the largest
-          value of the array. noisy: the reference itself gives another value when it runs again; left out.
+noisy     the reference itself gives another value when it runs again; left out.
 drift     a call whose result is not close, but whose inputs (or some captured call inside it) were no longer equal, and not
           more than ``AMPLIFIED`` times closer than the results are: rounding that adds up, not the function.
-ulp       units in the last place between two numbers of the same floating type.
+miscalled the function was called so often in one run, and not as often in the other: its calls are not compared. Calls that
+          JAX traces have no values; where one run traced some, numbers say nothing, and nothing of the function is compared.
+unseen    results of a type that cannot be looked into.
+state     what a call left of its arguments, the object of a method among them.
 """
 
 from __future__ import annotations
 
+import functools
 import json
-import math
 import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
+from flake8_jax.runtime_checks.child.closeness import Around, Distance, is_floating, leaf_distance, worse
 from flake8_jax.runtime_checks.child.main import Channel
+from flake8_jax.runtime_checks.child.printed import printed_difference
 
-TOLERANCE = 256
 AMPLIFIED = 1000
-_WORST = {"equal": 0, "close": 1, "drift": 2, "differs": 3}
+
+Call = dict[str, Any]
+Leaf = dict[str, Any]
 
 
 def run(request: dict[str, Any], channel: Channel) -> None:
     """Compare all pairs."""
-    runs: dict[str, _Run] = {}
 
-    def read(folder: str | None) -> _Run | None:
-        if folder is None:
-            return None
-        if folder not in runs:
-            runs[folder] = _Run(folder)
-        return runs[folder]
+    @functools.cache
+    def read(folder: str | None) -> Captured | None:
+        return None if folder is None else Captured(folder)
 
     for pair in request["pairs"]:
         reference, other = read(pair["reference"]), read(pair["other"])
         assert reference is not None and other is not None
-        channel.send("compared", **compare(reference, other, read(pair["again"])))
+        wide = pair["wide"]
+        comparing = Comparing(
+            reference,
+            other,
+            read(pair["again"]),
+            None if wide is None else (read(wide[0]), read(wide[1])),
+            frozenset(pair["allowed"]),
+        )
+        again = read(pair["other_again"])
+        printed = printed_difference(
+            reference.printed,
+            other.printed,
+            None if comparing.again is None else comparing.again.printed,
+            None if again is None else again.printed,
+            pair["allowed"],
+            (_printed(read(pair["noise"][0])), _printed(read(pair["noise"][1]))),
+        )
+        channel.send("compared", functions=comparing.functions(), printed=printed)
 
 
-class _Run:
+def _printed(run: Captured | None) -> str | None:
+    return None if run is None else run.printed
+
+
+class Captured:
     """Captured calls, by function and in order. A call knows its place among all, and where its inner ones begin."""
 
     def __init__(self, folder: str) -> None:
         with open(os.path.join(folder, "calls.json"), encoding="utf-8") as file:
-            calls = json.load(file)
+            data = json.load(file)
+        calls: list[Call] = data["calls"]
+        self.counts = {int(number): count for number, count in data["counts"].items()}
+        self.entered = {int(number): count for number, count in data["entered"].items()}
+        self.printed: str | None = data["printed"]
         path = os.path.join(folder, "arrays.npz")
-        self.arrays: Any = {}
+        self._arrays: Any = {}
         if os.path.exists(path):
             import numpy
 
-            self.arrays = numpy.load(path)
-        self.by_function: dict[int, list[dict[str, Any]]] = {}
+            self._arrays = numpy.load(path)
+        self.by_function: dict[int, dict[int, Call]] = {}
         for place, call in enumerate(calls):
             first = place
             while first > 0 and calls[first - 1]["depth"] > call["depth"]:
                 first -= 1
             call["place"], call["inner"] = place, range(first, place)
-            self.by_function.setdefault(call["function"], []).append(call)
+            self.by_function.setdefault(call["function"], {})[call["index"]] = call
 
-    def array(self, leaf: dict[str, Any]) -> Any:
+    def numbers(self, leaf: Leaf) -> Any:
+        """The numbers of a leaf; None where it has none, or they were not kept."""
         import numpy
 
-        return numpy.frombuffer(self.arrays[leaf["at"]].tobytes(), _dtype(leaf["dtype"])).reshape(leaf["shape"])
+        if leaf["kind"] == "value":
+            if leaf["type"] == "complex":
+                return numpy.asarray(complex(leaf["value"]))
+            value = float(leaf["value"]) if leaf["type"] == "float" else leaf["value"]
+            return numpy.asarray(value) if leaf["type"] in ("int", "float", "bool") else None
+        if leaf["kind"] != "array" or leaf["at"] not in self._arrays:
+            return None
+        return numpy.frombuffer(self._arrays[leaf["at"]].tobytes(), _dtype(leaf["dtype"])).reshape(leaf["shape"])
 
 
 def _dtype(name: str) -> Any:
@@ -80,203 +118,285 @@ def _dtype(name: str) -> Any:
         return numpy.dtype(getattr(ml_dtypes, name))
 
 
-def compare(reference: _Run, other: _Run, again: _Run | None) -> dict[str, Any]:
-    """Of every function: how many calls and leaves were compared, the largest differences, the first call that differs."""
-    functions: dict[int, dict[str, Any]] = {}
-    pairs: list[tuple[dict[str, Any], int, int]] = []
-    for number, calls in reference.by_function.items():
-        theirs = other.by_function.get(number, [])
-        functions[number] = {
-            "calls": 0, "counts": [len(calls), len(theirs)], "leaves": 0, "status": "equal", "noisy": 0, "ulp": 0.0,
-            "relative": 0.0, "drifted": 0, "drift": 0.0, "first": None,
+class Comparing:
+    """One comparison of two runs."""
+
+    def __init__(
+        self,
+        reference: Captured,
+        other: Captured,
+        again: Captured | None,
+        wide: tuple[Captured | None, Captured | None] | None,
+        allowed: frozenset[str],
+    ) -> None:
+        self.reference = reference
+        self.other = other
+        self.again = again
+        self.wide = wide
+        self.allowed = allowed
+
+    def functions(self) -> dict[int, dict[str, Any]]:
+        """Of every function: how many calls and leaves were compared, the largest differences, the first call that differs."""
+        functions = {number: self._empty(number) for number in {*self.reference.counts, *self.other.counts}}
+        moved: dict[int, float] = {}  # how far the results of each call are from one another
+        for call, number in sorted(self._pairs(functions), key=lambda pair: pair[0]["place"]):
+            found = self._call(call, number)
+            before = max([found.moved, *(moved.get(place, 0.0) for place in call["inner"])])
+            if found.distance.status in ("differs", "unsure") and not found.distance.structural and before > 0.0:
+                if not found.distance.settled and found.distance.relative <= AMPLIFIED * before:
+                    found.distance = replace(found.distance, status="drift")
+            moved[call["place"]] = found.distance.relative
+            _add(functions[number], found, call)
+        return functions
+
+    def _empty(self, number: int) -> dict[str, Any]:
+        counts = [one.counts.get(number, 0) for one in (self.reference, self.other)]
+        return {
+            "calls": 0, "counts": counts, "leaves": 0, "unseen": 0, "status": "equal", "noisy": 0, "ulp": 0.0,
+            "relative": 0.0, "drifted": 0, "drift": 0.0, "rounding": 0, "scaled": 0, "retyped": "", "first": None,
+            "miscalled": "", "changed": False, "structural": "",
         }  # fmt: skip
-        stopped = any(c["raised"] for c in [*calls[-1:], *theirs[-1:]])
-        if len(calls) == len(theirs) or stopped:
-            pairs += [(call, number, index) for index, call in enumerate(calls[: len(theirs)])]
-    moved: dict[int, float] = {}  # how far the results of each call are from one another
-    for call, number, index in sorted(pairs, key=lambda pair: pair[0]["place"]):
-        twin = None if again is None else _at(again.by_function.get(number, []), index)
-        found = _compare_call(reference, call, other, other.by_function[number][index], again, twin)
-        before = max([found["moved"], *(moved.get(place, 0.0) for place in call["inner"])])
-        if found["status"] == "differs" and not found["structural"] and before > 0.0:
-            if found["relative"] <= AMPLIFIED * before:
-                found["status"] = "drift"
-        moved[call["place"]] = found["relative"]
-        _add(functions[number], found, index, call["place"])
-    return {"functions": functions}
 
-
-def _at(calls: list[dict[str, Any]], index: int) -> dict[str, Any] | None:
-    return calls[index] if index < len(calls) else None
-
-
-def _add(total: dict[str, Any], found: dict[str, Any], index: int, place: int) -> None:
-    total["calls"] += 1
-    for name in ("leaves", "noisy"):
-        total[name] += found[name]
-    for name in ("ulp", "relative"):
-        if found["status"] != "drift":
-            total[name] = max(total[name], found[name])
-    if found["status"] == "drift":
-        total["drifted"] += 1
-        total["drift"] = max(total["drift"], found["relative"])
-    if found["status"] == "differs" and total["first"] is None:
-        total["first"] = {"call": index, "place": place, "what": found["what"], "relative": found["relative"]}
-    if _WORST[found["status"]] > _WORST[total["status"]]:
-        total["status"] = found["status"]
-
-
-def _compare_call(
-    reference: _Run,
-    one: dict[str, Any],
-    other: _Run,
-    two: dict[str, Any],
-    again: _Run | None,
-    twin: dict[str, Any] | None,
-) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "status": "equal", "leaves": 0, "noisy": 0, "ulp": 0.0, "relative": 0.0, "what": "", "moved": 0.0,
-        "structural": False,
-    }  # fmt: skip
-    if one["raised"] or two["raised"]:
-        if bool(one["raised"]) != bool(two["raised"]):
-            raised = one["raised"] or two["raised"]
-            which = "raises" if two["raised"] else "no longer raises"
-            found.update(
-                status="differs", structural=True, what=f"it {which} {raised['type']}: {raised['message'][:120]}"
-            )
-        return found
-    found["moved"] = _moved(reference, one["inputs"], other, two["inputs"])
-    ours, theirs = one["outputs"], two["outputs"]
-    if [leaf["path"] for leaf in ours] != [leaf["path"] for leaf in theirs]:
-        found.update(
-            status="differs", structural=True, what=f"the result has {len(theirs)} leaves instead of {len(ours)}"
-        )
-        return found
-    twins = twin["outputs"] if twin is not None and not twin["raised"] else []
-    for number, (a, b) in enumerate(zip(ours, theirs)):
-        if again is not None and number < len(twins):
-            if leaf_difference(reference, a, again, twins[number])["status"] != "equal":
-                found["noisy"] += 1
+    def _pairs(self, functions: dict[int, dict[str, Any]]) -> Iterator[tuple[Call, int]]:
+        """The calls that both runs captured. Where one run ended in an exception, it may have had fewer."""
+        for number, found in functions.items():
+            ours = self.reference.by_function.get(number, {})
+            theirs = self.other.by_function.get(number, {})
+            stopped = any(call["raised"] for calls in (ours, theirs) for call in list(calls.values())[-1:])
+            if found["counts"][0] != found["counts"][1] and not stopped:
+                if any(run.entered.get(number, 0) > run.counts.get(number, 0) for run in (self.reference, self.other)):
+                    continue
+                varies = self.again is not None and self.again.counts.get(number, 0) != found["counts"][0]
+                found["miscalled"] = f"{found['counts'][1]} times instead of {found['counts'][0]}"
+                found["miscalled"] += ", a number that varies from run to run" * varies
                 continue
-        single = leaf_difference(reference, a, other, b)
-        found["leaves"] += single["counts"]
-        found["ulp"] = max(found["ulp"], single["ulp"])
-        found["relative"] = max(found["relative"], single["relative"])
-        if _WORST[single["status"]] > _WORST[found["status"]]:
-            found["status"], found["what"] = single["status"], f"result{a['path']} {single['what']}"
-            found["structural"] = single["structural"]
+            for index, call in ours.items():
+                if index in theirs:
+                    yield call, number
+
+    def _call(self, one: Call, number: int) -> _Found:
+        two = self.other.by_function[number][one["index"]]
+        if one["raised"] or two["raised"]:
+            return _Found(_raised(one["raised"], two["raised"]))
+        twin = None if self.again is None else self.again.by_function.get(number, {}).get(one["index"])
+        found = _Found(Distance(), moved=self._moved(one["inputs"], two["inputs"]))
+        calls = _Calls(self, one, two, twin, number)
+        for name, ours, theirs, twins in calls.sides():
+            self._side(found, calls, name, ours, theirs, twins)
+        return found
+
+    def _side(
+        self, found: _Found, calls: _Calls, name: str, ours: list[Leaf], theirs: list[Leaf], twins: list[Leaf] | None
+    ) -> None:
+        """Results, or what is left of the arguments."""
+        paths = [leaf["path"] for leaf in ours]
+        if paths != [leaf["path"] for leaf in theirs]:
+            if twins is not None and paths != [leaf["path"] for leaf in twins]:
+                found.noisy += 1
+                return
+            self._shorter(found, name, ours, theirs)
+            return
+        by_path = None if twins is None else {leaf["path"]: leaf for leaf in twins}
+        for place, (a, b) in enumerate(zip(ours, theirs)):
+            if by_path is not None and self._is_noisy(a, by_path.get(a["path"])):
+                found.noisy += 1
+                continue
+            single = self._leaf(a, b, functools.partial(calls.around, name, place))
+            if name != "result" and single.unseen:
+                single = replace(single, unseen=0)
+            found.add(single, f"{_place(name, a['path'])} {single.what}")
+
+    def _shorter(self, found: _Found, name: str, ours: list[Leaf], theirs: list[Leaf]) -> None:
+        """The first part that is not as it was explains best why there are others."""
+        for a, b in zip(ours, theirs):
+            if a["path"] == b["path"]:
+                single = self._leaf(a, b, Around)
+                if single.structural:
+                    found.add(single, f"{_place(name, a['path'])} {single.what}")
+                    return
+        found.add(
+            Distance("differs", structural=True, changed=True), f"{name} has {len(theirs)} parts instead of {len(ours)}"
+        )
+
+    def _leaf(self, a: Leaf, b: Leaf, around: Any) -> Distance:
+        """Looking around costs more than most comparisons need."""
+        if a == b and a["kind"] != "opaque":
+            return Distance(counts=int(a["kind"] == "array" or a.get("type") in ("int", "float", "complex", "bool")))
+        return leaf_distance(a, b, self.reference.numbers(a), self.other.numbers(b), around())
+
+    def _is_noisy(self, leaf: Leaf, twin: Leaf | None) -> bool:
+        if leaf["kind"] in ("opaque", "code") or twin == leaf:
+            return False
+        return twin is None or twin["kind"] != leaf["kind"] or {**twin, "weak": 0} != {**leaf, "weak": 0}
+
+    def _moved(self, ours: list[Leaf], theirs: list[Leaf]) -> float:
+        """How far the inputs are from one another."""
+        if [leaf["path"] for leaf in ours] != [leaf["path"] for leaf in theirs]:
+            return 0.0  # a function whose parameters changed: nothing says that they are different values
+        tried = Around(tried=True)
+        return max((self._leaf(a, b, lambda: tried).relative for a, b in zip(ours, theirs)), default=0.0)
+
+
+class _Found:
+    """What a call shows. moved: how far its inputs are apart."""
+
+    def __init__(self, distance: Distance, moved: float = 0.0) -> None:
+        self.distance = distance
+        self.moved = moved
+        self.what = distance.what
+        self.noisy = 0
+        self.by_status: dict[str, int] = {}
+
+    def add(self, single: Distance, what: str) -> None:
+        mine = self.distance
+        status = worse(mine.status, single.status)
+        if status != mine.status and single.changed:
+            self.what = what
+        self.by_status[single.status] = self.by_status.get(single.status, 0) + 1
+        self.distance = Distance(
+            status,
+            self.what,
+            mine.counts + single.counts,
+            mine.unseen + single.unseen,
+            max(mine.ulp, single.ulp),
+            max(mine.relative, single.relative),
+            mine.structural or single.structural,
+            mine.retyped or (f"{what.split(' ')[0]} is {single.retyped}" if single.retyped else ""),
+            mine.changed or single.changed,
+            mine.settled or (single.settled and single.status == "differs"),
+        )
+
+
+class _Calls:
+    """The same call in all runs."""
+
+    def __init__(self, comparing: Comparing, one: Call, two: Call, twin: Call | None, number: int) -> None:
+        self.comparing = comparing
+        self.one, self.two = one, two
+        self.twin = twin if twin is not None and not twin["raised"] else None
+        self.wide: tuple[Call, Call] | None = None
+        runs = comparing.wide
+        if runs is not None and runs[0] is not None and runs[1] is not None:
+            found = [run.by_function.get(number, {}).get(one["index"]) for run in runs if run is not None]
+            if found[0] is not None and found[1] is not None and not found[0]["raised"] and not found[1]["raised"]:
+                self.wide = found[0], found[1]
+
+    def sides(self) -> Iterator[tuple[str, list[Leaf], list[Leaf], list[Leaf] | None]]:
+        """Results, and what was left of the arguments if either call changed them."""
+        one, two, twin = self.one, self.two, self.twin
+        yield "result", one["outputs"], two["outputs"], None if twin is None else twin["outputs"]
+        if one["state"] or two["state"]:
+            yield "argument", _state(one), _state(two), None if twin is None else _state(twin)
+
+    def around(self, name: str, place: int) -> Around:
+        comparing = self.comparing
+        scale = _scale(comparing.reference, self.one)
+        if self.wide is None or comparing.wide is None:
+            return Around(scale=scale, tried=comparing.wide is not None, allowed=comparing.allowed)
+        runs = comparing.wide
+        assert runs[0] is not None and runs[1] is not None
+        leaves = [(call["outputs"] if name == "result" else _state(call)) for call in self.wide]
+        if any(place >= len(side) for side in leaves):
+            return Around(scale=scale, tried=True, allowed=comparing.allowed)
+        pair = runs[0].numbers(leaves[0][place]), runs[1].numbers(leaves[1][place])
+        return Around(
+            scale=scale,
+            wide=None if pair[0] is None or pair[1] is None else pair,
+            wide_scale=_scale(runs[0], self.wide[0]),
+            tried=True,
+            allowed=comparing.allowed,
+            comparable=_comparable(comparing.reference, self.one["inputs"], runs[0], self.wide[0]["inputs"]),
+        )
+
+
+def _state(call: Call) -> list[Leaf]:
+    found: list[Leaf] = call["state"] or call["inputs"]
     return found
 
 
-def _moved(one: _Run, ours: list[dict[str, Any]], other: _Run, theirs: list[dict[str, Any]]) -> float:
-    """How far the inputs are from one another."""
+def _scale(run: Captured, call: Call) -> float:
+    """The largest finite number in the results of a call and in what went into it."""
+    import numpy
+
+    largest = 0.0
+    for leaf in (*call["inputs"], *call["outputs"]):
+        found = run.numbers(leaf)
+        if found is not None and is_floating(found.dtype) and found.size:
+            sizes = numpy.abs(found.astype(numpy.complex128 if numpy.iscomplexobj(found) else numpy.float64))
+            largest = max(largest, float(sizes[numpy.isfinite(sizes)].max(initial=0.0)))
+    return largest
+
+
+def _comparable(run: Captured, ours: list[Leaf], wide: Captured, theirs: list[Leaf]) -> bool:
+    """In float64 the call had the same inputs, as far as the digits of the other go."""
+    import numpy
+
     if [leaf["path"] for leaf in ours] != [leaf["path"] for leaf in theirs]:
-        return 0.0  # a function whose parameters changed: nothing says that they are different values
-    return max((leaf_difference(one, a, other, b)["relative"] for a, b in zip(ours, theirs)), default=0.0)
+        return False
+    for a, b in zip(ours, theirs):
+        x, y = run.numbers(a), wide.numbers(b)
+        if x is not None and y is not None:
+            if x.shape != y.shape or not numpy.allclose(x, y, rtol=1e-6, atol=0.0, equal_nan=True):
+                return False
+    return True
 
 
-def leaf_difference(one: _Run, a: dict[str, Any], other: _Run, b: dict[str, Any]) -> dict[str, Any]:
-    """status, ulp, relative difference, and a phrase. counts: whether there was anything to compare."""
-    if a["kind"] == "other" or b["kind"] == "other":
-        return _said("equal")
-    if a["kind"] == "value" and b["kind"] == "value":
-        return _values(a, b)
-    import numpy
-
-    x = one.array(a) if a["kind"] == "array" else numpy.asarray(a["value"])
-    y = other.array(b) if b["kind"] == "array" else numpy.asarray(b["value"])
-    if x.shape != y.shape or (x.dtype != y.dtype and a["kind"] == b["kind"]):
-        return _said("differs", f"is {y.dtype}{list(y.shape)} instead of {x.dtype}{list(x.shape)}", structural=True)
-    if x.dtype == y.dtype and x.tobytes() == y.tobytes():
-        return _said("equal", counts=1)
-    return _arrays(x, y)
+def _raised(one: dict[str, Any] | None, two: dict[str, Any] | None) -> Distance:
+    if one and two:
+        if one["type"] == two["type"]:
+            return Distance()
+        what = f"it raises {two['type']} instead of {one['type']}: {two['message'][:120]}"
+        return Distance("differs", what, structural=True, changed=True)
+    raised = one or two
+    assert raised is not None
+    which = "raises" if two else "no longer raises"
+    what = f"it {which} {raised['type']}: {raised['message'][:120]}"
+    return Distance("differs", what, structural=True, changed=True)
 
 
-def _values(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
-    x, y = a["value"], b["value"]
-    counts = int(a["type"] in ("int", "float", "complex", "bool"))
-    if x == y or (isinstance(x, float) and isinstance(y, float) and math.isnan(x) and math.isnan(y)):
-        return _said("equal", counts=counts)
-    if isinstance(x, float) and isinstance(y, float):
-        import numpy
-
-        # A Python float that came out of an array has the precision of a single one at best.
-        return _arrays(numpy.asarray(x, numpy.float32), numpy.asarray(y, numpy.float32))
-    return _said("differs", f"is {repr(y)[:60]} instead of {repr(x)[:60]}", counts=counts, relative=1.0)
+def _place(name: str, path: str) -> str:
+    """``result['w']``; of arguments, their number, or the name of one that was given by name."""
+    if name == "result":
+        return f"result{path}"
+    if path.startswith("[0]["):
+        number, _, rest = path[4:].partition("]")
+        return f"argument {int(number) + 1}{rest}" if number.isdigit() else f"argument{path}"
+    return f"argument {path.removeprefix('[1]')}"
 
 
-def _arrays(x: Any, y: Any) -> dict[str, Any]:
-    import numpy
-
-    floating = not numpy.issubdtype(x.dtype, numpy.integer) and x.dtype != numpy.bool_ and x.dtype.kind not in "SU"
-    if not floating or x.dtype.kind in "SU":
-        count = int(numpy.count_nonzero(x != y))
-        return _said(
-            "differs" if count else "equal", f"differs in {count} of {x.size} elements", counts=1, relative=0.0
-        )
-    wide = numpy.complex128 if numpy.iscomplexobj(x) else numpy.float64
-    p, q = x.astype(wide), y.astype(wide)
-    finite = numpy.isfinite(p) & numpy.isfinite(q)
-    same = (p == q) | (numpy.isnan(p) & numpy.isnan(q))
-    if not (finite | same).all():
-        count = int((~(finite | same)).sum())
-        return _said(
-            "differs", f"has NaN or infinity in {count} places where the other has not", counts=1, relative=math.inf
-        )
-    gap = numpy.abs(p - q)[finite]
-    largest = float(numpy.abs(p[finite]).max(initial=0.0))
-    relative = float(gap.max(initial=0.0)) / largest if largest else float(gap.max(initial=0.0))
-    precision = _precision(x.dtype)
-    status = "equal" if not gap.any() else "close" if relative <= min(TOLERANCE * precision, 0.05) else "differs"
-    ulp = _ulps(x, y) if x.dtype == y.dtype else relative / precision
-    return _said(status, f"differs by {relative:.2g} of its largest value", counts=1, ulp=ulp, relative=relative)
-
-
-def _precision(dtype: Any) -> float:
-    import numpy
-
-    try:
-        return float(numpy.finfo(dtype).eps)
-    except ValueError:
-        import ml_dtypes
-
-        finfo: Any = ml_dtypes.finfo  # a class without types
-        return float(finfo(dtype).eps)
+def _add(total: dict[str, Any], found: _Found, call: Call) -> None:
+    distance = found.distance
+    total["calls"] += 1
+    total["leaves"] += distance.counts
+    total["unseen"] += distance.unseen
+    total["noisy"] += found.noisy
+    total["retyped"] = total["retyped"] or distance.retyped
+    total["changed"] = total["changed"] or distance.changed
+    total["structural"] = total["structural"] or found.what * distance.structural
+    for status in ("rounding", "scaled"):
+        total[status] += found.by_status.get(status, 0)
+    if distance.status == "drift":
+        total["drifted"] += 1
+        total["drift"] = max(total["drift"], distance.relative)
+    else:
+        total["ulp"] = max(total["ulp"], distance.ulp)
+        total["relative"] = max(total["relative"], distance.relative)
+    if distance.status in ("differs", "unsure") and (
+        total["first"] is None or (total["status"] == "unsure" and distance.status == "differs")
+    ):
+        total["first"] = {
+            "call": call["index"], "place": call["place"], "what": found.what, "relative": min(distance.relative, 1e300),
+        }  # fmt: skip
+    total["status"] = worse(total["status"], distance.status)
 
 
-def _ulps(x: Any, y: Any) -> float:
-    """The largest distance, in numbers of the type that lie between."""
-    import numpy
-
-    if numpy.iscomplexobj(x):
-        return max(_ulps(x.real.copy(), y.real.copy()), _ulps(x.imag.copy(), y.imag.copy()))
-    signed = {1: numpy.int8, 2: numpy.int16, 4: numpy.int32, 8: numpy.int64}.get(x.dtype.itemsize)
-    if signed is None:
-        return 0.0
-    finite = numpy.isfinite(x.astype(numpy.float64)) & numpy.isfinite(y.astype(numpy.float64))
-    return float(_distance(_ordered(x, signed), _ordered(y, signed))[finite].max(initial=0))
-
-
-def _ordered(x: Any, signed: Any) -> Any:
-    """The numbers of the type, counted from zero in the order of their values."""
-    import numpy
-
-    bits = numpy.ascontiguousarray(x).view(signed).astype(numpy.int64)
-    return numpy.where(bits >= 0, bits, int(numpy.iinfo(signed).min) - bits)
-
-
-def _distance(x: Any, y: Any) -> Any:
-    """Without sign and without overflow."""
-    import numpy
-
-    a, b = numpy.maximum(x, y).astype(numpy.uint64), numpy.minimum(x, y).astype(numpy.uint64)
-    return a - b
-
-
-def _said(
-    status: str, what: str = "", *, counts: int = 0, ulp: float = 0.0, relative: float = 0.0, structural: bool = False
-) -> dict[str, Any]:
-    return {
-        "status": status, "what": what, "counts": counts, "ulp": ulp, "relative": relative, "structural": structural,
-    }  # fmt: skip
+def compare(
+    reference: Captured,
+    other: Captured,
+    again: Captured | None,
+    wide: Sequence[Captured | None] | None = None,
+    allowed: Sequence[str] = (),
+) -> dict[int, dict[str, Any]]:
+    """What the comparison says of every function. wide: the two runs in float64, None where they were not tried."""
+    pair = None if wide is None else (wide[0], wide[1])
+    return Comparing(reference, other, again, pair, frozenset(allowed)).functions()

@@ -26,9 +26,32 @@ from flake8_jax.runtime_checks.child.tracing import trace_state
 
 MOST = 4000  # of each list of observations
 _DEPTH = 12  # of the stacks kept
+_MOST_KEYS = 1 << 12  # numbers in keys that are made together and followed
 
 _TRACED = "/jax/core/compile/jaxpr_trace_duration"
 _COMPILED = "/jax/core/compile/backend_compile_duration"
+
+
+class _Made:
+    """From which making of a key each key comes, by its bytes. Two places that make keys of one seed make two families; the
+    younger one is meant by whatever comes after."""
+
+    def __init__(self) -> None:
+        self._families: dict[str, int] = {}
+        self._count = 0
+
+    def seed(self, keys: list[str]) -> None:
+        self._count += 1
+        self._families.update(dict.fromkeys(keys, self._count))
+
+    def derive(self, parent: str | None, keys: list[str]) -> None:
+        family = self._families.get(parent or "")
+        if family is not None:
+            self._families.update(dict.fromkeys(keys, family))
+
+    def by(self, key: str) -> int:
+        """The number of the making; 0 where nobody saw it."""
+        return self._families.get(key, 0)
 
 
 class Instruments:
@@ -43,6 +66,7 @@ class Instruments:
         self.warned: list[dict[str, Any]] = []
         self.calls: list[dict[str, Any]] = []
         self.drifts: list[dict[str, Any]] = []
+        self._made = _Made()
         self._reasons: list[str] = []
         self._signature = ""
         self._busy = False
@@ -73,6 +97,9 @@ class Instruments:
             primitive = _found_in_jax(name)
             if primitive is not None:
                 primitive.impl = self._drawing(primitive.impl, effect)
+        seeding = _found_in_jax("random_seed_p")
+        if seeding is not None:
+            seeding.impl = self._seeding(seeding.impl)
 
     def install_replicas(self) -> None:
         """Watch whether copies of arrays on several devices drift apart."""
@@ -104,11 +131,18 @@ class Instruments:
 
         if not hasattr(jax.config, "jax_explain_cache_misses"):  # before JAX 0.4.31
             return
+        wanted = bool(jax.config.jax_explain_cache_misses)  # by the user: then they go where they went
         jax.config.update("jax_explain_cache_misses", True)
-        logger = logging.getLogger("jax")
-        for handler in logger.handlers:
-            handler.addFilter(lambda record: not _is_miss(record))
-        logger.addHandler(_Overhearing(self._reasons, alone=not logger.handlers))
+
+        def hear(record: logging.LogRecord) -> bool:
+            if not _is_miss(record):
+                return True
+            self._reasons.append(record.getMessage())
+            return wanted
+
+        # At the loggers themselves: what a filter of theirs refuses reaches no handler, the user's or our own.
+        for name in _EXPLAINING:
+            logging.getLogger(name).addFilter(hear)
 
     def _hear_signatures(self) -> None:
         """JAX logs what it is about to compile, with the types of the arguments, for whoever listens to its details."""
@@ -182,9 +216,24 @@ class Instruments:
                         about = _bytes_of(arguments[0]) if effect == "fold" and arguments else None
                         self.draws.append(
                             {**self._seen(name=effect), "key": data, "shape": list(keys.shape), "about": about,
-                             "mapped": _inside_vmap(), "bits": parameters.get("shape") and list(parameters["shape"])}
+                             "made": self._made.by(data), "mapped": _inside_vmap(),
+                             "bits": parameters.get("shape") and list(parameters["shape"])}
                         )  # fmt: skip
-            return original(keys, *arguments, **parameters)
+            found = original(keys, *arguments, **parameters)
+            if effect != "draw" and not self._busy:
+                with self._while_busy():
+                    self._made.derive(_bytes_of(keys), _rows_of(found))
+            return found
+
+        return watched
+
+    def _seeding(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(*arguments: Any, **parameters: Any) -> Any:
+            found = original(*arguments, **parameters)
+            if not self._busy:
+                with self._while_busy():
+                    self._made.seed(_rows_of(found))
+            return found
 
         return watched
 
@@ -229,25 +278,11 @@ def _found_in_jax(name: str) -> Any:
 
 
 _MISS = "TRACING CACHE MISS"
+_EXPLAINING = ("jax._src.interpreters.partial_eval", "jax._src.pjit")  # JAX 0.8 on, and before
 
 
 def _is_miss(record: logging.LogRecord) -> bool:
     return record.getMessage().startswith(_MISS)
-
-
-class _Overhearing(logging.Handler):
-    """Keeps JAX's explanations to itself. alone: nobody else prints what the logger says."""
-
-    def __init__(self, reasons: list[str], *, alone: bool) -> None:
-        super().__init__(logging.WARNING)
-        self._reasons = reasons
-        self._alone = alone
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if _is_miss(record):
-            self._reasons.append(record.getMessage())
-        elif self._alone and logging.lastResort is not None:
-            logging.lastResort.handle(record)
 
 
 def _as_list(place: Place) -> list[Any]:
@@ -267,6 +302,19 @@ def _bytes_of(value: Any) -> str | None:
     if type(base).__name__.endswith("Tracer"):
         return None
     return bytes(numpy.asarray(base).tobytes()).hex()[:2000]
+
+
+def _rows_of(keys: Any) -> list[str]:
+    """The bytes of each of some keys; of too many, and of tracers, nothing."""
+    import numpy
+
+    base = getattr(keys, "_base_array", keys)
+    if type(base).__name__.endswith("Tracer") or base.size > _MOST_KEYS:
+        return []
+    found = numpy.asarray(base)
+    return [
+        bytes(row.tobytes()).hex()[:2000] for row in (found.reshape(-1, found.shape[-1]) if found.ndim else [found])
+    ]
 
 
 def _inside_vmap() -> bool:

@@ -37,6 +37,7 @@ _PLAIN = frozenset(
     {type(None), bool, int, float, complex, str, bytes, slice, range}
     | {type, FunctionType, BuiltinFunctionType, ModuleType}
 )
+_ARRAYS = frozenset({"jax", "jaxlib", "numpy", "torch", "tensorflow", "ml_dtypes"})  # packages whose arrays have both
 _COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _SUSPENDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # Flattening runs foreign code: a half-built instance, keys that do not sort, a property that is not implemented.
@@ -92,6 +93,7 @@ class Recorded:
             "filename": self.path,
             "qualname": getattr(self.code, "co_qualname", self.code.co_name),  # Python 3.11
             "line": self.code.co_firstlineno,
+            "last": last_line(self.code),
             "calls": self.calls,
             "staged_calls": self.staged_calls,
             "ambient_calls": self.ambient_calls,
@@ -170,6 +172,12 @@ def parameter_names(code: CodeType) -> tuple[str, ...]:
     return tuple(name for name in code.co_varnames[:count] if not name.startswith("."))
 
 
+def last_line(code: CodeType) -> int:
+    """The last line of a function, the functions in it among them."""
+    inner = [last_line(one) for one in code.co_consts if isinstance(one, CodeType)]
+    return max([code.co_firstlineno, *(row for _, _, row in code.co_lines() if row is not None), *inner])
+
+
 def _last_entry_offset(code: CodeType) -> int | None:
     """For generators and coroutines, the offset past which a call is a resumption; None for functions."""
     if not code.co_flags & _SUSPENDS:
@@ -230,9 +238,17 @@ def _leaves_of(tree: Any) -> Iterator[Any]:
         level = below
 
 
+def _dtype_and_shape(value: Any) -> tuple[Any, Any]:
+    """Those of an array or an abstract value. Any other object is not asked: its attributes may be code of the user's."""
+    package = type(value).__module__.partition(".")[0]
+    if package not in _ARRAYS:
+        return None, None
+    return getattr(value, "dtype", None), getattr(value, "shape", None)
+
+
 def aval_of(value: Any, depth: int = 3) -> str:
     """``f32[8,128]``; of containers, what they hold; of other values, their type."""
-    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
+    dtype, shape = _dtype_and_shape(value)
     if dtype is not None and isinstance(shape, tuple):
         name = str(dtype)
         if name.startswith("key<"):

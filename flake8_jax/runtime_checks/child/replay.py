@@ -1,14 +1,17 @@
 """Run the user's command in a copy of the project and capture what some of its functions return.
 
 Request: ``roots``: pairs of the original and the copied folder; ``command``; ``functions``: number, path, name;
-``places``: number, path, row, column of findings; ``mode``: ``plain`` or ``eager`` (without jit); ``folder``: where captured
-results go. Messages: ``replayed``, ``ended``, ``refused``.
+``places``: number, path, row, column of findings; ``eager``: without jit; ``wide``: in float64; ``blind``: draws do not
+depend on their keys (see ``blind_keys``); ``meanings``: number, kind, path, row, column and name of expressions that are to
+do what is meant there (see ``meanings``); ``folder``: where captured results go. Messages: ``replayed``, ``ended``,
+``refused``.
 """
 
 from __future__ import annotations
 
 import builtins
 import contextlib
+import importlib
 import importlib.machinery
 import os
 import random
@@ -17,6 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from flake8_jax.runtime_checks.child import blind_keys, meanings
 from flake8_jax.runtime_checks.child.captures import Ledger
 from flake8_jax.runtime_checks.child.main import Channel, summary
 from flake8_jax.runtime_checks.child.observe import versions
@@ -32,10 +36,14 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     names = {(f["path"], f["name"]): f["number"] for f in request["functions"]}
     ledger = Ledger(places, names)
     sys.dont_write_bytecode = True
-    hook_compile(_plans(request), ledger.defined.__setitem__)
-    for name, probe in ((CAPTURE, ledger.capture), (VISIT, ledger.visit), (MODULE, ledger.module)):
+    put: set[int] = set()
+    hook_compile(_plans(request), ledger.defined.__setitem__, put.add)
+    probes = {CAPTURE: ledger.capture, VISIT: ledger.visit, MODULE: ledger.module, **meanings.HELPERS}
+    for name, probe in probes.items():
         setattr(builtins, name, probe)
-    imported = _Importing(ledger, without_jit=request["mode"] == "eager")
+    floats = [meant["number"] for meant in request["meanings"] if meant["kind"] == "float"]
+    put.update(floats)
+    imported = _Importing(ledger, _changes_of_jax(request, meant=bool(floats)))
     sys.meta_path.insert(0, imported)
     _redirect(roots)
     _seed()
@@ -44,6 +52,8 @@ def run(request: dict[str, Any], channel: Channel) -> None:
     except CommandError as error:
         channel.send("refused", text=str(error))
         raise SystemExit(2) from error
+    if not prepared_pytest(request["command"]):  # it prints how long it took, and keeps what the tests print
+        ledger.printed.install()
     status, failure = 0, None
     begun = time.perf_counter()
     try:
@@ -56,17 +66,33 @@ def run(request: dict[str, Any], channel: Channel) -> None:
         status, failure = 1, {**ledger.note_error(error), "text": summary(error)}
         sys.excepthook(type(error), error, error.__traceback__)
     total = time.perf_counter() - begun - ledger.overhead - imported.seconds
+    _wait_for_effects()
+    ledger.finish()
     ledger.save(request["folder"])
     visits = {number: ledger.entered.get(function, 0) for number, function in ledger.defined.items()}
     channel.send(
         "replayed", visits={**visits, **ledger.visits}, entered=ledger.entered, raised=ledger.raised, total=total,
-        compiling=ledger.compiling, compilations=ledger.compilations, left_out=ledger.left_out,
-        strays=_strays(roots),
-        timings=[[c["function"], c["seconds"], c["compiling"]] for c in ledger.calls if c["raised"] is None],
+        compiling=ledger.compiling, compilations=ledger.compilations, left_out=ledger.store.left_out,
+        strays=_strays(roots), put=sorted(put),
+        timings=ledger.timings,
     )  # fmt: skip
     channel.send("ended", status=status, failure=failure, versions=versions())
     sys.stdout.flush()
     raise SystemExit(status)
+
+
+def prepared_pytest(command: list[str]) -> bool:
+    """Whether the command runs pytest."""
+    words = [os.path.basename(word) for word in command[:3]]
+    return words[:1] in (["pytest"], ["py.test"]) or words[1:] == ["-m", "pytest"]
+
+
+def _wait_for_effects() -> None:
+    """What ``jax.debug.print`` still has to print belongs to the program."""
+    jax = sys.modules.get("jax")
+    if jax is not None and hasattr(jax, "effects_barrier"):
+        with contextlib.suppress(RuntimeError):  # a callback that failed: the program has ended by it, or does not mind
+            jax.effects_barrier()
 
 
 def _plans(request: dict[str, Any]) -> dict[str, Plan]:
@@ -75,16 +101,38 @@ def _plans(request: dict[str, Any]) -> dict[str, Plan]:
         plans.setdefault(function["path"], Plan()).functions[function["name"]] = function["number"]
     for place in request["places"]:
         plans.setdefault(place["path"], Plan()).places.append((place["number"], place["row"], place["column"]))
+    for meant in request["meanings"]:
+        meaning = meanings.Meaning(meant["number"], meant["kind"], meant["row"], meant["column"], meant["name"])
+        plans.setdefault(meant["path"], Plan()).meanings.append(meaning)
     return plans
+
+
+def _changes_of_jax(request: dict[str, Any], *, meant: bool) -> list[Callable[[Any], None]]:
+    """What the way of running asks for."""
+    wanted = {
+        _switch_jit_off: request["eager"], _widen_names: request["wide"], blind_keys.install: request["blind"],
+        meanings.install: meant,
+    }  # fmt: skip
+    return [change for change, asked in wanted.items() if asked]
+
+
+def _switch_jit_off(jax: Any) -> None:
+    jax.config.update("jax_disable_jit", True)
+
+
+def _widen_names(jax: Any) -> None:
+    """Where a program asks for a type of 32 bits by its name, it gets that of 64."""
+    jax.numpy.float32 = jax.numpy.float64
+    jax.numpy.complex64 = jax.numpy.complex128
 
 
 class _Importing:
     """Finds ``jax`` like everybody else, and changes it before the importing line goes on. seconds: that it took."""
 
-    def __init__(self, ledger: Ledger, *, without_jit: bool) -> None:
+    def __init__(self, ledger: Ledger, changes: Sequence[Callable[[Any], None]]) -> None:
         self.seconds = 0.0
         self._ledger = ledger
-        self._without_jit = without_jit
+        self._changes = changes
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
         if name != "jax":
@@ -100,11 +148,10 @@ class _Importing:
         def executing(module: Any) -> None:
             begun = time.perf_counter()
             original(module)
-            import jax.monitoring
-
+            importlib.import_module("jax.monitoring")
             self._ledger.install(module)
-            if self._without_jit:
-                jax.config.update("jax_disable_jit", True)
+            for change in self._changes:
+                change(module)
             self.seconds += time.perf_counter() - begun
 
         return executing

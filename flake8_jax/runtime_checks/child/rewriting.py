@@ -18,8 +18,10 @@ import builtins
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from flake8_jax.runtime_checks.child.meanings import Meaning, Meant
 
 CAPTURE, VISIT, MODULE = "__jaxlint_capture__", "__jaxlint_visit__", "__jaxlint_module__"
 _FUTURES = 0x1FE0000  # ``CO_FUTURE_…``, what ``from __future__`` lines set in the flags of code (CPython 3.10 to 3.14)
@@ -27,14 +29,19 @@ _FUTURES = 0x1FE0000  # ``CO_FUTURE_…``, what ``from __future__`` lines set in
 
 @dataclass
 class Plan:
-    """functions: numbers by qualified name. places: number, row and column (1-based) of findings."""
+    """functions: numbers by qualified name. places: number, row and column (1-based) of findings. meanings: see there."""
 
     functions: dict[str, int] = field(default_factory=dict)
     places: list[tuple[int, int, int]] = field(default_factory=list)
+    meanings: list[Meaning] = field(default_factory=list)
 
 
-def hook_compile(plans: dict[str, Plan], on_definition: Callable[[int, int], None]) -> None:
-    """From now on, sources of these files are compiled with probes.
+def hook_compile(
+    plans: dict[str, Plan],
+    on_definition: Callable[[int, int], None],
+    on_put: Callable[[int], None] = lambda number: None,
+) -> None:
+    """From now on, sources of these files are compiled with probes. on_put: told of meanings that were put in.
 
     on_definition: told of places that are part of a function's definition (its decorators, its parameters), which run when
     the function is called: the number of the place, and that of the function.
@@ -54,10 +61,31 @@ def hook_compile(plans: dict[str, Plan], on_definition: Callable[[int, int], Non
             if not isinstance(source, ast.AST):
                 tree = original(source, filename, mode, flags | ast.PyCF_ONLY_AST, True)
             lines = _lines(os.fsdecode(filename))
-            source = ast.fix_missing_locations(_Probing(plan, lines, on_definition).visit(tree))
+            meant = [
+                replace(meaning, column=_bytes_before(lines, meaning.row, meaning.column) + 1)
+                for meaning in plan.meanings
+            ]
+            tree = Meant(meant, on_put).visit(_located(tree))
+            source = _located(_Probing(plan, lines, on_definition).visit(tree))
         return original(source, filename, mode, flags, True, *rest, **more)
 
     builtins.compile = compiling
+
+
+def _located(tree: Any) -> Any:
+    """The tree with a last line at every node that has a first one. What pytest inserts has none; ``ast`` itself would put
+    line 1 there, and nothing may end before it begins."""
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno") and getattr(node, "end_lineno", None) is None:
+            node.end_lineno, node.end_col_offset = node.lineno, node.col_offset  # type: ignore[attr-defined]
+    return ast.fix_missing_locations(tree)
+
+
+def _comes_first(statement: ast.stmt) -> bool:
+    """A docstring or a line ``from __future__``: nothing may stand before it."""
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module == "__future__"
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _lines(path: str) -> list[bytes]:
@@ -83,7 +111,9 @@ class _Probing(ast.NodeTransformer):
         if number is not None:
             everything = ast.Call(ast.Name("globals", ast.Load()), [], [])
             probe = ast.Expr(ast.Call(ast.Name(MODULE, ast.Load()), [ast.Constant(number), everything], []))
-            node.body.append(ast.copy_location(probe, node.body[-1]) if node.body else probe)
+            first = next((n for n, statement in enumerate(node.body) if not _comes_first(statement)), len(node.body))
+            where = node.body[first] if first < len(node.body) else node.body[-1] if node.body else None
+            node.body.insert(first, probe if where is None else ast.copy_location(probe, where))
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:

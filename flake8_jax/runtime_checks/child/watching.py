@@ -3,6 +3,8 @@
 Vocabulary
 ----------
 watch     rows of a file that belong to a finding. visit: the line begins to run. state: see ``tracing``.
+statement the rows of a simple statement, or of the head of one that holds others. Python comes by its rows several times while
+          it runs once: a call over several lines ends on its first one.
 raised    an exception reached the user's code, with the stack from the innermost of the user's frames outwards.
 
 Python's own trace function (``sys.settrace``) is used, because it sees exceptions that somebody catches. Frames outside the
@@ -100,6 +102,8 @@ class Watcher:
         for watch in watches:
             self._by_path.setdefault(watch.path, []).append(watch)
         self._loops = {watch.path: loops_in(watch.path) for watch in watches}
+        self._statements = {watch.path: statements_in(watch.path) for watch in watches}
+        self._begun: dict[FrameType, dict[int, tuple[int, set[int]]]] = {}
         self._entering = bool(watches)
         for watch in watches:
             watch.body = self._loops[watch.path].get(watch.first)
@@ -153,6 +157,7 @@ class Watcher:
             if self._on_return is not None:
                 self._on_return(frame, arg)
             self.places.leave(frame)
+            self._begun.pop(frame, None)
         return self._local
 
     def _try_to_install(self) -> None:
@@ -197,7 +202,7 @@ class Watcher:
 
     def _visit(self, frame: FrameType) -> None:
         self._count_inside(frame)
-        for watch in self._at(frame):
+        for watch in self._begins(frame, self._at(frame)):
             state = trace_state()
             watch.visits[state] = watch.visits.get(state, 0) + 1
             key = (state, self.places.run_of(frame))
@@ -214,6 +219,23 @@ class Watcher:
                     watch.apart = max(watch.apart, difference(*watch.formula, frame))
                 if watch.keeps_old:
                     _look_for_old(watch, self.places.run_of(frame), frame)
+
+    def _begins(self, frame: FrameType, watches: list[Watch]) -> list[Watch]:
+        """Those of the watches at this row that the running statement has not come to yet.
+
+        It goes on as long as the bytecode goes forward from where it began; a loop goes back.
+        """
+        first = self._statements.get(self.places.path_of(frame.f_code) or "", {}).get(frame.f_lineno)
+        if first is None:
+            return watches
+        begun = self._begun.setdefault(frame, {})
+        at, seen = begun.get(first, (frame.f_lasti, set()))
+        if frame.f_lasti <= at:
+            at, seen = frame.f_lasti, set()
+        begun[first] = at, seen
+        new = [watch for watch in watches if watch.number not in seen]
+        seen.update(watch.number for watch in new)
+        return new
 
     def _count_inside(self, frame: FrameType) -> None:
         path, row = self.places.path_of(frame.f_code), frame.f_lineno
@@ -262,6 +284,22 @@ def _alike(old: Any, new: Any) -> bool:
 
     arrays = isinstance(old, jax.Array) and isinstance(new, jax.Array)
     return arrays and old.shape == new.shape and old.dtype == new.dtype and old.ndim > 0
+
+
+def statements_in(path: str) -> dict[int, int]:
+    """The first row of the statement at each row, heads of loops aside, which run once for each turn."""
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    found: dict[int, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and not isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+            body = getattr(node, "body", None)
+            last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+            found.update((row, node.lineno) for row in range(node.lineno, max(last, node.lineno) + 1))
+    return found
 
 
 def loops_in(path: str) -> dict[int, int]:

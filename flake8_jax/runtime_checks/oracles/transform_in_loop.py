@@ -4,4 +4,10 @@ from __future__ import annotations
 
 from flake8_jax.runtime_checks.judges import Oracle, compiles_again, either, traces_again
 
-ORACLE = Oracle(either(compiles_again(anew="traced or compiled anew in the loop", traces=True), traces_again))
+ORACLE = Oracle(
+    either(
+        compiles_again(anew="traced or compiled anew in the loop", traces=True),
+        compiles_again(anew="compiled anew in every call", across_runs=True),
+        traces_again,
+    )
+)
