@@ -397,8 +397,8 @@ def _is_step(body: list[ir.Stmt], node: Any) -> bool:
 
 
 def is_update(body: list[ir.Stmt], node: Any) -> bool:
-    """What a loop computes at ``node`` goes into what the next iteration computes it of: ``state = step(state, batch, key)``. An
-    evaluation, whose results are only gathered, is none."""
+    """What a loop computes at ``node`` goes into what the next iteration computes it of: ``state = step(state, batch, key)``.
+    An evaluation, whose results are only gathered, is none."""
     inside = _statements_of_loop(body, node)
     if not inside or len(inside) > LONG_LOOP or not isinstance(node, ir.Call):
         return False
