@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
 from flake8_jax.core import ir
 from flake8_jax.core.nodes import walk
+from flake8_jax.core.style import DEFAULT_STYLE, CodeStyle
 from flake8_jax.fixers._imports import Imports
 from flake8_jax.fixers._names import imported_name, uses
 from flake8_jax.fixers._source import FixSource, Use
@@ -28,9 +29,12 @@ from flake8_jax.knowledge import load
 
 
 class Program:
-    """The files of one analysis. ``files``: path, text, tree."""
+    """The files of one analysis. ``files``: path, text, tree. styles: how their code is laid out, by path."""
 
-    def __init__(self, files: Iterable[tuple[str, str, ir.Module]]) -> None:
+    def __init__(
+        self, files: Iterable[tuple[str, str, ir.Module]], styles: Mapping[str, CodeStyle] | None = None
+    ) -> None:
+        self._styles = styles or {}
         self._files = {path: (text, tree) for path, text, tree in files}
         self._sources: dict[str, FixSource] = {}
         self._own = _packages(self._files)
@@ -45,7 +49,7 @@ class Program:
     def source(self, path: str) -> FixSource:
         """What fixers need to know of a file; the same object every time."""
         if path not in self._sources:
-            self._sources[path] = FixSource(path, *self._files[path], self)
+            self._sources[path] = FixSource(path, *self._files[path], self, self._styles.get(path, DEFAULT_STYLE))
         return self._sources[path]
 
     def uses(self, source: FixSource, definition: ir.FunctionDef) -> list[Use] | None:

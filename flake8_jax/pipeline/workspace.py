@@ -29,6 +29,7 @@ from flake8_jax.core.findings import Edit, Finding
 from flake8_jax.core.reading import NO_LIMITS, SizeLimits, TooLarge
 from flake8_jax.core.recorded import RecordedFunction
 from flake8_jax.core.report import Diagnostic, RunReport, as_text
+from flake8_jax.core.style import DEFAULT_STYLE, CodeStyle
 from flake8_jax.pipeline.backend import UNUSED_NOQA, Backend
 from flake8_jax.pipeline.cache import Cache, cache_home, digest, why_unusable
 from flake8_jax.pipeline.diagnosis import Selection, placed, syntax_diagnostic
@@ -239,10 +240,18 @@ class Workspace:
             preview=settings.preview,
             wanted=wanted,
             collect_functions=question.collect_functions,
+            styles=self._styles(run),
         )
         self._forget_texts(run, seen, question.texts)
         self._analyze(run, links.modules, request, anew=question.anew)
         return run
+
+    def _styles(self, run: ProjectRun) -> dict[str, CodeStyle]:
+        """How the files in question are laid out, where that is not the default."""
+        found = {
+            path: self.resolver.style_in(os.path.dirname(path), run.settings) for path in run.asked if path in run.digests
+        }
+        return {path: style for path, style in found.items() if style != DEFAULT_STYLE}
 
     def _linked(self, glances: Mapping[str, Glance], settings: Settings) -> _Links:
         """What imports what: as at the last time, if no import of any file is another one."""

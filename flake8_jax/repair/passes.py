@@ -14,8 +14,9 @@ again. Nothing is written here; the outcome holds the texts before and after.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -171,10 +172,14 @@ def _one_pass(
     workspace: Workspace, question: Question, state: _State, unsafe: bool, only: Collection[Origin] | None
 ) -> bool:
     """Apply what can be applied together; False when nothing changed."""
-    chosen = compatible(_candidates(workspace, question, state, unsafe, only))
+    trial = _Trial(workspace, question, state)
+    chosen = within_lines(
+        compatible(_candidates(workspace, question, state, unsafe, only)),
+        trial.text,
+        lambda path: workspace.resolver.style_in(os.path.dirname(path), state.run.settings).line_length,
+    )
     if not chosen:
         return False
-    trial = _Trial(workspace, question, state)
     settled, run, texts = trial.settle(chosen)
     for finding, reason in trial.refused:
         state.withdrawn[finding.path, finding.code, finding.start] = _Withdrawn(
@@ -208,6 +213,40 @@ def compatible(findings: Sequence[Finding]) -> list[Finding]:
             there.extend(edit for edit in edits if edit not in there)
             chosen.append(finding)
     return chosen
+
+
+def within_lines(
+    findings: Sequence[Finding], text_of: Callable[[str], str], width_of: Callable[[str], int]
+) -> list[Finding]:
+    """The findings without those whose fixes make a line too long only together with others: each fix is laid out as if it
+    were the only one, so they are left for a later pass."""
+    chosen: list[Finding] = []
+    there: dict[str, set[Edit]] = {}
+    for finding in findings:
+        taken = there.setdefault(finding.path, set())
+        new = set(_fix(finding).edits) - taken
+        if taken and new and _is_crowded(text_of(finding.path), new, taken, width_of(finding.path)):
+            continue
+        taken |= new
+        chosen.append(finding)
+    return chosen
+
+
+def _is_crowded(text: str, new: Collection[Edit], taken: Collection[Edit], width: int) -> bool:
+    """Whether a line that both have edits in would be longer than ``width``."""
+    for edit in new:
+        start, end = _line_around(text, edit.start)
+        others = [other for other in taken if start <= other.start <= end]
+        if others:
+            inside = [*others, *(other for other in new if start <= other.start <= end)]
+            if end - start + sum(len(one.content) - (one.end - one.start) for one in inside) > width:
+                return True
+    return False
+
+
+def _line_around(text: str, offset: int) -> tuple[int, int]:
+    end = text.find("\n", offset)
+    return text.rfind("\n", 0, offset) + 1, len(text) if end < 0 else end
 
 
 def _inserted(finding: Finding) -> tuple[tuple[int, str], ...]:

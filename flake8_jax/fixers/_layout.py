@@ -1,0 +1,227 @@
+"""Lays out what a fix writes, in the lines that the project's formatter would give it.
+
+Vocabulary
+----------
+logical line  a simple statement or the header of a compound one, over as many lines as it takes.
+region        the logical lines that edits touch, next to each other.
+laid out      as ``syntax.layout`` breaks it. Where the author's line was not laid out so, the new one stays as the fix wrote it,
+              unless it became too long.
+directive     a comment that is read by a program (``# type: ignore``); it stays at the end of its line.
+
+A comment behind a line that becomes too long with it, and that the fix moved there, goes above the line.
+
+Limitations: indentation by tabs is not laid out; nor is what ``syntax.layout`` does not know.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._source import FixSource
+from flake8_jax.syntax.edits import apply_edits
+from flake8_jax.syntax.layout import lay_out
+
+_UNSEEN = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENDMARKER)
+_DIRECTIVE = re.compile(r"#\s*(?:noqa|nosec|fmt:|yapf:|isort:|[\w-]+\s*[:=])", re.IGNORECASE)
+_DEFINITION = re.compile(r"(?:async\s+)?def\s|class\s|@")
+
+
+@dataclass(frozen=True, slots=True)
+class _Logical:
+    """A logical line: the rows that it takes, from 0, last exclusive."""
+
+    first: int
+    last: int
+
+
+def laid_out(source: FixSource, fix: Fix) -> Fix:
+    """The fix with its new lines laid out for the project."""
+    edits: list[Edit] = []
+    changed = False
+    for region, inside in _regions(source, fix.edits):
+        new = _laid_out_region(source, region, inside)
+        changed = changed or new is not None
+        edits += inside if new is None else [new]
+    return msgspec.structs.replace(fix, edits=tuple(edits)) if changed else fix
+
+
+def _rows(text: str) -> list[_Logical]:
+    """The logical lines of a text; none where it is not Python."""
+    found: list[_Logical] = []
+    first: int | None = None
+    if "\r" in text:
+        return []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type in _UNSEEN:
+                continue
+            first = token.start[0] - 1 if first is None else first
+            if token.type == tokenize.NEWLINE:
+                found.append(_Logical(first, token.start[0]))
+                first = None
+    except (tokenize.TokenError, SyntaxError):
+        return []
+    return found
+
+
+def _spans(source: FixSource) -> list[tuple[int, int]]:
+    """The offsets of the file's logical lines, whole rows."""
+    starts = [*source.module.line_starts, len(source.text)]
+    return [(starts[line.first], starts[line.last]) for line in _rows(source.text.replace("\r\n", "\n"))]
+
+
+def _regions(source: FixSource, edits: Iterable[Edit]) -> list[tuple[tuple[int, int], list[Edit]]]:
+    """The edits by the rows that they are about."""
+    spans = source.remember("logical lines", source.module, lambda: _spans(source))
+    found: list[tuple[tuple[int, int], list[Edit]]] = []
+    for edit in sorted(edits):
+        start, end = _around(spans, edit)
+        if found and start < found[-1][0][1]:
+            (begin, stop), inside = found.pop()
+            found.append(((begin, max(stop, end)), [*inside, edit]))
+        else:
+            found.append(((start, end), [edit]))
+    return found
+
+
+def _around(spans: Sequence[tuple[int, int]], edit: Edit) -> tuple[int, int]:
+    """The rows of the logical lines that an edit touches; the edit itself where it touches none."""
+    at = bisect_left(spans, edit.start, key=lambda span: span[1] - 1)
+    start, end = edit.start, edit.end
+    while at < len(spans):
+        first, last = spans[at]
+        if first > edit.start and first >= edit.end:
+            break
+        if first == edit.start == edit.end:
+            break
+        start, end = min(start, first), max(end, last)
+        at += 1
+    return start, end
+
+
+def _laid_out_region(source: FixSource, region: tuple[int, int], edits: list[Edit]) -> Edit | None:
+    """One edit for a region whose new lines have another layout; None where they stay."""
+    start, end = region
+    before = source.text[start:end].replace("\r\n", "\n")
+    after = apply_edits(source.text[start:end], [Edit(e.start - start, e.end - start, e.content) for e in edits])
+    after = after.replace("\r\n", "\n")
+    if start != source.line_start(start) or "\t" in source.indent_unit:
+        return None
+    old, new = _rows(before), _rows(after)
+    texts = _Lines(source, before.split("\n"), old)
+    rows = after.split("\n")
+    out: list[str] = []
+    done = 0
+    for at, line in enumerate(new):
+        out += rows[done : line.first]
+        out += _blank_lines(source, start, rows, line, out, first=at == 0, was=texts.first)
+        out += texts.laid_out(rows[line.first : line.last], alone=len(old) == len(new) == 1)
+        done = line.last
+    out += rows[done:]
+    text = "\n".join(out)
+    return None if text == after else _smallest(source, Edit(start, end, text))
+
+
+def _smallest(source: FixSource, edit: Edit) -> Edit:
+    """The edit without the text that it leaves as it is at both ends."""
+    before, content = source.text[edit.start : edit.end], edit.content.replace("\n", source.newline)
+    head = 0
+    while head < min(len(before), len(content)) and before[head] == content[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(content)) - head and before[-1 - tail] == content[-1 - tail]:
+        tail += 1
+    return Edit(edit.start + head, edit.end - tail, content[head : len(content) - tail])
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The lines of a region before the fix."""
+
+    source: FixSource
+    rows: list[str]
+    logical: list[_Logical]
+
+    @property
+    def first(self) -> str:
+        return self._texts()[0] if self.logical else ""
+
+    def _texts(self) -> list[str]:
+        return ["\n".join(self.rows[line.first : line.last]) for line in self.logical]
+
+    def laid_out(self, rows: list[str], *, alone: bool) -> list[str]:
+        """A new logical line as rows. alone: it takes the place of the only old one."""
+        width = self.source.style.line_length
+        text = "\n".join(rows)
+        longest = max(map(_width, rows))
+        if (len(rows) == 1 and longest <= width) or text in self._texts():
+            return rows
+        if alone and not self._is_laid_out(self._texts()[0]):
+            if longest <= max(width, *map(_width, self.rows)):
+                return rows
+        return self._new(text, alone=alone)
+
+    def _new(self, text: str, *, alone: bool) -> list[str]:
+        indent = text[: len(text) - len(text.lstrip())]
+        new = self._in_width(text)
+        if new is None:
+            return text.split("\n")
+        comment = re.search(r"  (#[^\n]*)\Z", new)
+        if not alone and comment is not None and not _DIRECTIVE.match(comment[1]):
+            above, below = indent + comment[1], self._in_width(text.replace(comment[0], ""))
+            if "\n" in new and below is not None and len(_unbroken(new[: comment.start()])) + len(comment[0]) > self.source.style.line_length:
+                return [above, *below.split("\n")]
+        return new.split("\n")
+
+    def _in_width(self, text: str) -> str | None:
+        bare = text.lstrip()
+        indent = text[: len(text) - len(bare)]
+        style = self.source.style
+        found = lay_out(bare, width=style.line_length, indent=indent, unit=self.source.indent_unit)
+        return None if found is None else indent + found
+
+    def _is_laid_out(self, text: str) -> bool:
+        return self._in_width(text) == text
+
+
+def _unbroken(text: str) -> str:
+    return " ".join(text.split("\n"))
+
+
+def _width(row: str) -> int:
+    """The columns of a row, without a directive behind it."""
+    code = re.sub(r"\s+#\s*(?:noqa\b|type:|pyright:|pylint:|pyrefly:|ty:|flake8:|ruff:).*", "", row, flags=re.IGNORECASE)
+    return len(code)
+
+
+def _blank_lines(
+    source: FixSource, start: int, rows: list[str], line: _Logical, out: list[str], *, first: bool, was: str
+) -> list[str]:
+    """The empty line in front of a definition that a fix puts where none was."""
+    row = rows[line.first]
+    indent = row[: len(row) - len(row.lstrip())]
+    if not indent or not _DEFINITION.match(row.lstrip()) or _DEFINITION.match(was.lstrip()):
+        return []
+    above = out[-1] if out else _line_above(source, start)
+    code = above.strip()
+    if not code or code.startswith(("#", "@")) or _opens_block(above, indent):
+        return []
+    return [""]
+
+
+def _line_above(source: FixSource, start: int) -> str:
+    return source.text[source.line_start(start - 1) : start].rstrip("\r\n") if start else ""
+
+
+def _opens_block(row: str, indent: str) -> bool:
+    """Whether the row ends the header of the block that is indented so."""
+    code = row.partition("  #")[0].rstrip()
+    return code.endswith(":") and len(row) - len(row.lstrip()) < len(indent)
