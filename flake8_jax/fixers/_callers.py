@@ -39,12 +39,24 @@ class Program:
         self._sources: dict[str, FixSource] = {}
         self._own = _packages(self._files)
         self._said: dict[str, bool] = {}
+        self._modules: dict[str, bool] = {}
 
     def is_library(self, module: str) -> bool:
         """Whether the tables describe the library that a module belongs to, and it is not the project itself: its names are
         no functions of the project."""
         root = module.partition(".")[0]
         return (root in load().libraries or root in ("numpy", "scipy")) and root not in self._own
+
+    def is_own(self, root: str) -> bool:
+        """Whether a top-level module is one of the project: a file, a package, or a folder with files that bears the name of
+        no known library."""
+        if root not in self._modules:
+            files = {re.split(r"[/\\]", path)[-1] for path in self._files}
+            folders = {os.path.basename(os.path.dirname(path)) for path in self._files}
+            packages = {os.path.basename(os.path.dirname(path)) for path in self._files if path.endswith("__init__.py")}
+            known = root in load().libraries or root in ("numpy", "scipy")
+            self._modules[root] = f"{root}.py" in files or root in (packages if known else folders)
+        return self._modules[root]
 
     def source(self, path: str) -> FixSource:
         """What fixers need to know of a file; the same object every time."""

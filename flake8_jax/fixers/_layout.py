@@ -2,7 +2,6 @@
 
 Vocabulary
 ----------
-logical line  a simple statement or the header of a compound one, over as many lines as it takes.
 region        the logical lines that edits touch, next to each other.
 laid out      as ``syntax.layout`` breaks it. Where the author's line was not laid out so, the new one stays as the fix wrote it,
               unless it became too long.
@@ -15,9 +14,7 @@ Limitations: indentation by tabs is not laid out; nor is what ``syntax.layout`` 
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,62 +22,31 @@ from dataclasses import dataclass
 import msgspec
 
 from flake8_jax.core.findings import Edit, Fix
+from flake8_jax.fixers._imports import in_order
+from flake8_jax.fixers._logical_lines import LogicalLine, logical_lines, logical_spans
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.syntax.edits import apply_edits
 from flake8_jax.syntax.layout import lay_out
 
-_UNSEEN = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENDMARKER)
 _DIRECTIVE = re.compile(r"#\s*(?:noqa|nosec|fmt:|yapf:|isort:|[\w-]+\s*[:=])", re.IGNORECASE)
 _DEFINITION = re.compile(r"(?:async\s+)?def\s|class\s|@")
-
-
-@dataclass(frozen=True, slots=True)
-class _Logical:
-    """A logical line: the rows that it takes, from 0, last exclusive."""
-
-    first: int
-    last: int
 
 
 def laid_out(source: FixSource, fix: Fix) -> Fix:
     """The fix with its new lines laid out for the project."""
     edits: list[Edit] = []
-    changed = False
-    for region, inside in _regions(source, fix.edits):
+    ordered = in_order(source, fix.edits)
+    changed = ordered != fix.edits
+    for region, inside in _regions(source, ordered):
         new = _laid_out_region(source, region, inside)
         changed = changed or new is not None
         edits += inside if new is None else [new]
     return msgspec.structs.replace(fix, edits=tuple(edits)) if changed else fix
 
 
-def _rows(text: str) -> list[_Logical]:
-    """The logical lines of a text; none where it is not Python."""
-    found: list[_Logical] = []
-    first: int | None = None
-    if "\r" in text:
-        return []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type in _UNSEEN:
-                continue
-            first = token.start[0] - 1 if first is None else first
-            if token.type == tokenize.NEWLINE:
-                found.append(_Logical(first, token.start[0]))
-                first = None
-    except (tokenize.TokenError, SyntaxError):
-        return []
-    return found
-
-
-def _spans(source: FixSource) -> list[tuple[int, int]]:
-    """The offsets of the file's logical lines, whole rows."""
-    starts = [*source.module.line_starts, len(source.text)]
-    return [(starts[line.first], starts[line.last]) for line in _rows(source.text.replace("\r\n", "\n"))]
-
-
 def _regions(source: FixSource, edits: Iterable[Edit]) -> list[tuple[tuple[int, int], list[Edit]]]:
     """The edits by the rows that they are about."""
-    spans = source.remember("logical lines", source.module, lambda: _spans(source))
+    spans = logical_spans(source)
     found: list[tuple[tuple[int, int], list[Edit]]] = []
     for edit in sorted(edits):
         start, end = _around(spans, edit)
@@ -115,7 +81,7 @@ def _laid_out_region(source: FixSource, region: tuple[int, int], edits: list[Edi
     after = after.replace("\r\n", "\n")
     if start != source.line_start(start) or "\t" in source.indent_unit:
         return None
-    old, new = _rows(before), _rows(after)
+    old, new = logical_lines(before), logical_lines(after)
     texts = _Lines(source, before.split("\n"), old)
     rows = after.split("\n")
     out: list[str] = []
@@ -148,7 +114,7 @@ class _Lines:
 
     source: FixSource
     rows: list[str]
-    logical: list[_Logical]
+    logical: list[LogicalLine]
 
     @property
     def first(self) -> str:
@@ -203,7 +169,7 @@ def _width(row: str) -> int:
 
 
 def _blank_lines(
-    source: FixSource, start: int, rows: list[str], line: _Logical, out: list[str], *, first: bool, was: str
+    source: FixSource, start: int, rows: list[str], line: LogicalLine, out: list[str], *, first: bool, was: str
 ) -> list[str]:
     """The empty line in front of a definition that a fix puts where none was."""
     row = rows[line.first]

@@ -50,7 +50,7 @@ def test_the_files_own_names_are_used(imports: str, spelling: str) -> None:
         ("import os  # a\n\nHERE\n", "import os  # a\n\nimport jax.numpy as jnp\n\nHERE\n"),
         ("import os\r\nimport sys\r\nHERE\r\n", "import os\r\nimport sys\r\n\r\nimport jax.numpy as jnp\r\nHERE\r\n"),
         ("from . import x\nHERE\n", "import jax.numpy as jnp\n\nfrom . import x\nHERE\n"),
-        ("@HERE\ndef f(): pass\n", "import jax.numpy as jnp\n\n@HERE\ndef f(): pass\n"),
+        ("@HERE\ndef f(): pass\n", "import jax.numpy as jnp\n\n\n@HERE\ndef f(): pass\n"),
     ],
 )
 def test_a_missing_import_goes_where_it_belongs(before: str, after: str) -> None:
