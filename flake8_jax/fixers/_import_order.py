@@ -83,7 +83,9 @@ class ImportOrder:
                 found[key] = (one, text)
             elif mergeable:
                 names = tuple(sorted({*before[0].names, *one.names}, key=_member_key))
-                found[key] = _joined(Line(one.module, one.relative, names), open_ended=_is_open(before[1]) or _is_open(text))
+                found[key] = _joined(
+                    Line(one.module, one.relative, names), open_ended=_is_open(before[1]) or _is_open(text)
+                )
         return list(found.values())
 
 

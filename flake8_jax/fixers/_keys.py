@@ -23,6 +23,8 @@ from flake8_jax.semantics.domain.boundary import LANE
 from flake8_jax.semantics.domain.values import Array, Opaque, canonical_key
 from flake8_jax.semantics.events.events import KeyUse
 
+SUBKEY = "subkey"
+_SPLIT = "jax.random.split"
 _ONCE = (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return, ir.If, ir.For, ir.With, ir.Assert, ir.Raise)
 
 
@@ -101,9 +103,43 @@ def split_before(source: FixSource, use: ir.Expr) -> list[Edit]:
     if not isinstance(use, ir.Name) or not is_local(source, use, use.id):
         raise Refused
     imports = Imports(source, use)
-    subkey = fresh(source, use, "subkey")[0]
+    subkey = SUBKEY if _may_reuse_subkey(source, statement, imports) else fresh(source, use, SUBKEY)[0]
     line = f"{use.id}, {subkey} = {imports.spell('jax.random.split')}({use.id})"
     return [source.insert_before(statement, [line]), Edit(use.start, use.end, subkey), *imports.edits]
+
+
+def _may_reuse_subkey(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool:
+    """Whether the function has the name already for keys that the statement right behind the split takes, and for nothing
+    else: then the statement may take one more."""
+    around = source.functions(statement)
+    if not around or SUBKEY not in around[0].local_names or any(SUBKEY in f.local_names for f in around[1:]):
+        return False
+    place = source.place(statement)
+    if place.index and _splits_off(source, place.block[place.index - 1], imports):
+        return False
+    for node in walk(around[0]):
+        if isinstance(node, ir.Name) and node.id == SUBKEY:
+            taking = source.statement(node)
+            if source.functions(node) != around:
+                return False
+            if _splits_off(source, taking, imports):
+                continue
+            there = source.place(taking)
+            if not there.index or not _splits_off(source, there.block[there.index - 1], imports):
+                return False
+            if not isinstance(taking, (ir.Assign, ir.AnnAssign, ir.AugAssign, ir.ExprStmt, ir.Return)):
+                return False
+    return True
+
+
+def _splits_off(source: FixSource, statement: ir.Stmt, imports: Imports) -> bool:
+    """``key, subkey = jax.random.split(key)``."""
+    if not isinstance(statement, ir.Assign) or not isinstance(statement.value, ir.Call) or len(statement.targets) != 1:
+        return False
+    target = statement.targets[0]
+    if not isinstance(target, ir.Tuple) or len(target.elts) != 2 or imports.resolve(statement.value.func) != _SPLIT:
+        return False
+    return isinstance(target.elts[1], ir.Name) and target.elts[1].id == SUBKEY
 
 
 def split_for_both(source: FixSource, first: ir.Expr, second: ir.Expr) -> list[Edit]:

@@ -3,8 +3,8 @@
 Vocabulary
 ----------
 region        the logical lines that edits touch, next to each other.
-laid out      as ``syntax.layout`` breaks it. Where the author's line was not laid out so, the new one stays as the fix wrote it,
-              unless it became too long.
+laid out      as ``syntax.layout`` breaks it. Where the author's line was not, the new one stays as the fix wrote it, unless it
+              became too long; only rows that were aligned with an opening bracket move with it.
 directive     a comment that is read by a program (``# type: ignore``); it stays at the end of its line.
 
 A comment behind a line that becomes too long with it, and that the fix moved there, goes above the line.
@@ -23,7 +23,7 @@ import msgspec
 
 from flake8_jax.core.findings import Edit, Fix
 from flake8_jax.fixers._imports import in_order
-from flake8_jax.fixers._logical_lines import LogicalLine, logical_lines, logical_spans
+from flake8_jax.fixers._logical_lines import LogicalLine, innermost_brackets, logical_lines, logical_spans
 from flake8_jax.fixers._source import FixSource
 from flake8_jax.syntax.edits import apply_edits
 from flake8_jax.syntax.layout import lay_out
@@ -86,9 +86,10 @@ def _laid_out_region(source: FixSource, region: tuple[int, int], edits: list[Edi
     rows = after.split("\n")
     out: list[str] = []
     done = 0
-    for at, line in enumerate(new):
+    for line in new:
         out += rows[done : line.first]
-        out += _blank_lines(source, start, rows, line, out, first=at == 0, was=texts.first)
+        if _needs_empty_line(source, start, rows[line.first], out, texts.first):
+            out.append("")
         out += texts.laid_out(rows[line.first : line.last], alone=len(old) == len(new) == 1)
         done = line.last
     out += rows[done:]
@@ -128,24 +129,26 @@ class _Lines:
         width = self.source.style.line_length
         text = "\n".join(rows)
         longest = max(map(_width, rows))
-        if (len(rows) == 1 and longest <= width) or text in self._texts():
+        is_moved = len(rows) > 1 and text in self.source.text.replace("\r\n", "\n")
+        if (len(rows) == 1 and longest <= width) or is_moved or text in self._texts():
             return rows
         if alone and not self._is_laid_out(self._texts()[0]):
-            if longest <= max(width, *map(_width, self.rows)):
+            rows = _aligned(self._texts()[0].split("\n"), rows)
+            if max(map(_width, rows)) <= max(width, *map(_width, self.rows)):
                 return rows
-        return self._new(text, alone=alone)
+        new = self._new(text, alone=alone)
+        return rows if new is None else new
 
-    def _new(self, text: str, *, alone: bool) -> list[str]:
+    def _new(self, text: str, *, alone: bool) -> list[str] | None:
         indent = text[: len(text) - len(text.lstrip())]
         new = self._in_width(text)
         if new is None:
-            return text.split("\n")
+            return None
         comment = re.search(r"  (#[^\n]*)\Z", new)
-        if not alone and comment is not None and not _DIRECTIVE.match(comment[1]):
-            above, below = indent + comment[1], self._in_width(text.replace(comment[0], ""))
-            if "\n" in new and below is not None and len(_unbroken(new[: comment.start()])) + len(comment[0]) > self.source.style.line_length:
-                return [above, *below.split("\n")]
-        return new.split("\n")
+        if alone or comment is None or "\n" not in new or _DIRECTIVE.match(comment[1]):
+            return new.split("\n")
+        below = self._in_width(text.replace(comment[0], ""))
+        return new.split("\n") if below is None else [indent + comment[1], *below.split("\n")]
 
     def _in_width(self, text: str) -> str | None:
         bare = text.lstrip()
@@ -158,29 +161,47 @@ class _Lines:
         return self._in_width(text) == text
 
 
-def _unbroken(text: str) -> str:
-    return " ".join(text.split("\n"))
+def _aligned(before: list[str], after: list[str]) -> list[str]:
+    """The new rows, with those that began under an opening bracket under that bracket again."""
+    if len(before) != len(after):
+        return after
+    old, new = innermost_brackets(before), innermost_brackets(after)
+    if len(old) != len(new) or [at and at[0] for at in old] != [at and at[0] for at in new]:
+        return after
+    shifts = [0] * len(after)
+    for row, (was, now) in enumerate(zip(old, new)):
+        if was is not None and now is not None and _indentation(before[row]) == was[1] + 1:
+            shifts[row] = now[1] + shifts[now[0]] + 1 - _indentation(after[row])
+    return [_shifted(row, shift) for row, shift in zip(after, shifts)]
+
+
+def _shifted(row: str, columns: int) -> str:
+    return " " * columns + row if columns >= 0 else row[-columns:]
+
+
+def _indentation(row: str) -> int:
+    return len(row) - len(row.lstrip(" "))
 
 
 def _width(row: str) -> int:
     """The columns of a row, without a directive behind it."""
-    code = re.sub(r"\s+#\s*(?:noqa\b|type:|pyright:|pylint:|pyrefly:|ty:|flake8:|ruff:).*", "", row, flags=re.IGNORECASE)
+    code = re.sub(
+        r"\s+#\s*(?:noqa\b|type:|pyright:|pylint:|pyrefly:|ty:|flake8:|ruff:).*", "", row, flags=re.IGNORECASE
+    )
     return len(code)
 
 
-def _blank_lines(
-    source: FixSource, start: int, rows: list[str], line: LogicalLine, out: list[str], *, first: bool, was: str
-) -> list[str]:
-    """The empty line in front of a definition that a fix puts where none was."""
-    row = rows[line.first]
+def _needs_empty_line(source: FixSource, start: int, row: str, above: list[str], was: str) -> bool:
+    """Whether a fix puts a definition, of which ``row`` is the first, directly behind a line that was not followed by one.
+
+    start: of the region. above: the rows of the region in front. was: the first old line of the region.
+    """
     indent = row[: len(row) - len(row.lstrip())]
     if not indent or not _DEFINITION.match(row.lstrip()) or _DEFINITION.match(was.lstrip()):
-        return []
-    above = out[-1] if out else _line_above(source, start)
-    code = above.strip()
-    if not code or code.startswith(("#", "@")) or _opens_block(above, indent):
-        return []
-    return [""]
+        return False
+    previous = above[-1] if above else _line_above(source, start)
+    code = previous.strip()
+    return bool(code) and not code.startswith(("#", "@")) and not _opens_block(previous, indent)
 
 
 def _line_above(source: FixSource, start: int) -> str:

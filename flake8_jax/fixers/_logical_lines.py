@@ -46,6 +46,26 @@ def logical_lines(text: str) -> list[LogicalLine]:
     return found
 
 
+def innermost_brackets(rows: list[str]) -> list[tuple[int, int] | None]:
+    """For each row of one logical line the place, row and column, of the innermost bracket that is open where it begins."""
+    found: list[tuple[int, int] | None] = [None] * len(rows)
+    opened: list[tuple[int, int]] = []
+    seen = 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO("\n".join(rows)).readline):
+            row, column = token.start[0] - 1, token.start[1]
+            while seen < min(row, len(rows) - 1):
+                seen += 1
+                found[seen] = opened[-1] if opened else None
+            if token.type == tokenize.OP and token.string in "([{":
+                opened.append((row, column))
+            elif token.type == tokenize.OP and token.string in ")]}" and opened:
+                opened.pop()
+    except (tokenize.TokenError, SyntaxError):
+        return [None] * len(rows)
+    return found
+
+
 def logical_spans(source: FixSource) -> list[tuple[int, int]]:
     """The offsets of the file's logical lines, whole rows."""
     return source.remember("logical lines", source.module, lambda: _spans(source))

@@ -8,6 +8,7 @@ Limitations: imports inside ``try`` or ``if`` (nothing is reported there).
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Callable
 
@@ -17,6 +18,7 @@ from flake8_jax.core.nodes import walk
 from flake8_jax.fixers._callers import names as names_of
 from flake8_jax.fixers._callers import scope_of
 from flake8_jax.fixers._imports import Imports, add_import
+from flake8_jax.fixers._names import identifiers
 from flake8_jax.fixers._safety import decided
 from flake8_jax.fixers._source import FixSource, Refused
 from flake8_jax.knowledge import load
@@ -115,16 +117,36 @@ def _from_import(source: FixSource, statement: ir.ImportFrom, start: int, name: 
     local = statement.names[at].alias or statement.names[at].name
     if not load_histories().is_module(module) or source.comments(statement.start, statement.end):
         raise Refused
-    line = f"from {module} import {last}" + (f" as {local}" if local != last else "")
+    renamed = _renamed_uses(source, statement, local, last) if module == "jax" and local != last else ()
+    line = f"from {module} import {last}" + (f" as {local}" if local != last and not renamed else "")
     if len(statement.names) == 1:
-        return (Edit(statement.start, statement.end, line),)
+        return (Edit(statement.start, statement.end, line), *renamed)
     if not source.starts_line(statement) or not source.ends_line(statement):
         raise Refused
     names = statement.names
     gap = (names[at].start, names[at + 1].start) if at + 1 < len(names) else (names[at - 1].end, names[at].end)
     below = source.newline + source.indentation(statement) + line
     end = source.line_end(statement.end)
-    return Edit(*gap, ""), Edit(end, end, below)
+    return Edit(*gap, ""), Edit(end, end, below), *renamed
+
+
+def _renamed_uses(source: FixSource, statement: ir.ImportFrom, local: str, name: str) -> tuple[Edit, ...]:
+    """Edits that spell every use of an imported name anew: ``jit`` says more than ``pjit`` for what is ``jax.jit`` by then.
+
+    None where the author chose the old name, where the new one means something in the file, or where other files, strings or
+    functions with names of their own may use it.
+    """
+    taken = identifiers(source.module) | set(dir(builtins)) | set(source.module.bound_names)
+    if name in taken or any(n.alias == local for n in statement.names) or source.functions(statement):
+        return ()
+    if source.program is None or source.program.imported_elsewhere(source, local):
+        return ()
+    if local in source.module.rebound_names or local in (source.module.star_exports or ()):
+        return ()
+    uses = names_of(source, local)
+    if any(scope_of(source, node) is not None for node in uses) or source.path.endswith("__init__.py"):
+        return ()
+    return tuple(Edit(node.start, node.end, name) for node in uses)
 
 
 def _module(source: FixSource, statement: ir.ImportFrom, old: str, new: str) -> Edit:

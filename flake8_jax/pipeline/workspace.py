@@ -249,7 +249,9 @@ class Workspace:
     def _styles(self, run: ProjectRun) -> dict[str, CodeStyle]:
         """How the files in question are laid out, where that is not the default."""
         found = {
-            path: self.resolver.style_in(os.path.dirname(path), run.settings) for path in run.asked if path in run.digests
+            path: self.resolver.style_in(os.path.dirname(path), run.settings)
+            for path in run.asked
+            if path in run.digests
         }
         return {path: style for path, style in found.items() if style != DEFAULT_STYLE}
 

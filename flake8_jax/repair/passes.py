@@ -23,6 +23,7 @@ import msgspec
 
 from flake8_jax.core.findings import Edit, Finding, Fix
 from flake8_jax.core.report import Change, Repair, RunReport
+from flake8_jax.fixers.unneeded_imports import unneeded_imports
 from flake8_jax.pipeline.workspace import ProjectRun, Question, Workspace
 from flake8_jax.syntax.edits import apply_edits
 
@@ -63,11 +64,14 @@ class _Origins:
         found = next(iter(exact or inside), None)
         return None if found is None else (*kind, found)
 
-    def settle(self, settled: Sequence[Finding], edits: Mapping[str, Sequence[Edit]]) -> None:
-        """These were repaired by these edits; the others move."""
+    def settle(self, settled: Sequence[Finding]) -> None:
+        """These were repaired."""
         for origin in {found for finding in settled if (found := self.of(finding)) is not None}:
             self.applied.append(origin)
             del self._places[origin[:2]][origin[2]]
+
+    def move(self, edits: Mapping[str, Sequence[Edit]]) -> None:
+        """The others are somewhere else after these edits."""
         for (path, _), places in self._places.items():
             changed = edits.get(path, ())
             for start, (first, last) in places.items():
@@ -104,6 +108,14 @@ class _State:
             reasons.setdefault((path, code, withdrawn.name), []).append(withdrawn.reason)
         return [Repair(*key, len(said), said[0]) for key, said in sorted(reasons.items())]
 
+    def move(self, edits: Mapping[str, Sequence[Edit]]) -> None:
+        """The places that are known are those of the edited texts from now on."""
+        self.origins.move(edits)
+        self.withdrawn = {
+            (path, code, moved(start, edits.get(path, ()))[0]): _moved_along(withdrawn, edits.get(path, ()))
+            for (path, code, start), withdrawn in self.withdrawn.items()
+        }
+
     def is_withdrawn(self, finding: Finding) -> bool:
         known = self.withdrawn.get((finding.path, finding.code, finding.start))
         return known is not None and known.inserted == _inserted(finding)
@@ -130,6 +142,7 @@ def repair(
         for _ in range(MOST_PASSES):
             if not _one_pass(workspace, replace(question, anew=True), state, allowed, only):
                 break
+        _drop_imports(workspace, replace(question, anew=True), state)
         texts = state.texts
         states.append(state)
     report = workspace.report([state.run for state in states], replace(question, texts=texts), found)
@@ -193,13 +206,30 @@ def _one_pass(
     for finding in settled:
         state.withdrawn.pop((finding.path, finding.code, finding.start), None)
         state.fixed[finding.path, finding.code, finding.name] += 1
-    state.origins.settle(settled, edits)
-    state.withdrawn = {
-        (path, code, moved(start, edits.get(path, ()))[0]): _moved_along(withdrawn, edits.get(path, ()))
-        for (path, code, start), withdrawn in state.withdrawn.items()
-    }
+    state.origins.settle(settled)
+    state.move(edits)
     state.run, state.texts = run, texts
     return True
+
+
+def _drop_imports(workspace: Workspace, question: Question, state: _State) -> None:
+    """Take away the imports that the fixes left without a use, unless that changes what is found."""
+    trial = _Trial(workspace, question, state)
+    edits: dict[str, tuple[Edit, ...]] = {}
+    for path, before in state.before.items():
+        others = (trial.text(other) for other in state.run.digests if other != path)
+        style = workspace.resolver.style_in(os.path.dirname(path), state.run.settings)
+        if found := unneeded_imports(path, before, trial.text(path), others, style):
+            edits[path] = tuple(sorted(found))
+    if not edits:
+        return
+    texts = {**state.texts, **{path: apply_edits(trial.text(path), found) for path, found in edits.items()}}
+    run = workspace.run(state.run.settings, state.run.asked, replace(question, texts=texts))
+    kinds = [Counter((finding.path, finding.code) for finding in one.findings) for one in (state.run, run)]
+    if kinds[0] != kinds[1] or len(run.crashes) > len(state.run.crashes):
+        return
+    state.move(edits)
+    state.run, state.texts = run, texts
 
 
 def compatible(findings: Sequence[Finding]) -> list[Finding]:

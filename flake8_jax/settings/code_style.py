@@ -16,7 +16,7 @@ import configparser
 import fnmatch
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from flake8_jax.core.reading import read_regular
@@ -139,10 +139,10 @@ class StyleReader:
                 linter = _below(table, ("lint",))
                 options = _below(linter, ("isort",)) or _below(table, ("isort",))
                 if options:
-                    return _style(length, lambda name, options=options: options.get(name.replace("_", "-")))
+                    return _style(length, {name.replace("-", "_"): value for name, value in options.items()})
             for options in self._isort_tables(folder):
                 if options:
-                    return _style(length, options.get)
+                    return _style(length, options)
         return CodeStyle(line_length=length)
 
     def _isort_tables(self, folder: str) -> Iterator[Mapping[str, Any]]:
@@ -211,17 +211,17 @@ def _matches(pattern: str, path: str) -> bool:
     return fnmatch.fnmatchcase(path, wanted)
 
 
-def _style(length: int, option: Callable[[str], Any]) -> CodeStyle:
+def _style(length: int, options: Mapping[str, Any]) -> CodeStyle:
     """A style with the options of isort, by their names there."""
-    mixed = _is_true(option("force_sort_within_sections"))
-    profile = str(option("profile") or "")
-    names = option("known_first_party") or ()
+    mixed = _is_true(options.get("force_sort_within_sections"))
+    profile = str(options.get("profile") or "")
+    names = options.get("known_first_party") or ()
     listed = re.split(r"[\s,]+", names) if isinstance(names, str) else names
     return CodeStyle(
         line_length=length,
         mixed_imports=mixed or _PRESETS.get(profile, False),
-        single_imports=_is_true(option("force_single_line")) or _PRESETS.get(profile, False),
-        from_first=_is_true(option("from_first")),
+        single_imports=_is_true(options.get("force_single_line")) or _PRESETS.get(profile, False),
+        from_first=_is_true(options.get("from_first")),
         first_party=tuple(str(name) for name in listed if name),
     )
 

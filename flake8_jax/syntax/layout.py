@@ -11,9 +11,9 @@ magic comma   a comma behind the last element: the elements stay one a line.
 Only the breaks are decided here. Names, operators, quotes and inner parentheses stay as they are written; a space follows
 each comma.
 
-Limitations: statements with comments inside, backslashes, strings over several lines or next to each other, targets that
-break, ``with``, ``class``, ``raise``, ``assert`` and definitions are left alone. Options of the formatters other than the
-length of a line are not known.
+Limitations: left alone are statements with comments inside, backslashes, strings over several lines or next to each other,
+targets that break, ``with``, ``class``, ``raise``, ``assert`` with a message, and definitions. Options of the formatters other
+than the length of a line are not known.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -34,6 +34,13 @@ _MODULE = cst.Module([])
 _PLAIN = (cst.Name, cst.Integer, cst.Float, cst.Imaginary, cst.Ellipsis)
 _STRINGS = (cst.SimpleString, cst.FormattedString)
 _BRACKETED = (cst.List, cst.Set, cst.Dict, cst.Tuple, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+_ENDS: dict[type, tuple[str, str]] = {
+    cst.List: ("[", "]"),
+    cst.ListComp: ("[", "]"),
+    cst.Tuple: ("(", ")"),
+    cst.GeneratorExp: ("(", ")"),
+    **dict.fromkeys((cst.Set, cst.Dict, cst.SetComp, cst.DictComp), ("{", "}")),
+}
 _BINARY = (cst.BinaryOperation, cst.BooleanOperation)
 
 Node = TypeVar("Node", bound=cst.CSTNode)
@@ -445,7 +452,7 @@ class _Writer:
 
     def display(self, node: cst.List | cst.Set | cst.Dict | cst.Tuple, level: _Level) -> Document:
         """A list, set, dict or tuple that is written out."""
-        left, right = {cst.List: "[]", cst.Tuple: "()"}.get(type(node), "{}")
+        left, right = _ENDS[type(node)]
         if not node.elements:
             return left + right
         lone = isinstance(node, cst.Tuple) and len(node.elements) == 1
@@ -455,7 +462,7 @@ class _Writer:
         return level.brackets(left, self._elements(node.elements), right, expanded=magic)
 
     def comprehension(self, node: Any, level: _Level) -> Document:
-        left, right = {cst.ListComp: "[]", cst.GeneratorExp: "()"}.get(type(node), "{}")
+        left, right = _ENDS[type(node)]
         return level.brackets(left, self._comprehension(node), right)
 
     def _comprehension(self, node: Any) -> Document:
@@ -549,6 +556,11 @@ class _Writer:
         head = f"{_text(node.target)}: {_text(node.annotation.annotation)}"
         return head if node.value is None else (head + " = ", self.value(node.value))
 
+    def assert_(self, node: cst.Assert) -> Document:
+        if node.msg is not None:
+            raise _Unknown
+        return "assert ", self.value(node.test)
+
     def import_from(self, node: cst.ImportFrom) -> Document:
         if isinstance(node.names, cst.ImportStar):
             return _text(node)
@@ -585,6 +597,7 @@ class _Operator:
 
 def _flat(node: cst.BaseExpression) -> tuple[list[cst.BaseExpression], list[_Operator]]:
     """The operands outside parentheses, and the operators between them."""
+    parts: list[tuple[cst.CSTNode, cst.BaseExpression]]
     if isinstance(node, cst.Comparison):
         parts = [(c.operator, c.comparator) for c in node.comparisons]
     elif isinstance(node, _BINARY):
@@ -625,6 +638,7 @@ _SIMPLE: dict[type, Callable[[_Writer, Any], Document]] = {
     cst.AugAssign: _Writer.augmented,
     cst.AnnAssign: _Writer.annotated,
     cst.ImportFrom: _Writer.import_from,
+    cst.Assert: _Writer.assert_,
 }
 _HEADER: dict[type, Callable[[_Writer, Any], Document]] = {
     cst.If: _Writer.if_,
