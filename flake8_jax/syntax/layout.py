@@ -310,13 +310,14 @@ class _Writer:
 
     # --- whole values
 
-    def value(self, node: cst.BaseExpression, suffix: Document = "") -> Document:
-        """The value of a statement, with optional parentheses where it needs them."""
+    def value(self, node: cst.BaseExpression, *, returned: bool = False) -> Document:
+        """The value of a statement, with optional parentheses where it needs them. returned: by ``return``, where a pair
+        goes without parentheses if breaking its own brackets is enough."""
         node = _bare(node)
         if isinstance(node, cst.Tuple) and not node.lpar and node.elements:
             elements = node.elements
             return self._parenthesised_if_broken(
-                lambda level: self._elements(elements, level), loose=len(elements) == 2, expanded=_magic(elements)
+                lambda level: self._elements(elements, level), loose=returned and len(elements) == 2, expanded=_magic(elements)
             )
         kind = self._optional(node)
         if kind == "never":
@@ -540,7 +541,7 @@ class _Writer:
         return self.expression(node.value, _OPEN)
 
     def return_(self, node: cst.Return) -> Document:
-        return "return" if node.value is None else ("return ", self.value(node.value))
+        return "return" if node.value is None else ("return ", self.value(node.value, returned=True))
 
     def assign(self, node: cst.Assign, *, in_parentheses: bool = False) -> Document:
         head = "".join(f"{_text(target.target)} = " for target in node.targets)
