@@ -98,6 +98,10 @@ class Imports:
             return None
         return ".".join([self._visible[node.id], *reversed(attributes)])
 
+    def means(self, name: str, qualified: str) -> bool:
+        """Whether a name stands for this here."""
+        return self._visible.get(name) == qualified
+
     def spell(self, qualified: str) -> str:
         """How to write the name here; an import is added to ``edits`` where it must be.
 

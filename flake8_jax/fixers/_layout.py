@@ -7,7 +7,7 @@ laid out      as ``syntax.layout`` breaks it. Where the author's line was not, t
               became too long; only rows that were aligned with an opening bracket move with it.
 directive     a comment that is read by a program (``# type: ignore``); it stays at the end of its line.
 
-A comment behind a line that becomes too long with it, and that the fix moved there, goes above the line.
+A comment that makes its line too long goes above it.
 
 Limitations: indentation by tabs is not laid out; nor is what ``syntax.layout`` does not know.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -86,11 +87,11 @@ def _laid_out_region(source: FixSource, region: tuple[int, int], edits: list[Edi
     rows = after.split("\n")
     out: list[str] = []
     done = 0
-    for line in new:
+    for at, line in enumerate(new):
         out += rows[done : line.first]
         if _needs_empty_line(source, start, rows[line.first], out, texts.first):
             out.append("")
-        out += texts.laid_out(rows[line.first : line.last], alone=len(old) == len(new) == 1)
+        out += texts.laid_out(rows[line.first : line.last], follows=len(old) == 1 and at == len(new) - 1)
         done = line.last
     out += rows[done:]
     text = "\n".join(out)
@@ -124,41 +125,52 @@ class _Lines:
     def _texts(self) -> list[str]:
         return ["\n".join(self.rows[line.first : line.last]) for line in self.logical]
 
-    def laid_out(self, rows: list[str], *, alone: bool) -> list[str]:
-        """A new logical line as rows. alone: it takes the place of the only old one."""
+    def laid_out(self, rows: list[str], *, follows: bool) -> list[str]:
+        """A new logical line as rows. follows: it takes the place of the only old one; others are in front of it at most."""
         width = self.source.style.line_length
         text = "\n".join(rows)
         longest = max(map(_width, rows))
         is_moved = len(rows) > 1 and text in self.source.text.replace("\r\n", "\n")
         if (len(rows) == 1 and longest <= width) or is_moved or text in self._texts():
             return rows
-        if alone and not self._is_laid_out(self._texts()[0]):
+        if follows and not self._is_laid_out(self._texts()[0]):
             rows = _aligned(self._texts()[0].split("\n"), rows)
             if max(map(_width, rows)) <= max(width, *map(_width, self.rows)):
                 return rows
-        new = self._new(text, alone=alone)
-        return rows if new is None else new
-
-    def _new(self, text: str, *, alone: bool) -> list[str] | None:
-        indent = text[: len(text) - len(text.lstrip())]
         new = self._in_width(text)
-        if new is None:
-            return None
+        return rows if new is None else self._with_comment_above(new, text, moved=not follows)
+
+    def _with_comment_above(self, new: str, text: str, *, moved: bool) -> list[str]:
+        """The rows of a line that is laid out. Its comment goes above it if only that makes it fit into one row, and in any
+        case if the fix moved the comment there."""
         comment = re.search(r"  (#[^\n]*)\Z", new)
-        if alone or comment is None or "\n" not in new or _DIRECTIVE.match(comment[1]):
+        if comment is None or "\n" not in new or _DIRECTIVE.match(comment[1]):
             return new.split("\n")
         below = self._in_width(text.replace(comment[0], ""))
-        return new.split("\n") if below is None else [indent + comment[1], *below.split("\n")]
+        if below is None or not (moved or "\n" not in below):
+            return new.split("\n")
+        return [text[: len(text) - len(text.lstrip())] + comment[1], *below.split("\n")]
 
     def _in_width(self, text: str) -> str | None:
         bare = text.lstrip()
         indent = text[: len(text) - len(bare)]
-        style = self.source.style
-        found = lay_out(bare, width=style.line_length, indent=indent, unit=self.source.indent_unit)
+        unit = self.source.remember("continuation", self.source.module, lambda: _continuation(self.source))
+        found = lay_out(bare, width=self.source.style.line_length, indent=indent, unit=unit)
         return None if found is None else indent + found
 
     def _is_laid_out(self, text: str) -> bool:
         return self._in_width(text) == text
+
+
+def _continuation(source: FixSource) -> str:
+    """One step of indentation inside brackets: the most frequent one in the file, which may be deeper than that of blocks."""
+    steps: Counter[int] = Counter()
+    for start, end in logical_spans(source):
+        first, _, rest = source.text[start:end].partition("\n")
+        if rest and first.rstrip().endswith(("(", "[", "{")):
+            steps[_indentation(rest.partition("\n")[0]) - _indentation(first)] += 1
+    step = next((found for found, _ in steps.most_common() if found > 0), 0)
+    return " " * step if step else source.indent_unit
 
 
 def _aligned(before: list[str], after: list[str]) -> list[str]:

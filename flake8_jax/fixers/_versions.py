@@ -25,6 +25,9 @@ from flake8_jax.knowledge import load
 from flake8_jax.knowledge.history import load_histories
 from flake8_jax.semantics.events.events import ApiUse
 
+_SPEAKING = ("jit", "vmap", "grad", "shard_map", "make_mesh", "set_mesh", "Array", "Device")
+"""Names of ``jax`` that need no other name in a file."""
+
 
 def replaced(event: ApiUse, source: FixSource) -> Fix | None:
     """Write the replacement that the table names, where every supported release has it."""
@@ -117,7 +120,10 @@ def _from_import(source: FixSource, statement: ir.ImportFrom, start: int, name: 
     local = statement.names[at].alias or statement.names[at].name
     if not load_histories().is_module(module) or source.comments(statement.start, statement.end):
         raise Refused
-    renamed = _renamed_uses(source, statement, local, last) if module == "jax" and local != last else ()
+    is_known = Imports(source, statement).means(last, name)
+    renamed = _renamed_uses(source, statement, local, last, known=is_known) if local != last else ()
+    if renamed and is_known:
+        return (_without_name(source, statement, at), *renamed)
     line = f"from {module} import {last}" + (f" as {local}" if local != last and not renamed else "")
     if len(statement.names) == 1:
         return (Edit(statement.start, statement.end, line), *renamed)
@@ -130,14 +136,29 @@ def _from_import(source: FixSource, statement: ir.ImportFrom, start: int, name: 
     return Edit(*gap, ""), Edit(end, end, below), *renamed
 
 
-def _renamed_uses(source: FixSource, statement: ir.ImportFrom, local: str, name: str) -> tuple[Edit, ...]:
-    """Edits that spell every use of an imported name anew: ``jit`` says more than ``pjit`` for what is ``jax.jit`` by then.
+def _without_name(source: FixSource, statement: ir.ImportFrom, at: int) -> Edit:
+    """Take one name out of an import, or the import away."""
+    names = statement.names
+    if len(names) == 1:
+        return source.delete_statement(statement)
+    if at + 1 < len(names):
+        return Edit(names[at].start, names[at + 1].start, "")
+    return Edit(names[at - 1].end, names[at].end, "")
 
-    None where the author chose the old name, where the new one means something in the file, or where other files, strings or
-    functions with names of their own may use it.
+
+def _renamed_uses(
+    source: FixSource, statement: ir.ImportFrom, local: str, name: str, *, known: bool
+) -> tuple[Edit, ...]:
+    """Edits that spell every use of an imported name anew: ``jit`` says more than ``pjit`` for what is ``jax.jit`` by then.
+    known: the file has the new name for it already.
+
+    None where the author chose the old name, where the new one says little (``map``) or means something else in the file,
+    or where other files, strings or functions with names of their own may use the old one.
     """
     taken = identifiers(source.module) | set(dir(builtins)) | set(source.module.bound_names)
-    if name in taken or any(n.alias == local for n in statement.names) or source.functions(statement):
+    if not known and (statement.module.partition(".")[0] != "jax" or name in taken or name not in _SPEAKING):
+        return ()
+    if any(n.alias == local for n in statement.names) or source.functions(statement):
         return ()
     if source.program is None or source.program.imported_elsewhere(source, local):
         return ()

@@ -467,7 +467,9 @@ class Workspace:
             said = [syntax_diagnostic(path, text, run.problems[path])] if path in run.problems else []
             module = self.module_of(run, path) if path in by_path else None
             if module is not None:
-                findings = by_path[path] if path in question.texts else self._with_usable_fixes(run, path, by_path[path])
+                findings = (
+                    by_path[path] if path in question.texts else self._with_usable_fixes(run, path, by_path[path])
+                )
                 said += placed(path, findings, text, module, selection, question.ignore_noqa)
             if said:
                 diagnostics += said

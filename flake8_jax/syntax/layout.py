@@ -317,7 +317,9 @@ class _Writer:
         if isinstance(node, cst.Tuple) and not node.lpar and node.elements:
             elements = node.elements
             return self._parenthesised_if_broken(
-                lambda level: self._elements(elements, level), loose=returned and len(elements) == 2, expanded=_magic(elements)
+                lambda level: self._elements(elements, level),
+                loose=returned and len(elements) == 2,
+                expanded=_magic(elements),
             )
         kind = self._optional(node)
         if kind == "never":

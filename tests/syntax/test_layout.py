@@ -26,13 +26,22 @@ WIDTH = 40
         ("x = [first_element, second_element, third]", "x = [\n    first_element,\n    second_element,\n    third,\n]"),
         ("x = f(first,)", "x = f(\n    first,\n)"),
         ("x = f(\n    first, second\n)", "x = f(first, second)"),
-        ("return first_operand + second_operand * third", "return (\n    first_operand\n    + second_operand * third\n)"),
+        (
+            "return first_operand + second_operand * third",
+            "return (\n    first_operand\n    + second_operand * third\n)",
+        ),
         ("return f(first_argument) + second_operand_of", "return (\n    f(first_argument)\n    + second_operand_of\n)"),
-        ("elif first_operand > 0 and second_operand > 1:", "elif (\n    first_operand > 0\n    and second_operand > 1\n):"),
+        (
+            "elif first_operand > 0 and second_operand > 1:",
+            "elif (\n    first_operand > 0\n    and second_operand > 1\n):",
+        ),
         ("x = f(first_argument, second)  # a long comment", "x = f(\n    first_argument, second\n)  # a long comment"),
         ("x = f(first_argument, second)  # noqa: JAX101", "x = f(first_argument, second)  # noqa: JAX101"),
         ("from library import first_name, second_name", "from library import (\n    first_name,\n    second_name,\n)"),
-        ("@functools.partial(jax.jit, static_argnames='n')", "@functools.partial(\n    jax.jit, static_argnames='n'\n)"),
+        (
+            "@functools.partial(jax.jit, static_argnames='n')",
+            "@functools.partial(\n    jax.jit, static_argnames='n'\n)",
+        ),
     ],
 )
 def test_a_line(line: str, wanted: str | None) -> None:
