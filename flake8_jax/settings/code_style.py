@@ -51,6 +51,11 @@ _PRESETS = {"google": True}
 _TRUE = ("1", "true", "yes", "on")
 
 
+def says_style(name: str) -> bool:
+    """A file of this name may say how a project lays out its code."""
+    return name in (*_RUFF, "pyproject.toml", ".editorconfig") or any(name == file for file, _, _ in _LENGTHS)
+
+
 class StyleReader:
     """Reads styles; asks the disk once per directory and file name."""
 
