@@ -32,11 +32,13 @@ MAX_REPEATED = 1 << 20
 
 @dataclass
 class Proposals:
-    """The findings, with fixes where there are any. crashes: (fixer, path, traceback). refused: (path, reason)."""
+    """The findings, with fixes where there are any. crashes: (fixer, path, traceback). refused: (path, reason). laid_out:
+    the fixes as the project lays out its code, by path and as the fixer made them."""
 
     findings: list[Finding] = field(default_factory=list)
     crashes: list[tuple[str, str, str]] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
+    laid_out: dict[tuple[str, Fix], Fix] = field(default_factory=dict)
 
 
 def propose_fixes(
@@ -88,5 +90,7 @@ def _proposal(finding: Finding, event: Any, program: Program, fixers: tuple[Fixe
             made.crashes.append((f"fixer of {finding.name}", finding.path, traceback_of(error)))
             continue
         if fix is not None:
-            return laid_out(source, fix)
+            if (finding.path, fix) not in made.laid_out:
+                made.laid_out[finding.path, fix] = laid_out(source, fix)
+            return made.laid_out[finding.path, fix]
     return None

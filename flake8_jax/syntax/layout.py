@@ -29,6 +29,8 @@ import libcst as cst
 
 from flake8_jax.syntax.documents import Choice, Document, Group, IfBroken, Indent, Line, Loose, printed
 
+MOST = 20_000
+"""Characters of a line. Nobody reads a longer one, however it is laid out."""
 _PRAGMA = re.compile(r"#\s*(?:noqa\b|type:|pyright:|pylint:|pyrefly:|ty:|flake8:|ruff:)", re.IGNORECASE)
 _MODULE = cst.Module([])
 _PLAIN = (cst.Name, cst.Integer, cst.Float, cst.Imaginary, cst.Ellipsis)
@@ -53,8 +55,10 @@ class _Unknown(Exception):
 def lay_out(line: str, *, width: int, indent: str, unit: str) -> str | None:
     """A logical line without its indentation, broken at newlines so that it fits the width behind ``indent``.
 
-    unit: one step of indentation. None where the layout is not known.
+    unit: one step of indentation. None where the layout is not known, or the line is longer than ``MOST``.
     """
+    if len(line) > MOST:
+        return None
     code, comment = _without_comment(line)
     try:
         body = _document(code)
