@@ -74,6 +74,7 @@ class Imports:
 
     def __init__(self, source: FixSource, at: msgspec.Struct) -> None:
         self.source = source
+        self._at: int = at.start if isinstance(at, ir.Node) else len(source.text)
         self.edits: list[Edit] = []
         self._visible = source.remember("imports", source.module, lambda: _of_module(source.module))
         for function in reversed(source.functions(at)):
@@ -118,7 +119,7 @@ class Imports:
             return known
         if not free:
             raise Refused
-        self.edits.append(add_import(self.source, statement))
+        self.edits.append(add_import(self.source, statement, self._at))
         self._visible = {**self._visible, bound: prefix}
         return bound + qualified[len(prefix) :]
 
@@ -132,15 +133,16 @@ class Imports:
         return min(found, key=lambda s: (s.count("."), len(s))) if found else None
 
 
-def add_import(source: FixSource, statement: str) -> Edit:
-    """Insert an import statement among the others of its kind at the top of the file.
+def add_import(source: FixSource, statement: str, before: int) -> Edit:
+    """Insert an import statement among the others of its kind: at the top of the file or, where only other statements are there
+    (a notebook that installs what it needs), at its first imports if they run before the offset ``before``.
 
     Raises:
         Refused: no line of its own can be found for it.
     """
     body = source.module.body
     docstring = body[:1] if body and isinstance(body[0], ir.ExprStmt) and _is_string(body[0].value) else []
-    block = _leading_imports(body[len(docstring) :])
+    block = _leading_imports(body[len(docstring) :]) or _first_imports(body, before)
     futures = [s for s in block if isinstance(s, ir.ImportFrom) and s.module == "__future__"]
     others = [s for s in block if s not in futures]
     if others:
@@ -152,6 +154,18 @@ def add_import(source: FixSource, statement: str) -> Edit:
     first = body[0]
     gap = 3 if isinstance(first, (ir.FunctionDef, ir.ClassDef)) else 2
     return _checked(source, _above_comments(source, _first_offset(first)), statement + source.newline * gap, None)
+
+
+def _first_imports(body: list[ir.Stmt], before: int) -> list[ir.Import | ir.ImportFrom]:
+    """The first imports at the top level that stand next to each other, if all that runs in front of them are installations
+    and the like: no functions or classes."""
+    for at, statement in enumerate(body):
+        if isinstance(statement, (ir.FunctionDef, ir.ClassDef)):
+            return []
+        if isinstance(statement, (ir.Import, ir.ImportFrom)):
+            found = _leading_imports(body[at:])
+            return found if found[-1].end <= before else []
+    return []
 
 
 def import_order(source: FixSource) -> ImportOrder:

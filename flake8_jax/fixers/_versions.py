@@ -85,7 +85,7 @@ def _read(source: FixSource, node: ir.Attribute, name: str) -> tuple[Edit, ...]:
     edits = [Edit(node.start, node.end, spelled), *imports.edits]
     module = load_histories().module_of(name + "." if load_histories().is_module(name) else name)
     if module is not None and not module[1] and spelled == name and not _is_imported(source, module[0]):
-        edits.append(add_import(source, f"import {module[0]}"))
+        edits.append(add_import(source, f"import {module[0]}", node.start))
     return tuple(dict.fromkeys(edits))
 
 
