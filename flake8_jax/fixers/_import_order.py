@@ -70,13 +70,13 @@ class ImportOrder:
             return None
         known = [(one, line) for one, line in zip(parsed, lines) if one is not None]
         merged = self._merged(known)
-        return [line for _, line in sorted(merged, key=lambda pair: (self.key(pair[0]), _aliases(pair[0])))]
+        return [line for _, line in sorted(merged, key=lambda pair: (self.key(pair[0]), _members(pair[0])))]
 
     def _merged(self, lines: list[tuple[Line, str]]) -> list[tuple[Line, str]]:
         """Plain ``from`` imports of one module in one statement, as isort has them; those with a new name on their own."""
         found: dict[object, tuple[Line, str]] = {}
         for one, text in lines:
-            mergeable = one.names and "#" not in text and not self.style.single_imports and not _aliases(one)
+            mergeable = one.names and "#" not in text and not self.style.single_imports and not _renames(one)
             key: object = (one.module, one.relative) if mergeable else text
             before = found.get(key)
             if before is None:
@@ -99,9 +99,13 @@ def _is_open(text: str) -> bool:
     return re.search(r",\s*\)\s*\Z", text) is not None
 
 
-def _aliases(line: Line) -> tuple[object, ...]:
-    """The names of an import that gives one of them another name; nothing for other imports."""
-    return tuple(map(_member_key, line.names)) if any(" as " in name for name in line.names) else ()
+def _members(line: Line) -> tuple[object, ...]:
+    return tuple(map(_member_key, line.names))
+
+
+def _renames(line: Line) -> bool:
+    """Whether an import gives one of its names another one."""
+    return any(" as " in name for name in line.names)
 
 
 def _natural(text: str) -> tuple[tuple[int, object], ...]:
